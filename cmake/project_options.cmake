@@ -1,0 +1,23 @@
+# trace_options: the language standard, warnings and sanitizers of our own targets, and of nobody else's.
+add_library(trace_options INTERFACE)
+target_compile_features(trace_options INTERFACE cxx_std_20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(trace_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+endif()
+
+set(TRACELOOM_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them (presets asan and tsan set it)")
+if(TRACELOOM_SANITIZE)
+  target_compile_options(trace_options INTERFACE
+    -fsanitize=${TRACELOOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -O1)
+  target_link_options(trace_options INTERFACE -fsanitize=${TRACELOOM_SANITIZE})
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -1,0 +1,84 @@
+#include "base/problems.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+using enum Severity;
+
+// In the order of enum Problem; describe() relies on it and a test checks the names.
+constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKinds{{
+    {"missing_bracket", info, "the closing ] is missing (legal: the writer was stopped)"},
+    {"cut_event", loss, "the file is cut inside an event; everything before it was kept"},
+    {"cut_object", loss, "the file is cut after its events; top-level keys that followed are lost"},
+    {"trailing_comma", notice, "comma before a closing bracket; ignored"},
+    {"extra_comma", notice, "comma without an event; ignored"},
+    {"missing_comma", notice, "no comma between two events; read as two events"},
+    {"second_document", notice, "a second JSON document follows the first; its events were taken too"},
+    {"second_trace_events", notice, "the key traceEvents stands twice; the events of both were taken"},
+    {"trailing_garbage", loss, "text after the end of the trace; ignored"},
+    {"top_level_dropped", loss, "a top-level value could not be kept"},
+    {"gzip_cut", loss, "the gzip data is cut off; what could be unpacked was kept"},
+    {"gzip_damaged", loss, "the gzip data is damaged; what comes before the damage was kept"},
+    {"gzip_checksum", notice, "the gzip checksum does not match; the text may be damaged"},
+    {"gzip_trailing_garbage", notice, "bytes after the end of the gzip data; ignored"},
+    {"gzip_twice", info, "gzip inside gzip; unpacked twice"},
+    {"not_an_object", loss, "element of the event list that is no object; skipped"},
+    {"empty_object", info, "empty object in the event list; skipped"},
+    {"malformed_event", loss, "event that is not JSON; skipped"},
+    {"event_too_large", loss, "event larger than the limit; skipped"},
+    {"no_phase", loss, "event without a phase (ph); skipped"},
+    {"unknown_phase", info, "event with a phase that the format does not know; kept as it is"},
+    {"bad_timestamp", loss, "event without a usable ts; skipped"},
+    {"bad_duration", notice, "dur that is no number; taken as 0"},
+    {"missing_duration", notice, "complete event (X) without dur; taken as 0"},
+    {"negative_duration", notice, "negative dur; taken as 0"},
+    {"duplicate_key", notice, "key that stands twice in an event; the last one was taken"},
+    {"bad_args", notice, "args that are not JSON; kept as text under \"unparsed\""},
+    {"invalid_utf8", notice, "bytes that are not UTF-8; replaced by U+FFFD"},
+    {"control_character", notice, "raw control character in a string; escaped"},
+    {"bad_escape", notice, "invalid escape in a string; repaired"},
+    {"not_json_value", notice, "value that JSON does not have (NaN, Infinity, ...); written as a string"},
+    {"end_without_begin", notice, "end event (E) without a begin event (B); dropped"},
+    {"begin_without_end", notice, "begin event (B) that is never closed; not counted as a span"},
+    {"out_of_order", notice, "begin or end event too far out of time order to be paired exactly"},
+    {"rank_from_position", notice, "nothing tells the rank; taken from the position among the inputs"},
+    {"rank_disagrees", notice, "sources disagree about the rank; the stronger one was believed"},
+    {"sync_conflict", notice, "more than one clock sync; the first was used"},
+    {"bad_sync", notice, "clock sync that is no number; treated as missing"},
+    {"no_clock", notice, "no clock evidence while other ranks have some; left unshifted"},
+}};
+
+}  // namespace
+
+const ProblemKind& describe(Problem problem) {
+  return kKinds[static_cast<std::size_t>(problem)];
+}
+
+void ProblemCounts::add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count) {
+  if (count == 0) return;
+  Slot& slot = slots_[static_cast<std::size_t>(problem)];
+  slot.first_offset = slot.count == 0 ? offset_bytes : std::min(slot.first_offset, offset_bytes);
+  slot.count += count;
+}
+
+void ProblemCounts::add(const ProblemCounts& other) {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    add(static_cast<Problem>(i), other.slots_[i].first_offset, other.slots_[i].count);
+}
+
+std::vector<Problem> ProblemCounts::kinds() const {
+  std::vector<Problem> met;
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].count != 0) met.push_back(static_cast<Problem>(i));
+  return met;
+}
+
+bool ProblemCounts::has_loss() const {
+  const std::vector<Problem> met = kinds();
+  return std::any_of(met.begin(), met.end(),
+                     [](Problem problem) { return describe(problem).severity == loss; });
+}
+
+}  // namespace traceloom

@@ -1,0 +1,105 @@
+// ProblemCounts: what was wrong with one input and did not stop the work, counted by kind.
+//
+//   ProblemCounts problems;
+//   problems.add(Problem::cut_event, 8812);
+//   for (Problem kind : problems.kinds()) print(describe(kind).sentence, problems.count(kind));
+//
+// To add a kind: one enumerator here and one row in the table in problems.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+enum class Severity : std::uint8_t {
+  info,    // legal, worth a word (a list without its closing bracket)
+  notice,  // repaired; nothing that the file said is missing from the result
+  loss,    // something the file said is missing from the result; --strict fails on it
+};
+
+enum class Problem : std::uint8_t {
+  // the container
+  missing_bracket,
+  cut_event,
+  cut_object,
+  trailing_comma,
+  extra_comma,
+  missing_comma,
+  second_document,
+  second_trace_events,
+  trailing_garbage,
+  top_level_dropped,
+  gzip_cut,
+  gzip_damaged,
+  gzip_checksum,
+  gzip_trailing_garbage,
+  gzip_twice,
+  // elements of the event array
+  not_an_object,
+  empty_object,
+  malformed_event,
+  event_too_large,
+  // fields of an event
+  no_phase,
+  unknown_phase,
+  bad_timestamp,
+  bad_duration,
+  missing_duration,
+  negative_duration,
+  duplicate_key,
+  bad_args,
+  // strings and values
+  invalid_utf8,
+  control_character,
+  bad_escape,
+  not_json_value,
+  // begin and end
+  end_without_begin,
+  begin_without_end,
+  out_of_order,
+  // ranks and clocks
+  rank_from_position,
+  rank_disagrees,
+  sync_conflict,
+  bad_sync,
+  no_clock,
+  count_  // not a kind: how many there are
+};
+
+struct ProblemKind {
+  std::string_view name;      // in JSON reports: stable
+  Severity severity;
+  std::string_view sentence;  // for people: what is wrong and what was done about it
+};
+
+const ProblemKind& describe(Problem problem);
+
+// Counts and first byte offsets, one slot a kind. Not thread-safe; each worker has one and they are
+// added up in file order.
+class ProblemCounts {
+ public:
+  void add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count = 1);
+  void add(const ProblemCounts& other);
+
+  std::uint64_t count(Problem problem) const { return slot(problem).count; }
+  // The lowest offset, in the uncompressed text, at which the problem was met.
+  std::uint64_t first_offset(Problem problem) const { return slot(problem).first_offset; }
+  // The kinds that were met, in the order of the enum.
+  std::vector<Problem> kinds() const;
+  bool empty() const { return kinds().empty(); }
+  bool has_loss() const;
+
+ private:
+  struct Slot {
+    std::uint64_t count = 0;
+    std::uint64_t first_offset = 0;
+  };
+  const Slot& slot(Problem problem) const { return slots_[static_cast<std::size_t>(problem)]; }
+
+  std::array<Slot, static_cast<std::size_t>(Problem::count_)> slots_{};
+};
+
+}  // namespace traceloom

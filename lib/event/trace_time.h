@@ -1,0 +1,43 @@
+// Time as int64 nanoseconds, to and from the microsecond text of traces, never through a double.
+//
+//   ParsedTime start = *parse_time("1712195495406752.812");   // start.floor_ns == 1712195495406752812
+//   std::string text; append_microseconds(text, 1500);         // "1.5"
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+// An exact decimal time: floor_ns + atto / 10^18 nanoseconds. More than 18 digits behind the
+// nanosecond are cut; no producer writes a trace in which that moves a rounded nanosecond.
+struct ParsedTime {
+  std::int64_t floor_ns = 0;
+  std::uint64_t atto = 0;  // [0, 10^18)
+
+  // Half up, so that rounding is monotone: nesting and adjacency of spans survive it.
+  std::int64_t rounded_ns() const { return floor_ns + (atto >= 500'000'000'000'000'000U ? 1 : 0); }
+  // True when the text had digits below the nanosecond that are not zero.
+  bool is_fractional() const { return atto != 0; }
+
+  friend auto operator<=>(const ParsedTime&, const ParsedTime&) = default;
+};
+
+// The exact sum, or nullopt when it does not fit int64 nanoseconds.
+std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
+
+// Reads the text of a JSON value that holds microseconds: a number in any JSON form (12, 12.345,
+// 1.5e3, -0.0), the same inside quotes (torch_npu), or the broken negatives of Kineto ("0.-66" is
+// -0.066, "-12.-345" is -12.345). nullopt for anything else (null, NaN, "abc", 0x10, +5) and for
+// values beyond +-2^63 ns. About 10 ns for the usual 16 digits.
+std::optional<ParsedTime> parse_time(std::string_view json_value);
+
+// Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
+void append_microseconds(std::string& out, std::int64_t ns);
+// The same into a buffer of at least 24 bytes; returns the end.
+char* write_microseconds(char* out, std::int64_t ns);
+
+}  // namespace traceloom

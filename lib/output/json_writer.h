@@ -1,0 +1,56 @@
+// JsonWriter: strict JSON text, comma and nesting kept right by the writer, not by the caller.
+//
+//   std::string text;
+//   JsonWriter json(text);
+//   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+class JsonWriter {
+ public:
+  // Appends to `out`. `indent` 0 writes one line; otherwise each level of objects and arrays is indented by
+  // that many spaces.
+  explicit JsonWriter(std::string& out, int indent = 0);
+
+  void begin_object();
+  void end_object();
+  void begin_array();
+  void end_array();
+  void key(std::string_view name);
+
+  void value(std::string_view text);  // bytes that are not UTF-8 become U+FFFD
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(bool truth);
+  void value(std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
+    number_text(std::to_string(number));
+  }
+  // Shortest text that reads back as the same double; NaN and infinities are written as null.
+  void value(double number);
+  void null();
+  // `json` is valid JSON already and goes in as it is.
+  void raw(std::string_view json);
+
+ private:
+  struct Level {
+    bool is_object;
+    bool empty = true;
+  };
+  void number_text(std::string_view text);
+  void before_value();
+  void newline();
+  void end(char bracket);
+
+  std::string& out_;
+  int indent_;
+  bool after_key_ = false;
+  std::vector<Level> levels_;
+};
+
+}  // namespace traceloom
