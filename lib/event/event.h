@@ -29,6 +29,7 @@ struct FieldRange {
 struct EventFlags {
   bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range is the last one's
   bool escaped_key : 1 = false;    // a key was written with escapes ("\u0070h")
+  bool loose_syntax : 1 = false;   // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)
   bool suspect_text : 1 = false;   // the text holds a backslash, a control character in a string or a
                                    // byte >= 0x80: it has to be looked at before it is copied
 };

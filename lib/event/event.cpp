@@ -1,0 +1,62 @@
+#include "event/event.h"
+
+#include "base/json_string.h"
+
+namespace traceloom {
+namespace {
+
+// "7.0", "7e0" and "-0" as the integer text they mean; empty when the number is no integer of at most
+// 30 digits.
+std::string integer_text(std::string_view number) {
+  const bool negative = !number.empty() && number.front() == '-';
+  if (negative) number.remove_prefix(1);
+  const std::size_t integer_end = number.find_first_not_of("0123456789");
+  std::string digits(number.substr(0, integer_end));
+  if (digits.empty()) return {};
+  if (integer_end != std::string_view::npos) {
+    std::string_view rest = number.substr(integer_end);
+    if (rest.front() == '.') {
+      const std::size_t zeros_end = rest.find_first_not_of('0', 1);
+      if (zeros_end == 1) return {};
+      rest = zeros_end == std::string_view::npos ? std::string_view{} : rest.substr(zeros_end);
+    }
+    if (!rest.empty()) {
+      if (rest.front() != 'e' && rest.front() != 'E') return {};
+      rest.remove_prefix(1);
+      if (!rest.empty() && rest.front() == '+') rest.remove_prefix(1);
+      if (rest.empty() || rest.size() > 2) return {};
+      std::size_t zeros = 0;
+      for (const char c : rest) {
+        if (c < '0' || c > '9') return {};
+        zeros = zeros * 10 + static_cast<std::size_t>(c - '0');
+      }
+      digits.append(zeros, '0');
+    }
+  }
+  const std::size_t first = digits.find_first_not_of('0');
+  if (first == std::string::npos) return "0";
+  digits.erase(0, first);
+  if (digits.size() > 30) return {};
+  return negative ? "-" + digits : digits;
+}
+
+}  // namespace
+
+std::string_view key_name(Key key) {
+  static constexpr std::array<std::string_view, kKeyCount> kNames{
+      "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "bind_id", "scope", "args", "s"};
+  return kNames[static_cast<std::size_t>(key)];
+}
+
+std::string decoded(std::string_view value) {
+  return is_json_string(value) ? decode_json_string(unquoted(value)) : std::string(value);
+}
+
+std::string canonical_id(std::string_view value) {
+  if (value.empty() || value == "null") return {};
+  const std::string text = decoded(value);
+  if (const std::string integer = integer_text(text); !integer.empty()) return integer;
+  return is_json_string(value) ? "\"" + text + "\"" : text;
+}
+
+}  // namespace traceloom

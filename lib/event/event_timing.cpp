@@ -1,0 +1,77 @@
+#include "event/event_timing.h"
+
+#include <optional>
+
+#include "event/trace_time.h"
+
+namespace traceloom {
+namespace {
+
+// True for numbers as the output writes them: no quotes, no exponent, at most three decimals.
+bool is_plain_number(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point != std::string_view::npos && text.size() - point > 4) return false;
+  return text.find_first_not_of("0123456789.", text.front() == '-' ? 1 : 0) ==
+         std::string_view::npos;
+}
+
+bool is_whole_microsecond(std::int64_t ns) { return ns % 1000 == 0; }
+
+// The duration of an X event that starts at `start`.
+void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,
+                   ProblemCounts& problems) {
+  const std::string_view text = event.text(Key::dur);
+  if (text.empty() || text == "null") {
+    problems.add(Problem::missing_duration, event.offset);
+    timing.rewrite = true;
+    return;
+  }
+  const std::optional<ParsedTime> duration = parse_time(text);
+  const std::optional<ParsedTime> end = duration ? add(start, *duration) : std::nullopt;
+  if (!end) {
+    problems.add(Problem::bad_duration, event.offset);
+    timing.rewrite = true;
+    return;
+  }
+  if (duration->floor_ns < 0) {
+    problems.add(Problem::negative_duration, event.offset);
+    timing.rewrite = true;
+    return;
+  }
+  timing.duration_ns = end->rounded_ns() - start.rounded_ns();
+  timing.rewrite |= start.is_fractional() || duration->is_fractional() || !is_plain_number(text);
+}
+
+}  // namespace
+
+bool is_known_phase(char phase) {
+  return std::string_view("BEXiIRCbneSTpFstfNODPMVvc()=").find(phase) != std::string_view::npos;
+}
+
+EventTiming time_event(const Event& event, ProblemCounts& problems) {
+  EventTiming timing;
+  if (event.phase == 0) {
+    problems.add(Problem::no_phase, event.offset);
+    return timing;
+  }
+  if (event.phase == 'M') {
+    timing.usable = true;
+    return timing;
+  }
+  const std::string_view text = event.text(Key::ts);
+  const std::optional<ParsedTime> start = parse_time(text);
+  if (!start) {
+    problems.add(Problem::bad_timestamp, event.offset);
+    return timing;
+  }
+  if (!is_known_phase(event.phase)) problems.add(Problem::unknown_phase, event.offset);
+  timing.usable = timing.timed = true;
+  timing.start_ns = start->rounded_ns();
+  timing.rewrite = start->is_fractional() || !is_plain_number(text);
+  if (event.phase == 'X') time_duration(event, *start, timing, problems);
+  timing.sub_microsecond =
+      !is_whole_microsecond(timing.start_ns) || !is_whole_microsecond(timing.duration_ns);
+  return timing;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,182 @@
+#include "event/trace_time.h"
+
+#include <cstring>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+constexpr std::uint64_t kAttoPerNs = 1'000'000'000'000'000'000U;
+// Exponents beyond this make every value either zero or too large; the cap keeps the sums small.
+constexpr int kMaxExponent = 1000;
+
+// The parts of a number token: integer.fraction * 10^exponent microseconds.
+struct DecimalText {
+  bool negative = false;
+  std::string_view integer;
+  std::string_view fraction;
+  int exponent = 0;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view take_digits(std::string_view& text) {
+  std::size_t n = 0;
+  while (n < text.size() && is_digit(text[n])) ++n;
+  const std::string_view digits = text.substr(0, n);
+  text.remove_prefix(n);
+  return digits;
+}
+
+bool take_exponent(std::string_view& text, int& exponent) {
+  if (text.empty() || (text.front() != 'e' && text.front() != 'E')) return true;
+  text.remove_prefix(1);
+  const bool negative = !text.empty() && text.front() == '-';
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  const std::string_view digits = take_digits(text);
+  if (digits.empty()) return false;
+  for (const char c : digits)
+    if (exponent < kMaxExponent) exponent = exponent * 10 + (c - '0');
+  if (negative) exponent = -exponent;
+  return true;
+}
+
+// JSON's number grammar, and Kineto's broken negatives: it prints quotient and remainder of a negative
+// nanosecond count one after the other, so that -66 ns becomes "0.-66" and -12345 ns "-12.-345".
+std::optional<DecimalText> split(std::string_view text) {
+  DecimalText number;
+  if (!text.empty() && text.front() == '-') {
+    number.negative = true;
+    text.remove_prefix(1);
+  }
+  number.integer = take_digits(text);
+  if (number.integer.empty() || (number.integer.size() > 1 && number.integer.front() == '0'))
+    return std::nullopt;
+  if (!text.empty() && text.front() == '.') {
+    text.remove_prefix(1);
+    if (!text.empty() && text.front() == '-') {
+      number.negative = true;
+      text.remove_prefix(1);
+    }
+    number.fraction = take_digits(text);
+    if (number.fraction.empty()) return std::nullopt;
+  }
+  if (!take_exponent(text, number.exponent) || !text.empty()) return std::nullopt;
+  return number;
+}
+
+// The slow, complete way: puts every digit where it belongs, the first one at 10^place nanoseconds.
+std::optional<ParsedTime> evaluate(const DecimalText& number) {
+  constexpr unsigned __int128 kLimit = std::numeric_limits<std::int64_t>::max();
+  unsigned __int128 ns = 0;
+  std::uint64_t atto = 0;
+  int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
+  std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
+  for (int skipped = -1; skipped > place && atto_unit > 1; --skipped) atto_unit /= 10;
+  for (const std::string_view digits : {number.integer, number.fraction}) {
+    for (const char c : digits) {
+      const unsigned digit = static_cast<unsigned>(c - '0');
+      if (place >= 0) {
+        ns = ns * 10 + digit;
+        if (ns > kLimit) return std::nullopt;
+      } else {
+        atto_unit /= 10;
+        atto += atto_unit * digit;
+      }
+      --place;
+    }
+  }
+  for (; place >= 0 && ns != 0; --place) {
+    ns *= 10;
+    if (ns > kLimit) return std::nullopt;
+  }
+  ParsedTime time{static_cast<std::int64_t>(ns), atto};
+  if (!number.negative) return time;
+  time.floor_ns = -time.floor_ns;
+  if (time.atto != 0) {
+    time.floor_ns -= 1;
+    time.atto = kAttoPerNs - time.atto;
+  }
+  return time;
+}
+
+// The usual case: up to 15 digits, a point, up to 3 digits. False when the text is anything else.
+bool parse_plain(std::string_view text, std::int64_t& ns) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  std::uint64_t value = 0;
+  const char* const integer = p;
+  while (p != end && is_digit(*p)) value = value * 10 + static_cast<unsigned>(*p++ - '0');
+  const std::ptrdiff_t digits = p - integer;
+  if (digits == 0 || digits > 16 || (digits > 1 && *integer == '0')) return false;
+  unsigned scale = 1000;
+  if (p != end) {
+    if (*p++ != '.' || p == end || end - p > 3) return false;
+    for (; p != end; ++p) {
+      if (!is_digit(*p)) return false;
+      value = value * 10 + static_cast<unsigned>(*p - '0');
+      scale /= 10;
+    }
+  }
+  // At most 16 + 3 digits: 10^19 fits uint64; what does not fit int64 goes the slow way.
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / scale)
+    return false;
+  ns = static_cast<std::int64_t>(value * scale);
+  return true;
+}
+
+}  // namespace
+
+std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
+  ParsedTime sum;
+  sum.atto = a.atto + b.atto;  // below 2 * 10^18, fits
+  std::int64_t carry = 0;
+  if (sum.atto >= kAttoPerNs) {
+    sum.atto -= kAttoPerNs;
+    carry = 1;
+  }
+  if (__builtin_add_overflow(a.floor_ns, b.floor_ns, &sum.floor_ns)) return std::nullopt;
+  if (__builtin_add_overflow(sum.floor_ns, carry, &sum.floor_ns)) return std::nullopt;
+  return sum;
+}
+
+std::optional<ParsedTime> parse_time(std::string_view json_value) {
+  if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
+    json_value = json_value.substr(1, json_value.size() - 2);
+  std::int64_t ns = 0;
+  if (parse_plain(json_value, ns)) return ParsedTime{ns, 0};
+  const std::optional<DecimalText> number = split(json_value);
+  return number ? evaluate(*number) : std::nullopt;
+}
+
+char* write_microseconds(char* out, std::int64_t ns) {
+  std::uint64_t magnitude = static_cast<std::uint64_t>(ns);
+  if (ns < 0) {
+    *out++ = '-';
+    magnitude = 0 - magnitude;
+  }
+  std::uint64_t whole = magnitude / 1000;
+  const unsigned rest = static_cast<unsigned>(magnitude % 1000);
+  char digits[20];
+  char* p = digits + sizeof digits;
+  do {
+    *--p = static_cast<char>('0' + whole % 10);
+    whole /= 10;
+  } while (whole != 0);
+  const std::size_t length = static_cast<std::size_t>(digits + sizeof digits - p);
+  std::memcpy(out, p, length);
+  out += length;
+  if (rest == 0) return out;
+  *out++ = '.';
+  *out++ = static_cast<char>('0' + rest / 100);
+  if (rest % 100 != 0) *out++ = static_cast<char>('0' + rest / 10 % 10);
+  if (rest % 10 != 0) *out++ = static_cast<char>('0' + rest % 10);
+  return out;
+}
+
+void append_microseconds(std::string& out, std::int64_t ns) {
+  char buffer[24];
+  out.append(buffer, write_microseconds(buffer, ns));
+}
+
+}  // namespace traceloom

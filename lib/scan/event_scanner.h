@@ -1,0 +1,99 @@
+// EventScanner: the events of a piece of an event list, one after the other, as views into the text.
+//
+//   EventScanner scanner;
+//   scanner.start(text, offset, Position::first, problems);
+//   while (const Event* event = scanner.next()) use(*event);
+//   if (scanner.end() == ScanEnd::cut) carry = text.substr(scanner.end_position());
+//
+// The text is indexed in windows of 64 KiB (that fits the L1 and L2 caches; 16 K and 1 M were 10-25 %
+// slower); a window grows when one event does not fit it. What is no event is counted and skipped;
+// after text that is no JSON the scanner goes on at the next place that looks like an event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/problems.h"
+#include "event/event.h"
+#include "scan/text_index.h"
+
+namespace traceloom {
+
+// Where a piece of text stands in the event list.
+enum class Position : std::uint8_t {
+  first,        // right behind the opening bracket
+  after_event,  // an event stands before it
+  after_comma,  // an event and its comma stand before it
+};
+
+enum class ScanEnd : std::uint8_t {
+  text,   // the text ended between two events; a comma may have come last
+  cut,    // the text ended inside an event, which starts at end_position()
+  array,  // the closing bracket was met; end_position() is behind it
+};
+
+// Not thread-safe; reuse it, it keeps its memory.
+class EventScanner {
+ public:
+  // `text` must stay valid until the last next(); `offset` is its place in the file's text. Problems are counted in
+  // `problems`.
+  void start(std::string_view text, std::uint64_t offset, Position position,
+             ProblemCounts& problems);
+
+  // The next event, or nullptr when the text, or the list, ends. Valid until the following call.
+  const Event* next();
+
+  // Once next() has returned nullptr.
+  ScanEnd end() const { return end_; }
+  std::size_t end_position() const { return end_position_; }  // in `text`
+  // What a piece of text that follows has to start() with, when end() is ScanEnd::text.
+  Position next_position() const;
+
+ private:
+  enum class Parse : std::uint8_t { done, cut, malformed };
+
+  bool open_window(std::size_t begin, std::size_t size);
+  bool grow_window(std::size_t element);
+  bool find_element();
+  void count_commas(std::size_t element);
+  Parse parse_element(std::size_t begin);
+  Parse parse_event(std::size_t begin);
+  Parse parse_member(std::size_t& at, std::size_t event_begin);
+  Parse skip_value(std::size_t& at);
+  Parse skip_braces(std::size_t& at) const;
+  Parse skip_brackets(std::size_t& at) const;
+  Parse skip_scalar(std::size_t& at);
+  Parse skip_other(std::size_t begin);
+  Parse close_event(std::size_t event_begin, std::size_t at);
+  void set_field(std::string_view key, std::size_t event_begin, std::size_t value_begin,
+                 std::size_t value_end);
+  std::size_t skip_space(std::size_t at) const;
+  void resync(std::size_t element);
+  const Event* finish(ScanEnd end, std::size_t position);
+
+  std::string_view text_;
+  std::uint64_t offset_ = 0;
+  ProblemCounts* problems_ = nullptr;
+  TextIndex index_;
+  const char* window_ = nullptr;  // the indexed part of text_; `at` in the methods above counts from here
+  std::size_t window_begin_ = 0;  // its place in text_
+  std::size_t window_size_ = 0;
+  std::size_t position_ = 0;      // in text_: what has been consumed
+  std::size_t comma_position_ = 0;
+  unsigned commas_ = 0;           // since the last element
+  bool after_element_ = false;
+  unsigned members_ = 0;          // of event_
+  ScanEnd end_ = ScanEnd::text;
+  std::size_t end_position_ = 0;
+  Event event_;
+};
+
+// The first position >= from at which an event seems to start: '{' and one of the keys that events
+// begin with, behind "}," or at `from` itself. npos when there is none. On 200 000 random places of 11 real files the guess
+// never was wrong; a wrong one is found out by whoever scans the text before it.
+std::size_t find_event_start(std::string_view text, std::size_t from);
+// The last such position in [from, text.size()); npos when there is none.
+std::size_t find_last_event_start(std::string_view text, std::size_t from);
+
+}  // namespace traceloom

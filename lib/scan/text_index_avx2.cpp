@@ -1,0 +1,44 @@
+// Compiled with -mavx2 -mpclmul; called only when the processor has both.
+#include <immintrin.h>
+
+#include "scan/text_index_kernel.h"
+
+namespace traceloom {
+namespace {
+
+struct Avx2 {
+  static std::uint64_t join(__m256i low, __m256i high) {
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(low)) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(high))) << 32;
+  }
+
+  static BlockMasks classify(const char* block) {
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + 32));
+    const auto equal = [&](char c) {
+      const __m256i wanted = _mm256_set1_epi8(c);
+      return join(_mm256_cmpeq_epi8(a, wanted), _mm256_cmpeq_epi8(b, wanted));
+    };
+    const std::uint64_t non_ascii = join(a, b);
+    const __m256i limit = _mm256_set1_epi8(0x20);
+    // Signed compare: bytes from 0x80 count as below 0x20 too, so they are taken out.
+    const std::uint64_t low =
+        join(_mm256_cmpgt_epi8(limit, a), _mm256_cmpgt_epi8(limit, b)) & ~non_ascii;
+    return {equal('\\'), equal('"'), equal('{') | equal('}'), low, non_ascii};
+  }
+
+  static std::uint64_t prefix_xor(std::uint64_t bits) {
+    const __m128i all = _mm_set1_epi8(-1);
+    const __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(bits)), all, 0);
+    return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
+  }
+};
+
+}  // namespace
+
+void index_text_avx2(const char* text, std::size_t size, const IndexTarget& target) {
+  index_text<Avx2>(text, size, target);
+}
+
+}  // namespace traceloom
