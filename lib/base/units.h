@@ -10,15 +10,23 @@ namespace traceloom {
 
 // 41233 -> "41,233".
 std::string format_count(std::uint64_t count);
+
 // 67108864 -> "64.0 MiB"; below 1 KiB: "812 B".
 std::string format_bytes(std::uint64_t bytes);
-// Three significant digits or more and a unit that fits: 0 -> "0 ns", 1234 -> "1.234 us",
-// 93'000'000 -> "93.000 ms", 61'000'000'000 -> "61.000 s". `ns` may be negative.
+
+// Three digits after the point and a unit that fits: 0 -> "0 ns", 1234 -> "1.234 us",
+// 93'000'000 -> "93.000 ms", 61'000'000'000 -> "61.000 s". Rounded half away from zero; `ns` may be
+// negative.
 std::string format_duration(std::int64_t ns);
 
-// "64MiB", "64 MB", "1.5G", "4096" -> bytes (powers of 1024 for KiB/K, 1000 for KB); nullopt when it is no size.
+// "64MiB", "64 MB", "1.5G", "4096" -> bytes; nullopt when it is no size or does not fit. Powers of
+// 1024 for K, M, G, T, P and KiB, MiB, ...; of 1000 for KB, MB, ...; in any case of letters. Parts
+// of a byte are cut off.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
-// "5us", "1.5 ms", "-3s", "2min", "7" (ns need the unit: a bare number is refused but for 0) -> ns.
+
+// "5us", "1.5 ms", "-3s", "2min", "1h" -> ns, exact; nullopt when it is no time or does not fit.
+// Takes ns, us (also with a micro sign), ms, s, min, h. A bare number is refused but for 0: nobody
+// can know what 7 is. Parts of a nanosecond are cut off.
 std::optional<std::int64_t> parse_duration(std::string_view text);
 
 }  // namespace traceloom

@@ -3,6 +3,9 @@
 //   std::string text;
 //   JsonWriter json(text);
 //   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
+//
+// What cannot be JSON (a value without its key, an end that does not match) is a bug of the caller
+// and asserted.
 #pragma once
 
 #include <concepts>
@@ -15,8 +18,8 @@ namespace traceloom {
 
 class JsonWriter {
  public:
-  // Appends to `out`. `indent` 0 writes one line; otherwise each level of objects and arrays is indented by
-  // that many spaces.
+  // Appends to `out`. `indent` 0 writes one line; otherwise each level of objects and arrays is
+  // indented by that many spaces.
   explicit JsonWriter(std::string& out, int indent = 0);
 
   void begin_object();
@@ -29,7 +32,7 @@ class JsonWriter {
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);
   void value(std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
-    number_text(std::to_string(number));
+    raw(std::to_string(number));
   }
   // Shortest text that reads back as the same double; NaN and infinities are written as null.
   void value(double number);
@@ -42,8 +45,8 @@ class JsonWriter {
     bool is_object;
     bool empty = true;
   };
-  void number_text(std::string_view text);
   void before_value();
+  void next_element();
   void newline();
   void end(char bracket);
 

@@ -1,0 +1,269 @@
+#include "base/json_string.h"
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+unsigned char byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+// What stands at the start of a text: a character, or the longest prefix of one.
+struct Sequence {
+  std::size_t length;
+  bool well_formed;
+};
+
+// The range of the second byte is what tells overlong forms, surrogates and what lies beyond
+// U+10FFFF; every later byte is 80..BF.
+struct LeadByte {
+  std::size_t length;
+  unsigned char second_min;
+  unsigned char second_max;
+};
+
+LeadByte classify_lead(unsigned char lead) {
+  if (lead < 0x80) return {1, 0, 0};
+  if (lead < 0xC2) return {0, 0, 0};  // a continuation byte, or overlong
+  if (lead < 0xE0) return {2, 0x80, 0xBF};
+  if (lead == 0xE0) return {3, 0xA0, 0xBF};
+  if (lead == 0xED) return {3, 0x80, 0x9F};
+  if (lead < 0xF0) return {3, 0x80, 0xBF};
+  if (lead == 0xF0) return {4, 0x90, 0xBF};
+  if (lead < 0xF4) return {4, 0x80, 0xBF};
+  if (lead == 0xF4) return {4, 0x80, 0x8F};
+  return {0, 0, 0};
+}
+
+Sequence first_sequence(std::string_view text) {
+  const LeadByte lead = classify_lead(byte_at(text, 0));
+  if (lead.length == 0) return {1, false};
+  if (lead.length == 1) return {1, true};
+  if (text.size() < 2) return {1, false};
+  if (byte_at(text, 1) < lead.second_min || byte_at(text, 1) > lead.second_max) return {1, false};
+  for (std::size_t i = 2; i < lead.length; ++i)
+    if (i == text.size() || (byte_at(text, i) & 0xC0) != 0x80) return {i, false};
+  return {lead.length, true};
+}
+
+// True for what stands for itself in a JSON string and needs no further look.
+bool is_plain(char c) {
+  return static_cast<signed char>(c) >= 0x20 && c != '"' && c != '\\';
+}
+
+// How many characters at the start are plain. Names in traces nearly always are to their end, so
+// this loop is the cost of a string: eight bytes a step.
+std::size_t plain_prefix(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  std::size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    // A byte's high bit comes up when it is below 0x20, a quote, a backslash or not ASCII. A borrow
+    // can raise the bit of the byte after such a one only, so "none" is exact.
+    const std::uint64_t control = word - 0x20 * kOnes;
+    const std::uint64_t quote = (word ^ ('"' * kOnes)) - kOnes;
+    const std::uint64_t backslash = (word ^ ('\\' * kOnes)) - kOnes;
+    if (((control | quote | backslash | word) & kHighs) != 0) break;
+  }
+  while (i < text.size() && is_plain(text[i])) ++i;
+  return i;
+}
+
+void append_utf8(std::string& out, std::uint32_t code_point) {
+  const auto continuation = [&](int shift) {
+    out += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F));
+  };
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    out += static_cast<char>(0xC0 | (code_point >> 6));
+    continuation(0);
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xE0 | (code_point >> 12));
+    continuation(6);
+    continuation(0);
+  } else {
+    out += static_cast<char>(0xF0 | (code_point >> 18));
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
+}
+
+std::optional<std::uint32_t> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+constexpr std::size_t kUnicodeEscapeLength = 6;  // \uXXXX
+
+// The number of the \uXXXX that `text` starts with, if it does.
+std::optional<std::uint32_t> unicode_escape(std::string_view text) {
+  if (text.size() < kUnicodeEscapeLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
+  std::uint32_t unit = 0;
+  for (std::size_t i = 2; i < kUnicodeEscapeLength; ++i) {
+    const std::optional<std::uint32_t> digit = hex_digit(text[i]);
+    if (!digit) return std::nullopt;
+    unit = unit << 4 | *digit;
+  }
+  return unit;
+}
+
+bool is_surrogate(std::uint32_t unit) {
+  return unit >= 0xD800 && unit <= 0xDFFF;
+}
+bool is_high_surrogate(std::uint32_t unit) {
+  return unit >= 0xD800 && unit <= 0xDBFF;
+}
+bool is_low_surrogate(std::uint32_t unit) {
+  return unit >= 0xDC00 && unit <= 0xDFFF;
+}
+
+// The character that a backslash and `c` mean, 0 when they mean none.
+char simple_escape(char c) {
+  switch (c) {
+    case '"':
+    case '\\':
+    case '/':
+      return c;
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    default:
+      return 0;
+  }
+}
+
+// Decodes the escape that `text` starts with; returns how many bytes of it were used.
+std::size_t append_escape(std::string& out, std::string_view text) {
+  if (const char c = text.size() < 2 ? '\0' : simple_escape(text[1]); c != 0) {
+    out += c;
+    return 2;
+  }
+  const std::optional<std::uint32_t> unit = unicode_escape(text);
+  if (!unit) {
+    out += '\\';  // no escape: the backslash stands for itself, and so does what follows
+    return 1;
+  }
+  if (!is_surrogate(*unit)) {
+    append_utf8(out, *unit);
+    return kUnicodeEscapeLength;
+  }
+  const std::optional<std::uint32_t> low = unicode_escape(text.substr(kUnicodeEscapeLength));
+  if (is_high_surrogate(*unit) && low && is_low_surrogate(*low)) {
+    append_utf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
+    return 2 * kUnicodeEscapeLength;
+  }
+  out += kReplacement;
+  return kUnicodeEscapeLength;
+}
+
+// Copies one character, or U+FFFD for bytes that are none; returns how many bytes were used.
+std::size_t append_sequence(std::string& out, std::string_view text) {
+  const Sequence sequence = first_sequence(text);
+  out += sequence.well_formed ? text.substr(0, sequence.length) : kReplacement;
+  return sequence.length;
+}
+
+void append_control(std::string& out, char c) {
+  constexpr char kHex[] = "0123456789abcdef";
+  constexpr std::string_view kLetters = "\bb\ff\nn\rr\tt";
+  if (const std::size_t i = kLetters.find(c); i != std::string_view::npos) {
+    out += '\\';
+    out += kLetters[i + 1];
+    return;
+  }
+  out += "\\u00";
+  out += kHex[(c >> 4) & 0xF];
+  out += kHex[c & 0xF];
+}
+
+// The length of the escape that `text` starts with, 0 when it is none or half of a surrogate pair.
+std::size_t clean_escape_length(std::string_view text) {
+  if (text.size() >= 2 && simple_escape(text[1]) != 0) return 2;
+  const std::optional<std::uint32_t> unit = unicode_escape(text);
+  return unit && !is_surrogate(*unit) ? kUnicodeEscapeLength : 0;
+}
+
+}  // namespace
+
+std::string decode_json_string(std::string_view body) {
+  std::string out;
+  out.reserve(body.size());
+  while (!body.empty()) {
+    const std::size_t plain = plain_prefix(body);
+    out += body.substr(0, plain);
+    body.remove_prefix(plain);
+    if (body.empty()) break;
+    if (body[0] == '\\') {
+      body.remove_prefix(append_escape(out, body));
+    } else {
+      body.remove_prefix(append_sequence(out, body));
+    }
+  }
+  return out;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t plain = plain_prefix(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const char c = text[0];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+      text.remove_prefix(1);
+    } else if (c >= 0 && c < 0x20) {
+      append_control(out, c);
+      text.remove_prefix(1);
+    } else {
+      text.remove_prefix(append_sequence(out, text));
+    }
+  }
+  out += '"';
+}
+
+bool is_clean_json_string(std::string_view body) {
+  while (true) {
+    body.remove_prefix(plain_prefix(body));
+    if (body.empty()) return true;
+    std::size_t length = 0;
+    if (body[0] == '\\') {
+      length = clean_escape_length(body);
+    } else if (byte_at(body, 0) >= 0x80) {
+      const Sequence sequence = first_sequence(body);
+      if (sequence.well_formed) length = sequence.length;
+    }
+    if (length == 0)
+      return false;  // a quote, a control character, or one of the above that is broken
+    body.remove_prefix(length);
+  }
+}
+
+std::string to_valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) text.remove_prefix(append_sequence(out, text));
+  return out;
+}
+
+}  // namespace traceloom

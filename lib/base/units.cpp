@@ -1,0 +1,192 @@
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;  // 64 bits times 64 bits
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+// Digits after the point that are looked at; 10^-18 of the largest unit is nothing.
+constexpr std::size_t kMaxFractionDigits = 18;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+// A decimal number as it was written: 1.50 is {"1", "50"}.
+struct Decimal {
+  std::string_view whole;
+  std::string_view fraction;
+};
+
+std::optional<Decimal> take_decimal(std::string_view& text) {
+  Decimal number{take_digits(text), {}};
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    number.fraction = take_digits(text);
+    if (number.fraction.empty()) return std::nullopt;
+  } else if (number.whole.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<std::uint64_t> to_integer(std::string_view digits) {
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    if (__builtin_mul_overflow(value, std::uint64_t{10}, &value)) return std::nullopt;
+    if (__builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value))
+      return std::nullopt;
+  }
+  return value;
+}
+
+// number * factor, what is left below 1 cut off; nullopt when it does not fit.
+std::optional<std::uint64_t> scale(const Decimal& number, std::uint64_t factor) {
+  std::optional<std::uint64_t> whole = to_integer(number.whole);
+  if (!whole || __builtin_mul_overflow(*whole, factor, &*whole)) return std::nullopt;
+  const std::string_view digits = number.fraction.substr(0, kMaxFractionDigits);
+  std::uint64_t divisor = 1;
+  for (std::size_t i = 0; i < digits.size(); ++i) divisor *= 10;
+  const Wide fraction = Wide{*to_integer(digits)} * factor / divisor;
+  if (__builtin_add_overflow(*whole, static_cast<std::uint64_t>(fraction), &*whole))
+    return std::nullopt;
+  return whole;
+}
+
+std::string_view skip_spaces(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+template <std::size_t kSize>
+std::optional<std::uint64_t> find_unit(const std::array<Unit, kSize>& units,
+                                       std::string_view name) {
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+  if (unit == units.end()) return std::nullopt;
+  return unit->factor;
+}
+
+constexpr std::array<Unit, 17> kByteUnits{{
+    {"", 1},
+    {"b", 1},
+    {"k", std::uint64_t{1} << 10},
+    {"kib", std::uint64_t{1} << 10},
+    {"kb", 1'000},
+    {"m", std::uint64_t{1} << 20},
+    {"mib", std::uint64_t{1} << 20},
+    {"mb", 1'000'000},
+    {"g", std::uint64_t{1} << 30},
+    {"gib", std::uint64_t{1} << 30},
+    {"gb", 1'000'000'000},
+    {"t", std::uint64_t{1} << 40},
+    {"tib", std::uint64_t{1} << 40},
+    {"tb", 1'000'000'000'000},
+    {"p", std::uint64_t{1} << 50},
+    {"pib", std::uint64_t{1} << 50},
+    {"pb", 1'000'000'000'000'000},
+}};
+
+constexpr std::array<Unit, 8> kTimeUnits{{
+    {"ns", 1},
+    {"us", 1'000},
+    {"\u00B5s", 1'000},  // the micro sign
+    {"\u03BCs", 1'000},  // the Greek letter; both are typed
+    {"ms", 1'000'000},
+    {"s", 1'000'000'000},
+    {"min", 60'000'000'000},
+    {"h", 3'600'000'000'000},
+}};
+
+std::optional<std::int64_t> with_sign(std::uint64_t magnitude, bool negative) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  if (magnitude > kMax + (negative ? 1 : 0)) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+}
+
+// magnitude / factor rounded half up, as thousandths.
+std::uint64_t thousandths(std::uint64_t magnitude, std::uint64_t factor) {
+  return static_cast<std::uint64_t>((Wide{magnitude} * 1000 + factor / 2) / factor);
+}
+
+}  // namespace
+
+std::string format_count(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  constexpr std::array<std::string_view, 6> kNames{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  Wide factor = 1024;
+  const auto tenths = [&] { return (Wide{bytes} * 10 + factor / 2) / factor; };
+  while (tenths() >= 10240) {  // 1,023.96 KiB reads 1.0 MiB
+    ++unit;
+    factor *= 1024;
+  }
+  const auto number = static_cast<std::uint64_t>(tenths());
+  return fmt::format("{}.{} {}", format_count(number / 10), number % 10, kNames[unit]);
+}
+
+std::string format_duration(std::int64_t ns) {
+  const std::string_view sign = ns < 0 ? "-" : "";
+  const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : ns;
+  if (magnitude < 1000) return fmt::format("{}{} ns", sign, magnitude);
+  constexpr std::array<Unit, 3> kUnits{{{"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+  const Unit* unit = kUnits.begin();
+  // 999,999,999 ns reads 1.000 s and not 1,000.000 ms.
+  while (unit != &kUnits.back() && thousandths(magnitude, unit->factor) >= 1'000'000) ++unit;
+  const std::uint64_t number = thousandths(magnitude, unit->factor);
+  return fmt::format("{}{}.{:03} {}", sign, format_count(number / 1000), number % 1000, unit->name);
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  const std::optional<Decimal> number = take_decimal(text);
+  if (!number) return std::nullopt;
+  std::string name(skip_spaces(text));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::optional<std::uint64_t> factor = find_unit(kByteUnits, name);
+  return factor ? scale(*number, *factor) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_duration(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const std::optional<Decimal> number = take_decimal(text);
+  if (!number) return std::nullopt;
+  const std::string_view name = skip_spaces(text);
+  if (name.empty()) {
+    const auto is_zero = [](std::string_view digits) {
+      return digits.find_first_not_of('0') == std::string_view::npos;
+    };
+    if (!is_zero(number->whole) || !is_zero(number->fraction)) return std::nullopt;
+    return 0;
+  }
+  const std::optional<std::uint64_t> factor = find_unit(kTimeUnits, name);
+  const std::optional<std::uint64_t> magnitude = factor ? scale(*number, *factor) : std::nullopt;
+  return magnitude ? with_sign(*magnitude, negative) : std::nullopt;
+}
+
+}  // namespace traceloom
