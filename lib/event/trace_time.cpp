@@ -67,8 +67,8 @@ std::optional<DecimalText> split(std::string_view text) {
 
 // The slow, complete way: puts every digit where it belongs, the first one at 10^place nanoseconds.
 std::optional<ParsedTime> evaluate(const DecimalText& number) {
-  constexpr unsigned __int128 kLimit = std::numeric_limits<std::int64_t>::max();
-  unsigned __int128 ns = 0;
+  constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t ns = 0;
   std::uint64_t atto = 0;
   int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
   std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
@@ -77,8 +77,8 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
     for (const char c : digits) {
       const unsigned digit = static_cast<unsigned>(c - '0');
       if (place >= 0) {
+        if (ns > (kLimit - digit) / 10) return std::nullopt;
         ns = ns * 10 + digit;
-        if (ns > kLimit) return std::nullopt;
       } else {
         atto_unit /= 10;
         atto += atto_unit * digit;
@@ -87,8 +87,8 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
     }
   }
   for (; place >= 0 && ns != 0; --place) {
+    if (ns > kLimit / 10) return std::nullopt;
     ns *= 10;
-    if (ns > kLimit) return std::nullopt;
   }
   ParsedTime time{static_cast<std::int64_t>(ns), atto};
   if (!number.negative) return time;

@@ -1,4 +1,5 @@
-// Compiled with -mavx2 -mpclmul; called only when the processor has both.
+// Compiled with -mavx2 -mpclmul on x86-64 and empty elsewhere; called only when the processor has both.
+#ifdef __AVX2__
 #include <immintrin.h>
 
 #include "scan/text_index_kernel.h"
@@ -42,3 +43,4 @@ void index_text_avx2(const char* text, std::size_t size, const IndexTarget& targ
 }
 
 }  // namespace traceloom
+#endif
