@@ -42,12 +42,6 @@ std::string integer_text(std::string_view number) {
 
 }  // namespace
 
-std::string_view key_name(Key key) {
-  static constexpr std::array<std::string_view, kKeyCount> kNames{
-      "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "bind_id", "scope", "args", "s"};
-  return kNames[static_cast<std::size_t>(key)];
-}
-
 std::string decoded(std::string_view value) {
   return is_json_string(value) ? decode_json_string(unquoted(value)) : std::string(value);
 }

@@ -17,9 +17,13 @@ enum class Key : std::uint8_t {
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
 
-std::string_view key_name(Key key);
+constexpr std::string_view key_name(Key key) {
+  constexpr std::array<std::string_view, kKeyCount> kNames{
+      "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "bind_id", "scope", "args", "s"};
+  return kNames[static_cast<std::size_t>(key)];
+}
 
-// Half-open range of a value in Event::raw; empty when the key is absent.
+// Half-open range of a value in Event::raw.
 struct FieldRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -40,14 +44,21 @@ struct Event {
   std::uint64_t offset = 0;      // of raw in the uncompressed text of the file
   char phase = 0;                // first character of ph; 0 when ph is absent, empty or no string
   EventFlags flags;
-  std::array<FieldRange, kKeyCount> fields{};
+  std::uint16_t present = 0;     // one bit a key: which of `fields` mean something
+  std::array<FieldRange, kKeyCount> fields;
 
-  bool has(Key key) const { return range(key).end != 0; }
-  const FieldRange& range(Key key) const { return fields[static_cast<std::size_t>(key)]; }
+  static constexpr std::uint16_t bit(Key key) {
+    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(key));
+  }
+  bool has(Key key) const { return (present & bit(key)) != 0; }
+  // Empty when the key is absent.
+  FieldRange range(Key key) const {
+    return has(key) ? fields[static_cast<std::size_t>(key)] : FieldRange{};
+  }
   // The JSON text of the value (strings with their quotes), or empty when the key is absent.
   std::string_view text(Key key) const {
-    const FieldRange& r = range(key);
-    return raw.substr(r.begin, r.end - r.begin);
+    const FieldRange r = range(key);
+    return {raw.data() + r.begin, r.end - r.begin};
   }
 };
 

@@ -9,10 +9,19 @@ namespace {
 
 // True for numbers as the output writes them: no quotes, no exponent, at most three decimals.
 bool is_plain_number(std::string_view text) {
-  const std::size_t point = text.find('.');
-  if (point != std::string_view::npos && text.size() - point > 4) return false;
-  return text.find_first_not_of("0123456789.", text.front() == '-' ? 1 : 0) ==
-         std::string_view::npos;
+  std::size_t decimals = 0;
+  bool behind_point = false;
+  for (std::size_t i = text.front() == '-' ? 1 : 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.') {
+      behind_point = true;
+    } else if (c < '0' || c > '9') {
+      return false;
+    } else if (behind_point && ++decimals > 3) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool is_whole_microsecond(std::int64_t ns) { return ns % 1000 == 0; }

@@ -1,18 +1,23 @@
 #include "scan/event_scanner.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/json_string.h"
+#include "scan/event_key.h"
 
 namespace traceloom {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{64} << 10;
-constexpr std::size_t kNpos = TextIndex::npos;
+constexpr std::size_t kNpos = std::string_view::npos;
+// Results of the parsing methods that are no position.
+constexpr std::size_t kCut = kNpos;
+constexpr std::size_t kMalformed = kNpos - 1;
+
+bool failed(std::size_t at) { return at >= kMalformed; }
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-bool ends_scalar(char c) { return c == ',' || c == '}' || c == ']' || is_space(c); }
 
 bool is_number(std::string_view text) {
   std::size_t p = text.starts_with('-') ? 1 : 0;
@@ -33,31 +38,16 @@ bool is_number(std::string_view text) {
   return p == text.size();
 }
 
+bool is_scalar(char first) { return first != '"' && first != '{' && first != '['; }
+
 bool is_json_scalar(std::string_view text) {
   return is_number(text) || text == "true" || text == "false" || text == "null";
 }
 
-Key find_key(std::string_view name) {
-  const auto is = [&](Key key) { return name == key_name(key); };
-  switch (name.size()) {
-    case 1: return name[0] == 's' ? Key::s : Key::count_;
-    case 2:
-      if (name == "ph") return Key::ph;
-      if (name == "ts") return Key::ts;
-      return name == "id" ? Key::id : Key::count_;
-    case 3:
-      if (name == "cat") return Key::cat;
-      if (name == "pid") return Key::pid;
-      if (name == "tid") return Key::tid;
-      if (name == "dur") return Key::dur;
-      return name == "id2" ? Key::id2 : Key::count_;
-    case 4:
-      if (name == "name") return Key::name;
-      return name == "args" ? Key::args : Key::count_;
-    case 5: return is(Key::scope) ? Key::scope : Key::count_;
-    case 7: return is(Key::bind_id) ? Key::bind_id : Key::count_;
-    default: return Key::count_;
-  }
+// Ends at the '\0' behind the text at the latest, which may lie behind the window.
+std::size_t skip_space(const char* window, std::size_t at) {
+  while (is_space(window[at])) ++at;
+  return at;
 }
 
 char first_character(std::string_view json_string) {
@@ -111,13 +101,16 @@ bool EventScanner::grow_window(std::size_t element) {
 const Event* EventScanner::next() {
   while (find_element()) {
     const std::size_t element = position_;
-    Parse parse = parse_element(element);
-    while (parse == Parse::cut && grow_window(element)) parse = parse_element(element);
-    if (parse == Parse::cut) return finish(ScanEnd::cut, element);
+    std::size_t end = parse_element(element);
+    while (end == kCut && grow_window(element)) end = parse_element(element);
+    if (end == kCut) return finish(ScanEnd::cut, element);
     count_commas(element);
-    if (parse == Parse::malformed) {
+    if (end == kMalformed) {
       resync(element);
-    } else if (text_[element] != '{') {
+      continue;
+    }
+    position_ = window_begin_ + end;
+    if (text_[element] != '{') {
       problems_->add(Problem::not_an_object, offset_ + element);
     } else if (members_ == 0) {
       problems_->add(Problem::empty_object, offset_ + element);
@@ -158,144 +151,174 @@ void EventScanner::count_commas(std::size_t element) {
   after_element_ = true;
 }
 
-EventScanner::Parse EventScanner::parse_element(std::size_t begin) {
-  return text_[begin] == '{' ? parse_event(begin) : skip_other(begin);
-}
-
-std::size_t EventScanner::skip_space(std::size_t at) const {
-  while (at < window_size_ && is_space(window_[at])) ++at;
-  return at;
-}
-
-EventScanner::Parse EventScanner::parse_event(std::size_t begin) {
-  event_.fields = {};
-  event_.flags = {};
-  event_.phase = 0;
-  members_ = 0;
-  const std::size_t event_begin = begin - window_begin_;
-  std::size_t at = skip_space(event_begin + 1);
-  while (at < window_size_ && window_[at] == '"') {
-    if (const Parse parse = parse_member(at, event_begin); parse != Parse::done) return parse;
-    at = skip_space(at);
-    if (at >= window_size_) return Parse::cut;
-    if (window_[at] == '}') return close_event(event_begin, at);
-    if (window_[at] != ',') return Parse::malformed;
-    at = skip_space(at + 1);
+std::size_t EventScanner::parse_element(std::size_t begin) {
+  const std::size_t at = begin - window_begin_;
+  if (window_[at] == '{') return parse_event(at);
+  if (window_[at] == '"' || window_[at] == '[') {
+    TextIndex::Tokens tokens(index_, at);
+    return skip_value(at, tokens);
   }
-  if (at >= window_size_) return Parse::cut;
-  if (window_[at] != '}') return Parse::malformed;
-  event_.flags.loose_syntax |= members_ > 0;  // a comma stands before this brace
-  return close_event(event_begin, at);
+  // Anything up to what may begin the next element.
+  std::size_t end = at + 1;
+  while (end < window_size_ && window_[end] != ',' && window_[end] != ']' && window_[end] != '{')
+    ++end;
+  return end < window_size_ ? end : kCut;
 }
 
-EventScanner::Parse EventScanner::close_event(std::size_t event_begin, std::size_t at) {
+// Goes from token to token (quotes and braces) and looks at the text between two of them only to check
+// that it is what JSON wants there; numbers are not read here.
+std::size_t EventScanner::parse_event(std::size_t begin) {
+  event_.present = 0;
+  event_.flags = {};
+  members_ = 0;
+  TextIndex::Tokens tokens(index_, begin + 1);
+  std::size_t token = tokens.next();
+  std::size_t value_end = begin + 1;
+  while (token < window_size_ && window_[token] == '"') {
+    if (const std::size_t bad = check_gap(value_end, token); failed(bad)) return bad;
+    const std::size_t key_end = tokens.next();
+    if (key_end >= window_size_) return kCut;
+    const std::size_t value = find_value(key_end);
+    if (failed(value)) return value;
+    if (is_scalar(window_[value])) {
+      const std::size_t key = token;
+      token = tokens.next();
+      value_end = scalar_end(value, token);
+      if (failed(value_end)) return value_end;
+      set_field({window_ + key + 1, key_end - key - 1}, begin, value, value_end);
+    } else {
+      value_end = skip_value(value, tokens);
+      if (failed(value_end)) return value_end;
+      set_field({window_ + token + 1, key_end - token - 1}, begin, value, value_end);
+      token = tokens.next();
+    }
+  }
+  if (token >= window_size_) return kCut;
+  if (window_[token] != '}') return kMalformed;
+  const std::size_t gap_end = skip_space(window_, value_end);
+  if (gap_end == token) return close_event(begin, token);
+  if (window_[gap_end] != ',' || skip_space(window_, gap_end + 1) != token) return kMalformed;
+  event_.flags.loose_syntax = true;
+  return close_event(begin, token);
+}
+
+// Between the end of a member, or the opening brace, and the next key: one comma, or none, and white space.
+inline std::size_t EventScanner::check_gap(std::size_t at, std::size_t token) const {
+  if (token - at == 2 && window_[at] == ',' && window_[at + 1] == ' ') return token;
+  at = skip_space(window_, at);
+  if (members_ > 0) {
+    if (window_[at] != ',') return kMalformed;
+    at = skip_space(window_, at + 1);
+  }
+  return at == token ? token : kMalformed;
+}
+
+// The first character of the value behind a key's closing quote.
+inline std::size_t EventScanner::find_value(std::size_t key_end) const {
+  const char* const text = window_ + key_end + 1;
+  if (text[0] == ':' && text[1] == ' ' && !is_space(text[2]))
+    return key_end + 3 < window_size_ ? key_end + 3 : kCut;
+  std::size_t at = skip_space(window_, key_end + 1);
+  if (at >= window_size_) return kCut;
+  if (window_[at] != ':') return kMalformed;
+  at = skip_space(window_, at + 1);
+  return at < window_size_ ? at : kCut;
+}
+
+// A number or literal ends before the comma, or the white space before it, that stands before the next
+// token. What it holds is checked by whoever reads or copies it.
+inline std::size_t EventScanner::scalar_end(std::size_t at, std::size_t token) const {
+  if (token >= window_size_) return kCut;
+  std::size_t end = token;
+  while (end > at && is_space(window_[end - 1])) --end;
+  if (end > at && window_[end - 1] == ',') {
+    --end;
+    while (end > at && is_space(window_[end - 1])) --end;
+  }
+  return end > at && window_[at] != ',' ? end : kMalformed;
+}
+
+std::size_t EventScanner::close_event(std::size_t event_begin, std::size_t at) {
+  if (at >= window_size_) return kCut;
   event_.raw = {window_ + event_begin, at + 1 - event_begin};
   event_.offset = offset_ + window_begin_ + event_begin;
   event_.flags.suspect_text = index_.is_suspect(event_begin, at + 1);
-  if (event_.has(Key::ph)) event_.phase = first_character(event_.text(Key::ph));
-  position_ = window_begin_ + at + 1;
-  return Parse::done;
+  event_.phase = event_.has(Key::ph) ? first_character(event_.text(Key::ph)) : '\0';
+  return at + 1;
 }
 
-// From the opening quote of a key to behind its value.
-EventScanner::Parse EventScanner::parse_member(std::size_t& at, std::size_t event_begin) {
-  const std::size_t key_end = index_.next_quote(at + 1);
-  if (key_end == kNpos) return Parse::cut;
-  const std::string_view key(window_ + at + 1, key_end - at - 1);
-  at = skip_space(key_end + 1);
-  if (at >= window_size_) return Parse::cut;
-  if (window_[at] != ':') return Parse::malformed;
-  at = skip_space(at + 1);
-  if (at >= window_size_) return Parse::cut;
-  const std::size_t value_begin = at;
-  if (const Parse parse = skip_value(at); parse != Parse::done) return parse;
-  set_field(key, event_begin, value_begin, at);
-  return Parse::done;
-}
-
-void EventScanner::set_field(std::string_view key_text, std::size_t event_begin,
-                             std::size_t value_begin, std::size_t value_end) {
+inline void EventScanner::set_field(std::string_view key_text, std::size_t event_begin,
+                                    std::size_t value_begin, std::size_t value_end) {
   ++members_;
-  Key key = find_key(key_text);
-  if (key == Key::count_) {
-    if (key_text.find('\\') == std::string_view::npos) return;
-    key = find_key(decode_json_string(key_text));
-    if (key == Key::count_) return;
-    event_.flags.escaped_key = true;
-  }
-  FieldRange& field = event_.fields[static_cast<std::size_t>(key)];
-  event_.flags.duplicate_key |= field.end != 0;
-  field.begin = static_cast<std::uint32_t>(value_begin - event_begin);
-  field.end = static_cast<std::uint32_t>(value_end - event_begin);
+  Key key = Key::count_;
+  if (key_text.size() <= 8 && key_text.data() + 8 <= window_ + window_size_)
+    key = kEventKeys.find(EventKeyTable::load(key_text.data(), key_text.size()));
+  else if (key_text.size() <= 8)
+    key = kEventKeys.find(EventKeyTable::pack(key_text));
+  if (key == Key::count_) return set_other(key_text, event_begin, value_begin, value_end);
+  store_field(key, event_begin, value_begin, value_end);
 }
 
-// Each of the skip_ methods takes the position of a value's first character to behind its last.
-EventScanner::Parse EventScanner::skip_value(std::size_t& at) {
-  switch (window_[at]) {
-    case '"':
-      at = index_.next_quote(at + 1);
-      if (at == kNpos) return Parse::cut;
-      ++at;
-      return Parse::done;
-    case '{': return skip_braces(at);
-    case '[': return skip_brackets(at);
-    default: return skip_scalar(at);
-  }
+inline void EventScanner::store_field(Key key, std::size_t event_begin, std::size_t value_begin,
+                                      std::size_t value_end) {
+  event_.flags.duplicate_key |= event_.has(key);
+  event_.present |= Event::bit(key);
+  event_.fields[static_cast<std::size_t>(key)] = {
+      static_cast<std::uint32_t>(value_begin - event_begin),
+      static_cast<std::uint32_t>(value_end - event_begin)};
 }
 
-EventScanner::Parse EventScanner::skip_braces(std::size_t& at) const {
+// A key that nobody asks for, but if it is one in disguise ("\u0070h").
+void EventScanner::set_other(std::string_view key_text, std::size_t event_begin,
+                             std::size_t value_begin, std::size_t value_end) {
+  const std::string_view value(window_ + value_begin, value_end - value_begin);
+  event_.flags.loose_syntax |= is_scalar(value.front()) && !is_json_scalar(value);
+  if (key_text.find('\\') == std::string_view::npos) return;
+  const std::string plain = decode_json_string(key_text);
+  const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain)) : Key::count_;
+  if (key == Key::count_) return;
+  event_.flags.escaped_key = true;
+  store_field(key, event_begin, value_begin, value_end);
+}
+
+// A string, object or list. `tokens` stands at the first token >= at, and behind the value afterwards.
+inline std::size_t EventScanner::skip_value(std::size_t at, TextIndex::Tokens& tokens) const {
+  const char first = window_[at];
+  if (first == '"') {
+    if (tokens.next() != at) return kMalformed;
+    const std::size_t end = tokens.next();
+    return end < window_size_ ? end + 1 : kCut;
+  }
+  const std::size_t end = first == '{' ? skip_braces(at) : skip_brackets(at);
+  if (!failed(end)) tokens.seek(end);
+  return end;
+}
+
+std::size_t EventScanner::skip_braces(std::size_t at) const {
   std::size_t depth = 1;
   while (depth > 0) {
     at = index_.next_brace(at + 1);
-    if (at == kNpos) return Parse::cut;
+    if (at >= window_size_) return kCut;
     depth = window_[at] == '{' ? depth + 1 : depth - 1;
   }
-  ++at;
-  return Parse::done;
+  return at + 1;
 }
 
 // Brackets have no bitmap: lists are rare as direct values of an event.
-EventScanner::Parse EventScanner::skip_brackets(std::size_t& at) const {
+std::size_t EventScanner::skip_brackets(std::size_t at) const {
   std::size_t depth = 0;
   for (; at < window_size_; ++at) {
     const char c = window_[at];
     if (c == '"') {
-      at = index_.next_quote(at + 1);
-      if (at == kNpos) return Parse::cut;
+      TextIndex::Tokens tokens(index_, at + 1);
+      at = tokens.next();
     } else if (c == '[') {
       ++depth;
     } else if (c == ']' && --depth == 0) {
-      ++at;
-      return Parse::done;
+      return at + 1;
     }
   }
-  return Parse::cut;
-}
-
-EventScanner::Parse EventScanner::skip_scalar(std::size_t& at) {
-  const std::size_t begin = at;
-  while (at < window_size_ && !ends_scalar(window_[at])) {
-    if (window_[at] == '"' || window_[at] == '{' || window_[at] == ':') return Parse::malformed;
-    ++at;
-  }
-  if (at >= window_size_) return Parse::cut;  // more of a number may follow
-  if (at == begin) return Parse::malformed;
-  event_.flags.loose_syntax |= !is_json_scalar({window_ + begin, at - begin});
-  return Parse::done;
-}
-
-// An element that is no object: a string, a list, or anything up to what may begin the next element.
-EventScanner::Parse EventScanner::skip_other(std::size_t begin) {
-  std::size_t at = begin - window_begin_;
-  if (window_[at] == '"' || window_[at] == '[') {
-    if (const Parse parse = skip_value(at); parse != Parse::done) return parse;
-  } else {
-    do ++at;
-    while (at < window_size_ && window_[at] != ',' && window_[at] != ']' && window_[at] != '{');
-    if (at >= window_size_) return Parse::cut;
-  }
-  position_ = window_begin_ + at;
-  return Parse::done;
+  return kCut;
 }
 
 // After text that is no JSON: goes on at the next place that looks like an event, or at the bracket that

@@ -36,8 +36,8 @@ enum class ScanEnd : std::uint8_t {
 // Not thread-safe; reuse it, it keeps its memory.
 class EventScanner {
  public:
-  // `text` must stay valid until the last next(); `offset` is its place in the file's text. Problems are counted in
-  // `problems`.
+  // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is; `offset`
+  // is its place in the file's text. Problems are counted in `problems`.
   void start(std::string_view text, std::uint64_t offset, Position position,
              ProblemCounts& problems);
 
@@ -51,24 +51,26 @@ class EventScanner {
   Position next_position() const;
 
  private:
-  enum class Parse : std::uint8_t { done, cut, malformed };
-
   bool open_window(std::size_t begin, std::size_t size);
   bool grow_window(std::size_t element);
   bool find_element();
   void count_commas(std::size_t element);
-  Parse parse_element(std::size_t begin);
-  Parse parse_event(std::size_t begin);
-  Parse parse_member(std::size_t& at, std::size_t event_begin);
-  Parse skip_value(std::size_t& at);
-  Parse skip_braces(std::size_t& at) const;
-  Parse skip_brackets(std::size_t& at) const;
-  Parse skip_scalar(std::size_t& at);
-  Parse skip_other(std::size_t begin);
-  Parse close_event(std::size_t event_begin, std::size_t at);
+  // Each takes a position in the window and gives the one behind what it read, or kCut or kMalformed.
+  std::size_t parse_element(std::size_t begin);
+  std::size_t parse_event(std::size_t begin);
+  std::size_t find_value(std::size_t key_end) const;
+  std::size_t skip_value(std::size_t at, TextIndex::Tokens& tokens) const;
+  std::size_t skip_braces(std::size_t at) const;
+  std::size_t skip_brackets(std::size_t at) const;
+  std::size_t scalar_end(std::size_t at, std::size_t token) const;
+  std::size_t check_gap(std::size_t at, std::size_t token) const;
+  std::size_t close_event(std::size_t event_begin, std::size_t at);
   void set_field(std::string_view key, std::size_t event_begin, std::size_t value_begin,
                  std::size_t value_end);
-  std::size_t skip_space(std::size_t at) const;
+  void set_other(std::string_view key, std::size_t event_begin, std::size_t value_begin,
+                 std::size_t value_end);
+  void store_field(Key key, std::size_t event_begin, std::size_t value_begin,
+                   std::size_t value_end);
   void resync(std::size_t element);
   const Event* finish(ScanEnd end, std::size_t position);
 

@@ -31,8 +31,7 @@ struct Portable {
       masks.backslash |= equal('\\');
       masks.quote |= equal('"');
       masks.brace |= equal('{') | equal('}');
-      masks.control |= gather(zero_bytes(x & (kOnes * 0xe0U))) << i * 8;
-      masks.non_ascii |= gather(x & kHigh) << i * 8;
+      masks.odd |= gather(zero_bytes(x & (kOnes * 0xe0U)) | (x & kHigh)) << i * 8;
     }
     return masks;
   }
@@ -46,11 +45,13 @@ struct Portable {
 }  // namespace
 
 void TextIndex::reserve(std::size_t text_size) {
-  size_words_ = text_size / 64 + 1;
-  if (quotes_.size() >= size_words_) return;
-  quotes_.resize(size_words_);
-  braces_.resize(size_words_);
-  suspects_.resize(size_words_);
+  const std::size_t words = text_size / 64 + 2;
+  if (tokens_.size() < words) {
+    tokens_.resize(words);
+    braces_.resize(words);
+    suspects_.resize(words);
+  }
+  tokens_[words - 1] = braces_[words - 1] = ~std::uint64_t{0};
 }
 
 void TextIndex::build(std::string_view text) {
@@ -59,7 +60,7 @@ void TextIndex::build(std::string_view text) {
       __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("pclmul") != 0;
   if (has_avx2) {
     reserve(text.size());
-    index_text_avx2(text.data(), text.size(), {quotes_.data(), braces_.data(), suspects_.data()});
+    index_text_avx2(text.data(), text.size(), {tokens_.data(), braces_.data(), suspects_.data()});
     return;
   }
 #endif
@@ -69,7 +70,7 @@ void TextIndex::build(std::string_view text) {
 void TextIndex::build_portable(std::string_view text) {
   reserve(text.size());
   index_text<Portable>(text.data(), text.size(),
-                       {quotes_.data(), braces_.data(), suspects_.data()});
+                       {tokens_.data(), braces_.data(), suspects_.data()});
 }
 
 bool TextIndex::is_suspect(std::size_t begin, std::size_t end) const {

@@ -20,12 +20,10 @@ struct Avx2 {
       const __m256i wanted = _mm256_set1_epi8(c);
       return join(_mm256_cmpeq_epi8(a, wanted), _mm256_cmpeq_epi8(b, wanted));
     };
-    const std::uint64_t non_ascii = join(a, b);
+    // A signed compare: bytes from 0x80 are negative and count as below 0x20 too.
     const __m256i limit = _mm256_set1_epi8(0x20);
-    // Signed compare: bytes from 0x80 count as below 0x20 too, so they are taken out.
-    const std::uint64_t low =
-        join(_mm256_cmpgt_epi8(limit, a), _mm256_cmpgt_epi8(limit, b)) & ~non_ascii;
-    return {equal('\\'), equal('"'), equal('{') | equal('}'), low, non_ascii};
+    return {equal('\\'), equal('"'), equal('{') | equal('}'),
+            join(_mm256_cmpgt_epi8(limit, a), _mm256_cmpgt_epi8(limit, b))};
   }
 
   static std::uint64_t prefix_xor(std::uint64_t bits) {

@@ -9,9 +9,9 @@
 
 namespace traceloom {
 
-// Where the bitmaps go; each has room for one word more than text_size / 64.
+// Where the bitmaps go; each has room for text_size / 64 + 1 words.
 struct IndexTarget {
-  std::uint64_t* quotes;
+  std::uint64_t* tokens;
   std::uint64_t* braces;
   std::uint64_t* suspects;
 };
@@ -25,8 +25,7 @@ struct BlockMasks {
   std::uint64_t backslash;
   std::uint64_t quote;
   std::uint64_t brace;
-  std::uint64_t control;    // below 0x20
-  std::uint64_t non_ascii;  // 0x80 and above
+  std::uint64_t odd;  // control characters (below 0x20) and bytes that are not ASCII (0x80 and above)
 };
 
 // The characters that a backslash before them escapes. Backslashes are rare in traces, so a step for each
@@ -60,9 +59,10 @@ void index_text(const char* text, std::size_t size, const IndexTarget& target) {
       quotes &= ~find_escaped(masks.backslash, escape_carry);
     const std::uint64_t in_string = Simd::prefix_xor(quotes) ^ string_carry;
     string_carry = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
-    target.quotes[word] = quotes;
-    target.braces[word] = masks.brace & ~in_string;
-    target.suspects[word] = masks.backslash | masks.non_ascii | (masks.control & in_string);
+    const std::uint64_t braces = masks.brace & ~in_string;
+    target.tokens[word] = quotes | braces;
+    target.braces[word] = braces;
+    target.suspects[word] = masks.backslash | (masks.odd & in_string);
   };
   const std::size_t whole = size / 64;
   for (std::size_t word = 0; word < whole; ++word) index_block(text + word * 64, word);
