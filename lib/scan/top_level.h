@@ -3,8 +3,9 @@
 //   TopLevelParser parser("rank3.json");
 //   std::size_t used = parser.feed(text);                  // until state() is in_list
 //   ... the events are read by an EventScanner ...
-//   parser.resume();
-//   parser.feed(rest); parser.finish();
+//   parser.resume(offset);
+//   parser.feed(rest);
+//   parser.finish(file_size, false);
 //   for (const TopLevelEntry& entry : parser.entries()) use(entry.key, entry.value);
 //
 // Needs no more memory than the values it keeps: 64 MiB at most, what is beyond is counted and left out.
@@ -41,18 +42,14 @@ class TopLevelParser {
   // for in_list, where the rest belongs to the event list. Throws Error, with the byte offset, when the
   // text is no trace: no JSON, a plain value, an object without a traceEvents list (at finish()).
   std::size_t feed(std::string_view text);
-  // The event list has ended; what is fed next stands behind its bracket.
-  void resume();
-  // No more text. Throws Error when no event list was met.
-  void finish();
+  // The event list has ended before `offset`; what is fed next stands behind its bracket.
+  void resume(std::uint64_t offset);
+  // No more text: `offset` is its size. Throws Error when no event list was met; counts what is missing at the end.
+  void finish(std::uint64_t offset, bool cut_inside_event);
 
   State state() const { return state_; }
   // True for {"traceEvents": [...]}, false for a bare list.
   bool is_object() const { return is_object_; }
-  std::uint64_t offset() const { return offset_; }  // bytes fed so far, list included: see advance()
-  // Counts bytes of the event list that were not fed.
-  void advance(std::uint64_t bytes) { offset_ += bytes; }
-
   const std::vector<TopLevelEntry>& entries() const { return entries_; }
   // The value of the last entry with that key, or empty.
   std::string_view value(std::string_view key) const;
@@ -68,13 +65,14 @@ class TopLevelParser {
   void keep(char c);
   void end_value();
   void after_document(char c);
-  [[noreturn]] void fail(const std::string& problem) const;
+  void fail(const std::string& problem);
 
   std::string path_;
   State state_ = State::before;
   Step step_ = Step::key;
   bool is_object_ = false;
   bool had_list_ = false;
+  bool ignores_rest_ = false;
   bool escaped_ = false;    // the last character was a backslash in a string
   bool in_string_ = false;  // inside a nested value
   std::uint64_t depth_ = 0;

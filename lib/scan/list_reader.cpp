@@ -1,0 +1,112 @@
+#include "scan/list_reader.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace traceloom {
+
+ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view text,
+                      std::uint64_t offset, Position position) {
+  thread_local EventScanner scanner;  // keeps its bitmaps from chunk to chunk
+  ScannedText scanned;
+  scanned.result = visitor.make_result();
+  scanner.start(text, offset, position, scanned.problems);
+  while (const Event* event = scanner.next()) {
+    ++scanned.events;
+    visitor.visit(*scanned.result, file, *event);
+  }
+  visitor.finish_chunk(*scanned.result);
+  scanned.end = scanner.end();
+  scanned.end_position = scanner.end_position();
+  scanned.next = scanner.next_position();
+  return scanned;
+}
+
+void ListReader::add(const Chunk& chunk, std::size_t skip, ScannedText scanned) {
+  const std::string_view text = chunk.text().substr(skip);
+  const std::uint64_t offset = chunk.offset + skip;
+  if (skips_ && chunk.at_event_start) {
+    skips_ = false;
+    next_ = Position::after_comma;
+  }
+  const Position assumed = chunk.at_event_start ? Position::after_comma : Position::first;
+  if (scanned.result && in_list_ && !skips_ && carry_.empty() && next_ == assumed) {
+    const std::string_view rest = accept(std::move(scanned), text, offset);
+    if (!in_list_) read_on(rest, offset + (text.size() - rest.size()));
+    return;
+  }
+  if (scanned.result) visitor_.recycle(std::move(scanned.result));
+  if (skips_) return;
+  if (carry_.empty()) {
+    read_on(text, offset);
+  } else {
+    join(text, chunk.last);
+  }
+}
+
+// Joined text is scanned again only when it has doubled, so that one event of many chunks costs twice its
+// size and not its square.
+void ListReader::join(std::string_view text, bool last) {
+  carry_.append(text);
+  if (!last && carry_.size() < 2 * scanned_carry_) return;
+  const std::string joined = std::exchange(carry_, {});
+  if (joined.size() <= kMaxEventBytes) return read_on(joined, carry_offset_);
+  problems_.add(Problem::event_too_large, carry_offset_);
+  skips_ = true;
+}
+
+// Takes what scanning `text` gave and keeps an event that is not whole. Returns what stands behind the list
+// when it has ended.
+std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
+                                    std::uint64_t offset) {
+  visitor_.take(*scanned.result, file_);
+  visitor_.recycle(std::move(scanned.result));
+  problems_.add(scanned.problems);
+  events_ += scanned.events;
+  next_ = scanned.next;
+  const std::string_view rest = text.substr(scanned.end_position);
+  const std::uint64_t rest_offset = offset + scanned.end_position;
+  if (scanned.end == ScanEnd::cut) {
+    carry_ = rest;
+    carry_offset_ = rest_offset;
+    scanned_carry_ = carry_.size();
+  } else if (scanned.end == ScanEnd::array) {
+    in_list_ = false;
+    parser_.resume(rest_offset);
+  }
+  return rest;
+}
+
+// Reads `text` here, in the serial stage: inside the list or, where further lists may begin, behind it.
+void ListReader::read_on(std::string_view text, std::uint64_t offset) {
+  while (true) {
+    if (!in_list_) {
+      const std::size_t used = parser_.feed(text);
+      in_list_ = parser_.state() == TopLevelParser::State::in_list;
+      if (!in_list_) return;
+      next_ = Position::first;
+      text.remove_prefix(used);
+      offset += used;
+    }
+    const std::string_view rest =
+        accept(scan_text(visitor_, file_, text, offset, next_), text, offset);
+    if (in_list_) return;
+    offset += text.size() - rest.size();
+    text = rest;
+  }
+}
+
+void ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_problems) {
+  const bool cut = in_list_ && !carry_.empty();
+  if (cut) problems_.add(Problem::cut_event, carry_offset_);
+  parser_.finish(text_bytes, cut);
+  if (events_ == 0 && problems_.count(Problem::malformed_event) > 0)
+    throw Error(path_, problems_.first_offset(Problem::malformed_event),
+                "not a trace: what stands in the event list is not JSON");
+  problems_.add(parser_.problems());
+  problems_.add(source_problems);
+  visitor_.end_file(file_, {parser_, problems_, events_, text_bytes});
+}
+
+}  // namespace traceloom

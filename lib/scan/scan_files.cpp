@@ -1,0 +1,182 @@
+#include "scan/scan_files.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+
+#include <mutex>
+#include <utility>
+
+#include "input/open.h"
+#include "scan/chunk_reader.h"
+#include "scan/list_reader.h"
+
+namespace traceloom {
+namespace {
+
+// A file while it is being read. The reading stage fills it up to the beginning of the list and then
+// leaves it to the joining stage.
+struct OpenFile {
+  OpenFile(FileVisitor& visitor, std::size_t index, const std::string& path)
+      : file(index), parser(path), list(visitor, index, path, parser) {}
+
+  std::size_t file;
+  TopLevelParser parser;
+  ListReader list;
+};
+
+// What travels through the pipeline: a chunk of a file, or the news that the file cannot be read on.
+struct Token {
+  std::shared_ptr<OpenFile> file;
+  Chunk chunk;
+  std::size_t skip = 0;  // bytes of the chunk before the list begins
+  bool in_list = false;  // false: the whole chunk stands before the list
+  ScannedText scanned;
+  ProblemCounts source_problems;  // of the last chunk
+  std::exception_ptr failure;
+};
+
+// Used buffers wait here for the next chunk. One mutex is enough: two operations a megabyte.
+class ChunkPool {
+ public:
+  Chunk get() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return {};
+    Chunk chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+  void put(Chunk chunk) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(chunk));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Chunk> free_;
+};
+
+// The serial first stage: the chunks of one file after the other.
+class Reading {
+ public:
+  Reading(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options,
+          ChunkPool& pool)
+      : paths_(paths), visitor_(visitor), options_(options), pool_(pool) {}
+
+  // nullptr when all files have been read.
+  std::shared_ptr<Token> next() {
+    if (!file_ && next_path_ == paths_.size()) return nullptr;
+    auto token = std::make_shared<Token>();
+    try {
+      read_chunk(*token);
+    } catch (const Error&) {
+      token->failure = std::current_exception();
+      close();
+    }
+    return token;
+  }
+
+ private:
+  void read_chunk(Token& token) {
+    if (!file_) {
+      const std::size_t index = next_path_++;
+      file_ = token.file = std::make_shared<OpenFile>(visitor_, index, paths_[index]);
+      source_ = open_input(paths_[index]);
+      reader_ = std::make_unique<ChunkReader>(*source_);
+    }
+    token.file = file_;
+    token.chunk = pool_.get();
+    reader_->next(token.chunk);
+    if (!list_begun_) {
+      token.skip = file_->parser.feed(token.chunk.text());
+      list_begun_ = file_->parser.state() == TopLevelParser::State::in_list;
+      token.chunk.at_event_start = false;
+    }
+    token.in_list = list_begun_;
+    if (options_.progress) options_.progress(stored_bytes_ + source_->stored_bytes_read());
+    if (token.chunk.last) {
+      token.source_problems = source_->problems();
+      close();
+    }
+  }
+
+  void close() {
+    if (source_) stored_bytes_ += source_->stored_bytes_read();
+    file_.reset();
+    reader_.reset();
+    source_.reset();
+    list_begun_ = false;
+  }
+
+  const std::vector<std::string>& paths_;
+  FileVisitor& visitor_;
+  const ScanOptions& options_;
+  ChunkPool& pool_;
+  std::size_t next_path_ = 0;
+  std::uint64_t stored_bytes_ = 0;
+  bool list_begun_ = false;
+  std::shared_ptr<OpenFile> file_;
+  std::unique_ptr<ByteSource> source_;
+  std::unique_ptr<ChunkReader> reader_;
+};
+
+// The parallel stage. A chunk that does not begin at an event is left to the joining stage.
+void scan_chunk(FileVisitor& visitor, Token& token) {
+  if (token.failure || !token.in_list) return;
+  const bool begins_list = token.skip > 0;
+  if (!begins_list && !token.chunk.at_event_start) return;
+  token.scanned = scan_text(visitor, token.file->file, token.chunk.text().substr(token.skip),
+                            token.chunk.offset + token.skip,
+                            begins_list ? Position::first : Position::after_comma);
+}
+
+// The serial last stage.
+void join_chunk(FileVisitor& visitor, Token& token) {
+  OpenFile& file = *token.file;
+  try {
+    if (token.failure) std::rethrow_exception(token.failure);
+    if (token.in_list) file.list.add(token.chunk, token.skip, std::move(token.scanned));
+    if (token.chunk.last) {
+      const std::uint64_t text_bytes = token.chunk.offset + token.chunk.size;
+      if (!token.in_list) file.parser.finish(text_bytes, false);
+      file.list.finish(text_bytes, token.source_problems);
+    }
+  } catch (const Error& error) {
+    visitor.fail_file(file.file, error);
+  }
+}
+
+}  // namespace
+
+void FileVisitor::recycle(std::unique_ptr<ChunkResult>) {}
+void FileVisitor::finish_chunk(ChunkResult&) {}
+void FileVisitor::fail_file(std::size_t, const Error& error) { throw error; }
+
+void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
+                const ScanOptions& options) {
+  namespace tbb = oneapi::tbb;
+  const std::size_t threads =
+      options.threads > 0 ? options.threads
+                          : static_cast<std::size_t>(tbb::info::default_concurrency());
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  ChunkPool pool;
+  Reading reading(paths, visitor, options, pool);
+  using Item = std::shared_ptr<Token>;
+  const auto read = tbb::make_filter<void, Item>(
+      tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+        Item token = reading.next();
+        if (!token) flow.stop();
+        return token;
+      });
+  const auto scan = tbb::make_filter<Item, Item>(tbb::filter_mode::parallel, [&](Item token) {
+    scan_chunk(visitor, *token);
+    return token;
+  });
+  const auto join = tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
+    join_chunk(visitor, *token);
+    pool.put(std::move(token->chunk));
+  });
+  tbb::parallel_pipeline(3 * threads, read & scan & join);
+}
+
+}  // namespace traceloom

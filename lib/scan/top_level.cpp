@@ -1,0 +1,213 @@
+#include "scan/top_level.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json_string.h"
+
+namespace traceloom {
+namespace {
+
+constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+std::string_view kind_of_value(char first) {
+  switch (first) {
+    case '"': return "a string";
+    case '{': return "an object";
+    case '[': return "a list";
+    case 'n': return "null";
+    case 't':
+    case 'f': return "a boolean";
+    default: return "a number";
+  }
+}
+
+}  // namespace
+
+// Before the list nothing can be saved; behind it the events are safe and the rest is ignored.
+void TopLevelParser::fail(const std::string& problem) {
+  if (!had_list_) throw Error(path_, offset_, problem);
+  problems_.add(Problem::trailing_garbage, offset_);
+  state_ = State::done;
+  ignores_rest_ = true;
+}
+
+std::size_t TopLevelParser::feed(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (ignores_rest_) {
+      offset_ += text.size() - i;
+      return text.size();
+    }
+    switch (state_) {
+      case State::before: start_document(text[i]); break;
+      case State::members: read_member(text[i]); break;
+      case State::done: after_document(text[i]); break;
+      case State::in_list: break;
+    }
+    ++offset_;
+    if (state_ == State::in_list) return i + 1;
+  }
+  return text.size();
+}
+
+void TopLevelParser::start_document(char c) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (is_space(c) || (offset_ < 3 && c == kByteOrderMark[offset_])) return;
+  if (c == '[') {
+    state_ = State::in_list;
+    had_list_ = true;
+  } else if (c == '{') {
+    state_ = State::members;
+    step_ = Step::key;
+    is_object_ = true;
+  } else if (c == '"' || c == '-' || (c >= '0' && c <= '9')) {
+    fail(fmt::format("not a trace: the text is {}, not a list of events", kind_of_value(c)));
+  } else {
+    fail("not a trace: the text is not JSON; a trace starts with [ or {");
+  }
+}
+
+void TopLevelParser::read_member(char c) {
+  switch (step_) {
+    case Step::key:
+      if (c == '"') {
+        step_ = Step::key_text;
+        key_.clear();
+      } else if (c == '}') {
+        state_ = State::done;
+      } else if (c == ',') {
+        problems_.add(Problem::extra_comma, offset_);
+      } else if (!is_space(c)) {
+        fail("not JSON: expected a key in quotes");
+      }
+      break;
+    case Step::key_text:
+      if (c == '"' && !escaped_) {
+        key_ = decode_json_string(key_);
+        step_ = Step::colon;
+      } else {
+        key_.push_back(c);
+        escaped_ = c == '\\' && !escaped_;
+      }
+      break;
+    case Step::colon:
+      if (c == ':') {
+        step_ = Step::value;
+      } else if (!is_space(c)) {
+        fail(fmt::format("not JSON: expected ':' behind the key \"{}\"", key_));
+      }
+      break;
+    case Step::value:
+      if (!is_space(c)) read_value_start(c);
+      break;
+    case Step::quoted:
+    case Step::nested: read_nested(c); break;
+    case Step::plain:
+      if (c != ',' && c != '}' && !is_space(c)) return keep(c);
+      end_value();
+      read_member(c);
+      break;
+    case Step::comma:
+      if (c == ',') {
+        step_ = Step::key;
+      } else if (c == '}') {
+        state_ = State::done;
+      } else if (!is_space(c)) {
+        fail(fmt::format("not JSON: expected ',' or '}}' behind the value of \"{}\"", key_));
+      }
+      break;
+  }
+}
+
+void TopLevelParser::read_value_start(char c) {
+  if (key_ == "traceEvents") {
+    if (c == '[') {
+      if (had_list_) problems_.add(Problem::second_trace_events, offset_);
+      state_ = State::in_list;
+      had_list_ = true;
+      return;
+    }
+    not_a_list_ = kind_of_value(c);
+  }
+  value_.clear();
+  value_offset_ = offset_;
+  value_dropped_ = false;
+  in_string_ = c == '"';
+  escaped_ = false;
+  depth_ = c == '{' || c == '[' ? 1 : 0;
+  step_ = c == '"' ? Step::quoted : depth_ > 0 ? Step::nested : Step::plain;
+  keep(c);
+}
+
+void TopLevelParser::read_nested(char c) {
+  keep(c);
+  if (in_string_) {
+    if (c == '"' && !escaped_) in_string_ = false;
+    escaped_ = c == '\\' && !escaped_;
+    if (step_ == Step::quoted && !in_string_) end_value();
+    return;
+  }
+  if (c == '"') in_string_ = true;
+  if (c == '{' || c == '[') ++depth_;
+  if ((c == '}' || c == ']') && --depth_ == 0) end_value();
+}
+
+void TopLevelParser::keep(char c) {
+  if (value_dropped_) return;
+  if (kept_bytes_ == kMaxKeptBytes) {
+    value_dropped_ = true;
+    kept_bytes_ -= value_.size();
+    value_ = {};
+    problems_.add(Problem::top_level_dropped, value_offset_);
+    return;
+  }
+  ++kept_bytes_;
+  value_.push_back(c);
+}
+
+void TopLevelParser::end_value() {
+  if (!value_dropped_) entries_.push_back({key_, value_});
+  step_ = Step::comma;
+}
+
+void TopLevelParser::after_document(char c) {
+  if (is_space(c)) return;
+  if (c != '[' && c != '{') return fail("not a trace: text behind the end of the document");
+  if (!had_list_)
+    throw Error(path_, offset_,
+                "not a trace: looks like JSON lines, one object after the other; put the lines into one "
+                "list: [ ..., ... ]");
+  problems_.add(Problem::second_document, offset_);
+  state_ = c == '[' ? State::in_list : State::members;
+  step_ = Step::key;
+  is_object_ = c == '{';
+}
+
+void TopLevelParser::resume(std::uint64_t offset) {
+  offset_ = offset;
+  state_ = is_object_ ? State::members : State::done;
+  step_ = Step::comma;
+}
+
+void TopLevelParser::finish(std::uint64_t offset, bool cut_inside_event) {
+  offset_ = offset;
+  if (state_ == State::before) fail("the file holds nothing but white space");
+  if (state_ == State::in_list && !cut_inside_event)
+    problems_.add(is_object_ ? Problem::cut_object : Problem::missing_bracket, offset_);
+  if (state_ == State::members && had_list_) problems_.add(Problem::cut_object, offset_);
+  if (had_list_) return;
+  if (state_ == State::members) fail("the file is cut before its events begin");
+  if (!not_a_list_.empty())
+    throw Error(path_, fmt::format("not a trace: traceEvents is {}, not a list", not_a_list_));
+  throw Error(path_, "not a trace: no traceEvents in the object");
+}
+
+std::string_view TopLevelParser::value(std::string_view key) const {
+  for (std::size_t i = entries_.size(); i-- > 0;)
+    if (entries_[i].key == key) return entries_[i].value;
+  return {};
+}
+
+}  // namespace traceloom
