@@ -1,0 +1,176 @@
+#include "scan/begin_end.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+// Stands between pid and tid; both are whole JSON values, so that no two pairs look the same.
+constexpr char kTrackSeparator = '\n';
+
+constexpr auto kByTime = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
+
+// The text in which a pid and tid are found again, whatever characters they hold.
+std::string track_name(std::string_view pid, std::string_view tid) {
+  return std::to_string(pid.size()).append(":").append(pid).append(tid);
+}
+
+}  // namespace
+
+std::int64_t BeginEndPair::duration_ns() const {
+  std::int64_t duration = 0;
+  if (__builtin_sub_overflow(end_ns, start_ns, &duration))
+    return std::numeric_limits<std::int64_t>::max();
+  return duration;
+}
+
+void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {
+  Record record{start_ns, event.offset, 0, kNoText, kNoText, event.phase == 'E'};
+  const std::string_view pid = event.text(Key::pid);
+  scratch_.assign(pid.data(), pid.size());
+  scratch_ += kTrackSeparator;
+  const std::string_view tid = event.text(Key::tid);
+  scratch_.append(tid.data(), tid.size());
+  record.track = tracks_.intern(scratch_);
+  if (record.track == pid_sizes_.size()) pid_sizes_.push_back(pid.size());
+  if (const std::string_view name = event.text(Key::name); is_json_string(name))
+    record.name = texts_.intern(name);
+  if (const std::string_view category = event.text(Key::cat);
+      !record.is_end && is_json_string(category))
+    record.category = texts_.intern(category);
+  records_.push_back(record);
+}
+
+void BeginEndBatch::clear() {
+  records_.clear();
+  texts_.clear();
+  tracks_.clear();
+  pid_sizes_.clear();
+}
+
+void BeginEndPairer::take(const BeginEndBatch& batch) {
+  const std::vector<std::uint32_t> texts = number_texts(batch.texts_);
+  const std::vector<std::uint32_t> tracks = number_tracks(batch.tracks_);
+  for (Record record : batch.records_) {
+    record.track = tracks[record.track];
+    if (record.name != kNoText) record.name = texts[record.name];
+    if (record.category != kNoText) record.category = texts[record.category];
+    if (released_any_ && record.start_ns < released_ns_)
+      problems_.add(Problem::out_of_order, record.offset);
+    waiting_sorted_ &= waiting_.empty() || waiting_.back().start_ns <= record.start_ns;
+    waiting_.push_back(record);
+    if (waiting_.size() >= reorder_records_) release((waiting_.size() + 1) / 2);
+  }
+}
+
+// The pairer's number of each text of a batch. Escapes are decoded once a file, not once a batch.
+std::vector<std::uint32_t> BeginEndPairer::number_texts(const BeginEndBatch& batch) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < batch.texts_.size(); ++i) {
+    const std::string_view raw = batch.texts_[i];
+    const std::uint32_t raw_number = raw_texts_.intern(raw);
+    if (raw_number == text_of_raw_.size()) text_of_raw_.push_back(texts_.intern(decoded(raw)));
+    numbers.push_back(text_of_raw_[raw_number]);
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> BeginEndPairer::number_tracks(const BeginEndBatch& batch) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < batch.tracks_.size(); ++i) {
+    const std::string_view raw = batch.tracks_[i];
+    const std::uint32_t raw_number = raw_tracks_.intern(raw);
+    if (raw_number == track_of_raw_.size()) {
+      const std::size_t pid_size = batch.pid_sizes_[i];
+      Track track{canonical_id(raw.substr(0, pid_size)), canonical_id(raw.substr(pid_size + 1))};
+      const std::uint32_t number = track_names_.intern(track_name(track.pid, track.tid));
+      if (number == tracks_.size()) tracks_.push_back(std::move(track));
+      track_of_raw_.push_back(number);
+    }
+    numbers.push_back(track_of_raw_[raw_number]);
+  }
+  return numbers;
+}
+
+void BeginEndPairer::finish() {
+  release(waiting_.size());
+  for (const Track& track : tracks_)
+    for (std::uint32_t i = track.innermost; i != kNone; i = open_[i].outer)
+      problems_.add(Problem::begin_without_end, open_[i].begin.offset);
+  std::sort(orphan_ends_.begin(), orphan_ends_.end());
+}
+
+// Pairs the `count` oldest of the records that wait.
+void BeginEndPairer::release(std::size_t count) {
+  if (!waiting_sorted_) std::stable_sort(waiting_.begin(), waiting_.end(), kByTime);
+  waiting_sorted_ = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (waiting_[i].is_end) {
+      close(waiting_[i]);
+    } else {
+      open(waiting_[i]);
+    }
+  }
+  if (count > 0) {
+    const std::int64_t newest_ns = waiting_[count - 1].start_ns;
+    released_ns_ = released_any_ ? std::max(released_ns_, newest_ns) : newest_ns;
+    released_any_ = true;
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// The chain of open B's of the record's track and name.
+std::uint32_t BeginEndPairer::chain_of(const Record& record) {
+  const std::uint32_t chain = chain_names_.intern(NumberPair(record.track, record.name).bytes());
+  if (chain == chains_.size()) chains_.push_back(kNone);
+  return chain;
+}
+
+void BeginEndPairer::open(const Record& begin) {
+  std::uint32_t index = static_cast<std::uint32_t>(open_.size());
+  if (free_.empty()) {
+    open_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  Track& track = tracks_[begin.track];
+  const std::uint32_t chain = chain_of(begin);
+  open_[index] = {begin, track.innermost, kNone, chains_[chain], chain};
+  if (track.innermost != kNone) open_[track.innermost].inner = index;
+  track.innermost = index;
+  chains_[chain] = index;
+}
+
+void BeginEndPairer::close(const Record& end) {
+  const std::uint32_t index =
+      end.name == kNoText ? tracks_[end.track].innermost : chains_[chain_of(end)];
+  // Only an event that came too late to be sorted can end before what it would close began.
+  if (index == kNone || open_[index].begin.start_ns > end.start_ns) {
+    problems_.add(Problem::end_without_begin, end.offset);
+    orphan_ends_.push_back(end.offset);
+    return;
+  }
+  const Record& begin = open_[index].begin;
+  if (on_pair_)
+    on_pair_({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns, begin.offset,
+              end.offset});
+  unlink(index);
+}
+
+// Takes an open B out of both chains. It is the innermost of its name: whoever closes by name takes
+// that one, and the innermost of its track is the innermost of its name too.
+void BeginEndPairer::unlink(std::uint32_t index) {
+  const OpenBegin& closed = open_[index];
+  if (closed.inner == kNone) {
+    tracks_[closed.begin.track].innermost = closed.outer;
+  } else {
+    open_[closed.inner].outer = closed.outer;
+  }
+  if (closed.outer != kNone) open_[closed.outer].inner = closed.inner;
+  chains_[closed.chain] = closed.same_name;
+  free_.push_back(index);
+}
+
+}  // namespace traceloom

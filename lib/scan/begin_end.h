@@ -1,0 +1,156 @@
+// Which end event (E) closes which begin event (B): the one rule for merge and statistics.
+//
+//   BeginEndBatch batch;                                  // in parallel, one a chunk
+//   if (event.phase == 'B' || event.phase == 'E') batch.add(event, timing.start_ns);
+//
+//   BeginEndPairer pairer([&](const BeginEndPair& pair) { use(pair); });
+//   pairer.take(batch);                                   // all of a file, in file order
+//   pairer.finish();
+//   drop(pairer.orphan_ends());
+//
+// The rule: the events of a track, a (pid, tid), are stably sorted by time. An E closes the
+// innermost open B of its own name, or the innermost open B when it has no name; an E that finds
+// none is an orphan (Composer >= 0.6 writes those), and a B that is never closed is no span. Names
+// are compared, not only nested, because pairing by nesting alone lets every orphan close somebody
+// else's B.
+#pragma once
+
+#include "base/problems.h"
+#include "base/string_table.h"
+#include "event/event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// The B and E events of one chunk; reuse it, it keeps its memory. Not thread-safe.
+class BeginEndBatch {
+ public:
+  // `event` is a B or E that can be used, and `start_ns` its time.
+  void add(const Event& event, std::int64_t start_ns);
+  void clear();
+  bool empty() const { return records_.empty(); }
+
+ private:
+  friend class BeginEndPairer;
+
+  // Texts are numbers: of the batch's own tables here, of the pairer's tables there.
+  struct Record {
+    std::int64_t start_ns;
+    std::uint64_t offset;
+    std::uint32_t track;
+    std::uint32_t name;      // kNoText when there is none
+    std::uint32_t category;  // of B only
+    bool is_end;
+  };
+
+  std::vector<Record> records_;
+  StringTable texts_;                   // names and categories as JSON text
+  StringTable tracks_;                  // pid and tid as JSON text, one behind the other
+  std::vector<std::size_t> pid_sizes_;  // of each of them
+  std::string scratch_;
+};
+
+struct BeginEndPair {
+  std::uint32_t track;     // for BeginEndPairer::pid() and tid()
+  std::uint32_t name;      // for text(), of the B; kNoText when it has none
+  std::uint32_t category;  // the same
+  std::int64_t start_ns;
+  std::int64_t end_ns;  // never before start_ns
+  std::uint64_t begin_offset;
+  std::uint64_t end_offset;
+
+  // What does not fit (584 years) is cut to what does.
+  std::int64_t duration_ns() const;
+};
+
+inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
+
+// Pairs the B and E events of one file; make another one for the next file. Linear in the number of
+// events, however many are open. Memory: the open B's, the reorder buffer, the orphans' offsets and
+// each distinct name and track. Not thread-safe.
+class BeginEndPairer {
+ public:
+  using PairHandler = std::function<void(const BeginEndPair&)>;
+
+  // Events may stand out of time order in the file; up to `reorder_records` of them are held back
+  // to be sorted. An event that is older than what had to be released is Problem::out_of_order and
+  // is taken as it comes.
+  static constexpr std::size_t kReorderRecords = std::size_t{1} << 20;
+
+  // `on_pair` is called for each pair, in the order of the E's times.
+  explicit BeginEndPairer(PairHandler on_pair = {}, std::size_t reorder_records = kReorderRecords)
+      : on_pair_(std::move(on_pair)), reorder_records_(reorder_records) {}
+
+  void take(const BeginEndBatch& batch);
+  // No more batches: pairs what is left and counts what stays open.
+  void finish();
+
+  // Byte offsets of the E events without a B, in ascending order; once finish() has been called.
+  const std::vector<std::uint64_t>& orphan_ends() const { return orphan_ends_; }
+  // end_without_begin, begin_without_end, out_of_order.
+  const ProblemCounts& problems() const { return problems_; }
+
+  // The characters of a name or category.
+  std::string_view text(std::uint32_t number) const { return texts_[number]; }
+  // canonical_id() of a track.
+  const std::string& pid(std::uint32_t track) const { return tracks_[track].pid; }
+  const std::string& tid(std::uint32_t track) const { return tracks_[track].tid; }
+
+ private:
+  using Record = BeginEndBatch::Record;
+  static constexpr std::uint32_t kNone = kNoText;
+
+  struct Track {
+    std::string pid;
+    std::string tid;
+    std::uint32_t innermost = kNone;  // in open_
+  };
+  // An open B: a link of two chains, the open B's of its track and those that share its name as
+  // well.
+  struct OpenBegin {
+    Record begin;
+    std::uint32_t outer;  // in its track, kNone at the end
+    std::uint32_t inner;
+    std::uint32_t same_name;  // the next outer one of the same name
+    std::uint32_t chain;      // in chains_
+  };
+
+  std::vector<std::uint32_t> number_texts(const BeginEndBatch& batch);
+  std::vector<std::uint32_t> number_tracks(const BeginEndBatch& batch);
+  std::uint32_t chain_of(const Record& record);
+  void release(std::size_t count);
+  void open(const Record& begin);
+  void close(const Record& end);
+  void unlink(std::uint32_t index);
+
+  PairHandler on_pair_;
+  std::size_t reorder_records_;
+  ProblemCounts problems_;
+  std::vector<std::uint64_t> orphan_ends_;
+
+  std::vector<Record> waiting_;
+  bool waiting_sorted_ = true;
+  bool released_any_ = false;
+  std::int64_t released_ns_ = 0;  // the time up to which records have been released
+
+  StringTable raw_texts_;  // JSON text -> numbers of texts_
+  std::vector<std::uint32_t> text_of_raw_;
+  StringTable texts_;  // decoded
+  StringTable raw_tracks_;
+  std::vector<std::uint32_t> track_of_raw_;
+  StringTable track_names_;  // canonical
+  std::vector<Track> tracks_;
+
+  StringTable chain_names_;            // (track, name)
+  std::vector<std::uint32_t> chains_;  // the innermost open B of each
+  std::vector<OpenBegin> open_;
+  std::vector<std::uint32_t> free_;  // places in open_ that can be used again
+};
+
+}  // namespace traceloom

@@ -1,0 +1,221 @@
+#include "scan/begin_end.h"
+
+#include "event/event_timing.h"
+#include "oracle/oracle.h"
+#include "scan/event_scanner.h"
+#include "support/random_trace.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+struct Paired {
+  std::vector<std::string> pairs;  // "name cat pid/tid start+duration"
+  std::vector<std::uint64_t> orphans;
+  ProblemCounts problems;
+};
+
+// Feeds the events of a list to a pairer, in batches of `batch_events`.
+Paired pair_up(const std::string& list, std::size_t batch_events = 1000,
+               std::size_t reorder_records = BeginEndPairer::kReorderRecords) {
+  Paired result;
+  BeginEndPairer* self = nullptr;
+  const auto text_of = [&](std::uint32_t number) {
+    return number == kNoText ? std::string("-") : std::string(self->text(number));
+  };
+  BeginEndPairer pairer(
+      [&](const BeginEndPair& pair) {
+        result.pairs.push_back(fmt::format(
+            "{} {} {}/{} {}+{}", text_of(pair.name), text_of(pair.category), self->pid(pair.track),
+            self->tid(pair.track), pair.start_ns, pair.duration_ns()));
+      },
+      reorder_records);
+  self = &pairer;
+  ProblemCounts ignored;
+  BeginEndBatch batch;
+  EventScanner scanner;
+  std::size_t in_batch = 0;
+  const std::size_t list_begin = list.find('[') + 1;
+  const std::string text = list.substr(list_begin);
+  scanner.start(text, list_begin, Position::first, ignored);
+  while (const Event* event = scanner.next()) {
+    const EventTiming timing = time_event(*event, ignored);
+    if (!timing.usable || (event->phase != 'B' && event->phase != 'E')) continue;
+    batch.add(*event, timing.start_ns);
+    if (++in_batch % batch_events != 0) continue;
+    pairer.take(batch);
+    batch.clear();
+  }
+  pairer.take(batch);
+  pairer.finish();
+  result.orphans = pairer.orphan_ends();
+  result.problems = pairer.problems();
+  return result;
+}
+
+using Strings = std::vector<std::string>;
+using Offsets = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("begin_end: an E closes the innermost open B of its name") {
+  const Paired paired = pair_up(
+      TraceText().cat("c").b("a", 1).b("b", 2).b("a", 3).e("b", 4).e("a", 5).e("a", 9).array());
+  CHECK(paired.pairs == Strings{"b c 1/1 2000+2000", "a c 1/1 3000+2000", "a c 1/1 1000+8000"});
+  CHECK(paired.orphans.empty());
+  CHECK(paired.problems.empty());
+}
+
+TEST_CASE("begin_end: an E without a name closes the innermost open B") {
+  const Paired paired =
+      pair_up(TraceText().b("a", 1).b("b", 2).b("c", 3).e("b", 4).e(5).e(6).array());
+  CHECK(paired.pairs == Strings{"b - 1/1 2000+2000", "c - 1/1 3000+2000", "a - 1/1 1000+5000"});
+  CHECK(paired.problems.empty());
+}
+
+TEST_CASE("begin_end: orphans are told by offset and leave the open B's alone") {
+  const std::string text = TraceText().e("x", 1).b("a", 2).e("y", 3).e("a", 4).e("a", 5).array();
+  const Paired paired = pair_up(text);
+  CHECK(paired.pairs == Strings{"a - 1/1 2000+2000"});
+  const Offsets expected{text.find("{\"name\": \"x\""), text.find("{\"name\": \"y\""),
+                         text.rfind("{\"name\": \"a\"")};
+  CHECK(paired.orphans == expected);
+  CHECK(paired.problems.count(Problem::end_without_begin) == 3);
+  CHECK(paired.problems.first_offset(Problem::end_without_begin) == expected[0]);
+}
+
+TEST_CASE("begin_end: a B that is never closed is counted at its offset") {
+  const std::string text = TraceText().b("a", 1).e("a", 2).b("open", 3).b("open", 4).array();
+  const Paired paired = pair_up(text);
+  CHECK(paired.pairs.size() == 1);
+  CHECK(paired.problems.count(Problem::begin_without_end) == 2);
+  CHECK(paired.problems.first_offset(Problem::begin_without_end) ==
+        text.find("{\"name\": \"open\""));
+}
+
+TEST_CASE("begin_end: tracks are apart, and spellings of one track are not") {
+  const Paired paired = pair_up(TraceText()
+                                    .tid("7")
+                                    .b("a", 1)
+                                    .tid("8")
+                                    .b("a", 2)
+                                    .tid("\"7\"")
+                                    .e("a", 3)
+                                    .pid("2")
+                                    .tid("7.0")
+                                    .e("a", 4)
+                                    .pid("1")
+                                    .tid("\"8\"")
+                                    .e("a", 5)
+                                    .array());
+  CHECK(paired.pairs == Strings{"a - 1/7 1000+2000", "a - 1/8 2000+3000"});
+  CHECK(paired.problems.count(Problem::end_without_begin) == 1);
+}
+
+TEST_CASE("begin_end: names are compared as characters, not as they are written") {
+  const Paired paired = pair_up(TraceText().b("caf\\u00e9", 1).e("café", 2).array());
+  CHECK(paired.pairs == Strings{"café - 1/1 1000+1000"});
+}
+
+TEST_CASE("begin_end: a name that is no string is none") {
+  const Paired paired =
+      pair_up(R"([{"ph":"B","name":5,"ts":1,"cat":7},{"ph":"E","name":null,"ts":2}])");
+  CHECK(paired.pairs == Strings{"- - / 1000+1000"});
+  CHECK(paired.problems.empty());
+}
+
+TEST_CASE("begin_end: an empty name is a name") {
+  const Paired paired = pair_up(TraceText().b("", 1).b("a", 2).e("", 3).e("a", 4).array());
+  CHECK(paired.pairs == Strings{" - 1/1 1000+2000", "a - 1/1 2000+2000"});
+}
+
+TEST_CASE("begin_end: file order breaks ties of time") {
+  const Paired paired =
+      pair_up(TraceText().b("a", 1).e("a", 1).b("a", 1).e("a", 1).e("b", 2).b("b", 2).array());
+  CHECK(paired.pairs == Strings{"a - 1/1 1000+0", "a - 1/1 1000+0"});
+  CHECK(paired.problems.count(Problem::end_without_begin) == 1);
+  CHECK(paired.problems.count(Problem::begin_without_end) == 1);
+}
+
+TEST_CASE("begin_end: events out of time order are sorted, over batches too") {
+  const std::string text = TraceText().e("a", 50).b("a", 10).e("b", 9).b("b", 8).array();
+  for (const std::size_t batch_events : {1, 2, 3, 100}) {
+    CAPTURE(batch_events);
+    const Paired paired = pair_up(text, batch_events);
+    CHECK(paired.pairs == Strings{"b - 1/1 8000+1000", "a - 1/1 10000+40000"});
+    CHECK(paired.problems.empty());
+  }
+}
+
+TEST_CASE("begin_end: a full reorder buffer releases its older half, later events count as late") {
+  TraceText trace;
+  for (int i = 0; i < 10; ++i) trace.b("s", i * 10 + 10).e("s", i * 10 + 15);
+  trace.b("late", 12).e("late", 14).b("s", 200).e("s", 201);
+  const Paired paired = pair_up(trace.array(), 1, 8);
+  CHECK(paired.pairs.size() == 12);
+  CHECK(std::count(paired.pairs.begin(), paired.pairs.end(), "late - 1/1 12000+2000") == 1);
+  CHECK(paired.problems.count(Problem::out_of_order) == 2);
+  CHECK(paired.orphans.empty());
+}
+
+TEST_CASE("begin_end: a late E never closes a B that begins after it") {
+  TraceText trace;
+  trace.b("a", 100).b("f", 101).e("f", 102).b("f", 103).e("a", 50).e("a", 110).e("f", 111);
+  const Paired paired = pair_up(trace.array(), 1, 4);
+  CHECK(paired.pairs ==
+        Strings{"f - 1/1 101000+1000", "a - 1/1 100000+10000", "f - 1/1 103000+8000"});
+  CHECK(paired.problems.count(Problem::out_of_order) == 1);
+  CHECK(paired.problems.count(Problem::end_without_begin) == 1);
+}
+
+TEST_CASE("begin_end: half a million open B's and as many E's of other names take linear time") {
+  BeginEndPairer pairer;
+  BeginEndBatch batch;
+  const auto add = [&](const std::string& text, std::int64_t ns) {
+    ProblemCounts ignored;
+    EventScanner scanner;
+    scanner.start(text, static_cast<std::uint64_t>(ns), Position::first, ignored);
+    batch.add(*scanner.next(), ns);
+  };
+  for (int i = 0; i < 500'000; ++i) add(R"({"ph":"B","name":"open","pid":1,"tid":1})", i);
+  for (int i = 0; i < 500'000; ++i)
+    add(R"({"ph":"E","name":"other","pid":1,"tid":1})", 500'000 + i);
+  pairer.take(batch);
+  pairer.finish();
+  CHECK(pairer.orphan_ends().size() == 500'000);
+  CHECK(pairer.orphan_ends().front() == 500'000);
+  CHECK(pairer.problems().count(Problem::begin_without_end) == 500'000);
+}
+
+TEST_CASE("begin_end: a span too long for 64 bits is cut to what fits") {
+  const BeginEndPair pair{0, 0, 0, std::numeric_limits<std::int64_t>::min(), 5, 0, 0};
+  CHECK(pair.duration_ns() == std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("begin_end: pairs of random traces are those of the oracle") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const std::string text =
+        random_trace({.seed = seed, .style = TraceStyle::composer, .events = 400});
+    const oracle::FileSpans expected = oracle::find_spans({text});
+    Strings expected_pairs;
+    for (const oracle::Span& span : expected.spans)
+      if (span.phase == 'B')
+        expected_pairs.push_back(
+            fmt::format("{} {}+{}", span.name, span.start_ns, span.duration_ns));
+    Paired paired = pair_up(text, 1 + seed % 50);
+    CHECK(paired.orphans.size() == expected.orphan_ends);
+    CHECK(paired.problems.count(Problem::begin_without_end) == expected.unclosed_begins);
+    CHECK(paired.problems.count(Problem::out_of_order) == 0);
+    CHECK(paired.pairs.size() == expected_pairs.size());
+  }
+}
