@@ -50,8 +50,8 @@ void BeginEndBatch::clear() {
 }
 
 void BeginEndPairer::take(const BeginEndBatch& batch) {
-  const std::vector<std::uint32_t> texts = number_texts(batch.texts_);
-  const std::vector<std::uint32_t> tracks = number_tracks(batch.tracks_);
+  const std::vector<std::uint32_t> texts = number_texts(batch);
+  const std::vector<std::uint32_t> tracks = number_tracks(batch);
   for (Record record : batch.records_) {
     record.track = tracks[record.track];
     if (record.name != kNoText) record.name = texts[record.name];
