@@ -1,0 +1,68 @@
+#include "stats/span_filter.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+// libstdc++'s usual matcher recurses once a character (a name of 100 kB overflows the stack: such
+// names exist) and takes exponential time on (a+)+$; the other one that it has does neither.
+#ifdef __GLIBCXX__
+constexpr std::regex::flag_type kFlags =
+    std::regex::ECMAScript | std::regex_constants::__polynomial;
+#else
+constexpr std::regex::flag_type kFlags = std::regex::ECMAScript;
+#endif
+
+std::string_view explain(std::regex_constants::error_type code) {
+  namespace error = std::regex_constants;
+  if (code == error::error_collate) return "unknown collating element";
+  if (code == error::error_ctype) return "unknown character class";
+  if (code == error::error_escape) return "invalid escape";
+  if (code == error::error_backref) return "back-reference to a group that is not there";
+  if (code == error::error_brack) return "a bracket [ is not closed";
+  if (code == error::error_paren) return "a parenthesis does not match";
+  if (code == error::error_brace) return "a brace { is not closed";
+  if (code == error::error_badbrace) return "invalid range in braces";
+  if (code == error::error_range) return "invalid range of characters";
+  if (code == error::error_badrepeat) return "nothing to repeat before * + ? or {";
+  if (code == error::error_complexity) return "too complex (back-references are not supported)";
+  return "not understood";
+}
+
+std::regex compile(const std::string& expression) {
+  try {
+    return std::regex(expression, kFlags);
+  } catch (const std::regex_error& error) {
+    throw UsageError("'" + expression +
+                     "' is not a regular expression: " + std::string(explain(error.code())));
+  }
+}
+
+}  // namespace
+
+NamePattern::NamePattern(const std::string& expression) : regex_(compile(expression)) {}
+
+bool NamePattern::found_in(std::string_view name) const {
+  return std::regex_search(name.begin(), name.end(), regex_);
+}
+
+bool SpanFilter::accepts(std::string_view name, std::string_view category) const {
+  return (categories_.empty() || accepts_category(category)) &&
+         (!pattern_ || pattern_->found_in(name));
+}
+
+bool SpanFilter::accepts_category(std::string_view category) const {
+  while (true) {
+    const std::size_t comma = category.find(',');
+    const std::string_view element = category.substr(0, comma);
+    if (std::find(categories_.begin(), categories_.end(), element) != categories_.end())
+      return true;
+    if (comma == std::string_view::npos) return false;
+    category.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace traceloom

@@ -1,0 +1,113 @@
+#include "stats/span_table.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+// Between name and category, or the other way round, when nothing stands between them but one key:
+// `", "name": "` at most. With another member between them it would be longer.
+constexpr std::size_t kWidestGap = 11;
+
+std::string_view string_or_nothing(std::string_view value) {
+  return is_json_string(value) ? value : std::string_view{};
+}
+
+}  // namespace
+
+// The text that stands for the event's name and category. Most producers write one behind the
+// other, then it is the piece of the event that holds both, and nothing is copied. Equal keys mean
+// equal names and categories; the same pair may have several keys.
+std::string_view SpanTable::label_key(const Event& event) {
+  const std::string_view name = string_or_nothing(event.text(Key::name));
+  const std::string_view category = string_or_nothing(event.text(Key::cat));
+  if (!name.empty() && !category.empty()) {
+    const std::string_view first = name.data() < category.data() ? name : category;
+    const std::string_view second = name.data() < category.data() ? category : name;
+    const char* const first_end = first.data() + first.size();
+    if (static_cast<std::size_t>(second.data() - first_end) <= kWidestGap)
+      return {first.data(), static_cast<std::size_t>(second.data() + second.size() - first.data())};
+  }
+  scratch_.assign(name.data(), name.size());
+  scratch_ += '\0';
+  scratch_.append(category.data(), category.size());
+  return scratch_;
+}
+
+std::uint32_t SpanTable::label(const Event& event) {
+  const std::uint32_t raw = raw_labels_.intern(label_key(event));
+  if (raw == label_of_raw_.size()) {
+    const std::string_view name = string_or_nothing(event.text(Key::name));
+    label_of_raw_.push_back(label(name.empty() ? std::string(kNoName) : decoded(name),
+                                  decoded(string_or_nothing(event.text(Key::cat)))));
+  }
+  return label_of_raw_[raw];
+}
+
+std::uint32_t SpanTable::label(std::string_view name, std::string_view category) {
+  const std::uint32_t name_number = texts_.intern(name);
+  const std::uint32_t category_number = texts_.intern(category);
+  const std::uint32_t number =
+      label_names_.intern(NumberPair(name_number, category_number).bytes());
+  if (number == labels_.size())
+    labels_.push_back({name_number, category_number, filter_.accepts(name, category)});
+  return number;
+}
+
+// Events of one pid mostly follow each other.
+std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
+  const std::string_view pid =
+      places_ == SpanPlaces::files_and_pids ? event.text(Key::pid) : std::string_view{};
+  if (last_place_ != kNothing && file == last_file_ && pid == last_pid_) return last_place_;
+  scratch_ = std::to_string(file) + ' ';
+  scratch_.append(pid.data(), pid.size());
+  const std::uint32_t raw = raw_places_.intern(scratch_);
+  if (raw == place_of_raw_.size()) place_of_raw_.push_back(place(file, canonical_id(pid)));
+  last_file_ = file;
+  last_pid_ = pid;
+  last_place_ = place_of_raw_[raw];
+  return last_place_;
+}
+
+std::uint32_t SpanTable::place(std::size_t file, std::string_view pid) {
+  if (places_ == SpanPlaces::none) file = 0;
+  if (places_ != SpanPlaces::files_and_pids) pid = {};
+  const Place made{file, texts_.intern(pid)};
+  const std::uint32_t number =
+      place_names_.intern(NumberPair(static_cast<std::uint32_t>(file), made.pid).bytes());
+  if (number == places_made_.size()) places_made_.push_back(made);
+  return number;
+}
+
+std::uint32_t SpanTable::group(std::uint32_t label_number, std::uint32_t place_number) {
+  Label& label = labels_[label_number];
+  if (label.last_place != place_number) {
+    label.last_place = place_number;
+    label.last_group = group_names_.intern(NumberPair(label_number, place_number).bytes());
+    if (label.last_group == groups_.size()) groups_.push_back({label_number, place_number, {}});
+  }
+  return label.last_group;
+}
+
+void SpanTable::add(const Event& event, std::size_t file, std::int64_t duration_ns) {
+  const std::uint32_t label_number = label(event);
+  if (labels_[label_number].wanted)
+    pending_.push_back({group(label_number, place(event, file)), duration_ns});
+}
+
+void SpanTable::add(std::uint32_t label_number, std::uint32_t place_number,
+                    std::int64_t duration_ns) {
+  if (labels_[label_number].wanted)
+    pending_.push_back({group(label_number, place_number), duration_ns});
+}
+
+void SpanTable::commit() {
+  for (const Pending& span : pending_) groups_[span.group].durations.add(span.duration_ns, arena_);
+  pending_.clear();
+}
+
+void SpanTable::discard() {
+  pending_.clear();
+}
+
+}  // namespace traceloom
