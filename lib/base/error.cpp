@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 namespace traceloom {
 
 Error::Error(const std::string& path, const std::string& problem)
@@ -12,5 +14,9 @@ Error::Error(const std::string& path, std::uint64_t offset_bytes, const std::str
       path_(path),
       offset_bytes_(offset_bytes),
       problem_(problem) {}
+
+Error system_error(const std::string& path, int error_number) {
+  return {path, std::generic_category().message(error_number)};
+}
 
 }  // namespace traceloom

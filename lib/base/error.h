@@ -30,6 +30,10 @@ class Error : public std::runtime_error {
   std::string problem_;
 };
 
+// An Error with what the system says about `error_number` (an errno): "rank3.json: No such file or
+// directory".
+Error system_error(const std::string& path, int error_number);
+
 // An Error that says the command line makes no sense; the message stands alone, without a path.
 class UsageError : public std::runtime_error {
  public:

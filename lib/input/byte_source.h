@@ -7,13 +7,13 @@
 // To read another compression: subclass it (gzip_source.h shows how), add its magic to open.cpp.
 #pragma once
 
+#include "base/problems.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "base/problems.h"
 
 namespace traceloom {
 
@@ -24,16 +24,17 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // Fills `buffer` from the front and returns how many bytes it holds now; fewer than asked only at the
-  // end of the input, 0 when nothing is left. Throws Error when the input cannot be read
-  // (EIO, a directory, ...). Damage that leaves something to read (a cut or corrupt gzip) ends the
-  // data instead and is counted in problems().
+  // Fills `buffer` from the front and returns how many bytes it holds now; fewer than asked only at
+  // the end of the input, 0 when nothing is left. Throws Error when the input cannot be read (EIO,
+  // a directory, ...). Damage that leaves something to read (a cut or corrupt gzip) ends the data
+  // instead and is counted in problems().
   virtual std::size_t read(std::span<char> buffer) = 0;
 
   // What was wrong with the bytes read so far; offsets count in the uncompressed text.
   virtual const ProblemCounts& problems() const = 0;
 
-  // Bytes consumed of, and size of, the file as it lies on disk; for progress. Size is unknown for pipes.
+  // Bytes consumed of, and size of, the file as it lies on disk; for progress. Size is unknown for
+  // pipes.
   virtual std::uint64_t stored_bytes_read() const = 0;
   virtual std::optional<std::uint64_t> stored_size() const = 0;
 

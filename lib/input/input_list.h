@@ -1,4 +1,5 @@
-// Command-line arguments to input files: directories and globs expanded, natural order, RANK= split off.
+// Command-line arguments to input files: directories and globs expanded, natural order, RANK= split
+// off.
 //
 //   std::vector<Input> inputs = expand_inputs({"traces/", "3=slow/rank.json"});
 #pragma once
@@ -17,18 +18,21 @@ struct Input {
   friend bool operator==(const Input&, const Input&) = default;
 };
 
-// A file stands for itself; a directory for the *.json, *.json.gz and *.json.log... traces in it and
-// below it (hidden files and directories left out); a pattern with * ? [ that names no file for what
-// it matches. Arguments keep their order; what one argument expands to is in natural order (rank2
-// before rank10). A file reached by two arguments is taken once. RANK=path forces the rank (a file whose name
-// really starts "3=" exists wins over that reading). Throws UsageError when nothing is given, and Error when a path does not
-// exist, a pattern matches nothing or a directory holds no trace.
+// A file stands for itself. A directory stands for the *.json, *.json.gz and node_trace.*.log files
+// in it and below it (hidden files and directories left out, links followed); a pattern with * ? [
+// that names no file for what it matches. Arguments keep their order; what one argument expands to
+// is in natural order (rank2 before rank10). A file reached twice is taken once, where it was met
+// first.
+//
+// RANK=path forces the rank of all files that the path stands for; a file whose name really starts
+// "3=" wins over that reading. Throws UsageError when nothing is given or a RANK makes no sense,
+// and Error when a path does not exist, a pattern matches nothing or a directory holds no trace.
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments);
 
-// True when a sorts before b: runs of digits compare as numbers.
+// True when a sorts before b: runs of digits compare as numbers. A strict total order.
 bool natural_less(const std::string& a, const std::string& b);
 
-// True when both paths name the same file (device and inode), also through links.
+// True when both paths name the same file (device and inode), also through links. "-" is no file.
 bool same_file(const std::string& a, const std::string& b);
 
 }  // namespace traceloom

@@ -1,24 +1,33 @@
 // FileSink: a file that appears whole or not at all; "-" is stdout.
+//
+//   std::unique_ptr<Sink> sink = open_file_sink("merged.json");
+//   sink->write(text);
+//   sink->close();   // only now is there a merged.json
 #pragma once
+
+#include "output/sink.h"
 
 #include <memory>
 #include <string>
 
-#include "output/sink.h"
-
 namespace traceloom {
 
 // The reader of stdout has gone away (a closed pipe): no error for the user, the run just ends.
+// Needs SIGPIPE to be ignored, which is the program's business.
 class ClosedPipe {};
 
-// A regular file, or one that does not exist yet, is written as `.NAME.PID.tmp` beside it and renamed on
-// close(); its permissions are those of the file it replaces, or 0666 less the umask. Anything else (/dev/null, a pipe, a device) is written to directly. Writing to
-// a closed stdout throws ClosedPipe. Throws Error when the file cannot be created: the message names the
-// reason and, for a missing directory, says so. SIGINT and SIGTERM remove the temporary file (remove_temporary_files() is
-// async-signal-safe and is what the tools' handler calls).
+// A regular file, or one that does not exist yet, is written as `.NAME.PID.tmp` beside it and
+// renamed on close(); its permissions are those of the file it replaces, or 0666 less the umask. A
+// link is followed: the file it leads to is replaced. Anything else (/dev/null, a pipe, a device)
+// is written to directly. Small writes are gathered, so an error may show up at a later write() or
+// at close().
+//
+// Writing to a closed stdout throws ClosedPipe. Throws Error when the file cannot be created or may
+// not be written: the message names the reason and, for a missing directory, says so.
 std::unique_ptr<Sink> open_file_sink(const std::string& path);
 
-// Unlinks the temporary files of all FileSinks that are open. Async-signal-safe.
+// Unlinks the temporary files of all FileSinks that are open. Async-signal-safe: for a handler of
+// SIGINT and SIGTERM, after which the process ends.
 void remove_temporary_files() noexcept;
 
 }  // namespace traceloom

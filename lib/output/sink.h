@@ -5,8 +5,8 @@
 
 namespace traceloom {
 
-// Not thread-safe. A destructor without close() abandons the output: a FileSink leaves the old file as
-// it was and no temporary one.
+// Not thread-safe. A destructor without close() abandons the output: a FileSink leaves the old file
+// as it was and no temporary one.
 class Sink {
  public:
   virtual ~Sink() = default;

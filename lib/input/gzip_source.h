@@ -1,0 +1,71 @@
+// GzipSource: the text of gzip data that another ByteSource delivers.
+//
+//   GzipSource source(std::make_unique<PlainSource>("rank3.json.gz"), make_inflater());
+//
+// Any number of members is read as one text. What is damaged ends the data and is counted:
+//   gzip_cut               the file ends too early; all that could be unpacked has been delivered
+//   gzip_damaged           no deflate data any more, or no gzip header at the start
+//   gzip_checksum          a member's CRC or size is wrong; its text has been delivered, and more
+//   may follow gzip_trailing_garbage  something else than zeros or another member follows a member
+#pragma once
+
+#include "input/byte_source.h"
+#include "input/inflater.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace traceloom {
+
+inline constexpr std::size_t kGzipBufferBytes = std::size_t{256} << 10;
+
+class GzipSource : public ByteSource {
+ public:
+  // `known` is what is known about the input before its first byte is read. `buffer_bytes` of
+  // compressed data are asked for at a time.
+  GzipSource(std::unique_ptr<ByteSource> compressed, std::unique_ptr<Inflater> inflater,
+             const ProblemCounts& known = {}, std::size_t buffer_bytes = kGzipBufferBytes);
+
+  std::size_t read(std::span<char> buffer) override;
+  const ProblemCounts& problems() const override { return problems_; }
+  std::uint64_t stored_bytes_read() const override { return compressed_->stored_bytes_read(); }
+  std::optional<std::uint64_t> stored_size() const override { return compressed_->stored_size(); }
+
+ private:
+  enum class State : std::uint8_t { between_members, in_member, ended };
+
+  // The compressed bytes at hand; refilled when there are none, empty at the end of the input.
+  std::span<const char> at_hand();
+  std::optional<std::uint8_t> next_byte();
+
+  void start_member();
+  // What start_member() found: a Problem that ends the data.
+  std::optional<Problem> read_header();
+  std::optional<Problem> skip_optional_fields(unsigned flags);
+  bool skip(std::size_t count);
+  bool skip_text();
+
+  std::size_t inflate(std::span<char> output);
+  void finish_member();
+  void end(std::optional<Problem> reason);
+
+  std::unique_ptr<ByteSource> compressed_;
+  std::unique_ptr<Inflater> inflater_;
+  ProblemCounts problems_;
+
+  // The front keeps the last bytes of the filling before, for an Inflater that gives some back.
+  std::vector<char> buffer_;
+  std::size_t position_ = kInflaterLookback;
+  std::size_t filled_ = kInflaterLookback;
+
+  State state_ = State::between_members;
+  bool first_member_ = true;
+  std::uint64_t text_bytes_ = 0;
+  std::uint64_t member_start_ = 0;  // in text_bytes_
+};
+
+}  // namespace traceloom

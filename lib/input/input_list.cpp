@@ -1,0 +1,219 @@
+#include "input/input_list.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <glob.h>
+#include <map>
+#include <set>
+#include <string_view>
+#include <sys/stat.h>
+#include <system_error>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kTraceNames = "*.json, *.json.gz or node_trace.*.log";
+
+using FileId = std::pair<dev_t, ino_t>;
+constexpr FileId kStdinId{};  // no file has it
+
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+bool exists(const std::string& path) {
+  return file_id(path).has_value();
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_trace_name(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".json.gz") ||
+         (name.starts_with("node_trace.") && name.ends_with(".log"));
+}
+
+std::vector<std::string> entries_of(const std::string& directory) {
+  std::vector<std::string> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error))
+    if (!entry->path().filename().string().starts_with('.'))
+      entries.push_back(entry->path().string());
+  if (error) throw system_error(directory, error.value());
+  std::sort(entries.begin(), entries.end(), natural_less);
+  return entries;
+}
+
+// Appends the traces below `directory`. Links are followed; `visited` breaks their loops, and takes
+// a directory that two links lead to once.
+void collect_traces(const std::string& directory, std::set<FileId>& visited,
+                    std::vector<std::string>& found) {
+  const std::optional<FileId> id = file_id(directory);
+  if (id && !visited.insert(*id).second) return;
+  for (const std::string& entry : entries_of(directory)) {
+    std::error_code ignored;
+    if (is_directory(entry))
+      collect_traces(entry, visited, found);
+    else if (is_trace_name(fs::path(entry).filename().string()) &&
+             (fs::is_regular_file(entry, ignored) || !exists(entry)))
+      found.push_back(entry);  // a link to nothing too: opening it says what is wrong
+  }
+}
+
+std::vector<std::string> traces_below(const std::string& directory) {
+  std::set<FileId> visited;
+  std::vector<std::string> found;
+  collect_traces(directory, visited, found);
+  std::sort(found.begin(), found.end(), natural_less);
+  return found;
+}
+
+std::vector<std::string> pattern_matches(const std::string& pattern) {
+  glob_t matches = {};
+  const int result = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
+  std::vector<std::string> found(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  globfree(&matches);
+  if (result != 0 && result != GLOB_NOMATCH) throw Error(pattern, "the pattern cannot be expanded");
+  std::sort(found.begin(), found.end(), natural_less);
+  return found;
+}
+
+// The files that one argument (without its RANK=) stands for.
+std::vector<std::string> expand_one(const std::string& path) {
+  if (path == "-") return {path};
+  if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
+  if (is_directory(path)) {
+    std::vector<std::string> found = traces_below(path);
+    if (found.empty())
+      throw Error(path, fmt::format("the directory holds no trace ({})", kTraceNames));
+    return found;
+  }
+  if (exists(path)) return {path};
+  if (path.find_first_of("*?[") == std::string::npos) throw system_error(path, errno);
+
+  std::vector<std::string> files;
+  for (const std::string& match : pattern_matches(path)) {
+    if (!is_directory(match)) {
+      files.push_back(match);
+      continue;
+    }
+    const std::vector<std::string> below = traces_below(match);
+    files.insert(files.end(), below.begin(), below.end());
+  }
+  if (files.empty()) throw Error(path, "no file matches this pattern");
+  return files;
+}
+
+// "3=slow.json" -> rank 3 and "slow.json".
+Input split_rank(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0 || exists(argument))
+    return {argument, std::nullopt};
+  const std::string digits = argument.substr(0, equals);
+  if (digits.starts_with('-') && digits.find_first_not_of(kDigits, 1) == std::string::npos)
+    throw UsageError(fmt::format("{}: a rank is 0 or more", argument));
+  if (digits.find_first_not_of(kDigits) != std::string::npos) return {argument, std::nullopt};
+
+  std::int64_t rank = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), rank).ec != std::errc())
+    throw UsageError(fmt::format("{}: the rank is too large", argument));
+  if (equals + 1 == argument.size())
+    throw UsageError(fmt::format("{}: a path must follow RANK=", argument));
+  return {argument.substr(equals + 1), rank};
+}
+
+// The end of the run of digits that starts at `position`.
+std::size_t digits_end(std::string_view text, std::size_t position) {
+  return std::min(text.find_first_not_of(kDigits, position), text.size());
+}
+
+// Of the number that starts at `position`.
+std::string_view significant_digits(std::string_view text, std::size_t position) {
+  const std::size_t end = digits_end(text, position);
+  const std::size_t first = std::min(text.find_first_not_of('0', position), end);
+  return text.substr(first, end - first);
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// A directory's files stay together, whatever else begins with its name.
+int sort_value(char c) {
+  return c == '/' ? 0 : static_cast<unsigned char>(c) + 1;
+}
+
+// `known` is the file that `input` names once more.
+void take_again(Input& known, const Input& input) {
+  if (known.forced_rank && input.forced_rank && known.forced_rank != input.forced_rank)
+    throw UsageError(fmt::format("{}: given as rank {} and as rank {}", input.path,
+                                 *known.forced_rank, *input.forced_rank));
+  if (!known.forced_rank) known.forced_rank = input.forced_rank;
+}
+
+}  // namespace
+
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
+  if (arguments.empty())
+    throw UsageError("no input given; name trace files, a directory of them, or - for stdin");
+  std::vector<Input> inputs;
+  std::map<FileId, std::size_t> index_of;
+  for (const std::string& argument : arguments) {
+    const Input given = split_rank(argument);
+    for (const std::string& path : expand_one(given.path)) {
+      const Input input{path, given.forced_rank};
+      const std::optional<FileId> id = path == "-" ? kStdinId : file_id(path);
+      const auto [known, is_new] =
+          id ? index_of.try_emplace(*id, inputs.size()) : std::pair{index_of.end(), true};
+      if (is_new)
+        inputs.push_back(input);
+      else
+        take_again(inputs[known->second], input);
+    }
+  }
+  return inputs;
+}
+
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string_view x = significant_digits(a, i);
+      const std::string_view y = significant_digits(b, j);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+      i = digits_end(a, i);
+      j = digits_end(b, j);
+    } else if (a[i] != b[j]) {
+      return sort_value(a[i]) < sort_value(b[j]);
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (i == a.size() && j == b.size())
+    return a < b;  // rank1 and rank01: some order, always the same
+  return i == a.size();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  const std::optional<FileId> id = file_id(a);
+  return id && id == file_id(b);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,88 @@
+#include "input/inflater.h"
+
+#if TRACELOOM_HAVE_ISAL
+#include <isa-l.h>
+
+#include <algorithm>
+#include <cstring>
+#endif
+
+namespace traceloom {
+
+#if TRACELOOM_HAVE_ISAL
+namespace {
+
+constexpr std::size_t kMaxSpanBytes = std::size_t{1} << 30;  // ISA-L counts in 32 bits
+
+// 3 times as fast as zlib. The state holds 64 KiB of text; ISA-L decodes into it where the output
+// is short.
+class IsalInflater : public Inflater {
+ public:
+  void start() override {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP_NO_HDR;  // only keeps the checksum while it inflates; no frame
+    damaged_ = false;
+  }
+
+  Step inflate(std::span<const char> input, std::span<char> output) override {
+    if (damaged_) return {0, take_held_back(output), damaged_status()};
+    const std::uint32_t input_size =
+        static_cast<std::uint32_t>(std::min(input.size(), kMaxSpanBytes));
+    const std::uint32_t output_size =
+        static_cast<std::uint32_t>(std::min(output.size(), kMaxSpanBytes));
+    // ISA-L's interface knows no const; it does not write there.
+    state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));
+    state_.avail_in = input_size;
+    state_.next_out = reinterpret_cast<std::uint8_t*>(output.data());
+    state_.avail_out = output_size;
+
+    const int result = isal_inflate(&state_);
+    Step step;
+    step.consumed = static_cast<std::ptrdiff_t>(input_size - state_.avail_in);
+    step.produced = output_size - state_.avail_out;
+    if (result < 0) {
+      damaged_ = true;
+      step.produced += take_held_back(output.subspan(step.produced));
+      step.status = damaged_status();
+    } else if (state_.block_state == ISAL_BLOCK_FINISH) {
+      step.consumed -= state_.read_in_length / 8;
+      step.status = Status::finished;
+    }
+    return step;
+  }
+
+  std::uint32_t crc32() const override { return state_.crc; }
+
+ private:
+  // On damage ISA-L leaves good text behind in its own buffer.
+  std::size_t take_held_back(std::span<char> output) {
+    const std::size_t size = std::min(held_back(), output.size());
+    if (size == 0) return 0;
+    std::memcpy(output.data(), state_.tmp_out_buffer + state_.tmp_out_processed, size);
+    state_.tmp_out_processed += static_cast<std::int32_t>(size);
+    return size;
+  }
+  std::size_t held_back() const {
+    return static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
+  }
+  Status damaged_status() const { return held_back() == 0 ? Status::damaged : Status::going_on; }
+
+  inflate_state state_ = {};
+  bool damaged_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Inflater> make_isal_inflater() {
+  return std::make_unique<IsalInflater>();
+}
+
+#else
+
+std::unique_ptr<Inflater> make_isal_inflater() {
+  return nullptr;
+}
+
+#endif
+
+}  // namespace traceloom

@@ -1,0 +1,40 @@
+// PlainSource: a file, a pipe or stdin as it is.
+//
+//   PlainSource source("rank3.json");   // "-" is stdin
+//
+// Plain read() beats a mapping here: the text is looked at once, and a file that shrinks meanwhile
+// ends the data instead of the process.
+#pragma once
+
+#include "input/byte_source.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace traceloom {
+
+// "stdin" for "-", else the path itself: how an input is called in messages.
+std::string input_name(const std::string& path);
+
+class PlainSource : public ByteSource {
+ public:
+  // Throws Error when the path cannot be opened or is a directory.
+  explicit PlainSource(const std::string& path);
+  ~PlainSource() override;
+
+  std::size_t read(std::span<char> buffer) override;
+  const ProblemCounts& problems() const override { return problems_; }
+  std::uint64_t stored_bytes_read() const override { return bytes_read_; }
+  std::optional<std::uint64_t> stored_size() const override { return size_; }
+
+ private:
+  std::string name_;
+  int descriptor_;
+  std::uint64_t bytes_read_ = 0;
+  std::optional<std::uint64_t> size_;
+  ProblemCounts problems_;
+};
+
+}  // namespace traceloom

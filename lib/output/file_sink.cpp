@@ -1,0 +1,189 @@
+#include "output/file_sink.h"
+
+#include "base/error.h"
+#include "output/temporary_files.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kGatherBytes = std::size_t{64} << 10;  // saves a system call a small write
+constexpr int kMaxLinks = 40;                                // as many as Linux follows
+constexpr int kMaxTemporaryNames = 100;
+constexpr std::size_t kMaxNameBytes = 200;  // of NAME in .NAME.PID.tmp, which may have 255 in all
+
+// A temporary file that takes the place of `target` when it is complete, and goes away otherwise.
+class Replacement {
+ public:
+  Replacement(std::string temporary, std::string target)
+      : temporary_(std::move(temporary)), target_(std::move(target)), entry_(temporary_) {}
+  ~Replacement() {
+    if (!done_) unlink(temporary_.c_str());
+  }
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  // False with errno when it failed.
+  bool replace_target() {
+    done_ = std::rename(temporary_.c_str(), target_.c_str()) == 0;
+    return done_;
+  }
+
+ private:
+  std::string temporary_;
+  std::string target_;
+  TemporaryFileEntry entry_;
+  bool done_ = false;
+};
+
+class FileSink : public Sink {
+ public:
+  enum class Kind : std::uint8_t { file, standard_output };
+
+  // Without a `replacement` the descriptor's file is the target itself.
+  FileSink(Kind kind, int descriptor, std::string name, std::unique_ptr<Replacement> replacement)
+      : kind_(kind),
+        descriptor_(descriptor),
+        name_(std::move(name)),
+        replacement_(std::move(replacement)) {}
+
+  ~FileSink() override {
+    if (kind_ == Kind::file && descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  void write(std::string_view bytes) override {
+    if (gathered_.size() + bytes.size() >= kGatherBytes) flush();
+    if (bytes.size() >= kGatherBytes)
+      write_all(bytes);
+    else
+      gathered_.append(bytes);
+  }
+
+  void close() override {
+    flush();
+    if (kind_ == Kind::standard_output) return;
+    // Some file systems (NFS, quotas) say only here that there was no room.
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+      throw system_error(name_, errno);
+    if (replacement_ && !replacement_->replace_target()) throw system_error(name_, errno);
+  }
+
+ private:
+  void flush() {
+    write_all(gathered_);
+    gathered_.clear();
+  }
+
+  void write_all(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written >= 0)
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+      else if (errno == EPIPE && kind_ == Kind::standard_output)
+        throw ClosedPipe();
+      else if (errno != EINTR)
+        throw system_error(name_, errno);
+    }
+  }
+
+  Kind kind_;
+  int descriptor_;
+  std::string name_;
+  std::unique_ptr<Replacement> replacement_;
+  std::string gathered_;
+};
+
+int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
+  for (;;) {
+    const int descriptor = open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+
+// Where the chain of links at `path` ends; nothing need be there yet.
+fs::path follow_links(const std::string& path) {
+  fs::path target = path;
+  for (int links = 0; links < kMaxLinks; ++links) {
+    std::error_code not_a_link;
+    const fs::path next = fs::read_symlink(target, not_a_link);
+    if (not_a_link) return target;
+    target = target.parent_path() / next;
+  }
+  throw system_error(path, ELOOP);
+}
+
+[[noreturn]] void throw_cannot_create(const std::string& path, const fs::path& directory,
+                                      int error_number) {
+  const std::string where = directory.empty() ? "." : directory.string();
+  std::error_code ignored;
+  if (!fs::exists(where, ignored))
+    throw Error(path, fmt::format("the directory {} does not exist; create it first", where));
+  const std::string reason = std::generic_category().message(error_number);
+  throw Error(path, fmt::format("cannot create a file in {}: {}", where, reason));
+}
+
+// Opens a file beside `target` that no one else has: a name left over from a killed run with the
+// same process id (usual in containers) is passed over, since its owner may live in another
+// container.
+std::pair<int, std::string> create_temporary(const std::string& path, const fs::path& target) {
+  const fs::path directory = target.parent_path();
+  const std::string name = target.filename().string().substr(0, kMaxNameBytes);
+  for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
+    const std::string suffix = attempt == 0 ? "" : fmt::format("-{}", attempt);
+    const fs::path temporary = directory / fmt::format(".{}.{}{}.tmp", name, getpid(), suffix);
+    const int descriptor = open_retrying(temporary.string(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (descriptor >= 0) return {descriptor, temporary.string()};
+    if (errno != EEXIST) throw_cannot_create(path, directory, errno);
+  }
+  throw_cannot_create(path, directory, EEXIST);
+}
+
+std::unique_ptr<Sink> open_replacing(const std::string& path, std::optional<mode_t> mode) {
+  const fs::path target = follow_links(path);
+  if (target.filename().empty()) throw Error(path, "names no file");
+  auto [descriptor, temporary] = create_temporary(path, target);
+  auto sink = std::make_unique<FileSink>(
+      FileSink::Kind::file, descriptor, path,
+      std::make_unique<Replacement>(std::move(temporary), target.string()));
+  if (mode && fchmod(descriptor, *mode & 0777U) != 0) throw system_error(path, errno);
+  return sink;
+}
+
+std::unique_ptr<Sink> open_directly(const std::string& path) {
+  const int descriptor = open_retrying(path, O_WRONLY);
+  if (descriptor < 0) throw system_error(path, errno);
+  return std::make_unique<FileSink>(FileSink::Kind::file, descriptor, path, nullptr);
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> open_file_sink(const std::string& path) {
+  if (path.empty()) throw UsageError("the name of the output is empty (an unset variable?)");
+  if (path == "-")
+    return std::make_unique<FileSink>(FileSink::Kind::standard_output, STDOUT_FILENO, "stdout",
+                                      nullptr);
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) throw system_error(path, errno);
+    return open_replacing(path, std::nullopt);
+  }
+  if (S_ISDIR(status.st_mode)) throw Error(path, "is a directory; name a file in it");
+  if (!S_ISREG(status.st_mode)) return open_directly(path);
+  // Renaming over a file asks nobody; one that its owner protected is left alone.
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) throw system_error(path, errno);
+  return open_replacing(path, status.st_mode);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,91 @@
+#include "output/gzip_sink.h"
+
+#include "output/deflater.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace traceloom {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr int kMaxIsalLevel = 3;
+
+// Deflate, no flags, no time, no hint, unknown system: nothing that differs from run to run.
+constexpr std::string_view kHeader = "\x1f\x8b\x08\0\0\0\0\0\0\xff"sv;
+// An empty last block: what ends the deflate data behind blocks that do not.
+constexpr std::string_view kLastBlock = "\x03\0"sv;
+
+Deflater& deflater_for(int level) {
+  thread_local const std::unique_ptr<Deflater> isal = make_isal_deflater();
+  if (isal != nullptr && level <= kMaxIsalLevel) return *isal;
+  thread_local const std::unique_ptr<Deflater> zlib = make_zlib_deflater();
+  return *zlib;
+}
+
+std::array<char, 4> little_endian(std::uint32_t value) {
+  return {static_cast<char>(value), static_cast<char>(value >> 8), static_cast<char>(value >> 16),
+          static_cast<char>(value >> 24)};
+}
+
+std::string_view view(const std::array<char, 4>& bytes) {
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace
+
+CompressedBlock compress_block(std::string_view text, int level) {
+  assert(level >= kMinGzipLevel && level <= kMaxGzipLevel);
+  Deflater& deflater = deflater_for(level);
+  CompressedBlock block{{}, deflater.crc32(0, text), text.size()};
+  for (; !text.empty(); text.remove_prefix(std::min(text.size(), kMaxDeflateBytes)))
+    deflater.append_block(text.substr(0, kMaxDeflateBytes), level, block.deflated);
+  return block;
+}
+
+GzipSink::GzipSink(std::unique_ptr<Sink> target, int level)
+    : target_(std::move(target)), level_(level) {
+  target_->write(kHeader);
+}
+
+void GzipSink::write(std::string_view bytes) {
+  while (pending_.size() + bytes.size() >= kGzipBlockBytes) {
+    const std::size_t missing = kGzipBlockBytes - pending_.size();
+    pending_.append(bytes.substr(0, missing));
+    bytes.remove_prefix(missing);
+    flush_pending();
+  }
+  pending_.append(bytes);
+}
+
+void GzipSink::write_block(const CompressedBlock& block) {
+  flush_pending();
+  append(block);
+}
+
+void GzipSink::close() {
+  flush_pending();
+  target_->write(kLastBlock);
+  target_->write(view(little_endian(crc32_)));
+  target_->write(view(little_endian(static_cast<std::uint32_t>(text_size_))));  // modulo 2^32
+  target_->close();
+}
+
+void GzipSink::flush_pending() {
+  if (pending_.empty()) return;
+  append(compress_block(pending_, level_));
+  pending_.clear();
+}
+
+void GzipSink::append(const CompressedBlock& block) {
+  target_->write(block.deflated);
+  crc32_ = static_cast<std::uint32_t>(
+      crc32_combine(crc32_, block.crc32, static_cast<z_off_t>(block.text_size)));
+  text_size_ += block.text_size;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,24 @@
+// Which temporary files exist at this moment, for a signal handler that has to remove them.
+//
+//   TemporaryFileEntry entry(".merged.json.4711.tmp");   // forgotten again when `entry` goes
+#pragma once
+
+#include <string>
+
+namespace traceloom {
+
+// From now until its destruction, remove_temporary_files() (file_sink.h) unlinks `path`. There is
+// room for 64 at a time; more are simply not remembered, and a signal leaves them behind.
+// Thread-safe.
+class TemporaryFileEntry {
+ public:
+  explicit TemporaryFileEntry(const std::string& path) noexcept;
+  ~TemporaryFileEntry();
+  TemporaryFileEntry(const TemporaryFileEntry&) = delete;
+  TemporaryFileEntry& operator=(const TemporaryFileEntry&) = delete;
+
+ private:
+  int slot_;
+};
+
+}  // namespace traceloom

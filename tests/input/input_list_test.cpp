@@ -1,0 +1,216 @@
+#include "input/input_list.h"
+
+#include "base/error.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace traceloom;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Paths = std::vector<std::string>;
+
+// The paths below `folder`, without it.
+Paths paths_in(const TemporaryFolder& folder, const std::vector<Input>& inputs) {
+  Paths paths;
+  for (const Input& input : inputs) {
+    REQUIRE(input.path.starts_with(folder.path() + "/"));
+    paths.push_back(input.path.substr(folder.path().size() + 1));
+  }
+  return paths;
+}
+
+std::string error_of(const Paths& arguments) {
+  try {
+    expand_inputs(arguments);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("input_list: natural order compares numbers as numbers, whatever their length") {
+  CHECK(natural_less("rank2.json", "rank10.json"));
+  CHECK_FALSE(natural_less("rank10.json", "rank2.json"));
+  CHECK(natural_less("ep1-ba9-rank0", "ep1-ba10-rank0"));
+  CHECK(natural_less("r99999999999999999999998", "r99999999999999999999999"));
+  CHECK(natural_less("r2", "r0003"));
+  CHECK(natural_less("a", "b"));
+  CHECK(natural_less("rank", "rank1"));
+  CHECK(natural_less("a.json", "a.json.gz"));
+  CHECK(natural_less("a/b.json", "a.json"));  // a directory's files stay together
+  CHECK_FALSE(natural_less("rank2", "rank2"));
+}
+
+TEST_CASE("input_list: natural order is a strict total order") {
+  Paths names{"rank1",    "rank01", "rank001", "rank1a", "rank01a", "rank",  "rank0", "rank00",
+              "1",        "01",     "a1b2",    "a01b1",  "a1b02",   "a/1/b", "a/01",  "",
+              "\xc3\xa4", "a-1",    "a.1",     "10",     "9",       "9a",    "/",     "a//"};
+  std::sort(names.begin(), names.end(), natural_less);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      CAPTURE(names[i]);
+      CAPTURE(names[j]);
+      CHECK(natural_less(names[i], names[j]) == (i < j));
+    }
+}
+
+TEST_CASE("input_list: files stand for themselves, in the order given, whatever their names") {
+  const TemporaryFolder folder;
+  const std::string b = folder.write("b.txt", "");
+  const std::string a = folder.write("a.json", "");
+  CHECK(expand_inputs({b, "-", a}) ==
+        std::vector<Input>{{b, std::nullopt}, {"-", std::nullopt}, {a, std::nullopt}});
+}
+
+TEST_CASE("input_list: a directory stands for the traces below it, in natural order") {
+  const TemporaryFolder folder;
+  for (const char* name :
+       {"rank10.json", "rank2.json.gz", "rank1.pt.trace.json", "node_trace.1.log",
+        "sub/deep/rank3.json", "sub/.hidden.json", ".git/rank9.json", "notes.txt", "job.log",
+        "merged.gz", "sub2/table.csv", "x.json.bak"})
+    folder.write(name, "[]");
+  fs::create_directory(folder.path("directory.json"));
+  CHECK(paths_in(folder, expand_inputs({folder.path()})) ==
+        Paths{"node_trace.1.log", "rank1.pt.trace.json", "rank2.json.gz", "rank10.json",
+              "sub/deep/rank3.json"});
+}
+
+TEST_CASE("input_list: a slash after a directory changes nothing but the slash") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("traces/rank0.json", "[]");
+  CHECK(expand_inputs({folder.path("traces")})[0].path == path);
+  CHECK(expand_inputs({folder.path("traces/")})[0].path == path);
+}
+
+TEST_CASE("input_list: follows links, also in circles") {
+  const TemporaryFolder folder;
+  folder.write("real/rank0.json", "[]");
+  fs::create_directory_symlink("..", folder.path("real/up"));
+  fs::create_directory_symlink(".", folder.path("real/same"));
+  fs::create_directory_symlink("real", folder.path("a-link"));
+  fs::create_symlink("itself.json", folder.path("itself.json"));
+  CHECK(paths_in(folder, expand_inputs({folder.path()})) ==
+        Paths{"a-link/rank0.json", "itself.json"});
+}
+
+TEST_CASE("input_list: a link to nothing is left for opening to complain about") {
+  const TemporaryFolder folder;
+  fs::create_symlink("gone.json", folder.path("rank0.json"));
+  CHECK(paths_in(folder, expand_inputs({folder.path()})) == Paths{"rank0.json"});
+}
+
+TEST_CASE("input_list: a pattern stands for what it matches, in natural order") {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank10.json", "rank2.json", "rank1.txt", ".rank0.json", "set/r1.json",
+                           "set/r0.json", "empty/notes.txt"})
+    folder.write(name, "[]");
+  CHECK(paths_in(folder, expand_inputs({folder.path("rank*")})) ==
+        Paths{"rank1.txt", "rank2.json", "rank10.json"});
+  CHECK(paths_in(folder, expand_inputs({folder.path("rank?.json")})) == Paths{"rank2.json"});
+  CHECK(paths_in(folder, expand_inputs({folder.path("rank[12]*")})) ==
+        Paths{"rank1.txt", "rank2.json", "rank10.json"});
+  CHECK(paths_in(folder, expand_inputs({folder.path("*e*t*")})) ==
+        Paths{"set/r0.json", "set/r1.json"});
+}
+
+TEST_CASE("input_list: a file whose name looks like a pattern wins") {
+  const TemporaryFolder folder;
+  folder.write("a1.json", "");
+  folder.write("a[1].json", "");
+  CHECK(paths_in(folder, expand_inputs({folder.path("a[1].json")})) == Paths{"a[1].json"});
+}
+
+TEST_CASE("input_list: a file reached twice is taken once, where it was met first") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("rank1.json", "[]");
+  folder.write("rank0.json", "[]");
+  fs::create_symlink("rank0.json", folder.path("rank3.json"));
+  CHECK(paths_in(folder, expand_inputs({path, folder.path(), folder.path("*.json")})) ==
+        Paths{"rank1.json", "rank0.json"});
+  CHECK(expand_inputs({"-", "-"}).size() == 1);
+}
+
+TEST_CASE("input_list: RANK= forces the rank of all files that the path stands for") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("a.json", "[]");
+  const std::string b = folder.write("set/b.json", "[]");
+  const std::string c = folder.write("set/c.json", "[]");
+  CHECK(expand_inputs({"3=" + a}) == std::vector<Input>{{a, 3}});
+  CHECK(expand_inputs({"0=-"}) == std::vector<Input>{{"-", 0}});
+  CHECK(expand_inputs({"9223372036854775807=" + folder.path("set")}) ==
+        std::vector<Input>{{b, 9223372036854775807}, {c, 9223372036854775807}});
+  CHECK(expand_inputs({"07=" + folder.path("set/*")}) == std::vector<Input>{{b, 7}, {c, 7}});
+  CHECK(expand_inputs({a, "3=" + a}) == std::vector<Input>{{a, 3}});
+  CHECK(expand_inputs({"3=" + a, a}) == std::vector<Input>{{a, 3}});
+}
+
+TEST_CASE("input_list: a file whose name really begins with a number and = wins") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("x=1.json", "");
+  CHECK(expand_inputs({path}) == std::vector<Input>{{path, std::nullopt}});
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  folder.write("3=a.json", "");
+  folder.write("a.json", "");
+  CHECK(expand_inputs({"3=a.json"}) == std::vector<Input>{{"3=a.json", std::nullopt}});
+  CHECK(expand_inputs({"4=a.json"}) == std::vector<Input>{{"a.json", 4}});
+  fs::current_path(before);
+}
+
+TEST_CASE("input_list: says what is wrong with an argument") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("a.json", "");
+  CHECK(error_of({}) == "no input given; name trace files, a directory of them, or - for stdin");
+  CHECK(error_of({"/nowhere/a.json"}) == "/nowhere/a.json: No such file or directory");
+  CHECK(error_of({"3=/nowhere/a.json"}) == "/nowhere/a.json: No such file or directory");
+  CHECK(error_of({a + "/b.json"}) == a + "/b.json: Not a directory");
+  CHECK(error_of({""}) == "the name of an input is empty (an unset variable?)");
+  CHECK(error_of({folder.path("b*.json")}) ==
+        folder.path("b*.json") + ": no file matches this pattern");
+  fs::create_directory(folder.path("empty"));
+  CHECK(error_of({folder.path("empty")}) ==
+        folder.path("empty") +
+            ": the directory holds no trace (*.json, *.json.gz or node_trace.*.log)");
+  CHECK(error_of({"-3=" + a}) == "-3=" + a + ": a rank is 0 or more");
+  CHECK(error_of({"9223372036854775808=" + a}) ==
+        "9223372036854775808=" + a + ": the rank is too large");
+  CHECK(error_of({"3="}) == "3=: a path must follow RANK=");
+  CHECK(error_of({"x=" + a}) == "x=" + a + ": No such file or directory");
+  CHECK(error_of({"0=" + a, "1=" + a}) == a + ": given as rank 0 and as rank 1");
+}
+
+TEST_CASE("input_list: a directory that may not be read is an error") {
+  if (geteuid() == 0) return;  // root may read all
+  const TemporaryFolder folder;
+  folder.write("closed/a.json", "");
+  fs::permissions(folder.path("closed"), fs::perms::none);
+  CHECK(error_of({folder.path()}) == folder.path("closed") + ": Permission denied");
+  fs::permissions(folder.path("closed"), fs::perms::owner_all);
+}
+
+TEST_CASE("input_list: knows the same file behind different paths") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("a.json", "[]");
+  const std::string copy = folder.write("copy.json", "[]");
+  fs::create_symlink("a.json", folder.path("link.json"));
+  fs::create_hard_link(a, folder.path("hard.json"));
+  CHECK(same_file(a, a));
+  CHECK(same_file(a, folder.path("./link.json")));
+  CHECK(same_file(folder.path("hard.json"), a));
+  CHECK_FALSE(same_file(a, copy));
+  CHECK_FALSE(same_file(a, folder.path("missing.json")));
+  CHECK_FALSE(same_file(folder.path("missing.json"), folder.path("missing.json")));
+  CHECK_FALSE(same_file("-", "-"));
+}

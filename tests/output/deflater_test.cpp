@@ -1,0 +1,59 @@
+#include "output/deflater.h"
+
+#include "output/gzip_sink.h"
+#include "support/gzip_text.h"
+#include "support/memory_sink.h"
+#include "support/random_text.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+std::string as_member(CompressedBlock block) {
+  std::string out;
+  GzipSink sink(std::make_unique<MemorySink>(out), 1);
+  sink.write_block(block);
+  sink.close();
+  return out;
+}
+
+void check_round_trip(Deflater& deflater, int level) {
+  CAPTURE(level);
+  for (const std::size_t size : {0, 1, 1'000, 65'535, 65'536, 300'000})
+    for (const std::string& text : {random_trace_text(size), random_bytes(size)}) {
+      CAPTURE(size);
+      CompressedBlock block{"", deflater.crc32(0, text), 2 * text.size()};
+      block.crc32 = deflater.crc32(block.crc32, text);
+      deflater.append_block(text, level, block.deflated);
+      deflater.append_block(text, level, block.deflated);
+      CHECK((gunzip_one_member(as_member(block)) == text + text));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("deflater: zlib's blocks unpack at every level, also those that ISA-L takes over") {
+  const std::unique_ptr<Deflater> deflater = make_zlib_deflater();
+  for (int level = 1; level <= 9; ++level) check_round_trip(*deflater, level);
+}
+
+TEST_CASE("deflater: ISA-L's blocks unpack at every level") {
+  const std::unique_ptr<Deflater> deflater = make_isal_deflater();
+  if (deflater == nullptr) return;  // a build without ISA-L
+  for (int level = 1; level <= 3; ++level) check_round_trip(*deflater, level);
+}
+
+TEST_CASE("deflater: the largest block that is allowed is whole") {
+  std::string text = random_bytes(kMaxDeflateBytes);
+  for (const std::unique_ptr<Deflater>& deflater : {make_zlib_deflater(), make_isal_deflater()}) {
+    if (deflater == nullptr) continue;
+    CompressedBlock block{"", deflater->crc32(0, text), text.size()};
+    deflater->append_block(text, 1, block.deflated);
+    CHECK((gunzip_one_member(as_member(block)) == text));
+  }
+}
