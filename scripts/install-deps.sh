@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
+#
+#   scripts/install-deps.sh [build|lint|bench]...     (default: build)
+set -euo pipefail
+
+build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
+       doctest-dev libisal-dev robin-map-dev libxxhash-dev)
+lint=(clang-format clang-tidy)
+bench=(time)  # GNU time reports the peak memory of a run; bash's own `time` does not
+
+main() {
+  local wanted=() missing=() group package
+  for group in "${@:-build}"; do
+    case $group in
+      build) wanted+=("${build[@]}") ;;
+      lint) wanted+=("${build[@]}" "${lint[@]}") ;;
+      bench) wanted+=("${build[@]}" "${bench[@]}") ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, lint, bench)" >&2; exit 2 ;;
+    esac
+  done
+
+  if ! command -v dpkg-query > /dev/null; then
+    echo "install-deps.sh: this is no Debian; going on with what is installed. Needed:" "${wanted[@]}" >&2
+    return
+  fi
+  for package in "${wanted[@]}"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
+}
+
+is_installed() {
+  # A package of several architectures has one line each.
+  dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
+}
+
+# stdout belongs to the task that called us, so all words go to stderr.
+install() {
+  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo > /dev/null; then
+      echo "install-deps.sh: not root and no sudo; as root, run: apt-get install --no-install-recommends $*" >&2
+      exit 2
+    fi
+    as_root=(sudo "${as_root[@]}")
+  fi
+  echo "Installing: $*" >&2
+  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+main "$@"

@@ -1,0 +1,2 @@
+#include <vector>
+#include "scan/cursor.h"

@@ -1,0 +1,210 @@
+#include "oracle/oracle.h"
+
+#include "oracle/exact_time.h"
+#include "oracle/json_value.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace traceloom::oracle {
+namespace {
+
+struct TraceEvent {
+  const Json* json;
+  char phase;
+  Attos ts = 0;  // 0 for M
+  std::optional<std::string> name;
+};
+
+Json parse_trace(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  try {
+    return parse_json(text);
+  } catch (const std::runtime_error&) {
+    std::string repaired(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+    if (repaired.ends_with(',')) repaired.pop_back();
+    return parse_json(repaired + "]");
+  }
+}
+
+std::optional<Attos> read_time(const Json* value) {
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Json::Kind::number && value->kind != Json::Kind::string) return std::nullopt;
+  return parse_microseconds(value->text);
+}
+
+std::optional<std::string> read_string(const Json& event, std::string_view key) {
+  const Json* value = event.find(key);
+  if (value == nullptr || value->kind != Json::Kind::string) return std::nullopt;
+  return value->text;
+}
+
+// The usable events of a document, in file order.
+std::vector<TraceEvent> list_events(const Json& document) {
+  const Json* list = document.kind == Json::Kind::array ? &document : document.find("traceEvents");
+  if (list == nullptr || list->kind != Json::Kind::array)
+    throw std::runtime_error("no list of events");
+  std::vector<TraceEvent> events;
+  for (const Json& element : list->items) {
+    const std::optional<std::string> phase = read_string(element, "ph");
+    if (!phase || phase->empty()) continue;
+    const std::optional<Attos> ts = phase->front() == 'M' ? 0 : read_time(element.find("ts"));
+    if (!ts) continue;
+    events.push_back({&element, phase->front(), *ts, read_string(element, "name")});
+  }
+  return events;
+}
+
+std::int64_t duration_of(const TraceEvent& event) {
+  if (event.phase != 'X') return 0;
+  const Attos duration = read_time(event.json->find("dur")).value_or(0);
+  return duration < 0 ? 0 : round_to_ns(event.ts + duration) - round_to_ns(event.ts);
+}
+
+// Viewers take 7 and "7" for the same thread.
+std::string id_text(const Json* value) {
+  if (value == nullptr) return "";
+  const bool is_whole_number =
+      !value->text.empty() && value->text.find_first_not_of(
+                                  "0123456789", value->text[0] == '-' ? 1 : 0) == std::string::npos;
+  return is_whole_number ? value->text : canonical_text(*value);
+}
+
+struct Pairs {
+  std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
+  std::vector<const TraceEvent*> orphans;
+  std::uint64_t unclosed = 0;
+};
+
+void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const TraceEvent* a, const TraceEvent* b) { return a->ts < b->ts; });
+  std::vector<const TraceEvent*> open;
+  for (const TraceEvent* event : events) {
+    if (event->phase == 'B') {
+      open.push_back(event);
+      continue;
+    }
+    const auto begin = std::find_if(open.rbegin(), open.rend(), [event](const TraceEvent* b) {
+      return !event->name || b->name == event->name;
+    });
+    if (begin == open.rend()) {
+      pairs.orphans.push_back(event);
+    } else {
+      pairs.matched.emplace_back(*begin, event);
+      open.erase(std::next(begin).base());
+    }
+  }
+  pairs.unclosed += open.size();
+}
+
+Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
+  std::map<std::pair<std::string, std::string>, std::vector<const TraceEvent*>> threads;
+  for (const TraceEvent& event : events)
+    if (event.phase == 'B' || event.phase == 'E')
+      threads[{id_text(event.json->find("pid")), id_text(event.json->find("tid"))}].push_back(
+          &event);
+  Pairs pairs;
+  for (const auto& [thread, thread_events] : threads) pair_thread(thread_events, pairs);
+  return pairs;
+}
+
+// Nearest rank, `percent` in whole percents.
+std::int64_t percentile(const std::vector<std::int64_t>& sorted, std::size_t percent) {
+  return sorted[(sorted.size() * percent + 99) / 100 - 1];
+}
+
+SummaryRow summarize_name(const std::string& name, std::vector<std::int64_t> durations) {
+  std::sort(durations.begin(), durations.end());
+  const auto count = static_cast<std::int64_t>(durations.size());
+  SummaryRow row;
+  row.name = name;
+  row.count = durations.size();
+  for (const std::int64_t duration : durations) row.total_ns += duration;
+  row.min_ns = durations.front();
+  row.max_ns = durations.back();
+  row.mean_ns =
+      static_cast<std::int64_t>(floor_divide(Attos{row.total_ns} * 2 + count, Attos{count} * 2));
+  row.p50_ns = percentile(durations, 50);
+  row.p90_ns = percentile(durations, 90);
+  row.p99_ns = percentile(durations, 99);
+  if (count == 1) return row;
+  const long double mean = static_cast<long double>(row.total_ns) / static_cast<long double>(count);
+  long double squares = 0;
+  for (const std::int64_t duration : durations) {
+    const long double distance = static_cast<long double>(duration) - mean;
+    squares += distance * distance;
+  }
+  row.stddev_ns = static_cast<double>(std::sqrt(squares / static_cast<long double>(count - 1)));
+  return row;
+}
+
+}  // namespace
+
+Input load(const std::string& path, std::int64_t rank, std::int64_t shift_ns) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw std::runtime_error(path + ": cannot be opened");
+  std::string text;
+  std::vector<char> chunk(1 << 20);
+  int size = 0;
+  while ((size = gzread(file, chunk.data(), static_cast<unsigned>(chunk.size()))) > 0)
+    text.append(chunk.data(), static_cast<std::size_t>(size));
+  gzclose(file);
+  if (size < 0) throw std::runtime_error(path + ": cannot be read");
+  return {std::move(text), rank, shift_ns};
+}
+
+FileSpans find_spans(const Input& input) {
+  const Json document = parse_trace(input.text);
+  const std::vector<TraceEvent> events = list_events(document);
+  FileSpans result;
+  for (const TraceEvent& event : events)
+    if (event.phase == 'X')
+      result.spans.push_back(
+          {event.name.value_or(""), 'X', round_to_ns(event.ts), duration_of(event)});
+  const Pairs pairs = pair_begin_end(events);
+  for (const auto& [begin, end] : pairs.matched) {
+    const std::int64_t start = round_to_ns(begin->ts);
+    result.spans.push_back({begin->name.value_or(""), 'B', start, round_to_ns(end->ts) - start});
+  }
+  result.orphan_ends = pairs.orphans.size();
+  result.unclosed_begins = pairs.unclosed;
+  return result;
+}
+
+std::vector<SummaryRow> summarize(const std::vector<Input>& inputs) {
+  std::map<std::string, std::vector<std::int64_t>> durations;
+  for (const Input& input : inputs)
+    for (const Span& span : find_spans(input).spans)
+      durations[span.name].push_back(span.duration_ns);
+  std::vector<SummaryRow> rows;
+  for (const auto& [name, values] : durations) rows.push_back(summarize_name(name, values));
+  return rows;
+}
+
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs) {
+  std::vector<MergedEvent> merged;
+  for (const Input& input : inputs) {
+    const Json document = parse_trace(input.text);
+    const std::vector<TraceEvent> events = list_events(document);
+    const std::vector<const TraceEvent*> orphans = pair_begin_end(events).orphans;
+    for (const TraceEvent& event : events) {
+      if (event.phase == 'M') continue;
+      if (std::find(orphans.begin(), orphans.end(), &event) != orphans.end()) continue;
+      const Json* args = event.json->find("args");
+      merged.push_back({input.rank, round_to_ns(event.ts) + input.shift_ns, event.phase,
+                        event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
+                        duration_of(event), args == nullptr ? "" : canonical_text(*args)});
+    }
+  }
+  std::sort(merged.begin(), merged.end());
+  return merged;
+}
+
+}  // namespace traceloom::oracle

@@ -1,0 +1,89 @@
+// The slow, obvious merge and statistics: everything in memory, one pass a question, no cleverness.
+// The fast code in lib/ has to agree with it on every trace; it shares none of its code.
+//
+//   std::vector<SummaryRow> rows = summarize({load("rank0.json"), load("rank1.json.gz")});
+//   std::vector<MergedEvent> merged = merge({{text0, 0, 0}, {text1, 1, -2'676'000}});
+//
+// Rules, the same for both:
+//   * An element that is no object, or has no phase, or (but for M) no usable ts is left out. A ts
+//   is usable
+//     when it is a number, or a number in quotes.
+//   * A duration is round(ts + dur) - round(ts), in nanoseconds, halves up; an X whose dur is
+//   missing,
+//     no number or negative lasts 0.
+//   * Of one file and one (pid, tid), the B and E events are stably sorted by their exact ts. An E
+//   closes
+//     the innermost open B of its name, or the innermost open B when it has no name; an E that
+//     finds none is an orphan. A B that is never closed is no span.
+//   * A file may lack its last ] (and end in a comma); else it has to be valid JSON, or
+//     std::runtime_error is thrown.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom::oracle {
+
+struct Input {
+  std::string text;  // uncompressed
+  std::int64_t rank = 0;
+  std::int64_t shift_ns = 0;
+};
+
+// Reads a file, gzip or plain. Throws std::runtime_error when it cannot be read.
+Input load(const std::string& path, std::int64_t rank = 0, std::int64_t shift_ns = 0);
+
+struct Span {
+  std::string name;
+  char phase;  // X, or B for a matched pair
+  std::int64_t start_ns;
+  std::int64_t duration_ns;
+
+  friend auto operator<=>(const Span&, const Span&) = default;
+};
+
+struct FileSpans {
+  std::vector<Span> spans;
+  std::uint64_t orphan_ends = 0;      // E without a B
+  std::uint64_t unclosed_begins = 0;  // B without an E
+};
+
+FileSpans find_spans(const Input& input);
+
+struct SummaryRow {
+  std::string name;
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+  std::int64_t mean_ns = 0;  // halves up
+  std::int64_t p50_ns = 0;   // nearest rank: sorted[ceil(p * count) - 1]
+  std::int64_t p90_ns = 0;
+  std::int64_t p99_ns = 0;
+  double stddev_ns = 0;  // of the sample (n - 1); 0 for one span
+
+  friend bool operator==(const SummaryRow&, const SummaryRow&) = default;
+};
+
+// One row a name, over all files; sorted by name.
+std::vector<SummaryRow> summarize(const std::vector<Input>& inputs);
+
+struct MergedEvent {
+  std::int64_t rank;
+  std::int64_t ts_ns;
+  char phase;
+  std::string name;  // "" when there is none or it is no string
+  std::string cat;
+  std::int64_t duration_ns;  // 0 but for X
+  std::string args;          // canonical_text(), "" when there are none
+
+  friend auto operator<=>(const MergedEvent&, const MergedEvent&) = default;
+};
+
+// Every event but metadata (M) and orphaned E, with its file's rank and shift; sorted. Pids, tids
+// and ids are left out: a merge rewrites them.
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs);
+
+}  // namespace traceloom::oracle

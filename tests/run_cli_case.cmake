@@ -1,0 +1,106 @@
+# Runs one folder of testdata/cli/ as a test and compares what it prints and writes, byte by byte:
+#
+#   cmake -DCASE=<folder> -DSCRATCH=<folder> -DTOOLS=<bin folder> -DSOURCE_DIR=<tree> -P run_cli_case.cmake
+#
+#   cmd               bash script; runs in SCRATCH, which holds copies of the folder's other files
+#   stdout stderr     expected text; a file that is absent means: nothing
+#   exit              expected exit code; absent means 0
+#   expect/           files which SCRATCH must hold afterwards
+#
+# The script finds the tools on PATH and testdata/ as "$TESTDATA". That is a relative path, through a
+# link in SCRATCH, so that messages which name a file are the same on every machine.
+#
+# With UPDATE=1 in the environment the folder is rewritten to what happened; review the diff.
+cmake_minimum_required(VERSION 3.24)
+
+cmake_path(GET SCRATCH FILENAME test)
+set(actual ${SCRATCH}.actual)
+set(empty ${actual}/empty)
+
+function(run_case)
+  file(REMOVE_RECURSE ${SCRATCH} ${actual})
+  file(MAKE_DIRECTORY ${SCRATCH} ${actual})
+  file(TOUCH ${empty})
+  file(COPY ${CASE}/ DESTINATION ${SCRATCH} NO_SOURCE_PERMISSIONS)
+  foreach(own IN ITEMS cmd stdout stderr exit expect)
+    file(REMOVE_RECURSE ${SCRATCH}/${own})
+  endforeach()
+  file(CREATE_LINK ${SOURCE_DIR}/testdata ${SCRATCH}/testdata SYMBOLIC)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env --unset=COLUMNS --unset=UPDATE "PATH=${TOOLS}:$ENV{PATH}"
+            TESTDATA=testdata SOURCE_DIR=${SOURCE_DIR} LC_ALL=C.UTF-8 TZ=UTC bash ${CASE}/cmd
+    WORKING_DIRECTORY ${SCRATCH}
+    OUTPUT_FILE ${actual}/stdout ERROR_FILE ${actual}/stderr RESULT_VARIABLE code)
+  file(WRITE ${actual}/exit "${code}\n")
+endfunction()
+
+# Two lists of files, to be compared one by one.
+function(list_files expected_out actual_out)
+  set(expected ${CASE}/stdout ${CASE}/stderr ${CASE}/exit)
+  set(got ${actual}/stdout ${actual}/stderr ${actual}/exit)
+  file(GLOB_RECURSE files RELATIVE ${CASE}/expect ${CASE}/expect/*)
+  foreach(file IN LISTS files)
+    list(APPEND expected ${CASE}/expect/${file})
+    list(APPEND got ${SCRATCH}/${file})
+  endforeach()
+  set(${expected_out} ${expected} PARENT_SCOPE)
+  set(${actual_out} ${got} PARENT_SCOPE)
+endfunction()
+
+# An expected file which is absent stands for an empty one, or for exit code 0.
+function(default_of expected out)
+  if(EXISTS ${expected})
+    set(${out} ${expected} PARENT_SCOPE)
+  elseif(expected STREQUAL "${CASE}/exit")
+    file(WRITE ${actual}/zero "0\n")
+    set(${out} ${actual}/zero PARENT_SCOPE)
+  else()
+    set(${out} ${empty} PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(compare expected got)
+  cmake_path(RELATIVE_PATH expected BASE_DIRECTORY ${CASE} OUTPUT_VARIABLE label)
+  if(NOT EXISTS ${got})
+    message("${label}: the script did not write it")
+    set(failed TRUE PARENT_SCOPE)
+    return()
+  endif()
+  default_of(${expected} reference)
+  execute_process(
+    COMMAND diff -u --label "${label} (expected)" --label "${label} (got)" ${reference} ${got}
+    OUTPUT_VARIABLE difference RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    string(REGEX REPLACE "\n$" "" difference "${difference}")
+    message("${difference}")
+    set(failed TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(rewrite expected got)
+  file(REMOVE ${expected})
+  if(NOT EXISTS ${got})
+    return()
+  endif()
+  default_of(${expected} reference)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${reference} ${got} RESULT_VARIABLE code
+                  OUTPUT_QUIET ERROR_QUIET)
+  # What equals the default needs no file, but a file in expect/ is there to say that it exists.
+  if(NOT code EQUAL 0 OR expected MATCHES "/expect/")
+    file(COPY_FILE ${got} ${expected})
+  endif()
+endfunction()
+
+run_case()
+list_files(expected_files actual_files)
+set(failed FALSE)
+foreach(expected got IN ZIP_LISTS expected_files actual_files)
+  if("$ENV{UPDATE}")
+    rewrite(${expected} ${got})
+  else()
+    compare(${expected} ${got})
+  endif()
+endforeach()
+if(failed)
+  message(FATAL_ERROR "${test} differs; if it should: UPDATE=1 ctest -R '${test}$'")
+endif()
