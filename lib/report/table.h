@@ -3,9 +3,12 @@
 //   Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
 //   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
 //   std::string text = render_table(table, TableFormat::text, {});
+//
+// To add a form: one enumerator and one name here, x_report.h and .cpp, one line in table.cpp.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,8 +34,8 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // One cell a column, of the column's kind.
+  explicit Table(std::vector<Column> columns);
+  // One cell a column, of the column's kind or empty; anything else throws std::invalid_argument.
   void add_row(std::vector<Cell> row);
 
   const std::vector<Column>& columns() const { return columns_; }
@@ -45,16 +48,22 @@ class Table {
 
 enum class TableFormat : std::uint8_t { text, csv, json, md };
 
+// In the order of the enum, for --help and did-you-mean.
+inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
+
+// "table", "csv", "json", "md" -> format; nullopt when it is no format.
+std::optional<TableFormat> parse_table_format(std::string_view name);
+
 struct TextStyle {
   bool colour = false;  // ANSI colours (terminal only, NO_COLOR respected by the caller)
-  int width = 0;        // columns of the terminal; the text column is cut in its middle ("...") to fit; 0: as wide as it gets
+  int width = 0;  // columns of the terminal: text columns are cut in their middle ("…") to fit;
+                  // 0: as wide as it gets
 };
 
-// Text: aligned with spaces, numbers right, one unit a cell, header line; CSV: RFC 4180, LF; md: a GitHub table;
-// json: an array of objects, one line a row. UTF-8 is measured in code points. Ends with a newline.
+// text: aligned with spaces, numbers right, one unit a cell, header and rule; csv: RFC 4180 with
+// LF; json: an array of objects, one line a row; md: a GitHub table. Always valid UTF-8, measured
+// in code points; ends with a newline. What a name holds cannot break the form: control characters
+// are written as escapes for people. To put rows into a bigger JSON object, see json_report.h.
 std::string render_table(const Table& table, TableFormat format, const TextStyle& style);
-
-// "table", "csv", "json", "md" -> format; the list for --help and did-you-mean.
-inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
 
 }  // namespace traceloom

@@ -1,0 +1,48 @@
+#include "report/table.h"
+
+#include "report/sample_table.h"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+using namespace traceloom;
+
+TEST_CASE("table: a row needs one cell a column") {
+  Table table = empty_table();
+  CHECK_THROWS_WITH_AS(table.add_row({"gemm"}), "a row needs one cell a column",
+                       std::invalid_argument);
+  CHECK(table.rows().empty());
+}
+
+TEST_CASE("table: a cell is of its column's kind or empty") {
+  Table table = empty_table();
+  CHECK_THROWS_WITH_AS(table.add_row({"gemm", 0.5, number(1), 0.5}),
+                       "a cell of another kind than its column instances", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(table.add_row({"gemm", number(1), "1", 0.5}),
+                       "a cell of another kind than its column total_ns", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(table.add_row({"gemm", number(1), number(1), number(1)}),
+                       "a cell of another kind than its column time_share", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(table.add_row({0.5, number(1), number(1), 0.5}),
+                       "a cell of another kind than its column name", std::invalid_argument);
+  table.add_row({Cell(), Cell(), Cell(), Cell()});
+  CHECK(table.rows().size() == 1);
+}
+
+TEST_CASE("table: the names of the formats are those of the enum") {
+  CHECK(parse_table_format("table") == TableFormat::text);
+  CHECK(parse_table_format("csv") == TableFormat::csv);
+  CHECK(parse_table_format("json") == TableFormat::json);
+  CHECK(parse_table_format("md") == TableFormat::md);
+  CHECK_FALSE(parse_table_format("text"));
+  CHECK_FALSE(parse_table_format(""));
+}
+
+TEST_CASE("table: render_table gives the form that was asked for") {
+  Table table({{"n", "N", ColumnKind::count}});
+  table.add_row({number(1)});
+  CHECK(render_table(table, TableFormat::text, {}) == "N\n─\n1\n");
+  CHECK(render_table(table, TableFormat::csv, {}) == "n\n1\n");
+  CHECK(render_table(table, TableFormat::json, {}) == "[\n  {\"n\":1}\n]\n");
+  CHECK(render_table(table, TableFormat::md, {}) == "|   N |\n| --: |\n|   1 |\n");
+}

@@ -1,0 +1,44 @@
+// Options that several commands share, each with its name, help and check in one place.
+//
+//   add_inputs(app, options.inputs);
+//   add_threads(app, options.threads);
+//
+// The variable's value is the default. A value that cannot be read throws UsageError from parse().
+#pragma once
+
+#include "common/report_problems.h"
+#include "report/table.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace traceloom {
+
+// TRACE...: files, folders, patterns or -, as expand_inputs() takes them.
+CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
+// -o, --output FILE; - is stdout.
+CLI::Option* add_output(CLI::App& app, std::string& path);
+// -j, --threads N; 0 stands for all cores.
+CLI::Option* add_threads(CLI::App& app, unsigned& threads);
+// --format table|csv|json|md.
+CLI::Option* add_format(CLI::App& app, TableFormat& format);
+// --strict: loss makes the answer no.
+CLI::Option* add_strict(CLI::App& app, bool& strict);
+// --keep-going: an input that is no trace is left out instead of ending the run.
+CLI::Option* add_keep_going(CLI::App& app, bool& keep_going);
+// -v, --verbose: harmless oddities of the inputs too.
+CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity);
+
+// An option of the command's own that takes a size ("64MiB") or a time ("1.5ms"); see base/units.h.
+CLI::Option* add_size(CLI::App& app, const std::string& name, std::uint64_t& bytes,
+                      const std::string& help);
+CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& ns,
+                          const std::string& help);
+
+}  // namespace traceloom

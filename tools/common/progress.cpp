@@ -1,0 +1,84 @@
+#include "common/progress.h"
+
+#include "base/units.h"
+#include "common/terminal.h"
+#include "report/text_width.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace traceloom {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBeforeFirst = 1s;  // a bar that flashes by tells nothing
+constexpr auto kBetween = 100ms;
+constexpr std::size_t kBarWidth = 20;
+
+std::string bar(double share) {
+  const auto full = static_cast<std::size_t>(share * kBarWidth);
+  std::string text;
+  for (std::size_t i = 0; i < kBarWidth; ++i) text += i < full ? "█" : "░";
+  return text;
+}
+
+std::string time_left(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s left", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s left", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+std::string progress_line(std::string_view label, std::uint64_t done, std::uint64_t total,
+                          std::uint64_t elapsed_ms, std::size_t width) {
+  const double seconds = std::max(static_cast<double>(elapsed_ms), 1.0) / 1000;
+  const double rate = static_cast<double>(done) / seconds;
+  const std::string rate_text = format_bytes(static_cast<std::uint64_t>(rate)) + "/s";
+  if (total == 0)
+    return shorten_middle(fmt::format("{}  {}  {}", label, format_bytes(done), rate_text), width);
+  const std::uint64_t shown = std::min(done, total);  // a file may grow while it is read
+  const double share = static_cast<double>(shown) / static_cast<double>(total);
+  std::string line = fmt::format("{} {:3.0f} %  {}  {} of {}  {}", label, share * 100, bar(share),
+                                 format_bytes(shown), format_bytes(total), rate_text);
+  if (done > 0) line += "  " + time_left(static_cast<double>(total - shown) / rate);
+  return shorten_middle(line, width);
+}
+
+Progress::Progress(std::string label, std::uint64_t total_bytes)
+    : label_(std::move(label)), total_(total_bytes) {
+  if (!is_terminal(Stream::err)) return;
+  drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until_stopped(stop); });
+}
+
+Progress::~Progress() {
+  if (!drawer_.joinable()) return;
+  drawer_.request_stop();
+  drawer_.join();
+}
+
+void Progress::draw_until_stopped(const std::stop_token& stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto stopped_within = [&](std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, stop, time, [] { return false; });
+    return stop.stop_requested();
+  };
+  if (stopped_within(kBeforeFirst)) return;
+  do {
+    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - start);
+    const auto width = static_cast<std::size_t>(std::max(terminal_width(Stream::err) - 1, 1));
+    const std::string line =
+        progress_line(label_, done_, total_, static_cast<std::uint64_t>(elapsed.count()), width);
+    std::fputs(("\r" + line + "\x1b[K").c_str(), stderr);
+  } while (!stopped_within(kBetween));
+  std::fputs("\r\x1b[K", stderr);
+}
+
+}  // namespace traceloom

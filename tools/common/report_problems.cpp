@@ -1,0 +1,44 @@
+#include "common/report_problems.h"
+
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace traceloom {
+namespace {
+
+std::string where_and_what(std::uint64_t count, std::uint64_t offset, std::string_view sentence) {
+  if (count == 1)
+    return offset == 0 ? std::string(sentence) : fmt::format("byte {}: {}", offset, sentence);
+  const std::string counted = fmt::format("{} × {}", format_count(count), sentence);
+  return offset == 0 ? counted : fmt::format("{} (first at byte {})", counted, offset);
+}
+
+}  // namespace
+
+std::string problem_lines(std::string_view tool, std::string_view path,
+                          const ProblemCounts& problems, Verbosity verbosity, const Paint& paint) {
+  std::string lines;
+  for (const Problem problem : problems.kinds()) {
+    const ProblemKind& kind = describe(problem);
+    if (kind.severity == Severity::info && verbosity == Verbosity::normal) continue;
+    const bool loss = kind.severity == Severity::loss;
+    lines += fmt::format(
+        "{}: {}{}: {}\n", tool, loss ? paint.warning("warning:") + " " : "", paint.bold(path),
+        where_and_what(problems.count(problem), problems.first_offset(problem), kind.sentence));
+  }
+  return lines;
+}
+
+void report_problems(std::string_view tool, std::string_view path, const ProblemCounts& problems,
+                     Verbosity verbosity) {
+  const Paint paint(wants_colour(Stream::err));
+  const std::string lines = problem_lines(tool, path, problems, verbosity, paint);
+  if (lines.empty()) return;
+  std::fflush(stdout);
+  std::fputs(lines.c_str(), stderr);
+}
+
+}  // namespace traceloom
