@@ -1,0 +1,111 @@
+#include "survey/ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+
+namespace traceloom {
+namespace {
+
+struct Claim {
+  std::optional<std::int64_t> rank;
+  RankSource source;
+};
+
+// What the file says, strongest first.
+std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
+  std::optional<std::int64_t> marked;
+  if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().rank;
+  return {{input.forced_rank, RankSource::argument},
+          {marked, RankSource::metadata_event},
+          {evidence.distributed_rank, RankSource::distributed_info},
+          {evidence.top_level_rank, RankSource::top_level_key},
+          {rank_in_name(input.path), RankSource::file_name}};
+}
+
+FileRank merged_rank(const FileEvidence& evidence) {
+  FileRank file;
+  file.source = RankSource::merged;
+  file.rank = evidence.rank_marks.front().rank;
+  for (const RankMark& mark : evidence.rank_marks) {
+    file.rank = std::min(file.rank, mark.rank);
+    file.rank_of_pid.emplace(mark.pid, mark.rank);
+  }
+  return file;
+}
+
+// The strongest claim; nullopt when nothing in or about the file tells the rank.
+std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
+  if (!input.forced_rank && evidence.is_merged()) return merged_rank(evidence);
+  std::optional<FileRank> file;
+  for (const Claim& claim : claims_of(input, evidence)) {
+    if (!claim.rank) continue;
+    if (*claim.rank < 0)
+      throw Error(input.path, fmt::format("its {} is {}, so it was written before the rank was known; "
+                                          "name the rank: RANK={}",
+                                          to_string(claim.source), *claim.rank, input.path));
+    if (!file) {
+      file = FileRank{};
+      file->rank = *claim.rank;
+      file->source = claim.source;
+    } else if (file->rank != *claim.rank && file->source != RankSource::argument) {
+      file->problems.add(Problem::rank_disagrees, 0);
+    }
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string_view to_string(RankSource source) {
+  switch (source) {
+    case RankSource::argument: return "RANK= argument";
+    case RankSource::metadata_event: return "global_rank event";
+    case RankSource::distributed_info: return "distributedInfo.rank";
+    case RankSource::top_level_key: return "global_rank key";
+    case RankSource::file_name: return "file name";
+    case RankSource::position: return "position";
+    case RankSource::merged: return "merged file";
+  }
+  return {};
+}
+
+std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
+  if (!is_merged()) return rank;
+  if (const auto found = rank_of_pid.find(canonical_pid); found != rank_of_pid.end())
+    return found->second;
+  std::int64_t number = -1;
+  const char* const end = canonical_pid.data() + canonical_pid.size();
+  const auto [stop, error] = std::from_chars(canonical_pid.data(), end, number);
+  return error == std::errc{} && stop == end && number >= 0 ? number : rank;
+}
+
+std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
+                                   const std::vector<FileEvidence>& evidence) {
+  std::vector<std::optional<FileRank>> claimed;
+  std::set<std::int64_t> taken;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    claimed.push_back(claimed_rank(inputs[i], evidence[i]));
+    if (claimed.back()) taken.insert(claimed.back()->rank);
+  }
+  std::vector<FileRank> ranks;
+  std::int64_t next = 0;
+  for (std::optional<FileRank>& file : claimed) {
+    if (!file) {
+      while (taken.contains(next)) ++next;
+      file = FileRank{};
+      file->rank = next++;
+      // One input alone is rank 0 without a doubt worth a word.
+      if (inputs.size() > 1) file->problems.add(Problem::rank_from_position, 0);
+    }
+    ranks.push_back(std::move(*file));
+  }
+  return ranks;
+}
+
+}  // namespace traceloom
