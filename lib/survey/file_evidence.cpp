@@ -1,36 +1,13 @@
 #include "survey/file_evidence.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "event/trace_time.h"
+#include "survey/json_member.h"
 
 namespace traceloom {
 namespace {
-
-// The value of `key` in a JSON object, as it is written; empty when there is none.
-std::string member(std::string_view object, std::string_view key) {
-  simdjson::ondemand::parser parser;
-  const simdjson::padded_string text(object);
-  simdjson::ondemand::document document;
-  simdjson::ondemand::value value;
-  if (parser.iterate(text).get(document) != simdjson::SUCCESS) return {};
-  if (document.find_field_unordered(key).get(value) != simdjson::SUCCESS) return {};
-  std::string_view raw;
-  if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) return {};
-  return std::string(raw);
-}
-
-// A whole number, also in quotes or written as 7.0.
-std::optional<std::int64_t> to_integer(std::string_view json_value) {
-  const std::string text = canonical_id(json_value);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
 
 // Two values are enough to see that a file disagrees with itself; millions would only fill the memory.
 constexpr std::size_t kMaxMarks = 100'000;
@@ -45,7 +22,7 @@ void add_mark(std::vector<Mark>& marks, Mark mark, std::int64_t Mark::*value) {
 
 void add_clock_mark(std::vector<ClockMark>& marks, const Event& event, const std::string& value,
                     ProblemCounts& problems) {
-  if (const std::optional<std::int64_t> number = to_integer(value))
+  if (const std::optional<std::int64_t> number = json_integer(value))
     add_mark(marks, {*number, canonical_id(event.text(Key::pid)), event.offset},
              &ClockMark::value_us);
   else
@@ -54,10 +31,10 @@ void add_clock_mark(std::vector<ClockMark>& marks, const Event& event, const std
 
 // Unix nanoseconds of ts 0, from whichever key the producer writes it under.
 std::optional<std::int64_t> base_time(const TopLevelParser& top_level) {
-  if (const auto kineto = to_integer(top_level.value("baseTimeNanoseconds"))) return kineto;
+  if (const auto kineto = json_integer(top_level.value("baseTimeNanoseconds"))) return kineto;
   const std::string_view viztracer = top_level.value("viztracer_metadata");
   if (!viztracer.empty())
-    if (const auto base = to_integer(member(viztracer, "baseTimeNanoseconds"))) return base;
+    if (const auto base = json_integer(json_member(viztracer, "baseTimeNanoseconds"))) return base;
   if (const auto clang = parse_time(top_level.value("beginningOfTime"))) return clang->rounded_ns();
   return std::nullopt;
 }
@@ -73,28 +50,28 @@ void FileEvidence::add(const Event& event) {
   if (event.phase != 'M') return;
   const std::string_view name = unquoted(event.text(Key::name));
   if (name == "global_rank") {
-    if (const auto rank = to_integer(member(event.text(Key::args), "value")))
+    if (const auto rank = json_integer(json_member(event.text(Key::args), "value")))
       add_mark(rank_marks, {*rank, canonical_id(event.text(Key::pid)), event.offset},
                &RankMark::rank);
   } else if (name == "clock_sync_timestamp_us") {
-    add_clock_mark(syncs, event, member(event.text(Key::args), "value"), problems);
+    add_clock_mark(syncs, event, json_member(event.text(Key::args), "value"), problems);
   } else if (name == "clock_sync_error_bound") {
-    add_clock_mark(error_bounds, event, member(event.text(Key::args), "value"), problems);
+    add_clock_mark(error_bounds, event, json_member(event.text(Key::args), "value"), problems);
   }
 }
 
 void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   const std::string_view distributed = top_level.value("distributedInfo");
   if (!distributed.empty()) {
-    distributed_rank = to_integer(member(distributed, "rank"));
-    world_size = to_integer(member(distributed, "world_size"));
+    distributed_rank = json_integer(json_member(distributed, "rank"));
+    world_size = json_integer(json_member(distributed, "world_size"));
   }
-  top_level_rank = to_integer(top_level.value("global_rank"));
-  top_level_sync_us = to_integer(top_level.value("clock_sync_timestamp_us"));
+  top_level_rank = json_integer(top_level.value("global_rank"));
+  top_level_sync_us = json_integer(top_level.value("clock_sync_timestamp_us"));
   base_ns = base_time(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
-    if (const std::string ours = member(other, "traceloom"); !ours.empty())
-      merged_by = decoded(member(ours, "version"));
+    if (const std::string ours = json_member(other, "traceloom"); !ours.empty())
+      merged_by = decoded(json_member(ours, "version"));
 }
 
 void FileEvidence::append(const FileEvidence& later) {
