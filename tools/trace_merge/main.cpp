@@ -62,11 +62,15 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
   }
   for (const LeftOut& file : summary.left_out)
     fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
-  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} events, {} of text in {:.2f} s ({:.0f} MB/s)\n",
-             kTool, summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
+  // Whoever had to wait is told how long and how fast.
+  const std::string speed =
+      seconds < 1 ? ""
+                  : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
+                                static_cast<double>(summary.text_bytes) / 1e6 / seconds);
+  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} events, {} of text{}\n", kTool,
+             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
              summary.ranks == 1 ? "" : "s", format_count(summary.events),
-             format_bytes(summary.text_bytes), seconds,
-             static_cast<double>(summary.text_bytes) / 1e6 / std::max(seconds, 1e-9));
+             format_bytes(summary.text_bytes), speed);
 }
 
 bool has_loss(const MergeSummary& summary) {
