@@ -80,7 +80,7 @@ std::string find_main_pid(const FileSurvey& survey) {
     const std::string labels = process == survey.processes.end() ? "" : process->second.labels;
     const bool is_marked =
         std::any_of(survey.evidence.rank_marks.begin(), survey.evidence.rank_marks.end(),
-                    [&, &pid = pid](const RankMark& mark) { return mark.pid == pid; });
+                    [&, &pid = pid](const Mark& mark) { return mark.pid == pid; });
     const int trust = labels == "CPU" || is_marked ? 2 : is_gpu_label(labels) ? 0 : 1;
     if (const std::tuple score{trust, count}; score > best_score) {
       best = pid;
