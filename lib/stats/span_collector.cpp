@@ -1,0 +1,153 @@
+#include "stats/span_collector.h"
+
+#include "event/event_timing.h"
+
+#include <utility>
+
+namespace traceloom {
+
+// What scan_files() holds while it scans a chunk. The Chunk goes back to be used again however the
+// lease ends: taken, scanned in vain, or dropped with a file that cannot be read on.
+struct SpanCollector::Lease : ChunkResult {
+  Lease(SpanCollector& owner, Chunk& leased) : collector(owner), chunk(leased) {}
+  ~Lease() override {
+    const std::lock_guard lock(collector.mutex_);
+    collector.free_.push_back(&chunk);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  SpanCollector& collector;
+  Chunk& chunk;
+};
+
+// The pairs of one file, as spans of a table.
+class SpanCollector::PairReader {
+ public:
+  PairReader(SpanCollector& collector, std::size_t file)
+      : collector_(collector),
+        file_(file),
+        pairer_([this](const BeginEndPair& pair) { add(pair); }) {}
+
+  void take(const BeginEndBatch& batch) {
+    pairer_.take(batch);
+    collector_.pair_table_.commit();
+  }
+  ProblemCounts finish() {
+    pairer_.finish();
+    collector_.pair_table_.commit();
+    return pairer_.problems();
+  }
+
+ private:
+  void add(const BeginEndPair& pair) {
+    if (!collector_.is_in_window(file_, pair.start_ns)) return;
+    SpanTable& table = collector_.pair_table_;
+    const std::uint32_t known = labels_.intern(NumberPair(pair.name, pair.category).bytes());
+    if (known == table_labels_.size())
+      table_labels_.push_back(table.label(text(pair.name, kNoName), text(pair.category, {})));
+    while (table_places_.size() <= pair.track)
+      table_places_.push_back(
+          table.place(file_, pairer_.pid(static_cast<std::uint32_t>(table_places_.size()))));
+    table.add(table_labels_[known], table_places_[pair.track], pair.duration_ns());
+  }
+
+  std::string_view text(std::uint32_t number, std::string_view otherwise) const {
+    return number == kNoText ? otherwise : pairer_.text(number);
+  }
+
+  SpanCollector& collector_;
+  std::size_t file_;
+  StringTable labels_;  // (name, category) of the pairer
+  std::vector<std::uint32_t> table_labels_;
+  std::vector<std::uint32_t> table_places_;  // by track
+  BeginEndPairer pairer_;
+};
+
+SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const SpanFilter& filter,
+                             std::vector<TimeWindow> windows, bool keep_going)
+    : places_(places),
+      filter_(filter),
+      windows_(std::move(windows)),
+      keep_going_(keep_going),
+      files_(files),
+      pair_table_(filter, places) {}
+
+SpanCollector::~SpanCollector() = default;
+
+// Keeps the spans of a chunk that was taken, forgets those of one that was not. Done when the chunk
+// is used again, in parallel, not when it is taken.
+void SpanCollector::Chunk::settle() {
+  if (taken) {
+    spans.commit();
+  } else {
+    spans.discard();
+  }
+  begin_end.clear();
+  if (has_evidence) evidence = {};
+  has_evidence = taken = false;
+}
+
+void SpanCollector::finish() {
+  for (const std::unique_ptr<Chunk>& chunk : chunks_) chunk->settle();
+  pairs_.reset();
+}
+
+std::unique_ptr<ChunkResult> SpanCollector::make_result() {
+  Chunk* chunk = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      chunks_.push_back(std::make_unique<Chunk>(filter_, places_));
+      chunk = chunks_.back().get();
+    } else {
+      chunk = free_.back();
+      free_.pop_back();
+    }
+  }
+  chunk->settle();
+  return std::make_unique<Lease>(*this, *chunk);
+}
+
+void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  Chunk& chunk = static_cast<Lease&>(result).chunk;
+  const EventTiming timing = time_event(event, result.problems);
+  if (event.phase == 'M') {
+    chunk.evidence.add(event);
+    chunk.has_evidence = true;
+  } else if (event.phase == 'X') {
+    if (timing.usable && is_in_window(file, timing.start_ns))
+      chunk.spans.add(event, file, timing.duration_ns);
+  } else if (timing.usable && (event.phase == 'B' || event.phase == 'E')) {
+    chunk.begin_end.add(event, timing.start_ns);
+  }
+}
+
+void SpanCollector::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Lease&>(result).chunk;
+  chunk.taken = true;
+  files_[file].problems.add(result.problems);
+  if (chunk.has_evidence) files_[file].evidence.append(chunk.evidence);
+  if (chunk.begin_end.empty()) return;
+  if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
+  pairs_->take(chunk.begin_end);
+}
+
+void SpanCollector::end_file(std::size_t file, const FileEnd& end) {
+  CollectedFile& collected = files_[file];
+  if (pairs_) collected.problems.add(pairs_->finish());
+  pairs_.reset();
+  collected.evidence.add_top_level(end.top_level);
+  collected.problems.add(end.problems);
+  collected.problems.add(collected.evidence.problems);
+  collected.events = end.events;
+  collected.text_bytes = end.text_bytes;
+}
+
+void SpanCollector::fail_file(std::size_t file, const Error& error) {
+  if (!keep_going_) throw error;
+  pairs_.reset();
+  if (files_[file].error.empty()) files_[file].error = error.what();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,92 @@
+// SpanCollector: the visitor that gathers the spans of all files, for scan_files().
+//
+//   SpanCollector collector(paths.size(), SpanPlaces::none, filter, {}, false);
+//   scan_files(paths, collector, {});
+//   collector.finish();
+//   collector.for_each_table([&](const SpanTable& table) { ... });
+#pragma once
+
+#include "base/problems.h"
+#include "scan/begin_end.h"
+#include "scan/scan_files.h"
+#include "stats/span_table.h"
+#include "stats/summarize.h"
+#include "survey/file_evidence.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// What is known of one file in the end.
+struct CollectedFile {
+  FileEvidence evidence;
+  ProblemCounts problems;
+  std::uint64_t events = 0;
+  std::uint64_t text_bytes = 0;
+  std::string error;  // why it could not be read; empty when it could
+};
+
+// Spans of X events go to the table of the chunk that has them, in parallel; pairs of B and E
+// events to one table of their own, in file order. A chunk's table goes on to be used for other
+// chunks, so there are about as many tables as chunks under way at a time.
+class SpanCollector : public FileVisitor {
+ public:
+  // `filter` must live as long. `windows`: one a file, or none. With `keep_going` an Error of a
+  // file is kept in CollectedFile; what the file gave before is in the tables and told apart by
+  // SpanPlaces::files.
+  SpanCollector(std::size_t files, SpanPlaces places, const SpanFilter& filter,
+                std::vector<TimeWindow> windows, bool keep_going);
+  ~SpanCollector() override;
+
+  // When scan_files() is done.
+  void finish();
+  const std::vector<CollectedFile>& files() const { return files_; }
+  template <typename Use>
+  void for_each_table(Use use) const {
+    use(pair_table_);
+    for (const std::unique_ptr<Chunk>& chunk : chunks_) use(chunk->spans);
+  }
+
+  std::unique_ptr<ChunkResult> make_result() override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  // What outlives a chunk and is used for the next one.
+  struct Chunk {
+    Chunk(const SpanFilter& filter, SpanPlaces places) : spans(filter, places) {}
+    void settle();
+
+    SpanTable spans;
+    BeginEndBatch begin_end;
+    FileEvidence evidence;
+    bool has_evidence = false;
+    bool taken = false;
+  };
+  struct Lease;
+  class PairReader;
+
+  bool is_in_window(std::size_t file, std::int64_t start_ns) const {
+    return windows_.empty() || windows_[file].contains(start_ns);
+  }
+
+  SpanPlaces places_;
+  const SpanFilter& filter_;
+  std::vector<TimeWindow> windows_;
+  bool keep_going_;
+  std::vector<CollectedFile> files_;
+  SpanTable pair_table_;
+  std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
+  std::mutex mutex_;                   // of the two that follow
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> free_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,109 @@
+#include "stats/summarize.h"
+
+#include "stats/span_collector.h"
+#include "stats/summary_rows.h"
+#include "survey/ranks.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+bool needs_ranks(const SummaryRequest& request) {
+  return request.by.rank || !request.ranks.empty();
+}
+
+SpanPlaces places_for(const SummaryRequest& request) {
+  if (needs_ranks(request)) return SpanPlaces::files_and_pids;
+  // What a file gave before it turned out to be none has to be told apart.
+  return request.keep_going ? SpanPlaces::files : SpanPlaces::none;
+}
+
+bool is_wanted(const SummaryRequest& request, std::int64_t rank) {
+  return request.ranks.empty() ||
+         std::any_of(request.ranks.begin(), request.ranks.end(), [rank](const RankRange& range) {
+           return rank >= range.first && rank <= range.last;
+         });
+}
+
+// The ranks of the files that were read; the others get none.
+std::vector<FileRank> find_ranks(const SummaryRequest& request,
+                                 const std::vector<CollectedFile>& files) {
+  std::vector<Input> inputs;
+  std::vector<FileEvidence> evidence;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].error.empty()) continue;
+    inputs.push_back(request.inputs[i]);
+    evidence.push_back(files[i].evidence);
+  }
+  const std::vector<FileRank> assigned = assign_ranks(inputs, evidence);
+  std::vector<FileRank> ranks(files.size());
+  for (std::size_t i = 0, next = 0; i < files.size(); ++i)
+    if (files[i].error.empty()) ranks[i] = assigned[next++];
+  return ranks;
+}
+
+SummaryFile describe_file(const std::string& path, const CollectedFile& file,
+                          const FileRank& rank) {
+  SummaryFile described;
+  described.path = path;
+  described.error = file.error;
+  if (!file.error.empty()) return described;
+  if (rank.is_merged()) {
+    for (const auto& [pid, rank_of_pid] : rank.rank_of_pid) described.ranks.push_back(rank_of_pid);
+    std::sort(described.ranks.begin(), described.ranks.end());
+    described.ranks.erase(std::unique(described.ranks.begin(), described.ranks.end()),
+                          described.ranks.end());
+  } else {
+    described.rank = rank.rank;
+  }
+  described.events = file.events;
+  described.text_bytes = file.text_bytes;
+  described.problems = file.problems;
+  described.problems.add(rank.problems);
+  return described;
+}
+
+std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanCollector& collector,
+                                  const std::vector<FileRank>& ranks) {
+  RowCollector rows(request.by);
+  collector.for_each_table([&](const SpanTable& table) {
+    table.for_each_group([&](const SpanGroup& group) {
+      if (!collector.files()[group.file].error.empty()) return;
+      const std::int64_t rank = needs_ranks(request) ? ranks[group.file].rank_of(group.pid) : 0;
+      if (is_wanted(request, rank)) rows.add(group, rank);
+    });
+  });
+  return rows.compute();
+}
+
+}  // namespace
+
+Summary summarize(const SummaryRequest& request) {
+  namespace tbb = oneapi::tbb;
+  const std::size_t threads = request.threads > 0
+                                  ? request.threads
+                                  : static_cast<std::size_t>(tbb::info::default_concurrency());
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  SpanCollector collector(request.inputs.size(), places_for(request), request.filter,
+                          request.windows, request.keep_going);
+  std::vector<std::string> paths;
+  for (const Input& input : request.inputs) paths.push_back(input.path);
+  scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
+  collector.finish();
+
+  const std::vector<FileRank> ranks = find_ranks(request, collector.files());
+  Summary summary;
+  summary.by = request.by;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    summary.files.push_back(describe_file(paths[i], collector.files()[i], ranks[i]));
+  summary.rows = make_rows(request, collector, ranks);
+  sort_rows(summary.rows, request.order);
+  if (request.top > 0 && summary.rows.size() > request.top) summary.rows.resize(request.top);
+  return summary;
+}
+
+}  // namespace traceloom

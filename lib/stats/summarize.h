@@ -1,0 +1,113 @@
+// summarize: latency statistics of the spans of many traces, one row a name (or category, rank,
+// ...).
+//
+//   SummaryRequest request;
+//   request.inputs = expand_inputs({"traces/"});
+//   Summary summary = summarize(request);
+//   std::string text = render_summary(summary, TableFormat::text, {});      // summary_report.h
+//
+// A span is an X event or a matched pair of B and E events (scan/begin_end.h). Everything is exact:
+// times are whole nanoseconds, percentiles are durations that were measured, and the result does
+// not depend on the number of threads or on whether the ranks were merged before.
+// Memory: four bytes a span, the names, and the chunks being read; never the text.
+#pragma once
+
+#include "base/problems.h"
+#include "input/input_list.h"
+#include "stats/duration_stats.h"
+#include "stats/span_filter.h"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// What tells rows apart; at least one.
+struct SummaryGrouping {
+  bool name = false;
+  bool category = false;
+  bool rank = false;
+};
+
+// What rows are sorted by: numbers descending, texts and ranks ascending; then by name, category,
+// rank.
+enum class SummaryOrder : std::uint8_t {
+  total,
+  count,
+  mean,
+  min,
+  p50,
+  p90,
+  p99,
+  max,
+  stddev,
+  name,
+  category,
+  rank
+};
+inline constexpr std::string_view kSummaryOrderNames[] = {"total",  "count", "mean",     "min",
+                                                          "p50",    "p90",   "p99",      "max",
+                                                          "stddev", "name",  "category", "rank"};
+
+// Both ends belong to it.
+struct RankRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+// A span belongs to it when it starts in [from_ns, to_ns), in the file's own time.
+struct TimeWindow {
+  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
+
+  bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
+};
+
+struct SummaryRequest {
+  std::vector<Input> inputs;
+  SummaryGrouping by = {.name = true};
+  SummaryOrder order = SummaryOrder::total;
+  std::size_t top = 0;  // at most so many rows; 0: all
+  SpanFilter filter;
+  std::vector<RankRange> ranks;     // empty: all
+  std::vector<TimeWindow> windows;  // one an input; empty: all times
+  bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
+  unsigned threads = 0;     // 0: as many as there are cores
+  std::function<void(std::uint64_t)> progress;  // as in ScanOptions
+};
+
+struct SummaryFile {
+  std::string path;
+  std::optional<std::int64_t> rank;  // none for a merged file, and for one that was left out
+  std::vector<std::int64_t> ranks;   // of a merged file
+  std::uint64_t events = 0;
+  std::uint64_t text_bytes = 0;  // uncompressed
+  std::string error;             // why the file was left out; empty when it was not
+  ProblemCounts problems;
+};
+
+struct SummaryRow {
+  std::optional<std::int64_t> rank;  // when grouped by rank
+  std::optional<std::string> name;   // when grouped by name; "(none)" for spans without one
+  std::vector<std::string>
+      categories;  // the different ones of the row's spans, sorted; "" for none
+  DurationStats stats;
+  double share = 0;  // of the total of all rows, those behind `top` included
+};
+
+struct Summary {
+  SummaryGrouping by;
+  std::vector<SummaryFile> files;  // as the inputs
+  std::vector<SummaryRow> rows;
+};
+
+// Throws Error for an input that is no trace (see keep_going), a negative rank, and a row whose
+// total does not fit 64-bit nanoseconds.
+Summary summarize(const SummaryRequest& request);
+
+}  // namespace traceloom

@@ -1,0 +1,53 @@
+// RowCollector: groups of spans from many tables to the rows of a summary.
+//
+//   RowCollector rows({.name = true});
+//   for (const SpanTable& table : tables) table.for_each_group([&](const SpanGroup& g) {
+//   rows.add(g, 0); }); std::vector<SummaryRow> result = rows.compute();
+#pragma once
+
+#include "base/string_table.h"
+#include "stats/span_table.h"
+#include "stats/summarize.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// Not thread-safe. What the groups refer to must outlive it.
+class RowCollector {
+ public:
+  explicit RowCollector(SummaryGrouping by) : by_(by) {}
+
+  // `rank` is that of the group's spans; it does not matter unless rows are grouped by it.
+  void add(const SpanGroup& group, std::int64_t rank);
+
+  // The rows with their statistics, in no order that means anything. Uses the threads that TBB may
+  // use. Throws Error when a total does not fit.
+  std::vector<SummaryRow> compute() const;
+
+ private:
+  struct Source {
+    std::int64_t rank;
+    std::string_view name;
+    std::vector<std::string_view> categories;  // may repeat
+    std::vector<const DurationColumn*> columns;
+  };
+
+  SummaryRow make_row(const Source& source, DurationValues& values) const;
+
+  SummaryGrouping by_;
+  std::string scratch_;
+  StringTable keys_;
+  std::vector<Source> sources_;
+};
+
+// In the order of the request, see SummaryOrder.
+void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
+
+// "cpu_op; kernel".
+std::string join_categories(const SummaryRow& row);
+
+}  // namespace traceloom
