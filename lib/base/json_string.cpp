@@ -259,6 +259,30 @@ bool is_clean_json_string(std::string_view body) {
   }
 }
 
+StringFaults find_string_faults(std::string_view body) {
+  StringFaults faults;
+  while (true) {
+    body.remove_prefix(plain_prefix(body));
+    if (body.empty()) return faults;
+    std::size_t length = 1;
+    if (body[0] == '\\') {
+      length = clean_escape_length(body);
+      if (length == 0) {
+        std::string character;
+        length = append_escape(character, body);
+        faults.bad_escape |= length != 2 * kUnicodeEscapeLength;
+      }
+    } else if (byte_at(body, 0) >= 0x80) {
+      const Sequence sequence = first_sequence(body);
+      length = sequence.length;
+      faults.invalid_utf8 |= !sequence.well_formed;
+    } else {
+      faults.control_character |= byte_at(body, 0) < 0x20;
+    }
+    body.remove_prefix(length);
+  }
+}
+
 std::string to_valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
