@@ -204,7 +204,7 @@ std::size_t EventScanner::parse_event(std::size_t begin) {
 
 // Between the end of a member, or the opening brace, and the next key: one comma, or none, and white space.
 inline std::size_t EventScanner::check_gap(std::size_t at, std::size_t token) const {
-  if (token - at == 2 && window_[at] == ',' && window_[at + 1] == ' ') return token;
+  if (members_ > 0 && token - at == 2 && window_[at] == ',' && window_[at + 1] == ' ') return token;
   at = skip_space(window_, at);
   if (members_ > 0) {
     if (window_[at] != ',') return kMalformed;
