@@ -46,8 +46,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"rank_from_position", notice, "nothing tells the rank; taken from the position among the inputs"},
     {"rank_disagrees", notice, "sources disagree about the rank; the stronger one was believed"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
-    {"bad_sync", notice, "clock sync that is no number; treated as missing"},
+    {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
     {"no_clock", notice, "no clock evidence while other ranks have some; left unshifted"},
+    {"world_size_disagrees", notice, "another world size than in the files before; of two jobs?"},
 }};
 
 }  // namespace

@@ -66,6 +66,7 @@ enum class Problem : std::uint8_t {
   sync_conflict,
   bad_sync,
   no_clock,
+  world_size_disagrees,
   count_  // not a kind: how many there are
 };
 

@@ -14,20 +14,33 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
 
-std::uint32_t StringTable::intern(std::string_view text) {
-  if (texts_.size() * 2 >= slots_.size()) grow();
-  const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
+// The slot that holds `text`, or the free one where it belongs.
+std::size_t StringTable::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::uint32_t tag = static_cast<std::uint32_t>(hash >> 32);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-    Slot& slot = slots_[i];
-    if (slot.id_plus_1 == 0) {
-      texts_.push_back(keep(text));
-      slot = {tag, static_cast<std::uint32_t>(texts_.size())};
-      return slot.id_plus_1 - 1;
-    }
-    if (slot.tag == tag && texts_[slot.id_plus_1 - 1] == text) return slot.id_plus_1 - 1;
+    const Slot& slot = slots_[i];
+    if (slot.id_plus_1 == 0) return i;
+    if (slot.tag == tag && texts_[slot.id_plus_1 - 1] == text) return i;
   }
+}
+
+std::uint32_t StringTable::intern(std::string_view text) {
+  if (texts_.size() * 2 >= slots_.size()) grow();
+  const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
+  Slot& slot = slots_[slot_of(text, hash)];
+  if (slot.id_plus_1 == 0) {
+    texts_.push_back(keep(text));
+    slot = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(texts_.size())};
+  }
+  return slot.id_plus_1 - 1;
+}
+
+std::optional<std::uint32_t> StringTable::find(std::string_view text) const {
+  if (texts_.empty()) return std::nullopt;
+  const Slot& slot = slots_[slot_of(text, XXH3_64bits(text.data(), text.size()))];
+  if (slot.id_plus_1 == 0) return std::nullopt;
+  return slot.id_plus_1 - 1;
 }
 
 void StringTable::clear() {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,8 @@ class StringTable {
  public:
   // The number of `text`: 0, 1, 2, ... in the order in which texts come first.
   std::uint32_t intern(std::string_view text);
+  // Its number if it has one.
+  std::optional<std::uint32_t> find(std::string_view text) const;
 
   // Valid until clear() or destruction.
   std::string_view operator[](std::uint32_t id) const { return texts_[id]; }
@@ -35,6 +38,7 @@ class StringTable {
     std::uint32_t id_plus_1 = 0;  // 0: free
   };
 
+  std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
   void grow();
   std::string_view keep(std::string_view text);
 

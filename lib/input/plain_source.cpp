@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace traceloom {
 namespace {
@@ -16,8 +19,17 @@ constexpr std::size_t kMaxReadBytes = std::size_t{1} << 30;
 
 constexpr const char* kIsDirectory = "is a directory; name the files in it";
 
+// Where stdin stood when it was first opened: whoever reads it twice gets the same text twice.
+off_t stdin_start = -1;
+
+int rewind_stdin() {
+  if (stdin_start < 0) stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
+  return STDIN_FILENO;
+}
+
 int open_for_reading(const std::string& path) {
-  if (path == "-") return STDIN_FILENO;
+  if (path == "-") return rewind_stdin();
   for (;;) {
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0) return descriptor;
@@ -29,6 +41,21 @@ int open_for_reading(const std::string& path) {
 
 std::string input_name(const std::string& path) {
   return path == "-" ? "stdin" : path;
+}
+
+void make_stdin_rereadable() {
+  struct stat status = {};
+  if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) return;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);
+  if (!copy) throw system_error("temporary copy of stdin", errno);
+  PlainSource source("-");
+  std::vector<char> buffer(std::size_t{1} << 18);
+  while (const std::size_t size = source.read(buffer))
+    if (std::fwrite(buffer.data(), 1, size, copy.get()) != size)
+      throw system_error("temporary copy of stdin", errno);
+  if (std::fflush(copy.get()) != 0 || dup2(fileno(copy.get()), STDIN_FILENO) < 0)
+    throw system_error("temporary copy of stdin", errno);
+  stdin_start = 0;
 }
 
 PlainSource::PlainSource(const std::string& path)

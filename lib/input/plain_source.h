@@ -18,6 +18,10 @@ namespace traceloom {
 // "stdin" for "-", else the path itself: how an input is called in messages.
 std::string input_name(const std::string& path);
 
+// Lets "-" be opened more than once: a stdin that is no file is copied to a temporary one, which has no name and goes
+// with the process. Throws Error when there is no room for it.
+void make_stdin_rereadable();
+
 class PlainSource : public ByteSource {
  public:
   // Throws Error when the path cannot be opened or is a directory.

@@ -1,13 +1,14 @@
 #include "survey/ranks.h"
 
+#include "base/error.h"
+#include "survey/trace_name.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
-
-#include "base/error.h"
 
 namespace traceloom {
 namespace {
@@ -20,7 +21,7 @@ struct Claim {
 // What the file says, strongest first.
 std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
   std::optional<std::int64_t> marked;
-  if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().rank;
+  if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().value;
   return {{input.forced_rank, RankSource::argument},
           {marked, RankSource::metadata_event},
           {evidence.distributed_rank, RankSource::distributed_info},
@@ -28,28 +29,36 @@ std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
           {rank_in_name(input.path), RankSource::file_name}};
 }
 
-FileRank merged_rank(const FileEvidence& evidence) {
+// Ranks become pids.
+void check_rank(const Input& input, std::int64_t rank, RankSource source) {
+  if (rank >= 0 && rank <= kMaxRank) return;
+  if (source == RankSource::argument)
+    throw Error(input.path, fmt::format("{} is no rank; ranks are 0 to {}", rank, kMaxRank));
+  throw Error(input.path, fmt::format("its {} is {}, which is no rank; name the rank: RANK={}",
+                                      to_string(source), rank, input.path));
+}
+
+FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   FileRank file;
   file.source = RankSource::merged;
-  file.rank = evidence.rank_marks.front().rank;
-  for (const RankMark& mark : evidence.rank_marks) {
-    file.rank = std::min(file.rank, mark.rank);
-    file.rank_of_pid.emplace(mark.pid, mark.rank);
+  file.rank = evidence.rank_marks.front().value;
+  for (const Mark& mark : evidence.rank_marks) {
+    check_rank(input, mark.value, RankSource::metadata_event);
+    file.rank = std::min(file.rank, mark.value);
+    file.rank_of_pid.emplace(mark.pid, mark.value);
   }
   return file;
 }
 
 // The strongest claim; nullopt when nothing in or about the file tells the rank.
 std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
-  if (!input.forced_rank && evidence.is_merged()) return merged_rank(evidence);
+  const bool is_ours = !evidence.merged_by.empty() && !evidence.rank_marks.empty();
+  if (!input.forced_rank && (is_ours || evidence.is_merged())) return merged_rank(input, evidence);
   std::optional<FileRank> file;
   for (const Claim& claim : claims_of(input, evidence)) {
     if (!claim.rank) continue;
-    if (*claim.rank < 0)
-      throw Error(input.path, fmt::format("its {} is {}, so it was written before the rank was known; "
-                                          "name the rank: RANK={}",
-                                          to_string(claim.source), *claim.rank, input.path));
     if (!file) {
+      check_rank(input, *claim.rank, claim.source);
       file = FileRank{};
       file->rank = *claim.rank;
       file->source = claim.source;
@@ -64,13 +73,20 @@ std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evi
 
 std::string_view to_string(RankSource source) {
   switch (source) {
-    case RankSource::argument: return "RANK= argument";
-    case RankSource::metadata_event: return "global_rank event";
-    case RankSource::distributed_info: return "distributedInfo.rank";
-    case RankSource::top_level_key: return "global_rank key";
-    case RankSource::file_name: return "file name";
-    case RankSource::position: return "position";
-    case RankSource::merged: return "merged file";
+    case RankSource::argument:
+      return "RANK= argument";
+    case RankSource::metadata_event:
+      return "global_rank event";
+    case RankSource::distributed_info:
+      return "distributedInfo.rank";
+    case RankSource::top_level_key:
+      return "global_rank key";
+    case RankSource::file_name:
+      return "file name";
+    case RankSource::position:
+      return "position";
+    case RankSource::merged:
+      return "merged file";
   }
   return {};
 }
@@ -82,7 +98,7 @@ std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
   std::int64_t number = -1;
   const char* const end = canonical_pid.data() + canonical_pid.size();
   const auto [stop, error] = std::from_chars(canonical_pid.data(), end, number);
-  return error == std::errc{} && stop == end && number >= 0 ? number : rank;
+  return error == std::errc{} && stop == end && number >= 0 && number <= kMaxRank ? number : rank;
 }
 
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
@@ -91,7 +107,9 @@ std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
   std::set<std::int64_t> taken;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     claimed.push_back(claimed_rank(inputs[i], evidence[i]));
-    if (claimed.back()) taken.insert(claimed.back()->rank);
+    if (!claimed.back()) continue;
+    taken.insert(claimed.back()->rank);
+    for (const auto& [pid, rank] : claimed.back()->rank_of_pid) taken.insert(rank);
   }
   std::vector<FileRank> ranks;
   std::int64_t next = 0;

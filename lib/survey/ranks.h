@@ -4,34 +4,35 @@
 //   ranks[0].rank, to_string(ranks[0].source)
 #pragma once
 
+#include "base/problems.h"
+#include "input/input_list.h"
+#include "survey/file_evidence.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/problems.h"
-#include "input/input_list.h"
-#include "survey/file_evidence.h"
-
 namespace traceloom {
 
 // The order of belief: the first that a file has wins.
 enum class RankSource : std::uint8_t {
-  argument,           // RANK=path
-  metadata_event,     // M global_rank
-  distributed_info,   // distributedInfo.rank
-  top_level_key,      // "global_rank" beside traceEvents
-  file_name,
-  position,           // among the inputs: the lowest number that no other input has
-  merged,             // a merged file: each pid is a rank
+  argument,          // RANK=path
+  metadata_event,    // M global_rank
+  distributed_info,  // distributedInfo.rank
+  top_level_key,     // "global_rank" beside traceEvents
+  file_name,         // "ep0-ba8-rank3.json"
+  position,          // among the inputs: the lowest number that no other input has
+  merged,            // a merged file: each pid is a rank
 };
 std::string_view to_string(RankSource source);
 
 struct FileRank {
   std::int64_t rank = 0;  // of a merged file: its lowest
   RankSource source = RankSource::position;
-  // Only for a merged file: canonical pid -> rank. Pids that are not in it count as the rank they are, when they are numbers.
+  // Only for a merged file: canonical pid -> rank. Pids that are not in it count as the rank they
+  // are, when they are numbers.
   std::map<std::string, std::int64_t, std::less<>> rank_of_pid;
   ProblemCounts problems;  // rank_from_position, rank_disagrees
 
@@ -40,8 +41,11 @@ struct FileRank {
   std::int64_t rank_of(std::string_view canonical_pid) const;
 };
 
-// One FileRank an input. Throws Error when a rank is negative (Composer writes -1 before it is initialised): name the
-// rank with RANK=path.
+// One FileRank an input. A file that names several ranks, or that a merge of ours has written, is
+// merged, unless RANK=path says that all of it is one rank. Throws Error when the strongest source
+// of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank): name the
+// rank with RANK=path. A weaker source that says something else is counted as rank_disagrees, but
+// for an argument, which is there to overrule.
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
                                    const std::vector<FileEvidence>& evidence);
 

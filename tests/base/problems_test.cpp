@@ -10,6 +10,7 @@ TEST_CASE("problems: the table is in the order of the enum") {
   CHECK(describe(Problem::bad_args).name == "bad_args");
   CHECK(describe(Problem::out_of_order).name == "out_of_order");
   CHECK(describe(Problem::no_clock).name == "no_clock");
+  CHECK(describe(Problem::world_size_disagrees).name == "world_size_disagrees");
 }
 
 TEST_CASE("problems: counts add up and the lowest offset wins") {

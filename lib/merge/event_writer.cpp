@@ -1,0 +1,171 @@
+#include "merge/event_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "event/event_timing.h"
+#include "event/trace_time.h"
+#include "merge/event_repair.h"
+
+namespace traceloom {
+namespace {
+
+// Metadata that the merge writes itself, once a rank or track.
+bool is_rewritten_metadata(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "process_name",      "process_labels", "process_sort_index",      "thread_name",
+      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// Where the key of a value begins: its opening quote. The key is written plainly.
+std::uint32_t key_begin(const Event& event, Key key) {
+  const std::size_t quote = event.raw.rfind('"', event.range(key).begin - 1);
+  return static_cast<std::uint32_t>(event.raw.rfind('"', quote - 1));
+}
+
+}  // namespace
+
+// A handful of replacements in the text of one event, applied in the order of their places.
+class EventWriter::Edit {
+ public:
+  explicit Edit(const Event& event) : event_(event) {}
+
+  // Texts are kept in a small buffer of our own: no allocation an event.
+  void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
+    const std::size_t at = texts_size_;
+    append_text(text);
+    patches_[patch_count_++] = {begin, end, static_cast<std::uint16_t>(at),
+                                static_cast<std::uint16_t>(texts_size_ - at)};
+  }
+  void replace(Key key, std::string_view text) {
+    const FieldRange range = event_.range(key);
+    if (event_.raw.substr(range.begin, range.end - range.begin) != text)
+      replace(range.begin, range.end, text);
+  }
+  // Puts a member right behind the opening brace.
+  void insert(Key key, std::string_view text) {
+    std::string member = "\"" + std::string(key_name(key)) + "\": " + std::string(text) + ", ";
+    replace(1, 1, member);
+  }
+  void set(Key key, std::string_view text) {
+    if (event_.has(key))
+      replace(key, text);
+    else
+      insert(key, text);
+  }
+  void set_time(Key key, std::int64_t ns) {
+    char buffer[24];
+    set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});
+  }
+  void set_number(Key key, std::uint64_t number) {
+    char buffer[24];
+    const auto result = std::to_chars(buffer, buffer + sizeof buffer, number);
+    set(key, {buffer, static_cast<std::size_t>(result.ptr - buffer)});
+  }
+
+  void append_to(std::string& out) {
+    std::stable_sort(patches_.begin(), patches_.begin() + patch_count_,
+                     [](const Patch& a, const Patch& b) { return a.begin < b.begin; });
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i < patch_count_; ++i) {
+      const Patch& patch = patches_[i];
+      out.append(event_.raw, at, patch.begin - at);
+      out.append(texts_.data() + patch.text, patch.text_size);
+      at = patch.end;
+    }
+    out.append(event_.raw, at);
+  }
+
+ private:
+  struct Patch {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::uint16_t text;
+    std::uint16_t text_size;
+  };
+
+  // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
+  void append_text(std::string_view text) {
+    std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
+    texts_size_ += text.size();
+  }
+
+  const Event& event_;
+  std::array<Patch, 12> patches_;
+  std::size_t patch_count_ = 0;
+  std::array<char, 512> texts_;
+  std::size_t texts_size_ = 0;
+};
+
+void EventWriter::write(const Event& event, WriteState& state) const {
+  if (is_clean_event(event)) return write_clean(event, state);
+  const std::string repaired = repair_event(event, state.problems);
+  ProblemCounts ignored;  // they were counted where the event was read
+  state.scanner.start(repaired, event.offset, Position::first, ignored);
+  if (const Event* clean = state.scanner.next()) {
+    Event placed = *clean;
+    placed.offset = event.offset;
+    write_clean(placed, state);
+  }
+}
+
+void EventWriter::write_clean(const Event& event, WriteState& state) const {
+  const FilePlan& file = plan_.files[file_];
+  ProblemCounts ignored;  // the survey has counted them
+  const EventTiming timing = time_event(event, ignored);
+  if (!timing.usable) return;
+  if (event.phase == 'E' && std::binary_search(file.orphan_ends.begin(), file.orphan_ends.end(),
+                                               event.offset))
+    return;
+  if (event.phase == 'M' && is_rewritten_metadata(unquoted(event.text(Key::name)))) return;
+
+  Edit edit(event);
+  const TrackTarget& target =
+      plan_.tracks.target(file_, event.text(Key::pid), event.text(Key::tid), state.scratch);
+  edit.set(Key::pid, target.pid);
+  if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
+  if (timing.timed) {
+    if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, timing.start_ns + file.shift_ns);
+    if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
+    edit_ids(event, edit, state);
+    // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
+    if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+      edit.replace(Key::s, "\"p\"");
+    state.out += ",\n";
+    edit.append_to(state.out);
+    ++state.events;
+  } else {
+    if (event.has(Key::ts)) edit.replace(Key::ts, "0");
+    edit.append_to(state.metadata.emplace_back());
+  }
+}
+
+void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
+  const FilePlan& file = plan_.files[file_];
+  if (event.has(Key::bind_id))
+    edit.set_number(Key::bind_id,
+                    kFirstBindId + file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
+  if (is_flow_phase(event.phase) && event.has(Key::id))
+    edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
+  if (!is_async_phase(event.phase)) return;
+  const std::string_view key = async_id_key(event, state.scratch);
+  if (key.empty()) return;
+  char text[48] = "{\"local\": \"0x";
+  char* const digits = text + std::string_view(text).size();
+  char* end = std::to_chars(digits, text + sizeof text, file.async_ids.number(key), 16).ptr;
+  *end++ = '"';
+  *end++ = '}';
+  const std::string_view id2(text, static_cast<std::size_t>(end - text));
+  if (event.has(Key::id2)) {
+    edit.replace(Key::id2, id2);
+    // Both are an error to catapult; the id that counted is in id2 now.
+    if (event.has(Key::id))
+      edit.replace(key_begin(event, Key::id), key_begin(event, Key::id) + 4, "\"source_id\"");
+  } else {
+    edit.replace(key_begin(event, Key::id), event.range(Key::id).end, "\"id2\": " + std::string(id2));
+  }
+}
+
+}  // namespace traceloom

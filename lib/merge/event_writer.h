@@ -1,0 +1,48 @@
+// EventWriter: copies the text of an event into the merged trace and replaces only what has to change:
+// time, pid, tid, and the ids of flows and async events.
+//
+//   EventWriter writer(file, plan);
+//   writer.write(event, state);            // appends ",\n{...}" to state.out, or nothing for a dropped event
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problems.h"
+#include "event/event.h"
+#include "merge/plan.h"
+#include "scan/event_scanner.h"
+
+namespace traceloom {
+
+// What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to chunk.
+struct WriteState {
+  std::string out;                     // events, each behind ",\n"
+  std::vector<std::string> metadata;   // metadata events that are kept, without comma
+  ProblemCounts problems;
+  std::uint64_t events = 0;            // written to out
+  std::string scratch;
+  EventScanner scanner;                // reads events again that were repaired
+};
+
+// Thread-safe: holds no state of its own.
+class EventWriter {
+ public:
+  EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
+
+  // `event` as it was read. What time_event() refuses, stray end events and the metadata that the merge
+  // writes anew are left out.
+  void write(const Event& event, WriteState& state) const;
+
+ private:
+  class Edit;
+  void write_clean(const Event& event, WriteState& state) const;
+  void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
+
+  const MergePlan& plan_;
+  std::size_t file_;
+};
+
+}  // namespace traceloom

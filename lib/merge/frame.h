@@ -1,0 +1,29 @@
+// What stands around the events of a merged trace: the head with its metadata, the tail with what the
+// inputs said beside their events.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "merge/file_survey.h"
+#include "merge/plan.h"
+
+namespace traceloom {
+
+// From `{"displayTimeUnit"` to the last metadata event; events follow, each behind a comma. There is always at
+// least one metadata event.
+std::string head_of_trace(const MergePlan& plan);
+
+// From the bracket behind the last event to the end of the text. otherData.traceloom says what was done:
+//   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method", "offset_ns",
+//    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out": [{"path", "error"}]}
+// otherData.ranks has, per rank, the top-level values of its files that are not of the format itself.
+struct LeftOut {
+  std::string path;
+  std::string error;
+};
+std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                          const std::vector<ProblemCounts>& problems,
+                          const std::vector<LeftOut>& left_out);
+
+}  // namespace traceloom

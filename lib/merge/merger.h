@@ -1,0 +1,59 @@
+// merge_traces: many traces into one, on one clock.
+//
+//   MergeOptions options;
+//   options.inputs = expand_inputs({"traces/"});
+//   options.output = "merged.json";
+//   MergeSummary summary = merge_traces(options);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/problems.h"
+#include "clock/alignment.h"
+#include "input/input_list.h"
+#include "merge/frame.h"
+#include "output/gzip_sink.h"
+#include "survey/ranks.h"
+
+namespace traceloom {
+
+struct MergeOptions {
+  std::vector<Input> inputs;
+  std::string output;                // "-" is stdout; a name that ends in .gz is written as gzip
+  unsigned threads = 0;              // 0: as many as there are cores
+  int gzip_level = kDefaultGzipLevel;
+  bool keep_going = false;           // leave out an input that is no trace instead of stopping
+  // Bytes of all inputs (as stored) read so far; a merge reads each input twice. Any thread.
+  std::function<void(std::uint64_t)> progress;
+};
+
+// What became of one input.
+struct MergedFile {
+  std::string path;
+  std::int64_t rank = 0;
+  RankSource rank_source = RankSource::position;
+  FileClock clock;
+  std::uint64_t events = 0;          // written
+  ProblemCounts problems;
+};
+
+struct MergeSummary {
+  std::vector<MergedFile> files;     // in the order of the inputs
+  std::vector<LeftOut> left_out;
+  std::size_t ranks = 0;
+  std::uint64_t events = 0;          // written, without metadata
+  std::uint64_t text_bytes = 0;      // read, uncompressed
+  std::int64_t origin_ns = 0;
+};
+
+// Memory: about 10 MiB a thread, whatever the size of the inputs, plus tracks and odd ids. The same
+// bytes come out for any number of threads. Throws UsageError when the output is one of the inputs, before
+// anything is opened for writing, or when stdin is given (a merge reads twice: the message says what to do); Error for an
+// input that is no trace (unless keep_going), for one that cannot be read, and for the output. After an exception the old
+// output is untouched.
+MergeSummary merge_traces(const MergeOptions& options);
+
+}  // namespace traceloom

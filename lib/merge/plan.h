@@ -1,0 +1,41 @@
+// MergePlan: everything a merge has decided before it writes its first byte.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clock/alignment.h"
+#include "input/input_list.h"
+#include "merge/file_survey.h"
+#include "merge/id_map.h"
+#include "merge/track_plan.h"
+#include "survey/ranks.h"
+
+namespace traceloom {
+
+struct FilePlan {
+  std::string path;
+  FileRank rank;
+  FileClock clock;
+  std::int64_t shift_ns = 0;  // output time = file time + shift_ns
+  IdMap flow_ids;
+  IdMap bind_ids;
+  IdMap async_ids;
+  std::vector<std::uint64_t> orphan_ends;  // offsets, ascending
+};
+
+// Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0 up.
+inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 32;
+
+// `surveys` must outlive the plan: the id maps refer to them.
+struct MergePlan {
+  std::vector<FilePlan> files;
+  TrackPlan tracks;
+  std::int64_t origin_ns = 0;    // common time of output time 0
+  bool sub_microsecond = false;  // some time has digits below the microsecond
+};
+
+MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys);
+
+}  // namespace traceloom

@@ -1,0 +1,49 @@
+// DistinctMarks: what metadata events of one name say, each different (value, pid) once, in the
+// order met.
+//
+//   DistinctMarks syncs;
+//   syncs.add({1795202969005000, "3", 812});
+//   syncs.front().value
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+struct Mark {
+  std::int64_t value = 0;
+  std::string pid;           // canonical_id() of the event's pid
+  std::uint64_t offset = 0;  // of the event, in the uncompressed text
+};
+
+class DistinctMarks {
+ public:
+  // Ranks times cycles of a merged file stay far below; a file with more is broken, and would fill
+  // the memory. Later marks are left out.
+  static constexpr std::size_t kMaxMarks = 100'000;
+
+  void add(const Mark& mark) {
+    if (marks_.size() < kMaxMarks && known_.emplace(mark.value, mark.pid).second)
+      marks_.push_back(mark);
+  }
+  void add(const DistinctMarks& later) {
+    for (const Mark& mark : later) add(mark);
+  }
+
+  bool empty() const { return marks_.empty(); }
+  std::size_t size() const { return marks_.size(); }
+  const Mark& front() const { return marks_.front(); }
+  std::vector<Mark>::const_iterator begin() const { return marks_.begin(); }
+  std::vector<Mark>::const_iterator end() const { return marks_.end(); }
+
+ private:
+  std::vector<Mark> marks_;
+  std::set<std::pair<std::int64_t, std::string>> known_;
+};
+
+}  // namespace traceloom

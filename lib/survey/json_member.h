@@ -1,0 +1,17 @@
+// Single values out of small pieces of JSON: the args of a metadata event, a top-level object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+// The value of `key` in a JSON object, as it is written; empty when there is none or the object is no JSON.
+std::string json_member(std::string_view object, std::string_view key);
+
+// A whole number, also in quotes or written as 7.0.
+std::optional<std::int64_t> json_integer(std::string_view json_value);
+
+}  // namespace traceloom

@@ -1,0 +1,99 @@
+// trace-merge: many per-rank traces into one, on one clock.
+#include "base/units.h"
+#include "common/progress.h"
+#include "common/run_tool.h"
+#include "merge/merger.h"
+#include "output/file_sink.h"
+#include "trace_merge/merge_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kTool = "trace-merge";
+
+std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const Input& input : inputs) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
+    if (error) return 0;  // a pipe: nobody knows
+    bytes += size;
+  }
+  return bytes;
+}
+
+MergeSummary merge_with_progress(MergeOptions options) {
+  // Every input is read twice: to survey it and to write it.
+  Progress progress("merging", 2 * stored_bytes(options.inputs));
+  std::atomic<std::uint64_t> shown{0};
+  options.progress = [&](std::uint64_t done) {
+    progress.add(done - std::min(done, shown.exchange(done)));
+  };
+  return merge_traces(options);
+}
+
+std::string clock_words(const MergedFile& file) {
+  const std::string_view method = to_string(file.clock.method);
+  if (!file.clock.error_ns)
+    return fmt::format("clock by {}, offset {} ns", method, file.clock.offset_ns);
+  return fmt::format("clock by {}, offset {} ns, error at most {}", method, file.clock.offset_ns,
+                     format_duration(*file.clock.error_ns));
+}
+
+void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
+  bool is_merged = false;
+  for (const MergedFile& file : summary.files) {
+    is_merged = file.rank_source == RankSource::merged;
+    if (command.verbosity == Verbosity::verbose)
+      fmt::print(stderr, "{}: {}: {} (by {}), {}\n", kTool, file.path,
+                 is_merged ? "several ranks" : fmt::format("rank {}", file.rank),
+                 to_string(file.rank_source), clock_words(file));
+    report_problems(kTool, file.path, file.problems, command.verbosity);
+  }
+  for (const LeftOut& file : summary.left_out)
+    fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+  // Whoever had to wait is told how long and how fast.
+  const std::string speed =
+      seconds < 1 ? ""
+                  : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
+                                static_cast<double>(summary.text_bytes) / 1e6 / seconds);
+  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} events, {} of text{}\n", kTool,
+             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
+             summary.ranks == 1 ? "" : "s", format_count(summary.events),
+             format_bytes(summary.text_bytes), speed);
+}
+
+bool has_loss(const MergeSummary& summary) {
+  return !summary.left_out.empty() ||
+         std::any_of(summary.files.begin(), summary.files.end(),
+                     [](const MergedFile& file) { return file.problems.has_loss(); });
+}
+
+ExitCode merge(int argc, char** argv) {
+  MergeCommand command;
+  if (!read_command_line(argc, argv, command)) return ExitCode::done;
+  const auto start = std::chrono::steady_clock::now();
+  const MergeSummary summary = merge_with_progress(command.merge);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  tell(command, summary, elapsed.count());
+  return command.strict && has_loss(summary) ? ExitCode::no : ExitCode::done;
+}
+
+}  // namespace
+}  // namespace traceloom
+
+int main(int argc, char** argv) {
+  using namespace traceloom;
+  return run_tool({.name = std::string(kTool), .on_interrupt = remove_temporary_files},
+                  [&] { return merge(argc, argv); });
+}
