@@ -102,16 +102,17 @@ bool any_category(const Summary& summary) {
 // Text and Markdown: the texts last, because they are what a terminal shortens, and no column that
 // says nothing. A narrow terminal gets fewer columns, so that lines stay whole and names readable.
 Fields fields_for_people(const Summary& summary, int width) {
-  const bool whole = width == 0 || width >= kWidthForAll;
+  const bool narrow = width > 0 && width < kWidthForAll;
+  const bool category = summary.by.category || (!narrow && any_category(summary));
   Fields fields;
   if (summary.by.rank) fields.push_back(kRank);
   fields.insert(fields.end(), {kShare, total(), kCount});
-  if (whole || width >= kWidthForDistribution) {
-    append_distribution(fields);
-  } else {
+  if (narrow && (category || width < kWidthForDistribution)) {
     append_essentials(fields);
+  } else {
+    append_distribution(fields);
   }
-  if (summary.by.category || (whole && any_category(summary))) fields.push_back(kShortCategory);
+  if (category) fields.push_back(kShortCategory);
   if (summary.by.name) fields.push_back(kName);
   return fields;
 }

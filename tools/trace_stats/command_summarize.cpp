@@ -35,6 +35,7 @@ struct Options {
   std::string filter;
   std::string categories;
   std::string ranks;
+  std::string time;
   TableFormat format = TableFormat::text;
   std::string output = "-";
   unsigned threads = 0;
@@ -126,6 +127,15 @@ SpanFilter read_filter(const Options& options) {
   return {std::move(pattern), std::move(categories)};
 }
 
+std::optional<TimeSelection> read_time(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<TimeSelection> selection = TimeSelection::parse(text);
+  if (!selection)
+    throw UsageError(
+        fmt::format("--time: '{}' is not a span of time (try 1.5s:2s, 200ms: or :1s)", text));
+  return selection;
+}
+
 SummaryRequest make_request(const Options& options) {
   SummaryRequest request;
   request.by = read_grouping(options.by);
@@ -133,9 +143,14 @@ SummaryRequest make_request(const Options& options) {
   request.top = options.top;
   request.ranks = read_ranks(options.ranks);
   request.filter = read_filter(options);
+  request.time = read_time(options.time);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.inputs = expand_inputs(options.inputs);
+  for (const Input& input : request.inputs)
+    if (request.time && input.path == "-")
+      throw UsageError(
+          "--time reads its inputs twice, and stdin can be read only once: save it as a file");
   return request;
 }
 
@@ -152,7 +167,8 @@ std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
 }
 
 Summary summarize_with_progress(SummaryRequest& request) {
-  Progress progress("reading", stored_bytes(request.inputs));
+  const std::uint64_t readings = request.time ? 2 : 1;
+  Progress progress("reading", readings * stored_bytes(request.inputs));
   std::uint64_t shown = 0;
   request.progress = [&](std::uint64_t bytes) {
     progress.add(bytes - shown);
@@ -211,6 +227,13 @@ void add_selection(CLI::App& command, Options& options) {
       ->group(group);
   command.add_option("--rank", options.ranks, "Spans of these ranks: 0,4-7")
       ->type_name("LIST")
+      ->group(group);
+  command
+      .add_option(
+          "--time", options.time,
+          "Spans that start between two times after the first event of all ranks, on their common "
+          "clock: 1.5s:2s, 200ms: or :1s. Reads the inputs twice")
+      ->type_name("FROM:TO")
       ->group(group);
 }
 

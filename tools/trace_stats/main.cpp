@@ -5,8 +5,6 @@
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
 using namespace traceloom;
 
 int main(int argc, char** argv) {
@@ -15,10 +13,9 @@ int main(int argc, char** argv) {
     set_up(app, kToolName);
     Work work;
     add_summarize(app, work);
-    app.require_subcommand(0, 1);
-    if (!parse(app, argc, argv)) return ExitCode::done;
-    if (work) return work();
-    fmt::print("{}", app.help());
-    return ExitCode::done;
+    app.require_subcommand(1);
+    const char* const ask_for_help[] = {kToolName, "--help"};
+    const bool parsed = argc > 1 ? parse(app, argc, argv) : parse(app, 2, ask_for_help);
+    return parsed ? work() : ExitCode::done;
   });
 }
