@@ -10,39 +10,27 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
-// The sum of squares of 64-bit numbers needs more than 128 bits.
-class SquareSum {
- public:
-  void add(std::uint64_t number) {
-    const Uint128 square = Uint128{number} * number;
-    low_ += square;
-    if (low_ < square) ++high_;
-  }
-  long double value() const {
-    return std::ldexp(static_cast<long double>(high_), 128) + static_cast<long double>(low_);
-  }
-
- private:
-  Uint128 low_ = 0;
-  std::uint64_t high_ = 0;
-};
-
 template <typename Use>
 void for_each(const DurationValues& values, Use use) {
   for (const std::uint32_t ns : values.small) use(static_cast<std::uint64_t>(ns));
   for (const std::int64_t ns : values.large) use(static_cast<std::uint64_t>(ns));
 }
 
-// The distances are taken from the mean's whole nanoseconds, which keeps the squares small and
-// exact; what that leaves out, total - count * floor, is taken off afterwards.
+// The distances are taken from the mean's whole nanoseconds, which keeps the sum exact (its squares
+// fit, because the total does); what that leaves out, total - count * floor, is taken off
+// afterwards.
 std::int64_t standard_deviation(const DurationValues& values, std::uint64_t total) {
   const std::uint64_t count = values.size();
   if (count < 2) return 0;
   const std::uint64_t floor = total / count;
-  SquareSum squares;
-  for_each(values, [&](std::uint64_t ns) { squares.add(ns > floor ? ns - floor : floor - ns); });
+  Uint128 squares = 0;
+  for_each(values, [&](std::uint64_t ns) {
+    const std::uint64_t distance = ns > floor ? ns - floor : floor - ns;
+    squares += Uint128{distance} * distance;
+  });
   const long double rest = static_cast<long double>(total % count);
-  const long double sum = squares.value() - rest * rest / static_cast<long double>(count);
+  const long double sum =
+      static_cast<long double>(squares) - rest * rest / static_cast<long double>(count);
   return std::llround(std::sqrt(std::max(sum, 0.0L) / static_cast<long double>(count - 1)));
 }
 

@@ -10,7 +10,7 @@
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "stats/span_table.h"
-#include "stats/summarize.h"
+#include "stats/time_selection.h"
 #include "survey/file_evidence.h"
 
 #include <cstddef>

@@ -23,11 +23,12 @@ std::string_view explain(std::regex_constants::error_type code) {
   if (code == error::error_escape) return "invalid escape";
   if (code == error::error_backref) return "back-reference to a group that is not there";
   if (code == error::error_brack) return "a bracket [ is not closed";
-  if (code == error::error_paren) return "a parenthesis does not match";
+  if (code == error::error_paren)  // libstdc++ says so for "*x", too
+    return "a parenthesis does not match, or nothing stands before * + or ?";
   if (code == error::error_brace) return "a brace { is not closed";
   if (code == error::error_badbrace) return "invalid range in braces";
   if (code == error::error_range) return "invalid range of characters";
-  if (code == error::error_badrepeat) return "nothing to repeat before * + ? or {";
+  if (code == error::error_badrepeat) return "nothing stands before * + ? or {";
   if (code == error::error_complexity) return "too complex (back-references are not supported)";
   return "not understood";
 }

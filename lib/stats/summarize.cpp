@@ -8,6 +8,7 @@
 #include <oneapi/tbb/info.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -28,6 +29,29 @@ bool is_wanted(const SummaryRequest& request, std::int64_t rank) {
            return rank >= range.first && rank <= range.last;
          });
 }
+
+// Adds up the progress of several readings of the same files.
+class ReadingProgress {
+ public:
+  using Callback = std::function<void(std::uint64_t)>;
+
+  explicit ReadingProgress(Callback callback) : callback_(std::move(callback)) {}
+
+  // For the next scan_files().
+  Callback next_reading() {
+    if (!callback_) return {};
+    before_ = last_;
+    return [this](std::uint64_t bytes) {
+      last_ = before_ + bytes;
+      callback_(last_);
+    };
+  }
+
+ private:
+  Callback callback_;
+  std::uint64_t before_ = 0;
+  std::uint64_t last_ = 0;
+};
 
 // The ranks of the files that were read; the others get none.
 std::vector<FileRank> find_ranks(const SummaryRequest& request,
@@ -88,11 +112,16 @@ Summary summarize(const SummaryRequest& request) {
                                   ? request.threads
                                   : static_cast<std::size_t>(tbb::info::default_concurrency());
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  ReadingProgress progress(request.progress);
+  std::vector<TimeWindow> windows;
+  if (request.time)
+    windows = find_windows(request.inputs, *request.time, request.keep_going,
+                           {.threads = request.threads, .progress = progress.next_reading()});
   SpanCollector collector(request.inputs.size(), places_for(request), request.filter,
-                          request.windows, request.keep_going);
+                          std::move(windows), request.keep_going);
   std::vector<std::string> paths;
   for (const Input& input : request.inputs) paths.push_back(input.path);
-  scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
+  scan_files(paths, collector, {.threads = request.threads, .progress = progress.next_reading()});
   collector.finish();
 
   const std::vector<FileRank> ranks = find_ranks(request, collector.files());

@@ -16,10 +16,10 @@
 #include "input/input_list.h"
 #include "stats/duration_stats.h"
 #include "stats/span_filter.h"
+#include "stats/time_selection.h"
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,25 +60,18 @@ struct RankRange {
   std::int64_t last = 0;
 };
 
-// A span belongs to it when it starts in [from_ns, to_ns), in the file's own time.
-struct TimeWindow {
-  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
-  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
-
-  bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
-};
-
 struct SummaryRequest {
   std::vector<Input> inputs;
   SummaryGrouping by = {.name = true};
   SummaryOrder order = SummaryOrder::total;
   std::size_t top = 0;  // at most so many rows; 0: all
   SpanFilter filter;
-  std::vector<RankRange> ranks;     // empty: all
-  std::vector<TimeWindow> windows;  // one an input; empty: all times
+  std::vector<RankRange> ranks;  // empty: all
+  std::optional<TimeSelection>
+      time;                 // spans that start in it; takes a second reading of the inputs
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
   unsigned threads = 0;     // 0: as many as there are cores
-  std::function<void(std::uint64_t)> progress;  // as in ScanOptions
+  std::function<void(std::uint64_t)> progress;  // as in ScanOptions, over all readings
 };
 
 struct SummaryFile {

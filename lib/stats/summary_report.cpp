@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kShownCategories = 3;
+constexpr int kWidthForAll = 150;           // columns of a terminal
+constexpr int kWidthForDistribution = 110;  // without the category
 
 // A column and what stands in it.
 struct Field {
@@ -74,6 +76,13 @@ void append_distribution(Fields& fields) {
   fields.push_back(duration<&DurationStats::stddev_ns>("stddev_ns", "StdDev"));
 }
 
+// What a narrow terminal has room for.
+void append_essentials(Fields& fields) {
+  fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg"));
+  fields.push_back(duration<&DurationStats::p99_ns>("p99_ns", "P99"));
+  fields.push_back(duration<&DurationStats::max_ns>("max_ns", "Max"));
+}
+
 // JSON and CSV: always the same columns, in the order of the promised shape.
 Fields fields_for_programs(const Summary& summary) {
   Fields fields;
@@ -90,14 +99,20 @@ bool any_category(const Summary& summary) {
   });
 }
 
-// Text and Markdown: the texts last, because they are what a narrow terminal shortens, and no
-// column that says nothing.
-Fields fields_for_people(const Summary& summary) {
+// Text and Markdown: the texts last, because they are what a terminal shortens, and no column that
+// says nothing. A narrow terminal gets fewer columns, so that lines stay whole and names readable.
+Fields fields_for_people(const Summary& summary, int width) {
+  const bool narrow = width > 0 && width < kWidthForAll;
+  const bool category = summary.by.category || (!narrow && any_category(summary));
   Fields fields;
   if (summary.by.rank) fields.push_back(kRank);
   fields.insert(fields.end(), {kShare, total(), kCount});
-  append_distribution(fields);
-  if (summary.by.category || any_category(summary)) fields.push_back(kShortCategory);
+  if (narrow && (category || width < kWidthForDistribution)) {
+    append_essentials(fields);
+  } else {
+    append_distribution(fields);
+  }
+  if (category) fields.push_back(kShortCategory);
   if (summary.by.name) fields.push_back(kName);
   return fields;
 }
@@ -183,8 +198,8 @@ std::string json_document(const Summary& summary) {
 
 std::string render_summary(const Summary& summary, TableFormat format, const TextStyle& style) {
   if (format == TableFormat::json) return json_document(summary);
-  const Fields fields =
-      format == TableFormat::csv ? fields_for_programs(summary) : fields_for_people(summary);
+  const Fields fields = format == TableFormat::csv ? fields_for_programs(summary)
+                                                   : fields_for_people(summary, style.width);
   return render_table(make_table(summary, fields), format, style);
 }
 

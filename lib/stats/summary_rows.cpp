@@ -113,7 +113,13 @@ void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order) {
 }
 
 std::string join_categories(const SummaryRow& row) {
-  return fmt::format("{}", fmt::join(row.categories, "; "));
+  if (row.categories.size() == 1) return row.categories.front();
+  std::string joined;
+  for (const std::string& category : row.categories) {
+    if (!joined.empty()) joined += "; ";
+    joined += category.empty() ? kNoName : category;
+  }
+  return joined;
 }
 
 }  // namespace traceloom

@@ -47,7 +47,7 @@ class RowCollector {
 // In the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
 
-// "cpu_op; kernel".
+// "cpu_op; kernel"; among several, no category at all is "(none)".
 std::string join_categories(const SummaryRow& row);
 
 }  // namespace traceloom

@@ -11,8 +11,8 @@
 //   * A duration is round(ts + dur) - round(ts), in nanoseconds, halves up; an X whose dur is
 //   missing,
 //     no number or negative lasts 0.
-//   * Of one file and one (pid, tid), the B and E events are stably sorted by their exact ts. An E
-//   closes
+//   * Of one file and one (pid, tid), the B and E events are stably sorted by their time in whole
+//     nanoseconds: that is what a merge writes, so a merged file pairs as its inputs do. An E closes
 //     the innermost open B of its name, or the innermost open B when it has no name; an E that
 //     finds none is an orphan. A B that is never closed is no span.
 //   * A file may lack its last ] (and end in a comma); else it has to be valid JSON, or

@@ -1,0 +1,62 @@
+#include "stats/span_filter.h"
+
+#include "base/error.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+TEST_CASE("span_filter: without pattern and categories everything is accepted") {
+  const SpanFilter filter;
+  CHECK(filter.accepts("gemm", "kernel"));
+  CHECK(filter.accepts("", ""));
+}
+
+TEST_CASE("span_filter: a pattern is searched for, it need not match all of the name") {
+  const SpanFilter filter(NamePattern("gemm|^relu$"), {});
+  CHECK(filter.accepts("void gemm<float>(int)", ""));
+  CHECK(filter.accepts("relu", ""));
+  CHECK_FALSE(filter.accepts("relu_", ""));
+}
+
+TEST_CASE("span_filter: one element of a category list is enough, a part of one is not") {
+  const SpanFilter filter({}, {"kernel", "gpu_memcpy"});
+  CHECK(filter.accepts("x", "kernel"));
+  CHECK(filter.accepts("x", "a,kernel,b"));
+  CHECK(filter.accepts("x", "a,gpu_memcpy"));
+  CHECK_FALSE(filter.accepts("x", "kernels"));
+  CHECK_FALSE(filter.accepts("x", ""));
+  CHECK_FALSE(filter.accepts("x", "a kernel"));
+}
+
+TEST_CASE("span_filter: pattern and category both have to agree") {
+  const SpanFilter filter(NamePattern("x"), {"c"});
+  CHECK(filter.accepts("x", "c"));
+  CHECK_FALSE(filter.accepts("x", "d"));
+  CHECK_FALSE(filter.accepts("y", "c"));
+}
+
+TEST_CASE("name_pattern: a broken expression is explained") {
+  const auto problem = [](const std::string& expression) -> std::string {
+    try {
+      const NamePattern pattern(expression);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(problem("gemm(") ==
+        "'gemm(' is not a regular expression: a parenthesis does not match, or nothing stands "
+        "before * + or ?");
+  CHECK(problem("[ab") == "'[ab' is not a regular expression: a bracket [ is not closed");
+  CHECK(problem("[z-a]") == "'[z-a]' is not a regular expression: invalid range of characters");
+  CHECK(problem("(a)\\1") ==
+        "'(a)\\1' is not a regular expression: too complex (back-references are not supported)");
+  CHECK(problem("a.*(b|c)[0-9]+\\d$").empty());
+}
+
+TEST_CASE("name_pattern: neither a name of 200 kB nor a nasty expression is a problem") {
+  const std::string name(200'000, 'a');
+  CHECK(NamePattern(".*a$").found_in(name));
+  CHECK_FALSE(NamePattern("(a+)+b").found_in(name.substr(0, 300)));
+}

@@ -1,0 +1,285 @@
+// trace-stats summarize: latency statistics of spans, one row a name, category or rank.
+#include "base/error.h"
+#include "common/did_you_mean.h"
+#include "common/help_formatter.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/terminal.h"
+#include "input/input_list.h"
+#include "output/file_sink.h"
+#include "stats/summarize.h"
+#include "stats/summary_report.h"
+#include "trace_stats/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// What was typed.
+struct Options {
+  std::vector<std::string> inputs;
+  std::string by = "name";
+  std::string sort = "total";
+  std::size_t top = 0;
+  std::string filter;
+  std::string categories;
+  std::string ranks;
+  std::string time;
+  TableFormat format = TableFormat::text;
+  std::string output = "-";
+  unsigned threads = 0;
+  bool strict = false;
+  bool keep_going = false;
+  Verbosity verbosity = Verbosity::normal;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t comma = list.find(',', start);
+    words.push_back(list.substr(start, comma - start));
+    if (comma == std::string::npos) return words;
+    start = comma + 1;
+  }
+}
+
+[[noreturn]] void refuse_word(std::string_view option, const std::string& word,
+                              const std::vector<std::string>& known) {
+  throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
+                               did_you_mean(word, known)));
+}
+
+SummaryGrouping read_grouping(const std::string& list) {
+  SummaryGrouping by;
+  for (const std::string& word : split(list)) {
+    if (word == "name") {
+      by.name = true;
+    } else if (word == "category") {
+      by.category = true;
+    } else if (word == "rank") {
+      by.rank = true;
+    } else {
+      refuse_word("--by", word, {"name", "category", "rank"});
+    }
+  }
+  return by;
+}
+
+SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
+  const auto* const found =
+      std::find(std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames), word);
+  if (found == std::end(kSummaryOrderNames))
+    refuse_word("--sort", word, {std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames)});
+  const auto order = static_cast<SummaryOrder>(found - std::begin(kSummaryOrderNames));
+  if ((order == SummaryOrder::rank && !by.rank) || (order == SummaryOrder::name && !by.name))
+    throw UsageError(fmt::format("--sort {} needs --by {}", word, word));
+  return order;
+}
+
+std::int64_t read_rank(std::string_view text, const std::string& list) {
+  std::int64_t rank = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, rank);
+  if (error != std::errc{} || rest != end || rank < 0)
+    throw UsageError(fmt::format("--rank: '{}' is not a list of ranks (try 0,4-7)", list));
+  return rank;
+}
+
+std::vector<RankRange> read_ranks(const std::string& list) {
+  std::vector<RankRange> ranges;
+  if (list.empty()) return ranges;
+  for (const std::string& word : split(list)) {
+    const std::size_t dash = word.find('-', 1);
+    RankRange range;
+    range.first = range.last = read_rank(std::string_view(word).substr(0, dash), list);
+    if (dash != std::string::npos)
+      range.last = read_rank(std::string_view(word).substr(dash + 1), list);
+    if (range.last < range.first)
+      throw UsageError(fmt::format("--rank: '{}' ends before it begins", word));
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+SpanFilter read_filter(const Options& options) {
+  std::optional<NamePattern> pattern;
+  if (!options.filter.empty()) {
+    try {
+      pattern.emplace(options.filter);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("--filter: {}", error.what()));
+    }
+  }
+  std::vector<std::string> categories;
+  if (!options.categories.empty()) categories = split(options.categories);
+  return {std::move(pattern), std::move(categories)};
+}
+
+std::optional<TimeSelection> read_time(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<TimeSelection> selection = TimeSelection::parse(text);
+  if (!selection)
+    throw UsageError(
+        fmt::format("--time: '{}' is not a span of time (try 1.5s:2s, 200ms: or :1s)", text));
+  return selection;
+}
+
+SummaryRequest make_request(const Options& options) {
+  SummaryRequest request;
+  request.by = read_grouping(options.by);
+  request.order = read_order(options.sort, request.by);
+  request.top = options.top;
+  request.ranks = read_ranks(options.ranks);
+  request.filter = read_filter(options);
+  request.time = read_time(options.time);
+  request.keep_going = options.keep_going;
+  request.threads = options.threads;
+  request.inputs = expand_inputs(options.inputs);
+  for (const Input& input : request.inputs)
+    if (request.time && input.path == "-")
+      throw UsageError(
+          "--time reads its inputs twice, and stdin can be read only once: save it as a file");
+  return request;
+}
+
+// Of the files as they are stored; 0, nobody knows, when one is a pipe.
+std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
+  std::uint64_t total = 0;
+  for (const Input& input : inputs) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
+    if (error) return 0;
+    total += size;
+  }
+  return total;
+}
+
+Summary summarize_with_progress(SummaryRequest& request) {
+  const std::uint64_t readings = request.time ? 2 : 1;
+  Progress progress("reading", readings * stored_bytes(request.inputs));
+  std::uint64_t shown = 0;
+  request.progress = [&](std::uint64_t bytes) {
+    progress.add(bytes - shown);
+    shown = bytes;
+  };
+  return summarize(request);
+}
+
+// Notes what was wrong with the inputs on stderr; true when something that they said is missing.
+bool report_files(const Summary& summary, Verbosity verbosity) {
+  bool loss = false;
+  for (const SummaryFile& file : summary.files) {
+    if (!file.error.empty()) {
+      loss = true;
+      fmt::print(stderr, "{}: {} {} (left out)\n", kToolName,
+                 Paint(wants_colour(Stream::err)).warning("warning:"), file.error);
+    }
+    report_problems(kToolName, file.path, file.problems, verbosity);
+    loss |= file.problems.has_loss();
+  }
+  return loss;
+}
+
+TextStyle text_style(const std::string& output) {
+  if (output != "-") return {};
+  return {.colour = wants_colour(Stream::out), .width = terminal_width(Stream::out)};
+}
+
+void write_output(const std::string& path, const std::string& text) {
+  const std::unique_ptr<Sink> sink = open_file_sink(path);
+  sink->write(text);
+  sink->close();
+}
+
+ExitCode run(const Options& options) {
+  SummaryRequest request = make_request(options);
+  if (options.output != "-")
+    for (const Input& input : request.inputs)
+      if (same_file(input.path, options.output))
+        throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
+  const Summary summary = summarize_with_progress(request);
+  const bool loss = report_files(summary, options.verbosity);
+  if (summary.rows.empty())
+    fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
+  write_output(options.output, render_summary(summary, options.format, text_style(options.output)));
+  return loss && options.strict ? ExitCode::no : ExitCode::done;
+}
+
+void add_selection(CLI::App& command, Options& options) {
+  const std::string group = "Which spans";
+  command.add_option("--filter", options.filter, "Names in which this regular expression is found")
+      ->type_name("REGEX")
+      ->group(group);
+  command.add_option("--category", options.categories, "Spans of one of these categories")
+      ->type_name("NAME,...")
+      ->group(group);
+  command.add_option("--rank", options.ranks, "Spans of these ranks: 0,4-7")
+      ->type_name("LIST")
+      ->group(group);
+  command
+      .add_option(
+          "--time", options.time,
+          "Spans that start between two times after the first event of all ranks, on their common "
+          "clock: 1.5s:2s, 200ms: or :1s. Reads the inputs twice")
+      ->type_name("FROM:TO")
+      ->group(group);
+}
+
+void add_rows(CLI::App& command, Options& options) {
+  const std::string group = "Rows";
+  command.add_option("--by", options.by, "One row for each name, category, rank or combination")
+      ->type_name("LIST")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--sort", options.sort,
+                  fmt::format("Order of the rows: {}", fmt::join(kSummaryOrderNames, ", ")))
+      ->type_name("KEY")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--top", options.top, "Show the first N rows only")
+      ->type_name("N")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_summarize(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand(
+      "summarize",
+      "Latency of spans: count, total, mean, percentiles, extremes and deviation of each name. "
+      "A span is a complete event (X) or a matched pair of begin and end (B, E)");
+  add_inputs(*command, options->inputs);
+  add_keep_going(*command, options->keep_going);
+  add_strict(*command, options->strict);
+  add_selection(*command, *options);
+  add_rows(*command, *options);
+  add_format(*command, options->format);
+  add_output(*command, options->output);
+  add_threads(*command, options->threads);
+  add_verbose(*command, options->verbosity);
+  set_examples(
+      *command,
+      {{"the 20 names that take the most time, over all ranks",
+        "trace-stats summarize traces/ --top 20"},
+       {"kernels of ranks 0 to 3, one row a rank and name, slowest 1 % first",
+        "trace-stats summarize rank*.json.gz --category kernel --rank 0-3 --by rank,name "
+        "--sort p99"},
+       {"for a program", "trace-stats summarize merged.json --format json -o summary.json"}});
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace traceloom

@@ -1,0 +1,23 @@
+// The commands of trace-stats, one file each: command_<name>.cpp.
+//
+// To add one: its file, one line here, one in main.cpp and one in tools/CMakeLists.txt. A command
+// adds itself to the app and, when the command line named it, leaves what is to be done in `work`.
+#pragma once
+
+#include "common/run_tool.h"
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace traceloom {
+
+inline constexpr char kToolName[] = "trace-stats";
+
+using Work = std::function<ExitCode()>;
+
+void add_summarize(CLI::App& app, Work& work);
+
+}  // namespace traceloom

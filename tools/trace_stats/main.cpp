@@ -1,0 +1,21 @@
+// trace-stats: what the events of many ranks' traces say about the run.
+#include "common/parse.h"
+#include "common/run_tool.h"
+#include "output/file_sink.h"
+#include "trace_stats/commands.h"
+
+#include <CLI/CLI.hpp>
+using namespace traceloom;
+
+int main(int argc, char** argv) {
+  return run_tool({.name = kToolName, .on_interrupt = remove_temporary_files}, [&] {
+    CLI::App app("Statistics of Chrome JSON traces: of one rank, of many, or merged");
+    set_up(app, kToolName);
+    Work work;
+    add_summarize(app, work);
+    app.require_subcommand(1);
+    const char* const ask_for_help[] = {kToolName, "--help"};
+    const bool parsed = argc > 1 ? parse(app, argc, argv) : parse(app, 2, ask_for_help);
+    return parsed ? work() : ExitCode::done;
+  });
+}
