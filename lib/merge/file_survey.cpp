@@ -47,6 +47,7 @@ struct SurveyChunk : ChunkResult {
   std::int64_t first_ns = kNoTime;
   bool sub_microsecond = false;
   std::string scratch;
+  ProblemCounts timing_problems;  // counted where events are written, not here
 
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
@@ -104,7 +105,9 @@ class SurveyVisitor : public FileVisitor {
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
     SurveyChunk& chunk = static_cast<SurveyChunk&>(result);
-    const EventTiming timing = time_event(event, chunk.problems);
+    // Until a time below the microsecond is met, durations are of interest too.
+    const EventTiming timing = chunk.sub_microsecond ? time_start(event, chunk.timing_problems)
+                                                     : time_event(event, chunk.timing_problems);
     if (!timing.usable) return;
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
@@ -129,7 +132,6 @@ class SurveyVisitor : public FileVisitor {
     survey.flow_ids.add(chunk.flow_ids);
     survey.bind_ids.add(chunk.bind_ids);
     survey.async_ids.add(chunk.async_ids);
-    survey.problems.add(chunk.problems);
     add_tracks(chunk, file);
     add_names(chunk, file);
     if (!chunk.begin_ends.empty()) {
