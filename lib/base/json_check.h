@@ -1,6 +1,9 @@
 // is_strict_json: may this piece of text be copied into strict JSON as it is?
+//
+//   if (!is_strict_json(event.text(Key::args))) repair(event);
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace traceloom {
@@ -8,9 +11,10 @@ namespace traceloom {
 // Deeper nesting is refused: many readers recurse. Real args nest fewer than ten levels.
 inline constexpr std::size_t kMaxJsonDepth = 512;
 
-// True when `value` (without white space around it) is one JSON value by RFC 8259's grammar, nests at most
-// kMaxJsonDepth deep, and every string in it is_clean_json_string(): valid UTF-8, no raw control character, no bad
-// escape, no surrogate escape. Duplicate keys are allowed. Without recursion; about 1.5 GB/s.
-bool is_strict_json(std::string_view value);
+// True when `value` (without white space around it) is one JSON value by RFC 8259's grammar, nests
+// at most `max_depth` deep, and every string in it is_clean_json_string(): valid UTF-8, no raw
+// control character, no bad escape, no surrogate escape. Duplicate keys are allowed. Without
+// recursion; about 1.5 GB/s.
+bool is_strict_json(std::string_view value, std::size_t max_depth = kMaxJsonDepth);
 
 }  // namespace traceloom

@@ -23,6 +23,14 @@ void append_json_string(std::string& out, std::string_view text);
 // valid JSON string as it stands without surrogate escapes (which one viewer refuses).
 bool is_clean_json_string(std::string_view body);
 
+// What is wrong with a string and decode_json_string() puts right. A surrogate pair is not wrong.
+struct StringFaults {
+  bool control_character = false;
+  bool bad_escape = false;  // an unknown one, or half a surrogate pair
+  bool invalid_utf8 = false;
+};
+StringFaults find_string_faults(std::string_view body);
+
 // `text` with every ill-formed UTF-8 sequence replaced by U+FFFD, as the Unicode standard
 // recommends (one replacement for each maximal prefix of a sequence).
 std::string to_valid_utf8(std::string_view text);

@@ -18,14 +18,15 @@
 
 namespace traceloom {
 
-// What is known of one file's clock.
+// What is known of one file's clock. Each member has an initializer so that any of them can be left
+// out of braces without a warning.
 struct ClockFacts {
   std::int64_t rank = 0;
-  std::optional<std::int64_t> base_ns;  // Unix ns of the file's ts 0
-  std::optional<std::int64_t> sync_us;  // the sync's moment, on the clock of base_ns or of ts
-  std::optional<std::int64_t> error_bound_us;  // the length of the sync on this rank
-  std::optional<std::int64_t> first_ns;        // the earliest event, as the file has it
-  std::string cycle;       // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
+  std::optional<std::int64_t> base_ns = {};  // Unix ns of the file's ts 0
+  std::optional<std::int64_t> sync_us = {};  // the sync's moment, on the clock of base_ns or of ts
+  std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
+  std::optional<std::int64_t> first_ns = {};        // the earliest event, as the file has it
+  std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   bool is_merged = false;  // all ranks in it are aligned already
 };
 

@@ -36,6 +36,8 @@ struct EventFlags {
   bool loose_syntax : 1 = false;   // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)
   bool suspect_text : 1 = false;   // the text holds a backslash, a control character in a string or a
                                    // byte >= 0x80: it has to be looked at before it is copied
+  bool nested_value : 1 = false;   // the value of a key outside enum Key is an object or a list, and
+                                   // nobody has looked inside it
 };
 
 // Every view is valid as long as the text the event was read from (for EventScanner: its window).

@@ -4,7 +4,8 @@
 //   std::vector<char> buffer(1 << 20);
 //   while (std::size_t n = source->read(buffer)) use(buffer.data(), n);
 //
-// To read another compression: subclass it (gzip_source.h shows how), add its magic to open.cpp.
+// To read another compression: subclass it (gzip_source.h shows how), and let open.cpp know its
+// magic.
 #pragma once
 
 #include "base/problems.h"

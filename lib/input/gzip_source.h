@@ -4,6 +4,8 @@
 //
 // Any number of members is read as one text. What is damaged ends the data and is counted:
 //   gzip_cut               the file ends too early; all that could be unpacked has been delivered
+//   (with
+//                          ISA-L, but for up to 2 bytes)
 //   gzip_damaged           no deflate data any more, or no gzip header at the start
 //   gzip_checksum          a member's CRC or size is wrong; its text has been delivered, and more
 //   may follow gzip_trailing_garbage  something else than zeros or another member follows a member

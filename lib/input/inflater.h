@@ -19,6 +19,10 @@ namespace traceloom {
 // How many bytes an Inflater may give back of what it took in earlier calls.
 inline constexpr std::size_t kInflaterLookback = 8;
 
+// ISA-L decodes up to three symbols at once and drops all of them when the input ends inside the
+// last.
+inline constexpr std::size_t kMaxBytesLostAtCut = 2;
+
 // Not thread-safe.
 class Inflater {
  public:
@@ -40,7 +44,8 @@ class Inflater {
   virtual void start() = 0;
   // Goes on until the input is used up, the output is full or the stream ends. With an empty input
   // it hands out what is still held back; nothing produced then means that nothing is left. All
-  // text in front of the damage has been produced when the status is `damaged`.
+  // text in front of the damage has been produced when the status is `damaged`. At a cut, up to
+  // kMaxBytesLostAtCut that could be decoded may be missing.
   virtual Step inflate(std::span<const char> input, std::span<char> output) = 0;
   // Of all text since start(); asked for when `finished`.
   virtual std::uint32_t crc32() const = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #endif
 
 namespace traceloom {
@@ -42,6 +43,8 @@ class IsalInflater : public Inflater {
     step.produced = output_size - state_.avail_out;
     if (result < 0) {
       damaged_ = true;
+      if (result == ISAL_INVALID_LOOKBACK || result == ISAL_INVALID_SYMBOL)
+        step.produced -= drop_unwritten(output, step.produced);
       step.produced += take_held_back(output.subspan(step.produced));
       step.status = damaged_status();
     } else if (state_.block_state == ISAL_BLOCK_FINISH) {
@@ -62,6 +65,29 @@ class IsalInflater : public Inflater {
     state_.tmp_out_processed += static_cast<std::int32_t>(size);
     return size;
   }
+
+  // A match without a valid distance is refused by ISA-L's assembler after it has counted the
+  // match as written. What stands there is the match's symbol (its length + 254, as 4 bytes) and
+  // then whatever the memory held: not text, and not the same from run to run. Takes it back, from
+  // what is held back first; returns how much of the `produced` bytes in `output` goes.
+  std::size_t drop_unwritten(std::span<const char> output, std::size_t produced) {
+    constexpr std::size_t kMinMatch = 3;
+    constexpr std::size_t kMaxMatch = 258;
+    constexpr std::size_t kSymbolOfLength0 = 254;
+    std::string tail(output.data(), produced);
+    tail.append(reinterpret_cast<const char*>(state_.tmp_out_buffer) + state_.tmp_out_processed,
+                held_back());
+    for (std::size_t length = std::min(kMaxMatch, tail.size()); length >= kMinMatch; --length) {
+      std::uint32_t symbol = 0;
+      std::memcpy(&symbol, tail.data() + tail.size() - length, std::min(length, sizeof symbol));
+      if (symbol != length + kSymbolOfLength0) continue;
+      const std::size_t from_held_back = std::min(length, held_back());
+      state_.tmp_out_valid -= static_cast<std::int32_t>(from_held_back);
+      return length - from_held_back;
+    }
+    return 0;
+  }
+
   std::size_t held_back() const {
     return static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
   }

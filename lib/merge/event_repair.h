@@ -1,28 +1,35 @@
-// Rewrites an event whose text cannot be copied as it is into one that means the same in strict JSON.
+// Rewrites an event whose text cannot be copied as it is into one that means the same in strict
+// JSON.
+//
+//   const std::string text = is_clean_event(event) ? std::string(event.raw)
+//                                                  : repair_event(event, problems);
 #pragma once
-
-#include <string>
 
 #include "base/problems.h"
 #include "event/event.h"
 
+#include <string>
+
 namespace traceloom {
 
-// True when event.raw is strict JSON that needs no repair. Looks closely only where the scanner's flags
-// or nested values ask for it.
+// Exactly is_strict_json(event.raw), and no key of enum Key stands twice or is written with
+// escapes; false at times for what needs no repair otherwise. Looks closely only where the
+// scanner's flags or values ask for it. `event` must come from EventScanner.
 bool is_clean_event(const Event& event);
 
-// Strict JSON text of one object, on one line. Takes what the field writes:
-//   strings     decoded and written anew: control characters escaped, bad escapes kept as backslash and
-//               character, surrogate pairs joined, half ones and ill-formed UTF-8 as U+FFFD
-//   values      NaN, Infinity, 0x10, 01, words ... become strings
-//   keys        written without escapes; of a key of enum Key that stands twice the last one stays
-//   commas      before a closing brace or bracket left out
-//   args and other nested values that cannot be understood, or nest deeper than kMaxJsonDepth, become
-//               {"unparsed": "their text"}
-// Every kind of repair is counted once per event in `problems` (control_character, bad_escape, invalid_utf8,
-// not_json_value, duplicate_key, trailing_comma, bad_args) at the event's offset. A surrogate pair, or a key
-// with escapes, is legal JSON and not counted.
+// Strict JSON text of one object, on one line and without white space. Takes what the field writes:
+//   strings   decoded and written anew: control characters escaped, bad escapes kept as backslash
+//             and character, surrogate pairs joined, half ones and ill-formed UTF-8 as U+FFFD
+//   values    NaN, Infinity, 0x10, 01, words ... become strings
+//   keys      written without escapes; of a key of enum Key that stands twice the last one stays
+//   commas    before a closing brace or bracket left out
+//   args and other nested values that cannot be understood, or would nest the event deeper than
+//             kMaxJsonDepth, become {"unparsed": "their text"}
+// Every kind of repair is counted once per event in `problems` (control_character, bad_escape,
+// invalid_utf8, not_json_value, duplicate_key, trailing_comma, bad_args) at the event's offset;
+// what is wrong inside an unparsed value is not counted on top. A surrogate pair, or a key with
+// escapes, is legal JSON and not counted; half a pair is a bad_escape.
+// `event` must come from EventScanner.
 std::string repair_event(const Event& event, ProblemCounts& problems);
 
 }  // namespace traceloom

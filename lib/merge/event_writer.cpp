@@ -1,5 +1,7 @@
 #include "merge/event_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -152,19 +154,14 @@ void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) co
   if (!is_async_phase(event.phase)) return;
   const std::string_view key = async_id_key(event, state.scratch);
   if (key.empty()) return;
-  char text[48] = "{\"local\": \"0x";
-  char* const digits = text + std::string_view(text).size();
-  char* end = std::to_chars(digits, text + sizeof text, file.async_ids.number(key), 16).ptr;
-  *end++ = '"';
-  *end++ = '}';
-  const std::string_view id2(text, static_cast<std::size_t>(end - text));
+  const std::string id2 = fmt::format("{{\"local\": \"0x{:x}\"}}", file.async_ids.number(key));
   if (event.has(Key::id2)) {
     edit.replace(Key::id2, id2);
     // Both are an error to catapult; the id that counted is in id2 now.
     if (event.has(Key::id))
       edit.replace(key_begin(event, Key::id), key_begin(event, Key::id) + 4, "\"source_id\"");
   } else {
-    edit.replace(key_begin(event, Key::id), event.range(Key::id).end, "\"id2\": " + std::string(id2));
+    edit.replace(key_begin(event, Key::id), event.range(Key::id).end, "\"id2\": " + id2);
   }
 }
 

@@ -11,6 +11,12 @@
 namespace traceloom {
 namespace {
 
+constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
+
+void keep_least(std::optional<std::int64_t>& least, std::int64_t ns) {
+  if (ns != kNoTime) least = std::min(least.value_or(ns), ns);
+}
+
 // Categories that Kineto writes on GPU rows only, today's and old ones.
 bool is_gpu_category(std::string_view category) {
   static constexpr std::array<std::string_view, 8> kCategories{
@@ -38,8 +44,7 @@ struct SurveyChunk : ChunkResult {
   IdSet bind_ids;
   IdSet async_ids;
   std::uint64_t events = 0;
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t first_ns = kNoTime;
   bool sub_microsecond = false;
   std::string scratch;
 
@@ -108,8 +113,8 @@ class SurveyVisitor : public FileVisitor {
     if (event.phase != 'C' || event.has(Key::tid)) {
       if (track.events++ == 0) track.is_gpu = is_gpu_category(unquoted(event.text(Key::cat)));
     }
-    chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
-    chunk.last_ns = std::max(chunk.last_ns, timing.start_ns + timing.duration_ns);
+    // A paired E is never before its B, and a stray one is not written: neither can be the first.
+    if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
     chunk.sub_microsecond |= timing.sub_microsecond;
     if (event.phase == 'B' || event.phase == 'E')
       chunk.begin_ends.add(event, timing.start_ns);
@@ -131,11 +136,9 @@ class SurveyVisitor : public FileVisitor {
       if (!pairers_[file]) pairers_[file] = std::make_unique<BeginEndPairer>();
       pairers_[file]->take(chunk.begin_ends);
     }
-    if (chunk.events == 0) return;
     survey.events += chunk.events;
-    survey.first_ns = std::min(survey.first_ns.value_or(chunk.first_ns), chunk.first_ns);
-    survey.last_ns = std::max(survey.last_ns.value_or(chunk.last_ns), chunk.last_ns);
     survey.sub_microsecond |= chunk.sub_microsecond;
+    keep_least(survey.first_ns, chunk.first_ns);
   }
 
   void end_file(std::size_t file, const FileEnd& end) override {

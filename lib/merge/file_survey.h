@@ -48,8 +48,7 @@ struct FileSurvey {
   IdSet async_ids;  // b n e S T p F
   std::vector<std::uint64_t> orphan_ends;  // offsets of E events without a B, ascending
   std::uint64_t events = 0;                // usable ones, without metadata
-  std::optional<std::int64_t> first_ns;    // earliest start
-  std::optional<std::int64_t> last_ns;     // latest end
+  std::optional<std::int64_t> first_ns;    // earliest start of what will be written
   bool sub_microsecond = false;            // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;
   bool is_object = false;

@@ -20,12 +20,15 @@ constexpr std::string_view kHeader = "\x1f\x8b\x08\0\0\0\0\0\0\xff"sv;
 // An empty last block: what ends the deflate data behind blocks that do not.
 constexpr std::string_view kLastBlock = "\x03\0"sv;
 
-Deflater& deflater_for(int level) {
-  thread_local const std::unique_ptr<Deflater> isal = make_isal_deflater();
-  if (isal != nullptr && level <= kMaxIsalLevel) return *isal;
-  thread_local const std::unique_ptr<Deflater> zlib = make_zlib_deflater();
-  return *zlib;
-}
+// Both are cheap until they are used.
+struct Deflaters {
+  std::unique_ptr<Deflater> isal = make_isal_deflater();
+  std::unique_ptr<Deflater> zlib = make_zlib_deflater();
+
+  Deflater& for_level(int level) const {
+    return isal != nullptr && level <= kMaxIsalLevel ? *isal : *zlib;
+  }
+};
 
 std::array<char, 4> little_endian(std::uint32_t value) {
   return {static_cast<char>(value), static_cast<char>(value >> 8), static_cast<char>(value >> 16),
@@ -40,7 +43,8 @@ std::string_view view(const std::array<char, 4>& bytes) {
 
 CompressedBlock compress_block(std::string_view text, int level) {
   assert(level >= kMinGzipLevel && level <= kMaxGzipLevel);
-  Deflater& deflater = deflater_for(level);
+  thread_local const Deflaters deflaters;
+  Deflater& deflater = deflaters.for_level(level);
   CompressedBlock block{{}, deflater.crc32(0, text), text.size()};
   for (; !text.empty(); text.remove_prefix(std::min(text.size(), kMaxDeflateBytes)))
     deflater.append_block(text.substr(0, kMaxDeflateBytes), level, block.deflated);

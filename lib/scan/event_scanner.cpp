@@ -204,7 +204,7 @@ std::size_t EventScanner::parse_event(std::size_t begin) {
 
 // Between the end of a member, or the opening brace, and the next key: one comma, or none, and white space.
 inline std::size_t EventScanner::check_gap(std::size_t at, std::size_t token) const {
-  if (token - at == 2 && window_[at] == ',' && window_[at + 1] == ' ') return token;
+  if (members_ > 0 && token - at == 2 && window_[at] == ',' && window_[at + 1] == ' ') return token;
   at = skip_space(window_, at);
   if (members_ > 0) {
     if (window_[at] != ',') return kMalformed;
@@ -273,6 +273,7 @@ void EventScanner::set_other(std::string_view key_text, std::size_t event_begin,
                              std::size_t value_begin, std::size_t value_end) {
   const std::string_view value(window_ + value_begin, value_end - value_begin);
   event_.flags.loose_syntax |= is_scalar(value.front()) && !is_json_scalar(value);
+  event_.flags.nested_value |= value.front() == '{' || value.front() == '[';
   if (key_text.find('\\') == std::string_view::npos) return;
   const std::string plain = decode_json_string(key_text);
   const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain)) : Key::count_;
@@ -304,7 +305,8 @@ std::size_t EventScanner::skip_braces(std::size_t at) const {
   return at + 1;
 }
 
-// Brackets have no bitmap: lists are rare as direct values of an event.
+// Brackets have no bitmap: lists are rare as direct values of an event. A backslash outside strings is never
+// JSON, and would make the quote behind it one that the index does not know.
 std::size_t EventScanner::skip_brackets(std::size_t at) const {
   std::size_t depth = 0;
   for (; at < window_size_; ++at) {
@@ -312,6 +314,8 @@ std::size_t EventScanner::skip_brackets(std::size_t at) const {
     if (c == '"') {
       TextIndex::Tokens tokens(index_, at + 1);
       at = tokens.next();
+    } else if (c == '\\') {
+      return kMalformed;
     } else if (c == '[') {
       ++depth;
     } else if (c == ']' && --depth == 0) {

@@ -154,3 +154,27 @@ TEST_CASE("json_string: decoding what was written gives the text back") {
   CHECK(is_clean_json_string(written));
   CHECK(decode_json_string(written) == text);
 }
+
+TEST_CASE("json_string: names the faults of a string") {
+  const auto faults = [](std::string_view body) {
+    const StringFaults found = find_string_faults(body);
+    std::string names;
+    if (found.control_character) names += " control";
+    if (found.bad_escape) names += " escape";
+    if (found.invalid_utf8) names += " utf8";
+    return names;
+  };
+  CHECK(faults("") == "");
+  CHECK(faults(R"(plain \" \\ \/ \n \u00e9 \ud83d\ude00 )"
+               "caf\xC3\xA9 \x7F") == "");
+  CHECK(faults("12345678\n") == " control");
+  CHECK(faults(std::string_view("a\0", 2)) == " control");
+  for (const char* body : {R"(\x)", R"(\u12)", R"(\u12g4)", R"(\ud83d)", R"(\ude00\ud83d)",
+                           R"(\ud83d\u0041)", R"(12345678\)"}) {
+    CAPTURE(body);
+    CHECK(faults(body) == " escape");
+  }
+  CHECK(faults("a\xFF") == " utf8");
+  CHECK(faults("\xE2\x82") == " utf8");
+  CHECK(faults("\xFF\\x\t") == " control escape utf8");
+}

@@ -159,3 +159,26 @@ TEST_CASE("event_start: guesses only behind a closing brace and a comma") {
   CHECK(find_last_event_start(text, 0) == 20);
   CHECK(find_last_event_start(text, 21) == std::string_view::npos);
 }
+
+TEST_CASE("event_scanner: says that a value it does not know is an object or a list") {
+  const auto has_nested_value = [](const std::string& text) {
+    ProblemCounts problems;
+    EventScanner scanner;
+    scanner.start(text, 0, Position::first, problems);
+    const Event* event = scanner.next();
+    REQUIRE(event != nullptr);
+    return bool{event->flags.nested_value};
+  };
+  CHECK(has_nested_value(R"({"ph": "X", "other": {"a": 1}})"));
+  CHECK(has_nested_value(R"({"other": [], "ph": "X"})"));
+  CHECK_FALSE(has_nested_value(R"({"ph": "X", "args": {"a": 1}, "id2": {}, "other": "{}", "k": 1})"));
+}
+
+TEST_CASE("event_scanner: takes no comma before the first member, and no backslash in a list") {
+  for (const char* text : {R"([{, "ph": "X"}])", R"([{"ph": "X", "k": [\"]}])"}) {
+    CAPTURE(text);
+    const Scanned scanned = scan(std::string_view(text).substr(1));
+    CHECK(scanned.events.empty());
+    CHECK(scanned.problems.count(Problem::malformed_event) == 1);
+  }
+}

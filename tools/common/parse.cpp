@@ -27,7 +27,7 @@ const CLI::App& selected(const CLI::App& app) {
 std::string see_help(const CLI::App& command) {
   std::string path = command.get_name();
   for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent())
-    path = app->get_name() + " " + path;
+    path = fmt::format("{} {}", app->get_name(), path);
   return "; see " + path + " --help";
 }
 
@@ -108,7 +108,7 @@ std::string explain_relation(const std::string& text) {
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = selected(app);
-  const std::string text = error.what();
+  std::string text = error.what();
   // A misspelt option often is why something else is missing.
   if (const std::optional<std::string> word = left_over(app, true)) {
     const std::string name = word->substr(0, word->find('='));

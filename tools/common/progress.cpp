@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 namespace traceloom {
@@ -27,7 +28,7 @@ std::string bar(double share) {
 }
 
 std::string time_left(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s left", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s left", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60);

@@ -1,0 +1,292 @@
+#include "merge/event_repair.h"
+
+#include "base/json_check.h"
+#include "base/json_string.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kMaxValueDepth = kMaxJsonDepth - 1;  // the event is a level itself
+constexpr std::string_view kSpace = " \n\t\r";
+
+// The kinds of repair that an event needed, each once however often it was met.
+class Repairs {
+ public:
+  void note(Problem problem) { met_ |= std::uint64_t{1} << static_cast<unsigned>(problem); }
+  void add(const Repairs& other) { met_ |= other.met_; }
+  void count(ProblemCounts& problems, std::uint64_t offset) const {
+    for (std::uint64_t rest = met_; rest != 0; rest &= rest - 1)
+      problems.add(static_cast<Problem>(std::countr_zero(rest)), offset);
+  }
+
+ private:
+  static_assert(static_cast<unsigned>(Problem::count_) <= 64);
+  std::uint64_t met_ = 0;
+};
+
+void append_string(std::string& out, std::string_view body, Repairs& repairs) {
+  const StringFaults faults = find_string_faults(body);
+  if (faults.control_character) repairs.note(Problem::control_character);
+  if (faults.bad_escape) repairs.note(Problem::bad_escape);
+  if (faults.invalid_utf8) repairs.note(Problem::invalid_utf8);
+  append_json_string(out, decode_json_string(body));
+}
+
+// A number, a literal, or what stands in the place of one.
+void append_plain(std::string& out, std::string_view value, Repairs& repairs) {
+  if (is_strict_json(value)) {
+    out += value;
+    return;
+  }
+  repairs.note(Problem::not_json_value);
+  append_json_string(out, value);
+}
+
+// Behind the closing quote of the string that begins at `at`.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+// Writes an object or list anew, token by token and without recursion.
+class NestedValue {
+ public:
+  NestedValue(std::string_view text, std::string& out, Repairs& repairs)
+      : text_(text), out_(out), repairs_(repairs) {}
+
+  // False when the text cannot be understood; `out` then holds a part of it.
+  bool append() {
+    if (!append_value()) return false;
+    while (!closers_.empty()) {
+      skip_space();
+      if (at_ == text_.size()) return false;
+      const char c = text_[at_];
+      if (c == closers_.back()) {
+        close();
+      } else if (c == ',' && place_ == Place::after_value) {
+        place_ = Place::after_comma;
+        ++at_;
+      } else if (place_ == Place::after_value || !append_element()) {
+        return false;
+      }
+    }
+    return at_ == text_.size();
+  }
+
+ private:
+  enum class Place { first, after_value, after_comma };  // in the innermost container
+
+  void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
+
+  void close() {
+    if (place_ == Place::after_comma) repairs_.note(Problem::trailing_comma);
+    out_ += closers_.back();
+    closers_.pop_back();
+    place_ = Place::after_value;
+    ++at_;
+  }
+
+  bool append_element() {
+    if (place_ == Place::after_comma) out_ += ',';
+    return (closers_.back() == ']' || append_key()) && append_value();
+  }
+
+  bool append_key() {
+    if (text_[at_] != '"') return false;
+    append_quoted();
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != ':') return false;
+    out_ += ':';
+    ++at_;
+    skip_space();
+    return at_ < text_.size();
+  }
+
+  bool append_value() {
+    const char c = text_[at_];
+    if (c == '{' || c == '[') return open(c);
+    place_ = Place::after_value;
+    if (c == '"') {
+      append_quoted();
+      return true;
+    }
+    const std::size_t stop = std::min(text_.find_first_of(",:[]{}\"", at_), text_.size());
+    const std::string_view word = text_.substr(at_, stop - at_);
+    at_ = stop;
+    if (word.empty()) return false;
+    append_plain(out_, word.substr(0, word.find_last_not_of(kSpace) + 1), repairs_);
+    return true;
+  }
+
+  bool open(char bracket) {
+    if (closers_.size() == kMaxValueDepth) return false;
+    out_ += bracket;
+    closers_ += bracket == '{' ? '}' : ']';
+    place_ = Place::first;
+    ++at_;
+    return true;
+  }
+
+  void append_quoted() {
+    const std::size_t end = string_end(text_, at_);
+    append_string(out_, unquoted(text_.substr(at_, end - at_)), repairs_);
+    at_ = end;
+  }
+
+  std::string_view text_;
+  std::string& out_;
+  Repairs& repairs_;
+  std::size_t at_ = 0;
+  std::string closers_;  // of the containers that are open, the innermost last
+  Place place_ = Place::first;
+};
+
+void append_nested(std::string& out, std::string_view value, Repairs& repairs) {
+  const std::size_t begin = out.size();
+  Repairs inner;
+  if (NestedValue(value, out, inner).append()) {
+    repairs.add(inner);
+    return;
+  }
+  out.resize(begin);
+  repairs.note(Problem::bad_args);
+  out += "{\"unparsed\":";
+  append_json_string(out, value);
+  out += '}';
+}
+
+struct Member {
+  std::string_view key;  // between its quotes, as written
+  std::string_view value;
+  Key known;  // Key::count_ when it is none
+};
+
+Key find_key(std::string_view written) {
+  const std::string name = decode_json_string(written);
+  for (std::size_t i = 0; i < kKeyCount; ++i)
+    if (name == key_name(static_cast<Key>(i))) return static_cast<Key>(i);
+  return Key::count_;
+}
+
+// Walks the members of an event. Where a value ends is decided just as EventScanner does, or the
+// two would disagree about events that are no JSON: an escaped quote is none even outside strings,
+// a brace is one, and a plain value ends at the next quote or brace.
+class MemberReader {
+ public:
+  explicit MemberReader(std::string_view event) : text_(event) {}
+
+  bool next(Member& member) {
+    const std::size_t token = text_.find_first_of("\"}", at_);
+    comma_last_ = text_.substr(at_, token - at_).find(',') != std::string_view::npos;
+    if (text_[token] == '}') return false;
+    const std::size_t key_end = string_end(text_, token);
+    const std::size_t value = text_.find_first_not_of(kSpace, text_.find(':', key_end) + 1);
+    at_ = value_end(value);
+    member.key = unquoted(text_.substr(token, key_end - token));
+    member.value = text_.substr(value, at_ - value);
+    member.known = find_key(member.key);
+    return true;
+  }
+
+  // Once next() has returned false.
+  bool has_trailing_comma() const { return comma_last_; }
+
+ private:
+  std::size_t value_end(std::size_t at) const {
+    if (text_[at] == '"') return string_end(text_, at);
+    if (text_[at] == '{') return nested_end(at, '}');
+    if (text_[at] == '[') return nested_end(at, ']');
+    std::size_t end = at;
+    while (text_[end] != '"' && text_[end] != '{' && text_[end] != '}') end += step(end);
+    end = trimmed(end);
+    return text_[end - 1] == ',' ? trimmed(end - 1) : end;
+  }
+
+  std::size_t nested_end(std::size_t at, char closer) const {
+    const char opener = text_[at];
+    std::size_t depth = 0;
+    while (at < text_.size()) {
+      if (text_[at] == opener) ++depth;
+      if (text_[at] == closer && --depth == 0) return at + 1;
+      at = text_[at] == '"' ? string_end(text_, at) : at + step(at);
+    }
+    return at;
+  }
+
+  // Over one character outside strings, or a backslash and what it escapes.
+  std::size_t step(std::size_t at) const {
+    return text_[at] == '\\' && (text_[at + 1] == '"' || text_[at + 1] == '\\') ? 2 : 1;
+  }
+  std::size_t trimmed(std::size_t end) const { return text_.find_last_not_of(kSpace, end - 1) + 1; }
+
+  std::string_view text_;
+  std::size_t at_ = 1;
+  bool comma_last_ = false;
+};
+
+std::vector<Member> read_members(std::string_view event, Repairs& repairs) {
+  std::vector<Member> members;
+  MemberReader reader(event);
+  for (Member member; reader.next(member);) members.push_back(member);
+  if (reader.has_trailing_comma()) repairs.note(Problem::trailing_comma);
+  return members;
+}
+
+// Without the members of which a later one takes the place.
+void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
+  std::array<bool, kKeyCount> met{};
+  const auto is_duplicate = [&](const Member& member) {
+    if (member.known == Key::count_) return false;
+    return std::exchange(met[static_cast<std::size_t>(member.known)], true);
+  };
+  std::vector<Member> kept;
+  for (auto member = members.rbegin(); member != members.rend(); ++member)
+    if (!is_duplicate(*member)) kept.push_back(*member);
+  if (kept.size() < members.size()) repairs.note(Problem::duplicate_key);
+  members.assign(kept.rbegin(), kept.rend());
+}
+
+}  // namespace
+
+bool is_clean_event(const Event& event) {
+  const EventFlags flags = event.flags;
+  if (flags.loose_syntax || flags.duplicate_key || flags.escaped_key) return false;
+  if (flags.suspect_text || flags.nested_value) return is_strict_json(event.raw);
+  for (unsigned rest = event.present; rest != 0; rest &= rest - 1) {
+    const std::string_view value = event.text(static_cast<Key>(std::countr_zero(rest)));
+    if (!is_json_string(value) && !is_strict_json(value, kMaxValueDepth)) return false;
+  }
+  return true;
+}
+
+std::string repair_event(const Event& event, ProblemCounts& problems) {
+  Repairs repairs;
+  std::vector<Member> members = read_members(event.raw, repairs);
+  drop_duplicates(members, repairs);
+  std::string out;
+  out.reserve(event.raw.size());
+  for (const Member& member : members) {
+    out += out.empty() ? '{' : ',';
+    append_string(out, member.key, repairs);
+    out += ':';
+    if (is_json_string(member.value)) {
+      append_string(out, unquoted(member.value), repairs);
+    } else if (member.value.front() == '{' || member.value.front() == '[') {
+      append_nested(out, member.value, repairs);
+    } else {
+      append_plain(out, member.value, repairs);
+    }
+  }
+  out += '}';
+  repairs.count(problems, event.offset);
+  return out;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,160 @@
+#include "survey/clock_plan.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+// What is known of one input; `plan()` puts several together.
+struct File {
+  std::string path;
+  FileEvidence evidence;
+  std::optional<std::int64_t> first_ns = {};
+};
+
+FileEvidence composer(std::int64_t rank, const std::vector<std::int64_t>& syncs,
+                      const std::vector<std::int64_t>& bounds = {}) {
+  FileEvidence evidence;
+  const std::string pid = std::to_string(rank);
+  evidence.rank_marks.add({rank, pid, 5});
+  std::uint64_t offset = 100;
+  for (const std::int64_t sync : syncs) evidence.syncs.add({sync, pid, offset += 10});
+  for (const std::int64_t bound : bounds) evidence.error_bounds.add({bound, pid, offset += 10});
+  return evidence;
+}
+
+ClockPlan plan(const std::vector<File>& files) {
+  std::vector<Input> inputs;
+  std::vector<FileEvidence> evidence;
+  std::vector<std::optional<std::int64_t>> first_ns;
+  for (const File& file : files) {
+    inputs.push_back({file.path, std::nullopt});
+    evidence.push_back(file.evidence);
+    first_ns.push_back(file.first_ns);
+  }
+  return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), first_ns);
+}
+
+}  // namespace
+
+TEST_CASE("clock_plan: shifts by the first sync and starts at the earliest event") {
+  // Two cycles whose syncs are in the other order than the names, clocks 37 us a rank apart.
+  const ClockPlan result = plan({
+      {"ep0-ba4-rank0.json", composer(0, {1'795'202'969'005'000}, {20}), 1'795'202'969'001'500'700},
+      {"ep0-ba4-rank1.json", composer(1, {1'795'202'970'005'037}, {25}), 1'795'202'970'001'000'000},
+      {"ep1-ba9-rank0.json", composer(0, {1'795'202'999'005'000}, {30}), 1'795'202'999'001'000'000},
+      {"ep1-ba9-rank1.json", composer(1, {1'795'203'000'005'000}, {35}), 1'795'203'000'001'000'000},
+  });
+  REQUIRE(result.clocks.size() == 4);
+  CHECK(result.facts[3].rank == 1);
+  CHECK(result.facts[3].cycle == "ep1-ba9");
+  CHECK(result.facts[3].sync_us == 1'795'203'000'005'000);
+  CHECK(result.facts[3].error_bound_us == 35);
+  CHECK(result.facts[3].first_ns == 1'795'203'000'001'000'000);
+  CHECK(result.clocks[0].offset_ns == 0);
+  CHECK(result.clocks[1].offset_ns == -1'000'037'000);
+  CHECK(result.clocks[2].offset_ns == 0);
+  CHECK(result.clocks[3].offset_ns == -1'000'000'000);
+  CHECK(result.clocks[1].error_ns == 21'000);
+  CHECK(result.clocks[3].error_ns == 31'000);
+  CHECK(result.origin_ns == 1'795'202'969'000'963'000);
+  for (const FileClock& clock : result.clocks) CHECK(clock.problems.empty());
+}
+
+TEST_CASE("clock_plan: a top-level sync stands in for an event") {
+  FileEvidence object;
+  object.top_level_rank = 1;
+  object.top_level_sync_us = 1'795'202'970'005'000;
+  ClockPlan result =
+      plan({{"rank0.json", composer(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
+  CHECK(result.clocks[1].method == ClockMethod::sync);
+  CHECK(result.clocks[1].offset_ns == -1'000'000'000);
+  CHECK(result.clocks[1].problems.empty());
+
+  object.syncs.add({1'795'202'970'006'000, "1", 300});
+  result = plan({{"rank0.json", composer(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
+  CHECK(result.clocks[1].offset_ns == -1'001'000'000);
+  CHECK(result.clocks[1].problems.count(Problem::sync_conflict) == 1);
+}
+
+TEST_CASE("clock_plan: more than one sync in a file is counted, the first is used") {
+  const ClockPlan result = plan(
+      {{"rank0.json", composer(0, {1000})}, {"rank1.json", composer(1, {3000, 903000, 3000})}});
+  CHECK(result.clocks[1].offset_ns == -2'000'000);
+  CHECK(result.clocks[0].problems.empty());
+  CHECK(result.clocks[1].problems.count(Problem::sync_conflict) == 1);
+  CHECK(result.clocks[1].problems.first_offset(Problem::sync_conflict) == 120);
+}
+
+TEST_CASE("clock_plan: the same sync of two pids is no conflict") {
+  FileEvidence evidence = composer(0, {1000});
+  evidence.syncs.add({1000, "77", 900});
+  evidence.top_level_sync_us = 1000;
+  CHECK(plan({{"rank0.json", evidence}}).clocks[0].problems.empty());
+}
+
+TEST_CASE("clock_plan: a merged file goes by its base alone") {
+  FileEvidence merged = composer(0, {1000, 2000}, {3});
+  merged.rank_marks.add({1, "1", 400});
+  merged.base_ns = 5'000;
+  FileEvidence ours = composer(2, {9000});
+  ours.merged_by = "0.1.0";
+  const ClockPlan result = plan({{"merged.json", merged, 7},
+                                 {"out.json", ours, 90'000},
+                                 {"rank3.json", composer(3, {4000}), 80'000},
+                                 {"rank4.json", composer(4, {6000}), 80'000}});
+  CHECK(result.facts[0].is_merged);
+  CHECK_FALSE(result.facts[0].sync_us.has_value());
+  CHECK_FALSE(result.facts[0].error_bound_us.has_value());
+  CHECK(result.clocks[0].method == ClockMethod::merged);
+  CHECK(result.clocks[0].offset_ns == 5'000);
+  CHECK(result.clocks[0].problems.empty());
+  CHECK(result.clocks[1].method == ClockMethod::merged);
+  CHECK(result.clocks[1].offset_ns == 0);
+  CHECK(result.clocks[2].offset_ns == 0);
+  CHECK(result.clocks[3].offset_ns == -2'000'000);
+  CHECK(result.origin_ns == -1'920'000);
+}
+
+TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {
+  FileEvidence torch;
+  torch.top_level_rank = 1;
+  torch.base_ns = 1'795'202'000'000'000'000;
+  const ClockPlan result = plan({{"ep0-ba4-rank0.json", composer(0, {1'795'202'969'005'000})},
+                                 {"ep0-ba4-rank1.json", composer(1, {1'795'202'970'005'000})},
+                                 {"rank1.4.pt.trace.json", torch, 970'006'000'000}});
+  CHECK(result.clocks[2].method == ClockMethod::sync_of_rank);
+  CHECK(result.clocks[2].offset_ns == 1'795'202'000'000'000'000 - 1'000'000'000);
+  CHECK(result.origin_ns == 1'795'202'969'006'000'000);
+}
+
+TEST_CASE("clock_plan: another world size is counted") {
+  File a{"rank0.json", composer(0, {})};
+  File b{"rank1.json", composer(1, {})};
+  File c{"rank2.json", composer(2, {})};
+  File d{"rank3.json", composer(3, {})};
+  b.evidence.world_size = 4;
+  c.evidence.world_size = 2;
+  d.evidence.world_size = 4;
+  const ClockPlan result = plan({a, b, c, d});
+  CHECK(result.clocks[0].problems.empty());
+  CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[2].problems.count(Problem::world_size_disagrees) == 1);
+  CHECK(result.clocks[3].problems.empty());
+}
+
+TEST_CASE("clock_plan: a missing sync is counted where others have one") {
+  const ClockPlan result = plan({{"rank0.json", composer(0, {1'795'202'969'005'000})},
+                                 {"rank3.json", composer(3, {}), 1'795'202'972'001'000'000}});
+  CHECK(result.clocks[1].method == ClockMethod::epoch);
+  CHECK(result.clocks[1].offset_ns == 0);
+  CHECK(result.clocks[1].problems.count(Problem::no_clock) == 1);
+}
+
+TEST_CASE("clock_plan: no inputs, no clocks") {
+  const ClockPlan result = plan({});
+  CHECK(result.facts.empty());
+  CHECK(result.clocks.empty());
+  CHECK(result.origin_ns == 0);
+}
