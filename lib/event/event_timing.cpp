@@ -1,8 +1,9 @@
 #include "event/event_timing.h"
 
-#include <optional>
-
 #include "event/trace_time.h"
+
+#include <array>
+#include <optional>
 
 namespace traceloom {
 namespace {
@@ -24,7 +25,16 @@ bool is_plain_number(std::string_view text) {
   return true;
 }
 
-bool is_whole_microsecond(std::int64_t ns) { return ns % 1000 == 0; }
+constexpr std::array<bool, 256> kKnownPhases = [] {
+  std::array<bool, 256> known{};
+  for (const char phase : std::string_view("BEXiIRCbneSTpFstfNODPMVvc()="))
+    known[static_cast<unsigned char>(phase)] = true;
+  return known;
+}();
+
+bool is_whole_microsecond(std::int64_t ns) {
+  return ns % 1000 == 0;
+}
 
 // The duration of an X event that starts at `start`.
 void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,
@@ -33,6 +43,11 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
   if (text.empty() || text == "null") {
     problems.add(Problem::missing_duration, event.offset);
     timing.rewrite = true;
+    return;
+  }
+  if (std::int64_t ns = 0, sum = 0; start.atto == 0 && parse_plain_time(text, ns) &&
+                                    !__builtin_add_overflow(start.floor_ns, ns, &sum)) {
+    timing.duration_ns = ns;
     return;
   }
   const std::optional<ParsedTime> duration = parse_time(text);
@@ -54,7 +69,7 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
 }  // namespace
 
 bool is_known_phase(char phase) {
-  return std::string_view("BEXiIRCbneSTpFstfNODPMVvc()=").find(phase) != std::string_view::npos;
+  return kKnownPhases[static_cast<unsigned char>(phase)];
 }
 
 EventTiming time_event(const Event& event, ProblemCounts& problems) {
@@ -68,16 +83,20 @@ EventTiming time_event(const Event& event, ProblemCounts& problems) {
     return timing;
   }
   const std::string_view text = event.text(Key::ts);
-  const std::optional<ParsedTime> start = parse_time(text);
-  if (!start) {
-    problems.add(Problem::bad_timestamp, event.offset);
-    return timing;
+  ParsedTime start;
+  if (!parse_plain_time(text, start.floor_ns)) {
+    const std::optional<ParsedTime> parsed = parse_time(text);
+    if (!parsed) {
+      problems.add(Problem::bad_timestamp, event.offset);
+      return timing;
+    }
+    start = *parsed;
+    timing.rewrite = start.is_fractional() || !is_plain_number(text);
   }
   if (!is_known_phase(event.phase)) problems.add(Problem::unknown_phase, event.offset);
   timing.usable = timing.timed = true;
-  timing.start_ns = start->rounded_ns();
-  timing.rewrite = start->is_fractional() || !is_plain_number(text);
-  if (event.phase == 'X') time_duration(event, *start, timing, problems);
+  timing.start_ns = start.rounded_ns();
+  if (event.phase == 'X') time_duration(event, start, timing, problems);
   timing.sub_microsecond =
       !is_whole_microsecond(timing.start_ns) || !is_whole_microsecond(timing.duration_ns);
   return timing;

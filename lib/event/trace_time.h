@@ -32,8 +32,12 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // Reads the text of a JSON value that holds microseconds: a number in any JSON form (12, 12.345,
 // 1.5e3, -0.0), the same inside quotes (torch_npu), or the broken negatives of Kineto ("0.-66" is
 // -0.066, "-12.-345" is -12.345). nullopt for anything else (null, NaN, "abc", 0x10, +5) and for
-// values beyond +-2^63 ns. About 10 ns for the usual 16 digits.
+// values beyond +-2^63 ns. About 5 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
+
+// The usual case of it alone: at most 16 digits, a point, at most 3 digits, as the output writes them.
+// False, and `ns` means nothing, for any other text, which parse_time() may understand.
+bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
 void append_microseconds(std::string& out, std::int64_t ns);
