@@ -102,36 +102,32 @@ class EventWriter::Edit {
 };
 
 void EventWriter::write(const Event& event, WriteState& state) const {
-  if (is_clean_event(event)) return write_clean(event, state);
+  if (is_clean_event(event)) return write_clean(event, event, state);
   const std::string repaired = repair_event(event, state.problems);
   ProblemCounts ignored;  // they were counted where the event was read
   state.scanner.start(repaired, event.offset, Position::first, ignored);
-  if (const Event* clean = state.scanner.next()) {
-    Event placed = *clean;
-    placed.offset = event.offset;
-    write_clean(placed, state);
-  }
+  if (const Event* clean = state.scanner.next()) write_clean(*clean, event, state);
 }
 
-void EventWriter::write_clean(const Event& event, WriteState& state) const {
+void EventWriter::write_clean(const Event& event, const Event& source, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   ProblemCounts ignored;  // the survey has counted them
   const EventTiming timing = time_event(event, ignored);
   if (!timing.usable) return;
   if (event.phase == 'E' && std::binary_search(file.orphan_ends.begin(), file.orphan_ends.end(),
-                                               event.offset))
+                                               source.offset))
     return;
   if (event.phase == 'M' && is_rewritten_metadata(unquoted(event.text(Key::name)))) return;
 
   Edit edit(event);
   const TrackTarget& target =
-      plan_.tracks.target(file_, event.text(Key::pid), event.text(Key::tid), state.scratch);
+      plan_.tracks.target(file_, source.text(Key::pid), source.text(Key::tid), state.scratch);
   edit.set(Key::pid, target.pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
   if (timing.timed) {
     if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, timing.start_ns + file.shift_ns);
     if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
-    edit_ids(event, edit, state);
+    edit_ids(event, source, edit, state);
     // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
     if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
       edit.replace(Key::s, "\"p\"");
@@ -144,15 +140,17 @@ void EventWriter::write_clean(const Event& event, WriteState& state) const {
   }
 }
 
-void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
+void EventWriter::edit_ids(const Event& event, const Event& source, Edit& edit,
+                           WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   if (event.has(Key::bind_id))
     edit.set_number(Key::bind_id,
-                    kFirstBindId + file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
+                    file.bind_ids.number(id_key(source.text(Key::bind_id), state.scratch)));
   if (is_flow_phase(event.phase) && event.has(Key::id))
-    edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
+    edit.set_number(Key::id, file.flow_ids.number(id_key(source.text(Key::id), state.scratch)));
   if (!is_async_phase(event.phase)) return;
-  const std::string_view key = async_id_key(event, state.scratch);
+  const std::string_view key = file.keeps_async_ids ? merged_async_key(source, state.scratch)
+                                                    : async_id_key(source, state.scratch);
   if (key.empty()) return;
   const std::string id2 = fmt::format("{{\"local\": \"0x{:x}\"}}", file.async_ids.number(key));
   if (event.has(Key::id2)) {

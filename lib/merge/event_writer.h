@@ -38,8 +38,9 @@ class EventWriter {
 
  private:
   class Edit;
-  void write_clean(const Event& event, WriteState& state) const;
-  void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
+  // `source` is the event as it was read: the plan knows pids, tids and ids by that text.
+  void write_clean(const Event& event, const Event& source, WriteState& state) const;
+  void edit_ids(const Event& event, const Event& source, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;
   std::size_t file_;
