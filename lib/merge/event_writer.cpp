@@ -128,8 +128,10 @@ void EventWriter::write_clean(const Event& event, const Event& source, WriteStat
     if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, timing.start_ns + file.shift_ns);
     if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
     edit_ids(event, source, edit, state);
+    // Two clock syncs of one id make catapult stop its import; those of many files have done their work.
+    if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
     // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-    if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+    if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
       edit.replace(Key::s, "\"p\"");
     state.out += ",\n";
     edit.append_to(state.out);
