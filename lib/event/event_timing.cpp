@@ -7,23 +7,6 @@
 namespace traceloom {
 namespace {
 
-// True for numbers as the output writes them: no quotes, no exponent, at most three decimals.
-bool is_plain_number(std::string_view text) {
-  std::size_t decimals = 0;
-  bool behind_point = false;
-  for (std::size_t i = text.front() == '-' ? 1 : 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '.') {
-      behind_point = true;
-    } else if (c < '0' || c > '9') {
-      return false;
-    } else if (behind_point && ++decimals > 3) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool is_whole_microsecond(std::int64_t ns) { return ns % 1000 == 0; }
 
 // The duration of an X event that starts at `start`.
@@ -48,7 +31,7 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
     return;
   }
   timing.duration_ns = end->rounded_ns() - start.rounded_ns();
-  timing.rewrite |= start.is_fractional() || duration->is_fractional() || !is_plain_number(text);
+  timing.rewrite |= start.is_fractional() || !duration->is_plain;
 }
 
 }  // namespace
@@ -76,7 +59,7 @@ EventTiming time_event(const Event& event, ProblemCounts& problems) {
   if (!is_known_phase(event.phase)) problems.add(Problem::unknown_phase, event.offset);
   timing.usable = timing.timed = true;
   timing.start_ns = start->rounded_ns();
-  timing.rewrite = start->is_fractional() || !is_plain_number(text);
+  timing.rewrite = !start->is_plain;
   if (event.phase == 'X') time_duration(event, *start, timing, problems);
   timing.sub_microsecond =
       !is_whole_microsecond(timing.start_ns) || !is_whole_microsecond(timing.duration_ns);

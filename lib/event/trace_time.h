@@ -17,13 +17,20 @@ namespace traceloom {
 struct ParsedTime {
   std::int64_t floor_ns = 0;
   std::uint64_t atto = 0;  // [0, 10^18)
+  bool is_plain = false;   // the text was digits, a point and at most three decimals, as we write it
 
   // Half up, so that rounding is monotone: nesting and adjacency of spans survive it.
   std::int64_t rounded_ns() const { return floor_ns + (atto >= 500'000'000'000'000'000U ? 1 : 0); }
   // True when the text had digits below the nanosecond that are not zero.
   bool is_fractional() const { return atto != 0; }
 
-  friend auto operator<=>(const ParsedTime&, const ParsedTime&) = default;
+  friend bool operator==(const ParsedTime& a, const ParsedTime& b) {
+    return a.floor_ns == b.floor_ns && a.atto == b.atto;
+  }
+  friend std::strong_ordering operator<=>(const ParsedTime& a, const ParsedTime& b) {
+    if (a.floor_ns != b.floor_ns) return a.floor_ns <=> b.floor_ns;
+    return a.atto <=> b.atto;
+  }
 };
 
 // The exact sum, or nullopt when it does not fit int64 nanoseconds.

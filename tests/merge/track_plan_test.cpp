@@ -114,8 +114,8 @@ TEST_CASE("track_plan: tids that viewers cannot tell apart get numbers of their 
                           track("1", "-1107294656"), track("1", "4294967296"),
                           track("1", "4294967295"), track("1", "\"worker\""), track("1", "")}));
   const TrackPlan plan(surveys, {rank_of(0)});
-  CHECK(targets(plan, surveys) == Texts{"0/10000004", "0/10000003", "0/10000000", "0/10000002",
-                                        "0/4294967295", "0/10000005", "0/10000001"});
+  CHECK(targets(plan, surveys) == Texts{"0/10000003", "0/10000002", "0/10000000", "0/10000001",
+                                        "0/4294967295", "0/10000005", "0/10000004"});
 }
 
 TEST_CASE("track_plan: 7, 7.0 and \"7\" are one thread, in one process however its pid is spelt") {
@@ -128,7 +128,7 @@ TEST_CASE("track_plan: 7, 7.0 and \"7\" are one thread, in one process however i
 
 TEST_CASE("track_plan: a number that is taken is passed over") {
   const std::vector<FileSurvey> surveys =
-      surveys_of(file_of({track("1", "10000000"), track("\"Spans\"", "1")}));
+      surveys_of(file_of({track("1", "10000000", 2), track("\"Spans\"", "1")}));
   const TrackPlan plan(surveys, {rank_of(10'000'001)});
   CHECK(targets(plan, surveys) == Texts{"10000001/10000000", "10000001/10000002"});
 }
