@@ -15,11 +15,14 @@ constexpr int kMaxExponent = 1000;
 struct DecimalText {
   bool negative = false;
   std::string_view integer;
+  std::string_view fraction_zeros;  // that belong before the digits of `fraction`
   std::string_view fraction;
   int exponent = 0;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t n = 0;
@@ -42,8 +45,9 @@ bool take_exponent(std::string_view& text, int& exponent) {
   return true;
 }
 
-// JSON's number grammar, and Kineto's broken negatives: it prints quotient and remainder of a negative
-// nanosecond count one after the other, so that -66 ns becomes "0.-66" and -12345 ns "-12.-345".
+// JSON's number grammar, and Kineto's broken negatives: it prints quotient and remainder of a
+// negative nanosecond count one after the other, so that -66 ns becomes "0.-66" and -12345 ns
+// "-12.-345": what stands behind the second minus is a number of nanoseconds.
 std::optional<DecimalText> split(std::string_view text) {
   DecimalText number;
   if (!text.empty() && text.front() == '-') {
@@ -55,12 +59,15 @@ std::optional<DecimalText> split(std::string_view text) {
     return std::nullopt;
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
-    if (!text.empty() && text.front() == '-') {
-      number.negative = true;
-      text.remove_prefix(1);
-    }
+    const bool is_broken_negative = !text.empty() && text.front() == '-';
+    if (is_broken_negative) text.remove_prefix(1);
+    number.negative |= is_broken_negative;
     number.fraction = take_digits(text);
     if (number.fraction.empty()) return std::nullopt;
+    if (is_broken_negative) {
+      if (number.fraction.size() > 3 || !text.empty()) return std::nullopt;
+      number.fraction_zeros = std::string_view("00").substr(0, 3 - number.fraction.size());
+    }
   }
   if (!take_exponent(text, number.exponent) || !text.empty()) return std::nullopt;
   return number;
@@ -74,7 +81,7 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
   int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
   std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
   for (int skipped = -1; skipped > place && atto_unit > 1; --skipped) atto_unit /= 10;
-  for (const std::string_view digits : {number.integer, number.fraction}) {
+  for (const std::string_view digits : {number.integer, number.fraction_zeros, number.fraction}) {
     for (const char c : digits) {
       const unsigned digit = static_cast<unsigned>(c - '0');
       if (place >= 0) {

@@ -143,8 +143,10 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, edit, state);
+  // Two clock syncs of one id make catapult stop its import; those of many files have done their work.
+  if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
   // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-  if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+  if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
   state.out += ",\n";
   edit.append_to(state.out);
@@ -168,12 +170,13 @@ const TrackTarget& EventWriter::find_track(const Event& event, WriteState& state
 void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   if (event.has(Key::bind_id))
-    edit.set_number(Key::bind_id, kFirstBindId + file.bind_ids.number(
-                                                     id_key(event.text(Key::bind_id), state.scratch)));
+    edit.set_number(Key::bind_id,
+                    file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
   if (is_flow_phase(event.phase) && event.has(Key::id))
     edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
   if (!is_async_phase(event.phase)) return;
-  const std::string_view key = async_id_key(event, state.scratch);
+  const std::string_view key = file.keeps_async_ids ? merged_async_key(event, state.scratch)
+                                                    : async_id_key(event, state.scratch);
   if (key.empty()) return;
   const std::string id2 = fmt::format("{{\"local\": \"0x{:x}\"}}", file.async_ids.number(key));
   if (event.has(Key::id2)) {
