@@ -168,8 +168,10 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
 }
 
 std::optional<ParsedTime> parse_time(std::string_view json_value) {
+  const bool negative = json_value.starts_with('-');
   std::int64_t ns = 0;
-  if (parse_plain(json_value, ns)) return ParsedTime{ns, 0, true};
+  if (parse_plain(json_value.substr(negative ? 1 : 0), ns))
+    return ParsedTime{negative ? -ns : ns, 0, true};
   if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
     json_value = json_value.substr(1, json_value.size() - 2);
   const std::optional<DecimalText> number = split(json_value);

@@ -15,8 +15,8 @@ using namespace traceloom;
 namespace {
 
 std::optional<std::int64_t> plain(const std::string& text) {
-  std::int64_t ns = 0;
-  return parse_plain_time(text, ns) ? std::optional(ns) : std::nullopt;
+  const std::optional<ParsedTime> time = parse_time(text);
+  return time && time->is_plain ? std::optional(time->floor_ns) : std::nullopt;
 }
 
 // An X event with these two values, at byte 40.
@@ -35,7 +35,7 @@ Event make_event(const std::string& text, const std::string& ts, const std::stri
 
 }  // namespace
 
-TEST_CASE("parse_plain_time: every number of digits") {
+TEST_CASE("plain times: every number of digits") {
   std::string digits;
   std::int64_t expected = 0;
   for (int i = 1; i <= 16; ++i) {
@@ -58,7 +58,7 @@ TEST_CASE("parse_plain_time: every number of digits") {
   CHECK(plain("1.0") == 1000);
 }
 
-TEST_CASE("parse_plain_time: leaves everything else to parse_time") {
+TEST_CASE("plain times: everything else is read, but not plain") {
   for (const char* text : {"",
                            "-1",
                            "01",
@@ -87,7 +87,7 @@ TEST_CASE("parse_plain_time: leaves everything else to parse_time") {
   }
 }
 
-TEST_CASE("parse_plain_time: understands nothing that parse_time reads differently") {
+TEST_CASE("plain times: understands nothing that parse_time reads differently") {
   std::mt19937_64 random(7);
   constexpr std::string_view kCharacters = "0123456789012345678901234567890123456789..-+e:/ ";
   int understood = 0;
