@@ -56,11 +56,13 @@ TEST_CASE("plain times: every number of digits") {
   CHECK(plain("0") == 0);
   CHECK(plain("0.001") == 1);
   CHECK(plain("1.0") == 1000);
+  CHECK(plain("-1.5") == -1500);
 }
 
 TEST_CASE("plain times: everything else is read, but not plain") {
   for (const char* text : {"",
-                           "-1",
+                           "--1",
+                           "-1e3",
                            "01",
                            "00000000",
                            "1.",
