@@ -2,6 +2,7 @@
 
 #include "base/json_string.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -27,81 +28,33 @@ constexpr std::array<Kind, 256> make_kinds() {
 
 constexpr std::array<Kind, 256> kKinds = make_kinds();
 
-Kind kind_of(char c) {
+inline Kind kind_of(char c) {
   return kKinds[static_cast<unsigned char>(c)];
 }
 
-constexpr std::uint64_t kOnes = 0x0101010101010101;
-constexpr std::uint64_t kHighs = 0x80 * kOnes;
+// The functions from here on take the position where something should begin and give the one
+// behind it, or nullptr when it does not begin there. They read [at, end); those without `end` rely
+// on a character that stops them, which the last one of an object or list is.
 
-// Eight characters, the first one in the low byte.
-std::uint64_t load(const char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  return word;
+inline const char* skip_space(const char* at) {
+  while (kind_of(*at) == Kind::space) ++at;
+  return at;
 }
 
-// Which containers are open: one bit each, set for an object. The innermost 64 live in a register,
-// which real values never exceed; the rest is spilled.
-class ContainerStack {
- public:
-  std::size_t depth() const { return depth_; }
-  bool in_object() const { return (innermost_ & 1) != 0; }
-  void push(bool is_object) {
-    if (depth_ >= 64) spilled_.push_back(innermost_ >> 63 != 0);
-    innermost_ = innermost_ << 1 | static_cast<std::uint64_t>(is_object);
-    ++depth_;
-  }
-  void pop() {
-    innermost_ >>= 1;
-    --depth_;
-    if (depth_ < 64) return;
-    innermost_ |= static_cast<std::uint64_t>(spilled_.back()) << 63;
-    spilled_.pop_back();
-  }
-
- private:
-  std::uint64_t innermost_ = 0;
-  std::size_t depth_ = 0;
-  std::vector<bool> spilled_;
-};
-
-// The methods take the position where something should begin and give the one behind it, or
-// nullptr when it does not begin there.
-class Checker {
- public:
-  Checker(std::string_view text, std::size_t max_depth)
-      : end_(text.data() + text.size()), max_depth_(max_depth) {}
-
-  bool is_value(const char* at);
-
- private:
-  const char* skip_space(const char* at) const {
-    if (end_ - at >= 2 && at[0] == ' ' && kind_of(at[1]) != Kind::space) return at + 1;
-    while (at != end_ && kind_of(*at) == Kind::space) ++at;
-    return at;
-  }
-  const char* skip_digits(const char* at) const;
-  const char* skip_plain(const char* at) const;
-  const char* string(const char* at) const;
-  const char* odd_string(const char* begin, const char* at) const;
-  const char* number(const char* at) const;
-  const char* literal(const char* at) const;
-  const char* key(const char* at) const;
-  const char* open(const char* at, bool& empty);
-  const char* close(const char* at);
-
-  const char* end_;
-  std::size_t max_depth_;
-  ContainerStack stack_;
-};
+inline const char* skip_digits(const char* at, const char* end) {
+  while (at != end && kind_of(*at) == Kind::digit) ++at;
+  return at;
+}
 
 // The first character >= at that does not simply stand for itself in a string: a quote, a
 // backslash, a control character or a byte that is not ASCII.
-inline const char* Checker::skip_plain(const char* at) const {
-  for (; end_ - at >= 8; at += 8) {
-    const std::uint64_t word = load(at);
+inline const char* skip_plain(const char* at, const char* end) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
     // A high bit comes up for each such byte. A borrow can raise one more behind such a byte only,
     // so the lowest is exact.
     const std::uint64_t odd = ((word - 0x20 * kOnes) | ((word ^ ('"' * kOnes)) - kOnes) |
@@ -109,136 +62,158 @@ inline const char* Checker::skip_plain(const char* at) const {
                               kHighs;
     if (odd != 0) return at + std::countr_zero(odd) / 8;
   }
-  while (at != end_ && static_cast<signed char>(*at) >= 0x20 && *at != '"' && *at != '\\') ++at;
+  while (at != end && static_cast<signed char>(*at) >= 0x20 && *at != '"' && *at != '\\') ++at;
   return at;
 }
 
-// Eight bytes at a time for the misprediction that the end of a short loop costs, not for long
-// numbers.
-inline const char* Checker::skip_digits(const char* at) const {
-  for (; end_ - at >= 8; at += 8) {
-    const std::uint64_t digits = load(at) ^ ('0' * kOnes);
-    // Likewise: 0x76 lifts what is above 9 to the high bit.
-    const std::uint64_t odd = ((digits + 0x76 * kOnes) | digits) & kHighs;
-    if (odd != 0) return at + std::countr_zero(odd) / 8;
-  }
-  while (at != end_ && kind_of(*at) == Kind::digit) ++at;
-  return at;
-}
-
-inline const char* Checker::string(const char* at) const {
-  const char* const begin = at + 1;
-  at = skip_plain(begin);
-  if (at != end_ && *at == '"') return at + 1;
-  return odd_string(begin, at);
-}
-
-// A string with something to look at from `at` on.
-const char* Checker::odd_string(const char* begin, const char* at) const {
-  while (at != end_ && *at != '"') {
-    if (*at == '\\' && ++at == end_) return nullptr;
+// A string from its first character on, with something to look at from `at` on.
+const char* odd_string(const char* begin, const char* at, const char* end) {
+  while (at != end && *at != '"') {
+    if (*at == '\\' && ++at == end) return nullptr;
     ++at;
   }
-  if (at == end_) return nullptr;
+  if (at == end) return nullptr;
   return is_clean_json_string({begin, static_cast<std::size_t>(at - begin)}) ? at + 1 : nullptr;
 }
 
-inline const char* Checker::number(const char* at) const {
+inline const char* string(const char* at, const char* end) {
+  const char* const begin = at + 1;
+  at = skip_plain(begin, end);
+  return at != end && *at == '"' ? at + 1 : odd_string(begin, at, end);
+}
+
+inline const char* number(const char* at, const char* end) {
   if (*at == '-') ++at;
   const char* const integer = at;
-  at = skip_digits(at);
+  at = skip_digits(at, end);
   if (at == integer || (*integer == '0' && at - integer > 1)) return nullptr;
-  if (at != end_ && *at == '.') {
+  if (at != end && *at == '.') {
     const char* const fraction = at + 1;
-    at = skip_digits(fraction);
+    at = skip_digits(fraction, end);
     if (at == fraction) return nullptr;
   }
-  if (at != end_ && (*at == 'e' || *at == 'E')) {
+  if (at != end && (*at | 0x20) == 'e') {
     ++at;
-    if (at != end_ && (*at == '+' || *at == '-')) ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
     const char* const exponent = at;
-    at = skip_digits(exponent);
+    at = skip_digits(exponent, end);
     if (at == exponent) return nullptr;
   }
   return at;
 }
 
-const char* Checker::literal(const char* at) const {
-  const std::string_view rest(at, static_cast<std::size_t>(end_ - at));
+const char* literal(const char* at, const char* end) {
+  const std::string_view rest(at, static_cast<std::size_t>(end - at));
   for (const std::string_view word : {"true", "false", "null"})
     if (rest.starts_with(word)) return at + word.size();
   return nullptr;
 }
 
-// A key and its colon, and the white space behind them.
-inline const char* Checker::key(const char* at) const {
-  if (at == end_ || *at != '"') return nullptr;
-  at = string(at);
+// A value that is no object or list.
+inline const char* scalar(const char* at, const char* end) {
+  switch (kind_of(*at)) {
+    case Kind::quote:
+      return string(at, end);
+    case Kind::digit:
+    case Kind::minus:
+      return number(at, end);
+    case Kind::literal:
+      return literal(at, end);
+    default:
+      return nullptr;
+  }
+}
+
+// A key, its colon, and the white space around that.
+inline const char* key(const char* at, const char* end) {
+  if (*at != '"') return nullptr;
+  at = string(at, end);
   if (at == nullptr) return nullptr;
   at = skip_space(at);
-  return at != end_ && *at == ':' ? skip_space(at + 1) : nullptr;
+  return *at == ':' ? skip_space(at + 1) : nullptr;
 }
 
-// A bracket or brace, and the first key behind a brace. `empty` when it is closed at once.
-inline const char* Checker::open(const char* at, bool& empty) {
-  const bool is_object = *at == '{';
-  if (stack_.depth() == max_depth_) return nullptr;
-  stack_.push(is_object);
-  at = skip_space(at + 1);
-  empty = at != end_ && kind_of(*at) == Kind::close;
-  return is_object && !empty ? key(at) : at;
-}
+// Which containers are open, the innermost last: true for an object. Real values stay within a
+// register; what nests deeper is checked again with a stack that has room for it.
+class RegisterStack {
+ public:
+  static constexpr std::size_t kRoom = 63;
+  bool empty() const { return bits_ == 1; }
+  std::size_t depth() const { return static_cast<std::size_t>(std::bit_width(bits_)) - 1; }
+  bool in_object() const { return (bits_ & 1) != 0; }
+  void push(bool is_object) { bits_ = bits_ << 1 | static_cast<std::uint64_t>(is_object); }
+  void pop() { bits_ >>= 1; }
 
-inline const char* Checker::close(const char* at) {
-  if (*at != (stack_.in_object() ? '}' : ']')) return nullptr;
-  stack_.pop();
-  return at + 1;
-}
+ private:
+  std::uint64_t bits_ = 1;
+};
 
-bool Checker::is_value(const char* at) {
-  while (at != nullptr && at != end_) {
-    bool inside = false;  // at a value's place; behind a value otherwise
-    switch (kind_of(*at)) {
-      case Kind::quote:
-        at = string(at);
-        break;
-      case Kind::digit:
-      case Kind::minus:
-        at = number(at);
-        break;
-      case Kind::literal:
-        at = literal(at);
-        break;
-      case Kind::open: {
-        bool empty = false;
-        at = open(at, empty);
-        inside = !empty;
-        break;
+class DeepStack {
+ public:
+  static constexpr std::size_t kRoom = static_cast<std::size_t>(-1);
+  bool empty() const { return bits_.empty(); }
+  std::size_t depth() const { return bits_.size(); }
+  bool in_object() const { return bits_.back(); }
+  void push(bool is_object) { bits_.push_back(is_object); }
+  void pop() { bits_.pop_back(); }
+
+ private:
+  std::vector<bool> bits_;
+};
+
+enum class Verdict { strict, broken, too_deep };
+
+// [at, end) begins with an opening bracket or brace and ends with a closing one.
+template <class Stack>
+Verdict check_container(const char* at, const char* end, std::size_t max_depth) {
+  Stack stack;
+  while (true) {
+    // Here a value begins.
+    bool closes = false;
+    if (kind_of(*at) == Kind::open) {
+      if (stack.depth() == max_depth) return Verdict::too_deep;
+      const bool is_object = *at == '{';
+      stack.push(is_object);
+      at = skip_space(at + 1);
+      closes = kind_of(*at) == Kind::close;
+      if (!closes) {
+        if (is_object) at = key(at, end);
+        if (at == nullptr) return Verdict::broken;
+        continue;
       }
-      default:
-        return false;
-    }
-    if (inside) continue;
-    while (at != nullptr && stack_.depth() > 0) {
+    } else {
+      at = scalar(at, end);
+      if (at == nullptr) return Verdict::broken;
       at = skip_space(at);
-      if (at == end_) return false;
-      if (*at == ',') {
-        at = skip_space(at + 1);
-        if (stack_.in_object()) at = key(at);
-        inside = true;
-        break;
-      }
-      at = close(at);
     }
-    if (!inside) return at == end_;
+    // Here the container goes on or ends.
+    while (closes || *at != ',') {
+      closes = false;
+      if (*at != (stack.in_object() ? '}' : ']')) return Verdict::broken;
+      stack.pop();
+      if (++at == end) return stack.empty() ? Verdict::strict : Verdict::broken;
+      if (stack.empty()) return Verdict::broken;
+      at = skip_space(at);
+    }
+    at = skip_space(at + 1);
+    if (stack.in_object()) at = key(at, end);
+    if (at == nullptr) return Verdict::broken;
   }
-  return false;
 }
 
 }  // namespace
 
 bool is_strict_json(std::string_view value, std::size_t max_depth) {
-  return Checker(value, max_depth).is_value(value.data());
+  if (value.empty()) return false;
+  const char* const begin = value.data();
+  const char* const end = begin + value.size();
+  if (kind_of(*begin) != Kind::open) return scalar(begin, end) == end;
+  if (kind_of(value.back()) != Kind::close) return false;
+  Verdict verdict =
+      check_container<RegisterStack>(begin, end, std::min(max_depth, RegisterStack::kRoom));
+  if (verdict == Verdict::too_deep && max_depth > RegisterStack::kRoom)
+    verdict = check_container<DeepStack>(begin, end, max_depth);
+  return verdict == Verdict::strict;
 }
 
 }  // namespace traceloom

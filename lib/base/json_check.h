@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxJsonDepth = 512;
 // True when `value` (without white space around it) is one JSON value by RFC 8259's grammar, nests
 // at most `max_depth` deep, and every string in it is_clean_json_string(): valid UTF-8, no raw
 // control character, no bad escape, no surrogate escape. Duplicate keys are allowed. Without
-// recursion; about 1.5 GB/s.
+// recursion; about 1.4 GB/s on the args of torch traces, which are all short tokens.
 bool is_strict_json(std::string_view value, std::size_t max_depth = kMaxJsonDepth);
 
 }  // namespace traceloom

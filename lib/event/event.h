@@ -53,6 +53,12 @@ struct Event {
     return static_cast<std::uint16_t>(1U << static_cast<unsigned>(key));
   }
   bool has(Key key) const { return (present & bit(key)) != 0; }
+  void set(Key key, std::size_t begin, std::size_t end) {
+    flags.duplicate_key |= has(key);
+    present |= bit(key);
+    fields[static_cast<std::size_t>(key)] = {static_cast<std::uint32_t>(begin),
+                                             static_cast<std::uint32_t>(end)};
+  }
   // Empty when the key is absent.
   FieldRange range(Key key) const {
     return has(key) ? fields[static_cast<std::size_t>(key)] : FieldRange{};

@@ -15,6 +15,7 @@ constexpr int kMaxExponent = 1000;
 struct DecimalText {
   bool negative = false;
   std::string_view integer;
+  std::string_view fraction_zeros;  // that belong before the digits of `fraction`
   std::string_view fraction;
   int exponent = 0;
 };
@@ -46,7 +47,7 @@ bool take_exponent(std::string_view& text, int& exponent) {
 
 // JSON's number grammar, and Kineto's broken negatives: it prints quotient and remainder of a
 // negative nanosecond count one after the other, so that -66 ns becomes "0.-66" and -12345 ns
-// "-12.-345".
+// "-12.-345": what stands behind the second minus is a number of nanoseconds.
 std::optional<DecimalText> split(std::string_view text) {
   DecimalText number;
   if (!text.empty() && text.front() == '-') {
@@ -58,12 +59,15 @@ std::optional<DecimalText> split(std::string_view text) {
     return std::nullopt;
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
-    if (!text.empty() && text.front() == '-') {
-      number.negative = true;
-      text.remove_prefix(1);
-    }
+    const bool is_broken_negative = !text.empty() && text.front() == '-';
+    if (is_broken_negative) text.remove_prefix(1);
+    number.negative |= is_broken_negative;
     number.fraction = take_digits(text);
     if (number.fraction.empty()) return std::nullopt;
+    if (is_broken_negative) {
+      if (number.fraction.size() > 3 || !text.empty()) return std::nullopt;
+      number.fraction_zeros = std::string_view("00").substr(0, 3 - number.fraction.size());
+    }
   }
   if (!take_exponent(text, number.exponent) || !text.empty()) return std::nullopt;
   return number;
@@ -77,7 +81,7 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
   int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
   std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
   for (int skipped = -1; skipped > place && atto_unit > 1; --skipped) atto_unit /= 10;
-  for (const std::string_view digits : {number.integer, number.fraction}) {
+  for (const std::string_view digits : {number.integer, number.fraction_zeros, number.fraction}) {
     for (const char c : digits) {
       const unsigned digit = static_cast<unsigned>(c - '0');
       if (place >= 0) {
@@ -94,7 +98,7 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
     if (ns > kLimit / 10) return std::nullopt;
     ns *= 10;
   }
-  ParsedTime time{static_cast<std::int64_t>(ns), atto};
+  ParsedTime time{static_cast<std::int64_t>(ns), atto, false};
   if (!number.negative) return time;
   time.floor_ns = -time.floor_ns;
   if (time.atto != 0) {
@@ -104,22 +108,47 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
   return time;
 }
 
-// Eight digits at once, the first of which is the lowest byte. They are checked by adding 6 to each
-// byte, which carries ':' and above out of 0x3_, and summed in pairs, then fours, then all eight.
-bool take_eight_digits(const char* text, std::uint64_t& value) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, text, sizeof bytes);
-  if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
-  constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0U;
-  constexpr std::uint64_t kThrees = 0x3030303030303030U;
-  if ((bytes & kHighHalves) != kThrees) return false;
-  if (((bytes + 0x0606060606060606U) & kHighHalves) != kThrees) return false;
-  bytes -= kThrees;
-  bytes = bytes * 10 + (bytes >> 8);
-  const std::uint64_t pairs = 0x000000FF000000FFU;
-  bytes =
-      ((bytes & pairs) * 0x000F424000000064U + ((bytes >> 16) & pairs) * 0x0000271000000001U) >> 32;
-  value = value * 100'000'000 + bytes;
+// Eight digits at once, or nullopt when one of the eight characters is none.
+std::optional<std::uint32_t> parse_eight(const char* text) {
+  std::uint64_t chunk = 0;
+  std::memcpy(&chunk, text, sizeof chunk);
+  if constexpr (std::endian::native == std::endian::big) chunk = __builtin_bswap64(chunk);
+  chunk ^= 0x3030303030303030U;
+  if ((((chunk + 0x7676767676767676U) | chunk) & 0x8080808080808080U) != 0) return std::nullopt;
+  // Pairs, then fours, then all: the first digit is in the lowest byte.
+  chunk = (chunk * 10 + (chunk >> 8)) & 0x00ff00ff00ff00ffU;
+  chunk = (chunk * 100 + (chunk >> 16)) & 0x0000ffff0000ffffU;
+  return static_cast<std::uint32_t>(chunk * 10000 + (chunk >> 32));
+}
+
+// The usual case: up to 16 digits, a point, up to 3 digits. False when the text is anything else.
+bool parse_plain(std::string_view text, std::int64_t& ns) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const char* const integer = p;
+  std::uint64_t value = 0;
+  if (end - p >= 8) {
+    if (const std::optional<std::uint32_t> eight = parse_eight(p)) {
+      value = *eight;
+      p += 8;
+    }
+  }
+  while (p != end && is_digit(*p)) value = value * 10 + static_cast<unsigned>(*p++ - '0');
+  const std::ptrdiff_t digits = p - integer;
+  if (digits == 0 || digits > 16 || (digits > 1 && *integer == '0')) return false;
+  unsigned scale = 1000;
+  if (p != end) {
+    if (*p++ != '.' || p == end || end - p > 3) return false;
+    for (; p != end; ++p) {
+      if (!is_digit(*p)) return false;
+      value = value * 10 + static_cast<unsigned>(*p - '0');
+      scale /= 10;
+    }
+  }
+  // At most 16 + 3 digits: below 10^19 it fits uint64; what does not fit int64 goes the slow way.
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / scale)
+    return false;
+  ns = static_cast<std::int64_t>(value * scale);
   return true;
 }
 
@@ -139,37 +168,12 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
 }
 
 std::optional<ParsedTime> parse_time(std::string_view json_value) {
+  std::int64_t ns = 0;
+  if (parse_plain(json_value, ns)) return ParsedTime{ns, 0, true};
   if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
     json_value = json_value.substr(1, json_value.size() - 2);
-  std::int64_t ns = 0;
-  if (parse_plain_time(json_value, ns)) return ParsedTime{ns, 0};
   const std::optional<DecimalText> number = split(json_value);
   return number ? evaluate(*number) : std::nullopt;
-}
-
-bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
-  const char* p = json_value.data();
-  const char* const end = p + json_value.size();
-  std::uint64_t value = 0;
-  const char* const integer = p;
-  while (end - p >= 8 && p - integer <= 8 && take_eight_digits(p, value)) p += 8;
-  while (p != end && is_digit(*p)) value = value * 10 + static_cast<unsigned>(*p++ - '0');
-  const std::ptrdiff_t digits = p - integer;
-  if (digits == 0 || digits > 16 || (digits > 1 && *integer == '0')) return false;
-  unsigned scale = 1000;
-  if (p != end) {
-    if (*p++ != '.' || p == end || end - p > 3) return false;
-    for (; p != end; ++p) {
-      if (!is_digit(*p)) return false;
-      value = value * 10 + static_cast<unsigned>(*p - '0');
-      scale /= 10;
-    }
-  }
-  // At most 16 + 3 digits: 10^19 fits uint64; what does not fit int64 goes the slow way.
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / scale)
-    return false;
-  ns = static_cast<std::int64_t>(value * scale);
-  return true;
 }
 
 char* write_microseconds(char* out, std::int64_t ns) {

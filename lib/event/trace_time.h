@@ -17,13 +17,20 @@ namespace traceloom {
 struct ParsedTime {
   std::int64_t floor_ns = 0;
   std::uint64_t atto = 0;  // [0, 10^18)
+  bool is_plain = false;   // the text was digits, a point and at most three decimals, as we write it
 
   // Half up, so that rounding is monotone: nesting and adjacency of spans survive it.
   std::int64_t rounded_ns() const { return floor_ns + (atto >= 500'000'000'000'000'000U ? 1 : 0); }
   // True when the text had digits below the nanosecond that are not zero.
   bool is_fractional() const { return atto != 0; }
 
-  friend auto operator<=>(const ParsedTime&, const ParsedTime&) = default;
+  friend bool operator==(const ParsedTime& a, const ParsedTime& b) {
+    return a.floor_ns == b.floor_ns && a.atto == b.atto;
+  }
+  friend std::strong_ordering operator<=>(const ParsedTime& a, const ParsedTime& b) {
+    if (a.floor_ns != b.floor_ns) return a.floor_ns <=> b.floor_ns;
+    return a.atto <=> b.atto;
+  }
 };
 
 // The exact sum, or nullopt when it does not fit int64 nanoseconds.
@@ -32,12 +39,8 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // Reads the text of a JSON value that holds microseconds: a number in any JSON form (12, 12.345,
 // 1.5e3, -0.0), the same inside quotes (torch_npu), or the broken negatives of Kineto ("0.-66" is
 // -0.066, "-12.-345" is -12.345). nullopt for anything else (null, NaN, "abc", 0x10, +5) and for
-// values beyond +-2^63 ns. About 5 ns for the usual 16 digits.
+// values beyond +-2^63 ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
-
-// The usual case of it alone: at most 16 digits, a point, at most 3 digits, as the output writes them.
-// False, and `ns` means nothing, for any other text, which parse_time() may understand.
-bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
 void append_microseconds(std::string& out, std::int64_t ns);

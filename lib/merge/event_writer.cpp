@@ -21,12 +21,6 @@ bool is_rewritten_metadata(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Where the key of a value begins: its opening quote. The key is written plainly.
-std::uint32_t key_begin(const Event& event, Key key) {
-  const std::size_t quote = event.raw.rfind('"', event.range(key).begin - 1);
-  return static_cast<std::uint32_t>(event.raw.rfind('"', quote - 1));
-}
-
 }  // namespace
 
 // A handful of replacements in the text of one event, applied in the order of their places.
@@ -56,6 +50,12 @@ class EventWriter::Edit {
       replace(key, text);
     else
       insert(key, text);
+  }
+  // The key is written plainly, without escapes.
+  void rename(Key key, std::string_view name) {
+    const std::size_t end = event_.raw.rfind('"', event_.range(key).begin - 1);
+    const std::size_t begin = event_.raw.rfind('"', end - 1) + 1;
+    replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), name);
   }
   void set_time(Key key, std::int64_t ns) {
     char buffer[24];
@@ -102,53 +102,56 @@ class EventWriter::Edit {
 };
 
 void EventWriter::write(const Event& event, WriteState& state) const {
-  if (is_clean_event(event)) return write_clean(event, state);
-  const std::string repaired = repair_event(event, state.problems);
-  ProblemCounts ignored;  // they were counted where the event was read
-  state.scanner.start(repaired, event.offset, Position::first, ignored);
-  if (const Event* clean = state.scanner.next()) {
-    Event placed = *clean;
-    placed.offset = event.offset;
-    write_clean(placed, state);
-  }
-}
-
-void EventWriter::write_clean(const Event& event, WriteState& state) const {
-  const FilePlan& file = plan_.files[file_];
   ProblemCounts ignored;  // the survey has counted them
   const EventTiming timing = time_event(event, ignored);
-  if (!timing.usable) return;
-  if (event.phase == 'E' && std::binary_search(file.orphan_ends.begin(), file.orphan_ends.end(),
-                                               event.offset))
-    return;
-  if (event.phase == 'M' && is_rewritten_metadata(unquoted(event.text(Key::name)))) return;
+  if (!timing.usable || is_left_out(event)) return;
+  if (is_clean_event(event)) return write_as(event, event, timing, state);
+  const std::string repaired = repair_event(event, state.problems);
+  state.scanner.start(repaired, event.offset, Position::first, ignored);
+  if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, state);
+}
 
-  Edit edit(event);
+bool EventWriter::is_left_out(const Event& event) const {
+  if (event.phase == 'M') return is_rewritten_metadata(unquoted(event.text(Key::name)));
+  const std::vector<std::uint64_t>& orphans = plan_.files[file_].orphan_ends;
+  return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
+}
+
+// Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its repaired text.
+void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
+                           WriteState& state) const {
+  const FilePlan& file = plan_.files[file_];
+  Edit edit(clean);
   const TrackTarget& target =
       plan_.tracks.target(file_, event.text(Key::pid), event.text(Key::tid), state.scratch);
   edit.set(Key::pid, target.pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
-  if (timing.timed) {
-    if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, timing.start_ns + file.shift_ns);
-    if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
-    edit_ids(event, edit, state);
-    // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-    if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
-      edit.replace(Key::s, "\"p\"");
-    state.out += ",\n";
-    edit.append_to(state.out);
-    ++state.events;
-  } else {
+  if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
     edit.append_to(state.metadata.emplace_back());
+    return;
   }
+  std::int64_t start_ns = 0;
+  if (__builtin_add_overflow(timing.start_ns, file.shift_ns, &start_ns)) {
+    state.problems.add(Problem::bad_timestamp, event.offset);
+    return;
+  }
+  if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
+  if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
+  edit_ids(event, edit, state);
+  // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
+  if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+    edit.replace(Key::s, "\"p\"");
+  state.out += ",\n";
+  edit.append_to(state.out);
+  ++state.events;
 }
 
 void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   if (event.has(Key::bind_id))
-    edit.set_number(Key::bind_id,
-                    kFirstBindId + file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
+    edit.set_number(Key::bind_id, kFirstBindId + file.bind_ids.number(
+                                                     id_key(event.text(Key::bind_id), state.scratch)));
   if (is_flow_phase(event.phase) && event.has(Key::id))
     edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
   if (!is_async_phase(event.phase)) return;
@@ -158,10 +161,10 @@ void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) co
   if (event.has(Key::id2)) {
     edit.replace(Key::id2, id2);
     // Both are an error to catapult; the id that counted is in id2 now.
-    if (event.has(Key::id))
-      edit.replace(key_begin(event, Key::id), key_begin(event, Key::id) + 4, "\"source_id\"");
+    if (event.has(Key::id)) edit.rename(Key::id, "source_id");
   } else {
-    edit.replace(key_begin(event, Key::id), event.range(Key::id).end, "\"id2\": " + id2);
+    edit.rename(Key::id, "id2");
+    edit.replace(Key::id, id2);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/problems.h"
 #include "event/event.h"
+#include "event/event_timing.h"
 #include "merge/plan.h"
 #include "scan/event_scanner.h"
 
@@ -38,7 +39,9 @@ class EventWriter {
 
  private:
   class Edit;
-  void write_clean(const Event& event, WriteState& state) const;
+  bool is_left_out(const Event& event) const;
+  void write_as(const Event& event, const Event& clean, const EventTiming& timing,
+                WriteState& state) const;
   void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;

@@ -16,6 +16,7 @@
 
 #include "base/problems.h"
 #include "event/event.h"
+#include "scan/event_walk.h"
 #include "scan/text_index.h"
 
 namespace traceloom {
@@ -55,22 +56,9 @@ class EventScanner {
   bool grow_window(std::size_t element);
   bool find_element();
   void count_commas(std::size_t element);
-  // Each takes a position in the window and gives the one behind what it read, or kCut or kMalformed.
+  // From a position in the text to one in the window, or kCut or kMalformed.
   std::size_t parse_element(std::size_t begin);
   std::size_t parse_event(std::size_t begin);
-  std::size_t find_value(std::size_t key_end) const;
-  std::size_t skip_value(std::size_t at, TextIndex::Tokens& tokens) const;
-  std::size_t skip_braces(std::size_t at) const;
-  std::size_t skip_brackets(std::size_t at) const;
-  std::size_t scalar_end(std::size_t at, std::size_t token) const;
-  std::size_t check_gap(std::size_t at, std::size_t token) const;
-  std::size_t close_event(std::size_t event_begin, std::size_t at);
-  void set_field(std::string_view key, std::size_t event_begin, std::size_t value_begin,
-                 std::size_t value_end);
-  void set_other(std::string_view key, std::size_t event_begin, std::size_t value_begin,
-                 std::size_t value_end);
-  void store_field(Key key, std::size_t event_begin, std::size_t value_begin,
-                   std::size_t value_end);
   void resync(std::size_t element);
   const Event* finish(ScanEnd end, std::size_t position);
 
@@ -78,6 +66,7 @@ class EventScanner {
   std::uint64_t offset_ = 0;
   ProblemCounts* problems_ = nullptr;
   TextIndex index_;
+  EventWalk walk_;
   const char* window_ = nullptr;  // the indexed part of text_; `at` in the methods above counts from here
   std::size_t window_begin_ = 0;  // its place in text_
   std::size_t window_size_ = 0;
@@ -85,7 +74,6 @@ class EventScanner {
   std::size_t comma_position_ = 0;
   unsigned commas_ = 0;           // since the last element
   bool after_element_ = false;
-  unsigned members_ = 0;          // of event_
   ScanEnd end_ = ScanEnd::text;
   std::size_t end_position_ = 0;
   Event event_;

@@ -11,8 +11,9 @@ std::optional<std::int64_t> first_value(const DistinctMarks& marks) {
   return marks.empty() ? std::nullopt : std::optional(marks.front().value);
 }
 
-bool is_aligned_already(const FileEvidence& evidence, const FileRank& rank) {
-  return rank.is_merged() || evidence.is_merged() || !evidence.merged_by.empty();
+// Also when RANK=path makes one rank of it.
+bool is_aligned_already(const FileEvidence& evidence) {
+  return evidence.is_merged() || !evidence.merged_by.empty();
 }
 
 std::optional<std::int64_t> sync_of(const FileEvidence& evidence) {
@@ -50,7 +51,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.base_ns = evidence[i].base_ns;
     file.first_ns = first_ns[i];
     file.cycle = cycle_of_name(inputs[i].path);
-    file.is_merged = is_aligned_already(evidence[i], ranks[i]);
+    file.is_merged = is_aligned_already(evidence[i]);
     if (!file.is_merged) {
       file.sync_us = sync_of(evidence[i]);
       file.error_bound_us = first_value(evidence[i].error_bounds);

@@ -79,8 +79,9 @@ TEST_CASE("clock_plan: a top-level sync stands in for an event") {
 }
 
 TEST_CASE("clock_plan: more than one sync in a file is counted, the first is used") {
-  const ClockPlan result = plan(
-      {{"rank0.json", composer(0, {1000})}, {"rank1.json", composer(1, {3000, 903000, 3000})}});
+  FileEvidence evidence = composer(1, {3000, 903000, 3000});
+  evidence.syncs.add({903000, "77", 900});
+  const ClockPlan result = plan({{"rank0.json", composer(0, {1000})}, {"rank1.json", evidence}});
   CHECK(result.clocks[1].offset_ns == -2'000'000);
   CHECK(result.clocks[0].problems.empty());
   CHECK(result.clocks[1].problems.count(Problem::sync_conflict) == 1);
@@ -100,6 +101,7 @@ TEST_CASE("clock_plan: a merged file goes by its base alone") {
   merged.base_ns = 5'000;
   FileEvidence ours = composer(2, {9000});
   ours.merged_by = "0.1.0";
+  REQUIRE_FALSE(ours.is_merged());
   const ClockPlan result = plan({{"merged.json", merged, 7},
                                  {"out.json", ours, 90'000},
                                  {"rank3.json", composer(3, {4000}), 80'000},
@@ -115,6 +117,20 @@ TEST_CASE("clock_plan: a merged file goes by its base alone") {
   CHECK(result.clocks[2].offset_ns == 0);
   CHECK(result.clocks[3].offset_ns == -2'000'000);
   CHECK(result.origin_ns == -1'920'000);
+}
+
+TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") {
+  FileEvidence ours;
+  ours.merged_by = "0.1.0";
+  ours.top_level_sync_us = 9000;
+  CHECK(plan({{"rank0.json", ours}}).clocks[0].method == ClockMethod::merged);
+
+  FileEvidence two = composer(0, {1000});
+  two.rank_marks.add({1, "1", 400});
+  const std::vector<Input> inputs{{"merged.json", 3}};
+  const std::vector<FileRank> ranks = assign_ranks(inputs, {two});
+  REQUIRE_FALSE(ranks[0].is_merged());
+  CHECK(plan_clocks(inputs, {two}, ranks, {7}).clocks[0].method == ClockMethod::merged);
 }
 
 TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {

@@ -104,7 +104,8 @@ TEST_CASE("file_evidence: a rank that is no whole number tells nothing") {
 TEST_CASE("file_evidence: takes what stands around the events") {
   const FileEvidence evidence = evidence_around(
       R"({"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":5,"world_size":8},)"
-      R"("traceEvents":[],"global_rank":6,"clock_sync_timestamp_us":"7","baseTimeNanoseconds":1767189312000000000})");
+      R"("traceEvents":[],"global_rank":6,"clock_sync_timestamp_us":"7",)"
+      R"("baseTimeNanoseconds":1767189312000000000})");
   CHECK(evidence.distributed_rank == 5);
   CHECK(evidence.world_size == 8);
   CHECK(evidence.top_level_rank == 6);
@@ -140,10 +141,9 @@ TEST_CASE("file_evidence: a top-level sync that is no whole number is counted") 
 }
 
 TEST_CASE("file_evidence: the base time of other producers") {
-  CHECK(
-      evidence_around(
-          R"({"traceEvents":[],"viztracer_metadata":{"version":"1.0","baseTimeNanoseconds":1767325615896926966}})")
-          .base_ns == 1'767'325'615'896'926'966);
+  CHECK(evidence_around(R"({"traceEvents":[],"viztracer_metadata":{"version":"1.0",)"
+                        R"("baseTimeNanoseconds":1767325615896926966}})")
+            .base_ns == 1'767'325'615'896'926'966);
   CHECK(evidence_around(R"({"traceEvents":[],"beginningOfTime":1691836962897550})").base_ns ==
         1'691'836'962'897'550'000);
   CHECK(evidence_around(R"({"beginningOfTime":1.5,"traceEvents":[],"baseTimeNanoseconds":7})")

@@ -35,6 +35,7 @@ TEST_CASE("trace_name: the cycle is what is left without rank and endings") {
   CHECK(cycle_of_name("ep2_rank3_ba5.json") == "ep2-ba5");
   CHECK(cycle_of_name("node_trace.2.log") == "node_trace.2");
   CHECK(cycle_of_name("merged.json") == "merged");
+  CHECK(cycle_of_name("_ep1_.json") == "ep1");
 }
 
 TEST_CASE("trace_name: the cycle may be empty") {

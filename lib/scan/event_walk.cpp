@@ -1,0 +1,223 @@
+#include "scan/event_walk.h"
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "base/json_string.h"
+#include "scan/event_key.h"
+
+namespace traceloom {
+namespace {
+
+bool is_scalar(char first) { return first != '"' && first != '{' && first != '['; }
+
+bool is_number(std::string_view text) {
+  std::size_t p = text.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t begin = p;
+    while (p < text.size() && text[p] >= '0' && text[p] <= '9') ++p;
+    return p - begin;
+  };
+  const std::size_t integer = p;
+  const std::size_t integer_digits = digits();
+  if (integer_digits == 0 || (integer_digits > 1 && text[integer] == '0')) return false;
+  if (p < text.size() && text[p] == '.' && (++p, digits() == 0)) return false;
+  if (p < text.size() && (text[p] == 'e' || text[p] == 'E')) {
+    ++p;
+    if (p < text.size() && (text[p] == '+' || text[p] == '-')) ++p;
+    if (digits() == 0) return false;
+  }
+  return p == text.size();
+}
+
+bool is_json_scalar(std::string_view text) {
+  return is_number(text) || text == "true" || text == "false" || text == "null";
+}
+
+// The first position >= at that is no white space; the '\0' behind the text at the latest.
+std::size_t skip_space(const char* text, std::size_t at) {
+  while (is_space(text[at])) ++at;
+  return at;
+}
+
+std::uint64_t load_word(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  return word;
+}
+
+}  // namespace
+
+struct EventWalk::Member {
+  std::size_t key_begin;
+  std::size_t key_end;
+  std::size_t value_begin;
+  std::size_t value_end;
+};
+
+std::size_t EventWalk::walk(std::size_t begin, Event& event) {
+  event.present = 0;
+  event.flags = {};
+  TextIndex::Tokens tokens(*index_, begin + 1);
+  std::size_t token = tokens.next();
+  is_empty_ = token < size_ && text_[token] == '}';
+  std::size_t value_end = begin + 1;
+  if (token < size_ && text_[token] == '"' && !check_gap(value_end, token, false))
+    return kMalformed;
+  while (token < size_ && text_[token] == '"') {
+    Member member{token + 1, tokens.next(), 0, 0};
+    if (member.key_end >= size_) return kCut;
+    const std::size_t value = find_value(member.key_end);
+    if (failed(value)) return value;
+    member.value_begin = value;
+    const char first = text_[value];
+    if (first == '"') {
+      if (tokens.next() != value) return kMalformed;
+      value_end = tokens.next() + 1;
+      if (value_end > size_) return kCut;
+      token = tokens.next();
+    } else if (is_scalar(first)) {
+      token = tokens.next();
+      value_end = scalar_end(value, token);
+      if (failed(value_end)) return value_end;
+    } else {
+      value_end = first == '{' ? skip_object(value) : skip_list(value);
+      if (failed(value_end)) return value_end;
+      tokens.seek(value_end);
+      token = tokens.next();
+    }
+    member.value_end = value_end;
+    set_field(member, begin, event);
+    if (token < size_ && text_[token] == '"' && !is_known_gap(value_end, token) &&
+        !check_gap(value_end, token, true))
+      return kMalformed;
+  }
+  return close(value_end, token, event);
+}
+
+// From the end of the last member to the brace: white space, or a comma that JSON does not want.
+std::size_t EventWalk::close(std::size_t at, std::size_t token, Event& event) const {
+  if (token >= size_) return kCut;
+  if (text_[token] != '}') return kMalformed;
+  at = skip_space(text_, at);
+  if (at == token) return token + 1;
+  if (is_empty_ || text_[at] != ',' || skip_space(text_, at + 1) != token) return kMalformed;
+  event.flags.loose_syntax = true;
+  return token + 1;
+}
+
+// What stood between the members before stands there again, or ", ".
+inline bool EventWalk::is_known_gap(std::size_t at, std::size_t token) const {
+  const std::size_t size = token - at;
+  if (size == 2) return text_[at] == ',' && text_[at + 1] == ' ';
+  return size == gap_size_ && token >= 8 &&
+         load_word(text_ + token - 8) >> (64 - 8 * size) == gap_bytes_;
+}
+
+// One comma, or none before the first member, and any white space.
+bool EventWalk::check_gap(std::size_t at, std::size_t token, bool wants_comma) {
+  const std::size_t size = token - at;
+  at = skip_space(text_, at);
+  if (wants_comma) {
+    if (text_[at] != ',') return false;
+    at = skip_space(text_, at + 1);
+    if (size > 0 && size <= 8 && token >= 8) {
+      gap_size_ = size;
+      gap_bytes_ = load_word(text_ + token - 8) >> (64 - 8 * size);
+    }
+  }
+  return at == token;
+}
+
+// The first character of the value behind a key's closing quote.
+inline std::size_t EventWalk::find_value(std::size_t key_end) const {
+  const char* const text = text_ + key_end + 1;
+  std::size_t at = key_end + 3;
+  if (text[0] != ':' || text[1] != ' ' || is_space(text[2])) {
+    at = skip_space(text_, key_end + 1);
+    if (at < size_ && text_[at] != ':') return kMalformed;
+    if (at < size_) at = skip_space(text_, at + 1);
+  }
+  return at < size_ ? at : kCut;
+}
+
+// A number or literal ends before the comma, or the white space before it, that stands before the next
+// token. What it holds is checked by whoever reads or copies it.
+inline std::size_t EventWalk::scalar_end(std::size_t at, std::size_t token) {
+  if (token >= size_) return kCut;
+  std::size_t end = token;
+  if (text_[token - 1] == ' ' && text_[token - 2] == ',') {
+    end -= 2;
+  } else if (gap_size_ > 0 && token >= at + gap_size_ && is_known_gap(token - gap_size_, token)) {
+    end -= gap_size_;
+  } else {
+    while (end > at && is_space(text_[end - 1])) --end;
+    if (end > at && text_[end - 1] == ',') --end;
+  }
+  while (end > at && is_space(text_[end - 1])) --end;
+  return end > at && text_[at] != ',' ? end : kMalformed;
+}
+
+std::size_t EventWalk::skip_string(std::size_t at) const {
+  TextIndex::Tokens tokens(*index_, at + 1);
+  const std::size_t end = tokens.next();
+  return end < size_ ? end + 1 : kCut;
+}
+
+std::size_t EventWalk::skip_object(std::size_t at) const {
+  std::size_t depth = 1;
+  while (depth > 0) {
+    at = index_->next_brace(at + 1);
+    if (at >= size_) return kCut;
+    depth = text_[at] == '{' ? depth + 1 : depth - 1;
+  }
+  return at + 1;
+}
+
+// Brackets have no bitmap: lists are rare as direct values of an event. A backslash outside strings is never
+// JSON, and would make the quote behind it one that the index does not know.
+std::size_t EventWalk::skip_list(std::size_t at) const {
+  std::size_t depth = 0;
+  while (at < size_) {
+    const char c = text_[at];
+    if (c == '\\') return kMalformed;
+    if (c == '"') {
+      at = skip_string(at);
+      if (failed(at)) return at;
+      continue;
+    }
+    ++at;
+    if (c == '[') ++depth;
+    if (c == ']' && --depth == 0) return at;
+  }
+  return kCut;
+}
+
+inline void EventWalk::set_field(const Member& member, std::size_t begin, Event& event) const {
+  const std::size_t key_size = member.key_end - member.key_begin;
+  const char* const key_text = text_ + member.key_begin;
+  if (key_size > 8) return set_other(member, begin, event);
+  const Key key = kEventKeys.find(member.key_begin + 8 <= size_
+                                      ? EventKeyTable::load(key_text, key_size)
+                                      : EventKeyTable::pack({key_text, key_size}));
+  if (key == Key::count_) return set_other(member, begin, event);
+  event.set(key, member.value_begin - begin, member.value_end - begin);
+}
+
+// A key that nobody asks for, but if it is one in disguise ("\u0070h").
+void EventWalk::set_other(const Member& member, std::size_t begin, Event& event) const {
+  const std::string_view value(text_ + member.value_begin, member.value_end - member.value_begin);
+  event.flags.loose_syntax |= is_scalar(value.front()) && !is_json_scalar(value);
+  event.flags.nested_value |= value.front() == '{' || value.front() == '[';
+  const std::string_view key_text(text_ + member.key_begin, member.key_end - member.key_begin);
+  if (key_text.find('\\') == std::string_view::npos) return;
+  const std::string plain = decode_json_string(key_text);
+  const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain)) : Key::count_;
+  if (key == Key::count_) return;
+  event.flags.escaped_key = true;
+  event.set(key, member.value_begin - begin, member.value_end - begin);
+}
+
+}  // namespace traceloom
