@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/string_table.h"
 #include "event/event_timing.h"
@@ -43,10 +44,13 @@ struct SurveyChunk : ChunkResult {
   IdSet flow_ids;
   IdSet bind_ids;
   IdSet async_ids;
+  IdSet merged_async_ids;
+  bool has_other_async_ids = false;
   std::uint64_t events = 0;
   std::int64_t first_ns = kNoTime;
   bool sub_microsecond = false;
   std::string scratch;
+  ProblemCounts timing_problems;  // counted where events are written, not here
 
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
@@ -89,6 +93,10 @@ void survey_ids(SurveyChunk& chunk, const Event& event) {
   } else if (is_async_phase(event.phase)) {
     if (const std::string_view key = async_id_key(event, chunk.scratch); !key.empty())
       chunk.async_ids.add(key);
+    if (const std::string_view key = merged_async_key(event, chunk.scratch); !key.empty())
+      chunk.merged_async_ids.add(key);
+    else
+      chunk.has_other_async_ids = true;
   }
   if (event.has(Key::bind_id)) chunk.bind_ids.add(id_key(event.text(Key::bind_id), chunk.scratch));
 }
@@ -104,7 +112,9 @@ class SurveyVisitor : public FileVisitor {
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
     SurveyChunk& chunk = static_cast<SurveyChunk&>(result);
-    const EventTiming timing = time_event(event, chunk.problems);
+    // Until a time below the microsecond is met, durations are of interest too.
+    const EventTiming timing = chunk.sub_microsecond ? time_start(event, chunk.timing_problems)
+                                                     : time_event(event, chunk.timing_problems);
     if (!timing.usable) return;
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
@@ -129,7 +139,8 @@ class SurveyVisitor : public FileVisitor {
     survey.flow_ids.add(chunk.flow_ids);
     survey.bind_ids.add(chunk.bind_ids);
     survey.async_ids.add(chunk.async_ids);
-    survey.problems.add(chunk.problems);
+    survey.merged_async_ids.add(chunk.merged_async_ids);
+    survey.has_other_async_ids |= chunk.has_other_async_ids;
     add_tracks(chunk, file);
     add_names(chunk, file);
     if (!chunk.begin_ends.empty()) {
@@ -219,6 +230,19 @@ std::string_view async_id_key(const Event& event, std::string& scratch) {
   const std::string global = json_member(id2, "global");
   if (global.empty()) return {};
   scratch = "global " + global;
+  return scratch;
+}
+
+std::string_view merged_async_key(const Event& event, std::string& scratch) {
+  constexpr std::string_view kBefore = "{\"local\": \"0x";
+  constexpr std::string_view kAfter = "\"}";
+  const std::string_view id2 = event.text(Key::id2);
+  if (event.has(Key::id) || !id2.starts_with(kBefore) || !id2.ends_with(kAfter)) return {};
+  std::uint64_t number = 0;
+  const char* const end = id2.data() + id2.size() - kAfter.size();
+  const auto [stop, error] = std::from_chars(id2.data() + kBefore.size(), end, number, 16);
+  if (error != std::errc{} || stop != end) return {};
+  scratch = std::to_string(number);
   return scratch;
 }
 

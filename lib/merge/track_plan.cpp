@@ -108,7 +108,8 @@ std::string thread_title(const ThreadKey& key, const Thread& thread) {
   std::string own = thread.name;
   while (!own.empty() && own.back() == ' ') own.pop_back();
   if (own.empty())
-    own = tid.empty()                    ? "no tid"
+    own = tid == "\"\""                    ? "unnamed"
+          : tid.empty()                    ? "no tid"
           : tid.front() == '"'           ? std::string(unquoted(tid))
           : thread.is_gpu ? "stream " + tid
                           : "thread " + tid;
