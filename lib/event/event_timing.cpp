@@ -86,7 +86,14 @@ EventTiming time_event(const Event& event, ProblemCounts& problems) {
   ParsedTime start;
   EventTiming timing = time_start_exactly(event, problems, start);
   if (!timing.timed || event.phase != 'X') return timing;
-  time_duration(event, start, timing, problems);
+  std::int64_t end_ns = 0;
+  // Nearly all durations: what is plain needs no exact addition and no rounding.
+  if (timing.rewrite || !parse_plain_time(event.text(Key::dur), timing.duration_ns) ||
+      timing.duration_ns < 0 ||
+      __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)) {
+    timing.duration_ns = 0;
+    time_duration(event, start, timing, problems);
+  }
   timing.sub_microsecond |= !is_whole_microsecond(timing.duration_ns);
   return timing;
 }
