@@ -11,18 +11,6 @@
 #include "merge/event_repair.h"
 
 namespace traceloom {
-namespace {
-
-// Metadata that the merge writes itself, once a rank or track.
-bool is_rewritten_metadata(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "process_name",      "process_labels", "process_sort_index",      "thread_name",
-      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-}  // namespace
-
 // A handful of replacements in the text of one event, applied in the order of their places.
 class EventWriter::Edit {
  public:
@@ -108,7 +96,19 @@ class EventWriter::Edit {
 
 void EventWriter::write(const Event& event, WriteState& state) const {
   const EventTiming timing = time_event(event, state.problems);
-  if (!timing.usable || is_left_out(event)) return;
+  if (!timing.timed || is_stray_end(event)) return;
+  write_usable(event, timing, state);
+}
+
+void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
+  ProblemCounts ignored;
+  EventScanner scanner;
+  scanner.start(metadata.text, metadata.offset, Position::first, ignored);
+  if (const Event* event = scanner.next()) write_usable(*event, EventTiming{}, state);
+}
+
+void EventWriter::write_usable(const Event& event, const EventTiming& timing,
+                               WriteState& state) const {
   if (is_clean_event(event)) return write_as(event, event, timing, state);
   ProblemCounts ignored;  // the text is strict JSON now
   const std::string repaired = repair_event(event, state.problems);
@@ -116,8 +116,7 @@ void EventWriter::write(const Event& event, WriteState& state) const {
   if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, state);
 }
 
-bool EventWriter::is_left_out(const Event& event) const {
-  if (event.phase == 'M') return is_rewritten_metadata(unquoted(event.text(Key::name)));
+bool EventWriter::is_stray_end(const Event& event) const {
   const std::vector<std::uint64_t>& orphans = plan_.files[file_].orphan_ends;
   return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
 }
@@ -132,7 +131,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
   if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
-    edit.append_to(state.metadata.emplace_back());
+    state.out += ",\n";
+    edit.append_to(state.out);
     return;
   }
   std::int64_t start_ns = 0;

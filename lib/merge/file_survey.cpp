@@ -26,6 +26,14 @@ bool is_gpu_category(std::string_view category) {
   return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
 }
 
+// Metadata that the merge writes itself, once a rank or track.
+bool is_rewritten_metadata(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "process_name",      "process_labels", "process_sort_index",      "thread_name",
+      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 // A name that a metadata event gives to a track or process.
 struct NameFact {
   std::string pid;
@@ -40,6 +48,8 @@ struct SurveyChunk : ChunkResult {
   StringTable track_texts;  // pid, '\0', tid
   std::vector<TrackFacts> tracks;
   std::vector<NameFact> names;
+  StringTable metadata_texts;
+  std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
   IdSet flow_ids;
   IdSet bind_ids;
@@ -76,6 +86,11 @@ struct SurveyChunk : ChunkResult {
 void survey_metadata(SurveyChunk& chunk, const Event& event) {
   chunk.evidence.add(event);
   const std::string_view key = unquoted(event.text(Key::name));
+  if (!is_rewritten_metadata(key)) {
+    if (chunk.metadata_texts.intern(event.raw) == chunk.metadata.size())
+      chunk.metadata.push_back({std::string(event.raw), event.offset});
+    return;
+  }
   std::string_view member;
   if (key == "process_name" || key == "thread_name") member = "name";
   if (key == "process_labels") member = "labels";
@@ -104,7 +119,11 @@ void survey_ids(SurveyChunk& chunk, const Event& event) {
 class SurveyVisitor : public FileVisitor {
  public:
   SurveyVisitor(std::size_t files, const FailureHandler& on_failure)
-      : surveys_(files), track_ids_(files), pairers_(files), on_failure_(on_failure) {}
+      : surveys_(files),
+        track_ids_(files),
+        metadata_texts_(files),
+        pairers_(files),
+        on_failure_(on_failure) {}
 
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
 
@@ -143,6 +162,9 @@ class SurveyVisitor : public FileVisitor {
     survey.has_other_async_ids |= chunk.has_other_async_ids;
     add_tracks(chunk, file);
     add_names(chunk, file);
+    for (KeptMetadata& event : chunk.metadata)
+      if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
+        survey.metadata.push_back(std::move(event));
     if (!chunk.begin_ends.empty()) {
       if (!pairers_[file]) pairers_[file] = std::make_unique<BeginEndPairer>();
       pairers_[file]->take(chunk.begin_ends);
@@ -161,6 +183,7 @@ class SurveyVisitor : public FileVisitor {
     survey.is_object = end.top_level.is_object();
     survey.text_bytes = end.text_bytes;
     track_ids_[file] = {};
+    metadata_texts_[file] = {};
     if (!pairers_[file]) return;
     pairers_[file]->finish();
     survey.orphan_ends = pairers_[file]->orphan_ends();
@@ -204,7 +227,8 @@ class SurveyVisitor : public FileVisitor {
   }
 
   std::vector<FileSurvey> surveys_;
-  std::vector<StringTable> track_ids_;  // of surveys_[file].tracks
+  std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
+  std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
 };

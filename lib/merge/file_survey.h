@@ -39,10 +39,17 @@ struct ProcessFacts {
   std::string labels;  // process_labels, decoded
 };
 
+// A metadata event that the merge does not write anew, as it stands in the file.
+struct KeptMetadata {
+  std::string text;
+  std::uint64_t offset = 0;
+};
+
 struct FileSurvey {
   FileEvidence evidence;
   std::vector<TrackFacts> tracks;                 // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
+  std::vector<KeptMetadata> metadata;  // each text once
   IdSet flow_ids;   // s t f
   IdSet bind_ids;   // bind_id of flows between slices
   IdSet async_ids;  // b n e S T p F

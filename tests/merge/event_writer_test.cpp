@@ -52,8 +52,13 @@ class Writing {
         REQUIRE(state.out.starts_with(",\n"));
         written.events.push_back(state.out.substr(2));
       }
-      for (const std::string& one : state.metadata) written.metadata.push_back(one);
       CHECK(state.events == (state.out.empty() ? 0 : 1));
+    }
+    for (const KeptMetadata& event : surveys_[file].metadata) {
+      WriteState state;
+      writer.write_metadata(event, state);
+      written.metadata.push_back(state.out.substr(2));
+      CHECK(state.events == 0);
     }
     return written;
   }
@@ -204,7 +209,7 @@ TEST_CASE("event_writer: async ids become local to the process, of their own in 
   const Texts first = writing.write(0).events;
   REQUIRE(first.size() == 5);
   CHECK(first[0] == R"({"ph":"b","cat":"x","id2": {"local": "0x1"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2": {"local": "0x2"},"pid":0,"tid":7})");
+  CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2" : {"local": "0x2"},"pid":0,"tid":7})");
   CHECK(first[2] == R"({"ph":"n","cat":"x","id2":{"local": "0x3"},"ts":0,"pid":0,"tid":7})");
   CHECK(first[3] == R"({"ph":"S","id2":{"local": "0x4"},"ts":0,"pid":0,"tid":7})");
   CHECK(first[4] == R"({"ph":"F","id2":{"local": "0x5"},"ts":0,"pid":0,"tid":10000000})");
@@ -271,8 +276,8 @@ TEST_CASE("event_writer: knows pids, tids and ids that have to be repaired") {
       "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\r\t\"}]");
   CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":0})",
                             R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":1})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2": {"local": "0x0"}})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2": {"local": "0x1"}})"});
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x0"}})",
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})"});
 }
 
 TEST_CASE("event_writer: a key that stands twice or is escaped is written once, plainly") {

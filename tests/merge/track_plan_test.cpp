@@ -197,6 +197,14 @@ TEST_CASE("track_plan: the process that Composer marked with the rank is the mai
   CHECK(targets(plan, surveys) == Texts{"2/100", "2/10000000"});
 }
 
+TEST_CASE("track_plan: a GPU row in the main process is not its main thread") {
+  TrackFacts gpu = gpu_track("0", "7");
+  gpu.events = 100;
+  const std::vector<FileSurvey> surveys = surveys_of(file_of({gpu, track("0", "60", 1)}));
+  const TrackPlan plan(surveys, {rank_of(0)});
+  CHECK(names(plan.ranks()[0]) == Texts{"60 thread 60", "7 stream 7"});
+}
+
 TEST_CASE("track_plan: a rank that a process names itself after is not named twice") {
   FileSurvey survey = file_of({track("2", "100")});
   survey.processes = {{"2", {"Rank 2 training loop process", ""}}};
