@@ -21,7 +21,9 @@ struct DecimalText {
   int exponent = 0;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t n = 0;
@@ -124,10 +126,13 @@ std::optional<std::uint32_t> parse_eight(const char* text) {
   return static_cast<std::uint32_t>(chunk * 10000 + (chunk >> 32));
 }
 
-// The usual case: up to 16 digits, a point, up to 3 digits. False when the text is anything else.
-bool parse_plain(std::string_view text, std::int64_t& ns) {
-  const char* p = text.data();
-  const char* const end = p + text.size();
+}  // namespace
+
+bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
+  const char* p = json_value.data();
+  const char* const end = p + json_value.size();
+  const bool negative = p != end && *p == '-';
+  p += negative ? 1 : 0;
   const char* const integer = p;
   std::uint64_t value = 0;
   if (end - p >= 8) {
@@ -151,10 +156,9 @@ bool parse_plain(std::string_view text, std::int64_t& ns) {
   // At most 16 + 3 digits: below 10^19 it fits uint64; what does not fit int64 goes the slow way.
   if (value > kMaxNs / scale) return false;
   ns = static_cast<std::int64_t>(value * scale);
+  if (negative) ns = -ns;
   return true;
 }
-
-}  // namespace
 
 std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
   ParsedTime sum;
@@ -173,7 +177,7 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
 
 std::optional<ParsedTime> parse_time(std::string_view json_value) {
   std::int64_t ns = 0;
-  if (parse_plain(json_value, ns)) return ParsedTime{ns, 0, true};
+  if (parse_plain_time(json_value, ns)) return ParsedTime{ns, 0, true};
   if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
     json_value = json_value.substr(1, json_value.size() - 2);
   const std::optional<DecimalText> number = split(json_value);

@@ -43,6 +43,10 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
 
+// The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three decimals. False, and
+// `ns` untouched, for any other text.
+bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
+
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
 void append_microseconds(std::string& out, std::int64_t ns);
 // The same into a buffer of at least 24 bytes; returns the end.

@@ -11,18 +11,6 @@
 #include "merge/event_repair.h"
 
 namespace traceloom {
-namespace {
-
-// Metadata that the merge writes itself, once a rank or track.
-bool is_rewritten_metadata(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "process_name",      "process_labels", "process_sort_index",      "thread_name",
-      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-}  // namespace
-
 // A handful of replacements in the text of one event, applied in the order of their places.
 class EventWriter::Edit {
  public:
@@ -68,8 +56,7 @@ class EventWriter::Edit {
   }
 
   void append_to(std::string& out) {
-    std::stable_sort(patches_.begin(), patches_.begin() + patch_count_,
-                     [](const Patch& a, const Patch& b) { return a.begin < b.begin; });
+    sort_patches();
     std::uint32_t at = 0;
     for (std::size_t i = 0; i < patch_count_; ++i) {
       const Patch& patch = patches_[i];
@@ -88,6 +75,12 @@ class EventWriter::Edit {
     std::uint16_t text_size;
   };
 
+  // By place, stable; they are few and mostly in order.
+  void sort_patches() {
+    for (std::size_t i = 1; i < patch_count_; ++i)
+      for (std::size_t j = i; j > 0 && patches_[j].begin < patches_[j - 1].begin; --j)
+        std::swap(patches_[j], patches_[j - 1]);
+  }
   // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
   void append_text(std::string_view text) {
     std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
@@ -102,17 +95,28 @@ class EventWriter::Edit {
 };
 
 void EventWriter::write(const Event& event, WriteState& state) const {
-  ProblemCounts ignored;  // the survey has counted them
-  const EventTiming timing = time_event(event, ignored);
-  if (!timing.usable || is_left_out(event)) return;
+  const EventTiming timing = time_event(event, state.problems);
+  if (!timing.timed || is_stray_end(event)) return;
+  write_usable(event, timing, state);
+}
+
+void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
+  ProblemCounts ignored;
+  EventScanner scanner;
+  scanner.start(metadata.text, metadata.offset, Position::first, ignored);
+  if (const Event* event = scanner.next()) write_usable(*event, EventTiming{}, state);
+}
+
+void EventWriter::write_usable(const Event& event, const EventTiming& timing,
+                               WriteState& state) const {
   if (is_clean_event(event)) return write_as(event, event, timing, state);
+  ProblemCounts ignored;  // the text is strict JSON now
   const std::string repaired = repair_event(event, state.problems);
   state.scanner.start(repaired, event.offset, Position::first, ignored);
   if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, state);
 }
 
-bool EventWriter::is_left_out(const Event& event) const {
-  if (event.phase == 'M') return is_rewritten_metadata(unquoted(event.text(Key::name)));
+bool EventWriter::is_stray_end(const Event& event) const {
   const std::vector<std::uint64_t>& orphans = plan_.files[file_].orphan_ends;
   return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
 }
@@ -122,13 +126,13 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   Edit edit(clean);
-  const TrackTarget& target =
-      plan_.tracks.target(file_, event.text(Key::pid), event.text(Key::tid), state.scratch);
+  const TrackTarget& target = find_track(event, state);
   edit.set(Key::pid, target.pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
   if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
-    edit.append_to(state.metadata.emplace_back());
+    state.out += ",\n";
+    edit.append_to(state.out);
     return;
   }
   std::int64_t start_ns = 0;
@@ -139,23 +143,40 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, edit, state);
+  // Two clock syncs of one id make catapult stop its import; those of many files have done their work.
+  if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
   // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-  if (event.phase == 'i' && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+  if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
   state.out += ",\n";
   edit.append_to(state.out);
   ++state.events;
 }
 
+// Neighbours are mostly of the same track.
+const TrackTarget& EventWriter::find_track(const Event& event, WriteState& state) const {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
+      tid != state.last_tid) {
+    state.last_track = &plan_.tracks.target(file_, pid, tid, state.scratch);
+    state.last_file = file_;
+    state.last_pid = pid;
+    state.last_tid = tid;
+  }
+  return *state.last_track;
+}
+
 void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   if (event.has(Key::bind_id))
-    edit.set_number(Key::bind_id, kFirstBindId + file.bind_ids.number(
-                                                     id_key(event.text(Key::bind_id), state.scratch)));
+    edit.set_number(Key::bind_id,
+                    file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
   if (is_flow_phase(event.phase) && event.has(Key::id))
     edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
   if (!is_async_phase(event.phase)) return;
-  const std::string_view key = async_id_key(event, state.scratch);
+  const std::string_view key = file.keeps_async_ids ? merged_async_key(event, state.scratch)
+                                                    : async_id_key(event, state.scratch);
   if (key.empty()) return;
   const std::string id2 = fmt::format("{{\"local\": \"0x{:x}\"}}", file.async_ids.number(key));
   if (event.has(Key::id2)) {

@@ -21,11 +21,15 @@ namespace traceloom {
 // What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to chunk.
 struct WriteState {
   std::string out;                     // events, each behind ",\n"
-  std::vector<std::string> metadata;   // metadata events that are kept, without comma
   ProblemCounts problems;
   std::uint64_t events = 0;            // written to out
   std::string scratch;
   EventScanner scanner;                // reads events again that were repaired
+  // The track that was looked up last.
+  const TrackTarget* last_track = nullptr;
+  std::size_t last_file = 0;
+  std::string last_pid;
+  std::string last_tid;
 };
 
 // Thread-safe: holds no state of its own.
@@ -33,15 +37,18 @@ class EventWriter {
  public:
   EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
 
-  // `event` as it was read. What time_event() refuses, stray end events and the metadata that the merge
-  // writes anew are left out.
+  // `event` as it was read. What time_event() refuses, stray end events and metadata are left out.
   void write(const Event& event, WriteState& state) const;
+  // A metadata event that the survey has kept; it is not counted in state.events.
+  void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
   class Edit;
-  bool is_left_out(const Event& event) const;
+  bool is_stray_end(const Event& event) const;
+  void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
+  const TrackTarget& find_track(const Event& event, WriteState& state) const;
   void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/string_table.h"
 #include "event/event_timing.h"
@@ -25,6 +26,14 @@ bool is_gpu_category(std::string_view category) {
   return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
 }
 
+// Metadata that the merge writes itself, once a rank or track.
+bool is_rewritten_metadata(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "process_name",      "process_labels", "process_sort_index",      "thread_name",
+      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 // A name that a metadata event gives to a track or process.
 struct NameFact {
   std::string pid;
@@ -39,14 +48,19 @@ struct SurveyChunk : ChunkResult {
   StringTable track_texts;  // pid, '\0', tid
   std::vector<TrackFacts> tracks;
   std::vector<NameFact> names;
+  StringTable metadata_texts;
+  std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
   IdSet flow_ids;
   IdSet bind_ids;
   IdSet async_ids;
+  IdSet merged_async_ids;
+  bool has_other_async_ids = false;
   std::uint64_t events = 0;
   std::int64_t first_ns = kNoTime;
   bool sub_microsecond = false;
   std::string scratch;
+  ProblemCounts timing_problems;  // counted where events are written, not here
 
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
@@ -72,6 +86,11 @@ struct SurveyChunk : ChunkResult {
 void survey_metadata(SurveyChunk& chunk, const Event& event) {
   chunk.evidence.add(event);
   const std::string_view key = unquoted(event.text(Key::name));
+  if (!is_rewritten_metadata(key)) {
+    if (chunk.metadata_texts.intern(event.raw) == chunk.metadata.size())
+      chunk.metadata.push_back({std::string(event.raw), event.offset});
+    return;
+  }
   std::string_view member;
   if (key == "process_name" || key == "thread_name") member = "name";
   if (key == "process_labels") member = "labels";
@@ -89,6 +108,10 @@ void survey_ids(SurveyChunk& chunk, const Event& event) {
   } else if (is_async_phase(event.phase)) {
     if (const std::string_view key = async_id_key(event, chunk.scratch); !key.empty())
       chunk.async_ids.add(key);
+    if (const std::string_view key = merged_async_key(event, chunk.scratch); !key.empty())
+      chunk.merged_async_ids.add(key);
+    else
+      chunk.has_other_async_ids = true;
   }
   if (event.has(Key::bind_id)) chunk.bind_ids.add(id_key(event.text(Key::bind_id), chunk.scratch));
 }
@@ -96,7 +119,11 @@ void survey_ids(SurveyChunk& chunk, const Event& event) {
 class SurveyVisitor : public FileVisitor {
  public:
   SurveyVisitor(std::size_t files, const FailureHandler& on_failure)
-      : surveys_(files), track_ids_(files), pairers_(files), on_failure_(on_failure) {}
+      : surveys_(files),
+        track_ids_(files),
+        metadata_texts_(files),
+        pairers_(files),
+        on_failure_(on_failure) {}
 
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
 
@@ -104,7 +131,9 @@ class SurveyVisitor : public FileVisitor {
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
     SurveyChunk& chunk = static_cast<SurveyChunk&>(result);
-    const EventTiming timing = time_event(event, chunk.problems);
+    // Until a time below the microsecond is met, durations are of interest too.
+    const EventTiming timing = chunk.sub_microsecond ? time_start(event, chunk.timing_problems)
+                                                     : time_event(event, chunk.timing_problems);
     if (!timing.usable) return;
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
@@ -129,9 +158,13 @@ class SurveyVisitor : public FileVisitor {
     survey.flow_ids.add(chunk.flow_ids);
     survey.bind_ids.add(chunk.bind_ids);
     survey.async_ids.add(chunk.async_ids);
-    survey.problems.add(chunk.problems);
+    survey.merged_async_ids.add(chunk.merged_async_ids);
+    survey.has_other_async_ids |= chunk.has_other_async_ids;
     add_tracks(chunk, file);
     add_names(chunk, file);
+    for (KeptMetadata& event : chunk.metadata)
+      if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
+        survey.metadata.push_back(std::move(event));
     if (!chunk.begin_ends.empty()) {
       if (!pairers_[file]) pairers_[file] = std::make_unique<BeginEndPairer>();
       pairers_[file]->take(chunk.begin_ends);
@@ -150,6 +183,7 @@ class SurveyVisitor : public FileVisitor {
     survey.is_object = end.top_level.is_object();
     survey.text_bytes = end.text_bytes;
     track_ids_[file] = {};
+    metadata_texts_[file] = {};
     if (!pairers_[file]) return;
     pairers_[file]->finish();
     survey.orphan_ends = pairers_[file]->orphan_ends();
@@ -193,7 +227,8 @@ class SurveyVisitor : public FileVisitor {
   }
 
   std::vector<FileSurvey> surveys_;
-  std::vector<StringTable> track_ids_;  // of surveys_[file].tracks
+  std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
+  std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
 };
@@ -219,6 +254,19 @@ std::string_view async_id_key(const Event& event, std::string& scratch) {
   const std::string global = json_member(id2, "global");
   if (global.empty()) return {};
   scratch = "global " + global;
+  return scratch;
+}
+
+std::string_view merged_async_key(const Event& event, std::string& scratch) {
+  constexpr std::string_view kBefore = "{\"local\": \"0x";
+  constexpr std::string_view kAfter = "\"}";
+  const std::string_view id2 = event.text(Key::id2);
+  if (event.has(Key::id) || !id2.starts_with(kBefore) || !id2.ends_with(kAfter)) return {};
+  std::uint64_t number = 0;
+  const char* const end = id2.data() + id2.size() - kAfter.size();
+  const auto [stop, error] = std::from_chars(id2.data() + kBefore.size(), end, number, 16);
+  if (error != std::errc{} || stop != end) return {};
+  scratch = std::to_string(number);
   return scratch;
 }
 

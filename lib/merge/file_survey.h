@@ -39,13 +39,22 @@ struct ProcessFacts {
   std::string labels;  // process_labels, decoded
 };
 
+// A metadata event that the merge does not write anew, as it stands in the file.
+struct KeptMetadata {
+  std::string text;
+  std::uint64_t offset = 0;
+};
+
 struct FileSurvey {
   FileEvidence evidence;
   std::vector<TrackFacts> tracks;                 // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
+  std::vector<KeptMetadata> metadata;  // each text once
   IdSet flow_ids;   // s t f
   IdSet bind_ids;   // bind_id of flows between slices
   IdSet async_ids;  // b n e S T p F
+  IdSet merged_async_ids;          // the same by merged_async_key()
+  bool has_other_async_ids = false;  // some id is not as a merge writes it
   std::vector<std::uint64_t> orphan_ends;  // offsets of E events without a B, ascending
   std::uint64_t events = 0;                // usable ones, without metadata
   std::optional<std::int64_t> first_ns;    // earliest start of what will be written
@@ -65,6 +74,9 @@ std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
 // The key of an async event's id within its file: id2.local belongs to a process, id and id2.global do not. Empty when
 // the event has no id.
 std::string_view async_id_key(const Event& event, std::string& scratch);
+// The number in an id that a merge has written, {"local": "0x1f"}, as decimal text; empty for any
+// other id. Such numbers are unique in their file, and kept when the file is merged again.
+std::string_view merged_async_key(const Event& event, std::string& scratch);
 
 inline bool is_flow_phase(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
 inline bool is_async_phase(char phase) {

@@ -74,9 +74,9 @@ void write_metadata(std::string& text, const OutputRank& rank) {
 
 // Keys that the merge itself writes, or whose values it has used up.
 bool is_own_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 6> kKeys{
-      "traceEvents",     "displayTimeUnit", "baseTimeNanoseconds",
-      "beginningOfTime", "otherData",       "controllerTraceDataKey"};
+  static constexpr std::array<std::string_view, 5> kKeys{
+      "traceEvents", "displayTimeUnit", "baseTimeNanoseconds", "beginningOfTime",
+      "controllerTraceDataKey"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -177,15 +177,27 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
 // values, keeps each of them, in a list.
 using RankValues = std::map<std::string, std::vector<std::string>>;
 
+void add_value(std::vector<std::string>& values, const std::string& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+// What an earlier merge has written by this function.
+void add_merged_values(const std::string& other_data, std::map<std::int64_t, RankValues>& ranks) {
+  for (const auto& [number, members] : json_members(json_member(other_data, "ranks")))
+    if (const std::optional<std::int64_t> rank = json_integer(number))
+      for (const auto& [key, value] : json_members(members)) add_value(ranks[*rank][key], value);
+}
+
 std::map<std::int64_t, RankValues> values_by_rank(const MergePlan& plan,
                                                   const std::vector<FileSurvey>& surveys) {
   std::map<std::int64_t, RankValues> ranks;
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     for (const TopLevelEntry& entry : surveys[i].top_level) {
       if (is_own_key(entry.key)) continue;
-      std::vector<std::string>& values = ranks[plan.files[i].rank.rank][entry.key];
-      if (std::find(values.begin(), values.end(), entry.value) == values.end())
-        values.push_back(entry.value);
+      if (entry.key == "otherData" && !surveys[i].evidence.merged_by.empty())
+        add_merged_values(entry.value, ranks);
+      else
+        add_value(ranks[plan.files[i].rank.rank][entry.key], entry.value);
     }
   }
   return ranks;

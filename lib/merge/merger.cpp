@@ -51,6 +51,20 @@ class WriteVisitor : public FileVisitor {
     for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
   }
 
+  // Before all other events, so that a merge of a merge finds them where it puts them.
+  void write_metadata(const std::vector<FileSurvey>& surveys) {
+    std::unordered_set<std::string> written;
+    for (std::size_t file = 0; file < surveys.size(); ++file) {
+      WriteState state;
+      for (const KeptMetadata& event : surveys[file].metadata) {
+        state.out.clear();
+        writers_[file].write_metadata(event, state);
+        if (written.insert(state.out).second) output_.write(state.out);
+      }
+      problems_[file].add(state.problems);
+    }
+  }
+
   const std::vector<ProblemCounts>& problems() const { return problems_; }
   const std::vector<std::uint64_t>& events() const { return events_; }
 
@@ -64,7 +78,6 @@ class WriteVisitor : public FileVisitor {
   void recycle(std::unique_ptr<ChunkResult> result) override {
     WriteState& state = static_cast<WriteChunk&>(*result).state;
     state.out.clear();
-    state.metadata.clear();
     state.problems = {};
     state.events = 0;
     const std::lock_guard lock(mutex_);
@@ -80,9 +93,6 @@ class WriteVisitor : public FileVisitor {
   }
   void take(ChunkResult& result, std::size_t file) override {
     WriteChunk& chunk = static_cast<WriteChunk&>(result);
-    for (std::string& event : chunk.state.metadata)
-      if (const auto [place, is_new] = metadata_.insert(std::move(event)); is_new)
-        output_.write(",\n" + *place);
     if (output_.is_gzip())
       output_.write_block(chunk.block);
     else
@@ -98,7 +108,6 @@ class WriteVisitor : public FileVisitor {
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;
-  std::unordered_set<std::string> metadata_;  // what has been written, to write it once
   std::mutex mutex_;
   std::vector<std::unique_ptr<ChunkResult>> free_;
 };
@@ -169,6 +178,7 @@ MergeSummary merge_traces(const MergeOptions& options) {
   Output output(options.output, options.gzip_level);
   output.write(head_of_trace(plan));
   WriteVisitor visitor(plan, output, options.gzip_level);
+  visitor.write_metadata(surveyed.surveys);
   std::vector<std::string> paths;
   for (const Input& input : surveyed.inputs) paths.push_back(input.path);
   scan.progress = [&](std::uint64_t bytes) {

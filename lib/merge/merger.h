@@ -51,7 +51,7 @@ struct MergeSummary {
 
 // Memory: about 10 MiB a thread, whatever the size of the inputs, plus tracks and odd ids. The same
 // bytes come out for any number of threads. Throws UsageError when the output is one of the inputs, before
-// anything is opened for writing, or when stdin is given (a merge reads twice: the message says what to do); Error for an
+// anything is opened for writing; Error for an
 // input that is no trace (unless keep_going), for one that cannot be read, and for the output. After an exception the old
 // output is untouched.
 MergeSummary merge_traces(const MergeOptions& options);

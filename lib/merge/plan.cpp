@@ -21,14 +21,18 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
 
   MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond};
   std::uint64_t flow_base = 0;
-  std::uint64_t bind_base = 0;
+  std::uint64_t bind_base = kFirstBindId;
   std::uint64_t async_base = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const FileSurvey& survey = surveys[i];
-    plan.files.push_back({inputs[i].path, ranks[i], clocks.clocks[i],
-                          clocks.clocks[i].offset_ns - clocks.origin_ns,
-                          IdMap(survey.flow_ids, flow_base), IdMap(survey.bind_ids, bind_base),
-                          IdMap(survey.async_ids, async_base), survey.orphan_ends});
+    const bool was_merged = !survey.evidence.merged_by.empty();
+    const bool keeps_async_ids = was_merged && !survey.has_other_async_ids;
+    plan.files.push_back(
+        {inputs[i].path, ranks[i], clocks.clocks[i], clocks.clocks[i].offset_ns - clocks.origin_ns,
+         IdMap(survey.flow_ids, flow_base),
+         IdMap(survey.bind_ids, was_merged ? bind_base - kFirstBindId : bind_base),
+         IdMap(keeps_async_ids ? survey.merged_async_ids : survey.async_ids, async_base),
+         keeps_async_ids, survey.orphan_ends});
     flow_base = plan.files.back().flow_ids.end();
     bind_base = plan.files.back().bind_ids.end();
     async_base = plan.files.back().async_ids.end();

@@ -108,7 +108,8 @@ std::string thread_title(const ThreadKey& key, const Thread& thread) {
   std::string own = thread.name;
   while (!own.empty() && own.back() == ' ') own.pop_back();
   if (own.empty())
-    own = tid.empty()                    ? "no tid"
+    own = tid == "\"\""                    ? "unnamed"
+          : tid.empty()                    ? "no tid"
           : tid.front() == '"'           ? std::string(unquoted(tid))
           : thread.is_gpu ? "stream " + tid
                           : "thread " + tid;
@@ -165,13 +166,13 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
 }
 
 // The main thread: the one whose tid is the process's pid, the one an earlier merge put first, or the
-// busiest of the main process.
+// busiest of the main process, GPU rows last (Composer's files have them in the main process).
 const ThreadKey* find_main_thread(const Process& process) {
   const ThreadKey* best = nullptr;
-  std::tuple<bool, bool, bool, std::uint64_t> best_score;
+  std::tuple<bool, bool, bool, bool, std::uint64_t> best_score;
   for (const auto& [key, thread] : process.threads) {
     const std::tuple score{!key.is_foreign, thread.merged_sort_index == std::int64_t{0},
-                           thread.is_os_main, thread.events};
+                           thread.is_os_main, !thread.is_gpu, thread.events};
     if (best == nullptr || score > best_score) {
       best = &key;
       best_score = score;

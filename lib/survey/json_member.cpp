@@ -20,6 +20,27 @@ std::string json_member(std::string_view object, std::string_view key) {
   return std::string(raw);
 }
 
+std::vector<std::pair<std::string, std::string>> json_members(std::string_view object) {
+  simdjson::ondemand::parser parser;
+  const simdjson::padded_string text(object);
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object found;
+  std::vector<std::pair<std::string, std::string>> members;
+  if (parser.iterate(text).get(document) != simdjson::SUCCESS) return {};
+  if (document.get_object().get(found) != simdjson::SUCCESS) return {};
+  for (auto member : found) {
+    std::string_view key;
+    simdjson::ondemand::value value;
+    std::string_view raw;
+    if (member.unescaped_key().get(key) != simdjson::SUCCESS) return {};
+    std::string name(key);
+    if (member.value().get(value) != simdjson::SUCCESS) return {};
+    if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) return {};
+    members.emplace_back(std::move(name), raw);
+  }
+  return members;
+}
+
 std::optional<std::int64_t> json_integer(std::string_view json_value) {
   const std::string text = canonical_id(json_value);
   std::int64_t number = 0;

@@ -25,7 +25,6 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   // Composer's merger spells it --output_file.
   add_output(app, command.merge.output);
   app.add_option("--output_file", command.merge.output)->group("");
-  std::string level;
   app.add_option("--gzip-level", command.merge.gzip_level,
                  fmt::format("{} (fast) to {} (small), for outputs that end in .gz; default {}",
                              kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))

@@ -1,0 +1,119 @@
+#include "merge/frame.h"
+
+#include "oracle/json_value.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+FileRank rank_of(std::int64_t number, RankSource source) {
+  FileRank rank;
+  rank.rank = number;
+  rank.source = source;
+  return rank;
+}
+
+MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks) {
+  MergePlan plan{{}, TrackPlan(surveys, ranks), 1'700'000'000'000'001'000, false};
+  for (std::size_t i = 0; i < surveys.size(); ++i) {
+    FileClock clock;
+    clock.method = ClockMethod::sync;
+    clock.offset_ns = -2'676'000;
+    clock.error_ns = 12'000;
+    plan.files.push_back({"rank" + std::to_string(i) + ".json",
+                          ranks[i],
+                          clock,
+                          0,
+                          IdMap(surveys[i].flow_ids, 0),
+                          IdMap(surveys[i].bind_ids, 0),
+                          IdMap(surveys[i].async_ids, 0),
+                          false,
+                          {}});
+  }
+  return plan;
+}
+
+// A list of them; a FileSurvey can be moved only.
+template <typename... Files>
+std::vector<FileSurvey> surveys_of(Files&&... files) {
+  std::vector<FileSurvey> surveys;
+  (surveys.push_back(std::forward<Files>(files)), ...);
+  return surveys;
+}
+
+TrackFacts track(std::string pid, std::string tid, std::string name) {
+  TrackFacts facts;
+  facts.pid = std::move(pid);
+  facts.tid = std::move(tid);
+  facts.events = 1;
+  facts.name = std::move(name);
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("frame: the head names processes and threads once, without ts") {
+  FileSurvey survey;
+  survey.tracks = {track("50", "50", "say \"hi\""), track("0", "7", "stream 7")};
+  survey.processes = {{"50", {"python3", "CPU"}}, {"0", {"python3", "GPU 0"}}};
+  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  CHECK(head_of_trace(plan_of(surveys, {rank_of(3, RankSource::argument)})) ==
+        R"json({"displayTimeUnit": "ms",
+"baseTimeNanoseconds": 1700000000000001000,
+"traceEvents": [
+{"name":"process_name","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"name":"rank 3 · python3 (pid 50)"}},
+{"name":"process_labels","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"labels":"CPU, GPU 0"}},
+{"name":"process_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"sort_index":3}},
+{"name":"global_rank","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"value":3}},
+{"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"name":"say \"hi\""}},
+{"name":"thread_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"sort_index":0}},
+{"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"name":"GPU 0 · stream 7"}},
+{"name":"thread_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"sort_index":1}})json");
+}
+
+TEST_CASE("frame: the time unit is ns when some time has digits below the microsecond") {
+  const std::vector<FileSurvey> surveys(1);
+  MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::position)});
+  plan.sub_microsecond = true;
+  CHECK(head_of_trace(plan).starts_with("{\"displayTimeUnit\": \"ns\",\n"));
+}
+
+TEST_CASE("frame: a rank without events has a name and a place") {
+  const std::vector<FileSurvey> surveys(1);
+  const std::string head = head_of_trace(plan_of(surveys, {rank_of(0, RankSource::position)}));
+  CHECK(head.ends_with(
+      R"("traceEvents": [
+{"name":"process_name","cat":"__metadata","ph":"M","pid":0,"tid":1,"args":{"name":"rank 0"}},
+{"name":"process_sort_index","cat":"__metadata","ph":"M","pid":0,"tid":1,"args":{"sort_index":0}},
+{"name":"global_rank","cat":"__metadata","ph":"M","pid":0,"tid":1,"args":{"value":0}})"));
+}
+
+TEST_CASE("frame: the tail says what was done, and what the inputs said beside their events") {
+  std::vector<FileSurvey> surveys(2);
+  surveys[0].events = 5;
+  surveys[0].top_level = {{"schemaVersion", "1"},
+                          {"traceEvents", "x"},
+                          {"displayTimeUnit", "\"ms\""},
+                          {"otherData", R"({"version":"M1"})"}};
+  surveys[1].top_level = {{"schemaVersion", "1"}, {"schemaVersion", "2"}, {"bad", "NaN"}};
+  const MergePlan plan =
+      plan_of(surveys, {rank_of(0, RankSource::argument), rank_of(0, RankSource::metadata_event)});
+  std::vector<ProblemCounts> problems(2);
+  problems[1].add(Problem::cut_event, 812);
+  const std::string tail = tail_of_trace(plan, surveys, problems, {{"x.json", "x.json: is empty"}});
+  CHECK(tail.starts_with("\n],\n\"otherData\": {\"traceloom\":{\"version\":\""));
+  const oracle::Json document = oracle::parse_json("{\"traceEvents\": [" + tail);
+  const oracle::Json* const ours = document.find("otherData")->find("traceloom");
+  CHECK(
+      canonical_text(*ours->find("ranks")) ==
+      R"([{"files":[{"error_ns":12000,"events":5,"evidence":"RANK= argument","method":"sync","offset_ns":-2676000,"path":"rank0.json"},{"error_ns":12000,"events":0,"evidence":"global_rank event","method":"sync","offset_ns":-2676000,"path":"rank1.json"}],"rank":0}])");
+  CHECK(canonical_text(*ours->find("problems")) ==
+        R"([{"count":1,"file":"rank1.json","first_offset":812,"kind":"cut_event"}])");
+  CHECK(canonical_text(*ours->find("left_out")) ==
+        R"([{"error":"x.json: is empty","path":"x.json"}])");
+  CHECK(ours->find("origin_ns")->text == "1700000000000001000");
+  CHECK(canonical_text(*document.find("otherData")->find("ranks")) ==
+        R"({"0":{"bad":"NaN","otherData":{"version":"M1"},"schemaVersion":[1,2]}})");
+}

@@ -1,0 +1,243 @@
+#include "merge/merger.h"
+
+#include "base/error.h"
+#include "oracle/json_value.h"
+#include "support/gzip_text.h"
+#include "support/merge_texts.h"
+#include "support/print_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+using namespace traceloom;
+
+namespace {
+
+std::string rank_text(int rank, std::string_view sync_us, const Us& ts) {
+  return TraceText().composer_rank(rank, sync_us).x("step", ts, 5).array();
+}
+
+// "rank ts" of each event, on the output's own clock.
+std::vector<std::string> starts(const std::string& merged) {
+  std::vector<std::string> found;
+  for (const oracle::Json& event : events_of(merged))
+    if (text_of(event, "ph") != "M")
+      found.push_back(text_of(event, "pid") + " " + text_of(event, "ts"));
+  return found;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("merger: ranks meet on the clock of the lowest one, by their syncs") {
+  const std::string merged =
+      merge_texts({{"a.json", rank_text(1, "4000", 4010)}, {"b.json", rank_text(0, "1000", 1007)}});
+  CHECK(starts(merged) == Texts{"1 3", "0 0"});
+  CHECK(base_of(merged) == "1007000");
+  CHECK(merged.starts_with("{\""));
+  CHECK(merged.ends_with("}"));
+}
+
+TEST_CASE("merger: bases that differ are folded into the times") {
+  const std::string text =
+      TraceText().x("a", "0.5", 1).object(R"("baseTimeNanoseconds": 1700000000000000000)");
+  const std::string later =
+      TraceText().x("a", "0.25", 1).object(R"("baseTimeNanoseconds": 1700000001000000000)");
+  const std::string merged = merge_texts({{"rank0.json", text}, {"rank1.json", later}});
+  CHECK(starts(merged) == Texts{"0 0.5", "1 1000000.25"});
+  CHECK(base_of(merged) == "1700000000000000000");
+}
+
+TEST_CASE("merger: each cycle of a rank is shifted by its own sync, in one process") {
+  const std::string merged = merge_texts({{"ep0-ba1-rank0.json", rank_text(0, "1000", 1000)},
+                                          {"ep0-ba2-rank0.json", rank_text(0, "9000", 9000)},
+                                          {"ep0-ba1-rank1.json", rank_text(1, "1100", 1100)},
+                                          {"ep0-ba2-rank1.json", rank_text(1, "9900", 9900)}});
+  CHECK(starts(merged) == Texts{"0 0", "0 8000", "1 0", "1 8000"});
+}
+
+TEST_CASE("merger: says what it did") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank1.json", rank_text(1, "4000", 4010)},
+                         {"rank0.json", rank_text(0, "1000", 1007)}};
+  std::uint64_t bytes = 0;
+  MergeOptions options = merge_options(folder, files, "out.json");
+  options.progress = [&](std::uint64_t done) { bytes = done; };
+  const MergeSummary summary = merge_traces(options);
+  REQUIRE(summary.files.size() == 2);
+  CHECK(summary.files[0].path == folder.path("rank1.json"));
+  CHECK(summary.files[0].rank == 1);
+  CHECK(summary.files[0].rank_source == RankSource::metadata_event);
+  CHECK(summary.files[0].clock.method == ClockMethod::sync);
+  CHECK(summary.files[0].clock.offset_ns == -3'000'000);
+  CHECK(summary.files[0].events == 1);
+  CHECK(summary.files[0].problems.empty());
+  CHECK(summary.ranks == 2);
+  CHECK(summary.events == 2);
+  CHECK(summary.origin_ns == 1'007'000);
+  CHECK(summary.text_bytes == files[0].second.size() + files[1].second.size());
+  CHECK(bytes == 2 * summary.text_bytes);
+}
+
+TEST_CASE("merger: writes gzip for a name in .gz, as one member") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  merge_traces(options);
+  const std::string plain = read_file(options.output);
+  options.output = folder.path("out.json.gz");
+  merge_traces(options);
+  CHECK(gunzip_one_member(read_file(options.output)) == plain);
+}
+
+TEST_CASE("merger: reads gzip whatever the name") {
+  const std::string text = rank_text(0, "1000", 1007);
+  CHECK(without_other_data(merge_texts({{"rank0.json", gzip(text)}})) ==
+        without_other_data(merge_texts({{"rank0.json", text}})));
+}
+
+TEST_CASE("merger: a list without its bracket, with a last comma, or cut keeps its whole events") {
+  const TraceText two = TraceText().x("a", 1, 2).x("b", 3, 4);
+  const std::string whole = without_other_data(merge_texts({{"r.json", two.array()}}));
+  CHECK(without_other_data(merge_texts({{"r.json", two.cut_array()}})) == whole);
+  const std::string array = two.array();
+  CHECK(without_other_data(merge_texts({{"r.json", array.substr(0, array.rfind(']'))}})) == whole);
+  CHECK(without_other_data(merge_texts(
+            {{"r.json", two.cut_array() + R"({"name": "cut", "ph": "X", "ts": 12)"}})) == whole);
+}
+
+TEST_CASE("merger: an empty trace gives a trace with a name and no events") {
+  const std::string merged = merge_texts({{"rank4.json", "[]"}});
+  CHECK(starts(merged).empty());
+  CHECK(base_of(merged) == "0");
+}
+
+TEST_CASE("merger: refuses an output that is an input, under any name, and touches nothing") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)}};
+  MergeOptions options = merge_options(folder, files, "link.json");
+  std::filesystem::create_symlink(folder.path("rank0.json"), options.output);
+  CHECK_THROWS_WITH_AS(
+      merge_traces(options),
+      ("the output " + options.output + " is also an input; name another output").c_str(),
+      UsageError);
+  CHECK(read_file(folder.path("rank0.json")) == files[0].second);
+  CHECK(folder.entry_count() == 2);
+}
+
+TEST_CASE("merger: an input that is no trace stops it and leaves the old output") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(
+      folder, {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", "hello"}}, "out.json");
+  folder.write("out.json", "old");
+  CHECK_THROWS_AS(merge_traces(options), Error);
+  CHECK(read_file(options.output) == "old");
+  CHECK(folder.entry_count() == 3);
+}
+
+TEST_CASE("merger: keep_going leaves out what is no trace and says so in the output") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", rank_text(0, "1000", 1007)},
+                                        {"rank1.json", "hello"},
+                                        {"rank2.json", rank_text(2, "2000", 2007)}},
+                                       "out.json");
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  const std::string error =
+      folder.path("rank1.json") +
+      ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {";
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(summary.left_out[0].path == folder.path("rank1.json"));
+  CHECK(summary.left_out[0].error == error);
+  CHECK(summary.files.size() == 2);
+  const std::string merged = read_file(options.output);
+  CHECK(starts(merged) == Texts{"0 0", "2 0"});
+  const oracle::Json document = oracle::parse_json(merged);
+  const oracle::Json* left_out = document.find("otherData")->find("traceloom")->find("left_out");
+  REQUIRE(left_out != nullptr);
+  CHECK(text_of(left_out->items.at(0), "error") == error);
+}
+
+TEST_CASE("merger: with nothing left to merge keep_going fails, too") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, {{"rank0.json", "hello"}}, "out.json");
+  options.keep_going = true;
+  CHECK_THROWS_WITH_AS(merge_traces(options),
+                       (folder.path("rank0.json") + ": no input could be read").c_str(), Error);
+  CHECK(folder.entry_count() == 1);
+}
+
+TEST_CASE("merger: metadata that many files or chunks repeat is written once") {
+  const std::string text = TraceText()
+                               .m("num_cpus", R"({"number": 8})")
+                               .m("num_cpus", R"({"number": 8})")
+                               .m("thread_name", R"({"name": "main"})")
+                               .x("a", 1, 1)
+                               .m("thread_name", R"({"name": "main"})")
+                               .array();
+  const std::string merged = merge_texts({{"a-rank0.json", text}, {"b-rank0.json", text}});
+  std::map<std::string, int> counts;
+  for (const oracle::Json& event : events_of(merged))
+    if (text_of(event, "ph") == "M") ++counts[text_of(event, "name")];
+  CHECK(counts["num_cpus"] == 1);
+  CHECK(counts["thread_name"] == 1);
+  CHECK(counts["process_name"] == 1);
+}
+
+TEST_CASE("merger: a merge of a merge is the same, to the byte, but for otherData") {
+  const std::string flows = TraceText()
+                                .composer_rank(0, "1000")
+                                .x("a", 1000, 9)
+                                .with_id("s", "flow", 1001, "5")
+                                .with_id("f", "flow", 1002, "\"0x5\"")
+                                .with_id("b", "async", 1003, "77")
+                                .with_id("e", "async", 1004, "\"z\"")
+                                .raw(R"({"ph":"X","ts":1005,"dur":1,"pid":1,"tid":1,"bind_id":3})")
+                                .raw(R"({"ph":"M","name":"num_cpus","pid":1,"args":{"number":8}})")
+                                .pid("\"Spans\"")
+                                .tid("\"x\"")
+                                .x("span", "1000.25", 3)
+                                .b("open", 1003)
+                                .object("\"schemaVersion\": 1");
+  std::string second = flows;
+  second.replace(second.find("\"value\": 0"), 10, "\"value\": 1");
+  const std::string once = merge_texts({{"a.json", flows}, {"b.json", second}});
+  const std::string twice = merge_texts({{"merged.json", once}});
+  CHECK(without_other_data(once) == without_other_data(twice));
+  const oracle::Json first = oracle::parse_json(once);
+  const oracle::Json again = oracle::parse_json(twice);
+  CHECK(canonical_text(*first.find("otherData")->find("ranks")) ==
+        R"({"0":{"schemaVersion":1},"1":{"schemaVersion":1}})");
+  CHECK(canonical_text(*again.find("otherData")->find("ranks")) ==
+        R"({"0":{"schemaVersion":1},"1":{"schemaVersion":1}})");
+}
+
+TEST_CASE("merger: a merged file can be joined by another rank, without ids in common") {
+  const TraceText ids = TraceText()
+                            .x("a", 1, 9)
+                            .with_id("b", "async", 2, "0")
+                            .with_id("s", "f", 2, "0")
+                            .raw(R"({"ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"bind_id":0})");
+  const std::string once = merge_texts({{"rank0.json", ids.array()}, {"rank1.json", ids.array()}});
+  for (const bool merged_first : {true, false}) {
+    const NamedTexts files = merged_first
+                                 ? NamedTexts{{"m.json", once}, {"rank2.json", ids.array()}}
+                                 : NamedTexts{{"rank2.json", ids.array()}, {"m.json", once}};
+    const std::string merged = merge_texts(files);
+    std::set<std::string> ids_met;
+    for (const oracle::Json& event : events_of(merged)) {
+      if (const oracle::Json* id2 = event.find("id2"))
+        ids_met.insert("async " + text_of(*id2, "local"));
+      for (const char* key : {"id", "bind_id"})
+        if (event.find(key) != nullptr)
+          ids_met.insert(std::string(key) + " " + text_of(event, key));
+    }
+    CHECK(ids_met.size() == 9);
+  }
+}

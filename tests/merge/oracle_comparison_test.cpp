@@ -1,0 +1,140 @@
+// The merge against the slow, obvious one, on random traces.
+#include "base/json_check.h"
+#include "support/merge_texts.h"
+#include "support/random_trace.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <random>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::string_view kComposerSync = "1795202033315521";  // random_trace() writes it
+constexpr std::int64_t kKinetoBaseNs = 1'767'189'312'000'000'000;
+
+struct RandomSet {
+  NamedTexts files;
+  std::vector<oracle::Input> inputs;
+};
+
+// Ranks of one style. Composer's have clocks that differ by seconds, Kineto's share one base,
+// compact ones say nothing about their clock.
+RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, int events) {
+  RandomSet set;
+  std::mt19937_64 random(seed);
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    std::string text = random_trace({.seed = seed * 10 + static_cast<std::uint64_t>(rank),
+                                     .style = style,
+                                     .events = events,
+                                     .rank = rank});
+    std::int64_t shift_ns = style == TraceStyle::kineto ? kKinetoBaseNs : 0;
+    if (style == TraceStyle::composer && rank > 0) {
+      const std::int64_t ahead_us = static_cast<std::int64_t>(random() % 9'000'000) - 4'500'000;
+      const std::size_t at = text.find(kComposerSync);
+      text.replace(at, kComposerSync.size(),
+                   std::to_string(std::stoll(std::string(kComposerSync)) + ahead_us));
+      shift_ns = -ahead_us * 1000;
+    }
+    set.files.emplace_back(fmt::format("rank{}.json", rank), text);
+    set.inputs.push_back({std::move(text), rank, shift_ns});
+  }
+  return set;
+}
+
+std::string shown(const oracle::MergedEvent& event) {
+  return fmt::format("rank {} {} {} {}/{} +{} {}", event.rank, event.ts_ns, event.phase, event.name,
+                     event.cat, event.duration_ns, event.args);
+}
+
+void check_same(const std::vector<oracle::MergedEvent>& got,
+                const std::vector<oracle::MergedEvent>& wanted) {
+  CHECK(got.size() == wanted.size());
+  for (std::size_t i = 0; i < std::min(got.size(), wanted.size()); ++i) {
+    if (got[i] == wanted[i]) continue;
+    CHECK(shown(got[i]) == shown(wanted[i]));
+    return;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("oracle_comparison: the merge of random ranks has the events that the oracle finds") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(style));
+      const RandomSet set = random_set(seed, style, 1 + static_cast<std::int64_t>(seed % 4), 200);
+      const TemporaryFolder folder;
+      MergeOptions options = merge_options(folder, set.files, "merged.json");
+      merge_traces(options);
+      const std::string merged = read_file(options.output);
+      REQUIRE(is_strict_json(merged));
+      check_same(read_merged(merged), oracle::merge(set.inputs));
+      for (const unsigned threads : {2U, 5U}) {
+        options.threads = threads;
+        merge_traces(options);
+        REQUIRE(read_file(options.output) == merged);
+      }
+    }
+  }
+}
+
+TEST_CASE("oracle_comparison: traces of many chunks give the same bytes for any thread count") {
+  const RandomSet set = random_set(7, TraceStyle::composer, 2, 30'000);
+  REQUIRE(set.files[0].second.size() > 3'000'000);
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, set.files, "merged.json");
+  merge_traces(options);
+  const std::string merged = read_file(options.output);
+  check_same(read_merged(merged), oracle::merge(set.inputs));
+  for (const unsigned threads : {2U, 5U}) {
+    options.threads = threads;
+    merge_traces(options);
+    REQUIRE(read_file(options.output) == merged);
+  }
+  options.inputs = {{options.output, {}}};
+  options.output = folder.path("again.json");
+  merge_traces(options);
+  CHECK(without_other_data(read_file(options.output)) == without_other_data(merged));
+}
+
+TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(style));
+      const std::string once = merge_texts(random_set(seed + 100, style, 3, 150).files);
+      const std::string twice = merge_texts({{"once.json", once}});
+      REQUIRE(without_other_data(twice) == without_other_data(once));
+    }
+  }
+}
+
+TEST_CASE("oracle_comparison: a rank split into two files keeps everything") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const RandomSet set = random_set(seed + 200, TraceStyle::composer, 1, 300);
+    // Whole threads, so that no pair is torn; the metadata goes into both.
+    std::array<std::string, 2> halves{"[", "["};
+    const std::string& text = set.inputs[0].text;
+    for (std::size_t begin = 2, end = 0; begin < text.size(); begin = end + 1) {
+      end = text.find('\n', begin);
+      std::string line = text.substr(begin, end - begin);
+      if (line == "]") break;
+      if (line.back() == ',') line.pop_back();
+      const bool is_metadata = line.find("\"ph\": \"M\"") != std::string::npos;
+      const bool is_first = line.find("\"pid\": 1, ") != std::string::npos;
+      for (std::size_t half = 0; half < 2; ++half)
+        if (is_metadata || (half == 0) == is_first)
+          halves[half] += (halves[half].size() > 1 ? ",\n" : "") + line;
+    }
+    const std::string merged =
+        merge_texts({{"a-rank0.json", halves[0] + "]"}, {"b-rank0.json", halves[1] + "]"}});
+    check_same(read_merged(merged), oracle::merge(set.inputs));
+  }
+}

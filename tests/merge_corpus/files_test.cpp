@@ -1,0 +1,74 @@
+// Every reference trace merged alone, against the facts that another program found in it.
+#include "base/error.h"
+#include "merge_corpus/merged_file.h"
+#include "oracle/exact_time.h"
+#include "oracle/oracle.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+using namespace traceloom;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kSuffix = ".facts.json";
+
+// The traces that facts are known of, but those that are broken on purpose.
+std::vector<std::string> list_traces(const fs::path& root) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    const std::string path = entry.path().string();
+    if (path.ends_with(kSuffix) && entry.path().parent_path() != root / "bad")
+      found.push_back(path.substr(0, path.size() - kSuffix.size()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void check_facts(const CheckedMerge& merge, const oracle::Json& facts) {
+  std::map<std::string, std::int64_t> phases;
+  std::int64_t total_ns = 0;
+  for (const EventMatch& match : merge.matches()) {
+    ++phases[text_of(*match.output, "ph")];
+    if (text_of(*match.output, "ph") == "X") total_ns += ns_of(*match.output, "dur");
+  }
+  const oracle::Json& expected = *facts.find("phases");
+  for (std::size_t i = 0; i < expected.keys.size(); ++i) {
+    const std::string& phase = expected.keys[i];
+    if (phase == "M") continue;
+    CAPTURE(phase);
+    std::int64_t count = std::stoll(expected.items[i].text);
+    if (phase == "E") count -= std::stoll(text_of(*facts.find("be_named"), "orphan_E"));
+    CHECK(phases[phase] == count);
+  }
+  if (const oracle::Json* complete = facts.find("X")) {
+    // The facts add up what is written; a merge rounds starts and ends to nanoseconds.
+    const bool is_exact = std::stoi(text_of(facts, "ts_max_decimals")) <= 3;
+    const std::int64_t tolerance = is_exact ? 0 : std::stoll(text_of(*complete, "count"));
+    CHECK(std::abs(total_ns - ns_of(*complete, "total_dur")) <= tolerance);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("corpus: every reference trace merges alone, and has the events of its facts") {
+  const fs::path root = reference_traces();
+  if (root.empty()) return;
+  const std::vector<std::string> traces = list_traces(root);
+  REQUIRE(traces.size() > 100);
+  for (const std::string& path : traces) {
+    CAPTURE(path);
+    if (path.ends_with(".zip")) {
+      CHECK_THROWS_WITH_AS(CheckedMerge({path}),
+                           (path + ": is a zip archive; unpack it first (unzip)").c_str(), Error);
+      continue;
+    }
+    const CheckedMerge merge({path});
+    CHECK(joined(merge.faults()) == "");
+    check_facts(merge, oracle::parse_json(oracle::load(path + std::string(kSuffix)).text));
+  }
+}

@@ -1,0 +1,227 @@
+#include "merge_corpus/merged_file.h"
+
+#include "oracle/exact_time.h"
+#include "oracle/oracle.h"
+#include "support/temporary_folder.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using oracle::Json;
+
+// A list without its bracket is legal.
+Json parse_trace(std::string text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  try {
+    return oracle::parse_json(text);
+  } catch (const std::runtime_error&) {
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    if (text.ends_with(',')) text.pop_back();
+    return oracle::parse_json(text + "]");
+  }
+}
+
+const std::vector<Json>& events_of(const Json& document) {
+  return document.kind == Json::Kind::array ? document.items : document.find("traceEvents")->items;
+}
+
+std::string id_of(const Json& event) {
+  const Json* id = event.find("id");
+  return id == nullptr ? "" : canonical_text(*id);
+}
+
+// Viewers take 7 and "7" for the same.
+std::string thread_of(const Json& event) {
+  return text_of(event, "pid") + " / " + text_of(event, "tid");
+}
+
+// A clock sync of several files becomes an instant.
+bool is_same_event(const Json& input, const Json& output) {
+  const std::string phase = text_of(input, "ph").substr(0, 1);
+  const std::string written = text_of(output, "ph").substr(0, 1);
+  return (phase == written || (phase == "c" && written == "i")) &&
+         text_of(input, "name") == text_of(output, "name") &&
+         text_of(input, "cat") == text_of(output, "cat");
+}
+
+using FlowKey =
+    std::tuple<std::size_t, std::string, std::string, std::string>;  // file, id, cat, name
+
+// How many ends of flows have a start.
+std::size_t count_arrows(const std::vector<EventMatch>& matches, const Json* EventMatch::*side,
+                         bool by_file) {
+  std::set<FlowKey> starts;
+  const auto key = [&](const EventMatch& match) {
+    const Json& event = *(match.*side);
+    return FlowKey{by_file ? match.file : 0, id_of(event), text_of(event, "cat"),
+                   text_of(event, "name")};
+  };
+  for (const EventMatch& match : matches)
+    if (text_of(*match.input, "ph") == "s") starts.insert(key(match));
+  std::size_t arrows = 0;
+  for (const EventMatch& match : matches)
+    if (text_of(*match.input, "ph") == "f") arrows += starts.count(key(match));
+  return arrows;
+}
+
+}  // namespace
+
+CheckedMerge::CheckedMerge(const std::vector<std::string>& paths) : left_out_(paths.size()) {
+  const TemporaryFolder folder;
+  MergeOptions options;
+  for (const std::string& path : paths) options.inputs.push_back({path, {}});
+  options.output = folder.path("merged.json");
+  options.threads = 2;
+  summary_ = merge_traces(options);
+  text_ = read_file(options.output);
+  if (folder.entry_count() != 1) faults_.push_back("something else was left beside the output");
+  simdjson::dom::parser parser;
+  if (const auto error = parser.parse(text_).error()) {
+    faults_.push_back(fmt::format("no strict JSON: {}", simdjson::error_message(error)));
+    return;
+  }
+  if (!text_.starts_with("{\"") || !text_.ends_with("}"))
+    faults_.push_back("does not start {\" and end }");
+  output_ = oracle::parse_json(text_);
+  base_ns_ = std::stoll(text_of(output_, "baseTimeNanoseconds"));
+  for (const std::string& path : paths) inputs_.push_back(parse_trace(oracle::load(path).text));
+  match_events();
+  check_times();
+  check_names();
+  check_rows();
+  check_flows();
+}
+
+void CheckedMerge::match_events() {
+  const std::vector<Json>& written = events_of(output_);
+  std::size_t next = 0;
+  const auto skip_metadata = [&] {
+    while (next < written.size() && text_of(written[next], "ph") == "M") ++next;
+  };
+  skip_metadata();
+  for (std::size_t file = 0; file < inputs_.size(); ++file) {
+    const std::vector<Json>& events = events_of(inputs_[file]);
+    const std::int64_t offset_ns = summary_.files[file].clock.offset_ns - base_ns_;
+    for (std::size_t index = 0; index < events.size(); ++index) {
+      const Json& event = events[index];
+      if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
+      if (text_of(event, "ph") == "M") continue;
+      if (next < written.size() && is_same_event(event, written[next]) &&
+          ns_of(event, "ts") + offset_ns == ns_of(written[next], "ts")) {
+        matches_.push_back({file, index, &event, &written[next]});
+        ++next;
+        skip_metadata();
+      } else if (text_of(event, "ph") == "E") {
+        ++left_out_[file];
+      } else {
+        faults_.push_back(fmt::format("event {} of file {} is not where it should be: {}", index,
+                                      file, canonical_text(event)));
+        return;
+      }
+    }
+  }
+  if (next != written.size()) faults_.push_back("the output has events that no input has");
+  for (std::size_t file = 0; file < inputs_.size(); ++file)
+    if (left_out_[file] != summary_.files[file].problems.count(Problem::end_without_begin))
+      faults_.push_back(fmt::format(
+          "{} end events left out of file {}, not as many as were counted", left_out_[file], file));
+}
+
+void CheckedMerge::check_times() {
+  for (const EventMatch& match : matches_) {
+    const std::string ts = text_of(*match.output, "ts");
+    const std::size_t point = ts.find('.');
+    const bool is_plain = ts.find_first_not_of("0123456789.") == std::string::npos;
+    if (match.output->find("ts")->kind != Json::Kind::number || !is_plain ||
+        (point != std::string::npos && ts.size() - point > 4))
+      return faults_.push_back("ts " + ts);
+    if (text_of(*match.output, "ph") == "X" && ns_of(*match.output, "dur") < 0)
+      return faults_.push_back("dur " + text_of(*match.output, "dur"));
+  }
+}
+
+void CheckedMerge::check_names() {
+  std::map<std::string, int> names;
+  for (const Json& event : events_of(output_)) {
+    if (text_of(event, "ph") != "M") continue;
+    const std::string name = text_of(event, "name");
+    if (name == "process_name") ++names[text_of(event, "pid")];
+    if (name == "thread_name") ++names[thread_of(event)];
+  }
+  for (const auto& [row, count] : names)
+    if (count != 1) faults_.push_back(fmt::format("{} has {} names", row, count));
+  std::set<std::string> nameless;
+  for (const EventMatch& match : matches_) {
+    if (!names.contains(text_of(*match.output, "pid")))
+      nameless.insert(text_of(*match.output, "pid"));
+    if (match.output->find("tid") == nullptr && text_of(*match.output, "ph") == "C") continue;
+    if (!names.contains(thread_of(*match.output))) nameless.insert(thread_of(*match.output));
+  }
+  for (const std::string& row : nameless) faults_.push_back(row + " has no name");
+}
+
+void CheckedMerge::check_rows() {
+  std::map<std::pair<std::size_t, std::string>, std::string> sources;
+  std::set<std::string> mixed;
+  for (const EventMatch& match : matches_) {
+    const std::string phase = text_of(*match.output, "ph");
+    const Json* tid = match.output->find("tid");
+    if (phase == "C") continue;
+    const std::int64_t number =
+        tid == nullptr || tid->kind != Json::Kind::number ? 0 : std::stoll(tid->text);
+    if (number < 1 || number > 4'294'967'295) mixed.insert("tid " + text_of(*match.output, "tid"));
+    const std::string& source =
+        sources.try_emplace({match.file, thread_of(*match.output)}, thread_of(*match.input))
+            .first->second;
+    if (source != thread_of(*match.input))
+      mixed.insert(fmt::format("{} holds {} and {}", thread_of(*match.output), source,
+                               thread_of(*match.input)));
+  }
+  faults_.insert(faults_.end(), mixed.begin(), mixed.end());
+}
+
+void CheckedMerge::check_flows() {
+  const std::size_t before = count_arrows(matches_, &EventMatch::input, true);
+  const std::size_t after = count_arrows(matches_, &EventMatch::output, false);
+  if (before != after) faults_.push_back(fmt::format("{} flows became {}", before, after));
+  std::map<std::string, std::size_t> file_of_id;
+  for (const EventMatch& match : matches_) {
+    const std::string phase = text_of(*match.output, "ph");
+    if (phase != "s" && phase != "t" && phase != "f") continue;
+    if (match.output->find("id") == nullptr) continue;
+    const std::size_t file = file_of_id.try_emplace(id_of(*match.output), match.file).first->second;
+    if (file != match.file)
+      return faults_.push_back("two files share the flow id " + id_of(*match.output));
+  }
+}
+
+std::string text_of(const Json& object, std::string_view key) {
+  const Json* value = object.find(key);
+  return value == nullptr || value->kind == Json::Kind::null ? "" : value->text;
+}
+
+std::int64_t ns_of(const Json& event, std::string_view key) {
+  const std::optional<oracle::Attos> time = oracle::parse_microseconds(text_of(event, key));
+  return time ? oracle::round_to_ns(*time) : 0;
+}
+
+std::string joined(const std::vector<std::string>& faults) {
+  return fmt::format("{}", fmt::join(faults, "\n"));
+}
+
+std::filesystem::path reference_traces() {
+  const std::filesystem::path root = std::filesystem::path(TRACELOOM_SHARED_DIR) / "traces";
+  if (std::filesystem::is_directory(root)) return root;
+  fmt::print("skipped: no reference traces under {}\n", TRACELOOM_SHARED_DIR);
+  return {};
+}
+
+}  // namespace traceloom

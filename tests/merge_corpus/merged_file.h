@@ -1,0 +1,67 @@
+// A merge of real files, held against its inputs event by event.
+//
+//   const CheckedMerge merge({"rank0.json", "rank1.json.gz"});
+//   for (const std::string& fault : merge.faults()) ...
+//   for (const EventMatch& match : merge.matches()) ...
+#pragma once
+
+#include "merge/merger.h"
+#include "oracle/json_value.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// An event of an input and what became of it.
+struct EventMatch {
+  std::size_t file;   // among the inputs
+  std::size_t index;  // in the file's list
+  const oracle::Json* input;
+  const oracle::Json* output;
+};
+
+class CheckedMerge {
+ public:
+  explicit CheckedMerge(const std::vector<std::string>& paths);
+
+  // What is wrong with the output: no strict JSON, times out of range, an event that is missing or
+  // that no input has, rows without or with two names, a row that holds two threads of a file,
+  // flows that are torn or join two files. Not more than a few of each.
+  const std::vector<std::string>& faults() const { return faults_; }
+  // All events but metadata and stray ends, in the order of the inputs.
+  const std::vector<EventMatch>& matches() const { return matches_; }
+  const MergeSummary& summary() const { return summary_; }
+  std::int64_t base_ns() const { return base_ns_; }
+  // End events without a begin that the merge has left out of the file.
+  std::size_t left_out(std::size_t file) const { return left_out_[file]; }
+
+ private:
+  void match_events();
+  void check_times();
+  void check_names();
+  void check_rows();
+  void check_flows();
+
+  std::string text_;
+  MergeSummary summary_;
+  std::int64_t base_ns_ = 0;
+  std::vector<oracle::Json> inputs_;
+  oracle::Json output_;
+  std::vector<EventMatch> matches_;
+  std::vector<std::size_t> left_out_;
+  std::vector<std::string> faults_;
+};
+
+// The text of a member, "" when there is none.
+std::string text_of(const oracle::Json& object, std::string_view key);
+// ts or dur in nanoseconds; 0 when there is none that is a number.
+std::int64_t ns_of(const oracle::Json& event, std::string_view key);
+// One line a fault, for messages.
+std::string joined(const std::vector<std::string>& faults);
+// The reference traces; empty, with a word on stdout, when they are not there.
+std::filesystem::path reference_traces();
+
+}  // namespace traceloom

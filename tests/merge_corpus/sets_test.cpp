@@ -1,0 +1,126 @@
+// The multi-rank sets, against what their clock syncs and bases demand.
+#include "merge_corpus/merged_file.h"
+#include "oracle/exact_time.h"
+#include "oracle/oracle.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+using namespace traceloom;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_trace(const std::string& name) {
+  return (name.ends_with(".json") || name.ends_with(".json.gz")) &&
+         !name.ends_with(".facts.json") && !name.ends_with("_check.json") && name != "truth.json" &&
+         name != "expected_merged.json" && name != "merged_trace.json";
+}
+
+std::vector<std::string> traces_in(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file() && is_trace(entry.path().filename().string()))
+      found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The folders of a set that hold traces: itself, or one a form.
+std::vector<fs::path> groups_of(const fs::path& set) {
+  std::vector<fs::path> groups;
+  if (!traces_in(set).empty()) groups.push_back(set);
+  for (const fs::directory_entry& entry : fs::directory_iterator(set))
+    if (entry.is_directory()) groups.push_back(entry.path());
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+// The times by clock sync, as decimal microseconds: by file name and index. Empty for groups
+// without syncs.
+using Expected = std::map<std::pair<std::string, std::size_t>, std::string>;
+
+Expected expected_of(const fs::path& set, const std::string& group) {
+  Expected expected;
+  if (!fs::exists(set / "expected_merged.tsv.gz")) return expected;
+  std::istringstream lines(oracle::load((set / "expected_merged.tsv.gz").string()).text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> columns;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, '\t');) columns.push_back(field);
+    if (columns.at(0) == group && !columns.at(5).empty())
+      expected[{columns[1], std::stoul(columns[2])}] = columns[5];
+  }
+  return expected;
+}
+
+std::int64_t ns(const std::string& microseconds) {
+  return oracle::round_to_ns(oracle::parse_microseconds(microseconds).value());
+}
+
+std::int64_t base_of(const std::string& path) {
+  const oracle::Json facts = oracle::parse_json(oracle::load(path + ".facts.json").text);
+  const oracle::Json* top_level = facts.find("top_level");
+  const std::string base = top_level == nullptr || top_level->kind != oracle::Json::Kind::object
+                               ? ""
+                               : text_of(*top_level, "baseTimeNanoseconds");
+  return base.empty() ? 0 : std::stoll(base);
+}
+
+void check_times(const CheckedMerge& merge, const std::vector<std::string>& paths,
+                 const Expected& expected) {
+  std::vector<std::int64_t> bases;
+  for (const std::string& path : paths) bases.push_back(expected.empty() ? base_of(path) : 0);
+  std::size_t wrong = 0;
+  for (const EventMatch& match : merge.matches()) {
+    const std::int64_t got = ns_of(*match.output, "ts") + merge.base_ns();
+    const std::string file = fs::path(paths[match.file]).filename().string();
+    const std::int64_t wanted = expected.empty() ? ns_of(*match.input, "ts") + bases[match.file]
+                                                 : ns(expected.at({file, match.index}));
+    if (got != wanted && wrong++ == 0) {
+      CAPTURE(file);
+      CAPTURE(match.index);
+      CHECK(got == wanted);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and bases put it") {
+  const fs::path root = reference_traces();
+  if (root.empty()) return;
+  std::size_t by_sync = 0;
+  std::size_t groups = 0;
+  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
+    for (const fs::path& group : groups_of(set.path())) {
+      CAPTURE(group.string());
+      const std::vector<std::string> paths = traces_in(group);
+      REQUIRE(paths.size() > 1);
+      const CheckedMerge merge(paths);
+      CHECK(joined(merge.faults()) == "");
+      const Expected expected = expected_of(set.path(), group.filename().string());
+      by_sync += expected.empty() ? 0 : 1;
+      ++groups;
+      check_times(merge, paths, expected);
+    }
+  }
+  CHECK(by_sync == 10);
+  CHECK(groups >= 24);
+}
+
+TEST_CASE("corpus: all forms of a set merge together") {
+  const fs::path root = reference_traces();
+  if (root.empty()) return;
+  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
+    CAPTURE(set.path().string());
+    std::vector<std::string> paths;
+    for (const fs::path& group : groups_of(set.path()))
+      for (const std::string& path : traces_in(group)) paths.push_back(path);
+    CHECK(joined(CheckedMerge(paths).faults()) == "");
+  }
+}

@@ -1,0 +1,79 @@
+// Merges texts as a user merges files, and reads what came out.
+//
+//   const std::string merged = merge_texts({{"rank0.json", text0}, {"rank1.json", text1}});
+//   for (const oracle::MergedEvent& event : read_merged(merged)) ...
+#pragma once
+
+#include "merge/merger.h"
+#include "oracle/exact_time.h"
+#include "oracle/json_value.h"
+#include "oracle/oracle.h"
+#include "support/temporary_folder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;  // file name, text
+
+inline MergeOptions merge_options(const TemporaryFolder& folder, const NamedTexts& files,
+                                  const std::string& output) {
+  MergeOptions options;
+  for (const auto& [name, text] : files) options.inputs.push_back({folder.write(name, text), {}});
+  options.output = folder.path(output);
+  options.threads = 1;
+  return options;
+}
+
+inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1) {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, files, "merge_texts output.json");
+  options.threads = threads;
+  merge_traces(options);
+  return read_file(options.output);
+}
+
+// Without what a merge says about itself at the end: equal for a merge and a merge of that.
+inline std::string without_other_data(const std::string& merged) {
+  return merged.substr(0, merged.find("\n],\n\"otherData\""));
+}
+
+inline std::string text_of(const oracle::Json& object, std::string_view key) {
+  const oracle::Json* value = object.find(key);
+  return value == nullptr ? "" : value->text;
+}
+
+inline std::int64_t ns_of(const oracle::Json& event, std::string_view key) {
+  return oracle::round_to_ns(oracle::parse_microseconds(text_of(event, key)).value());
+}
+
+inline std::vector<oracle::Json> events_of(const std::string& merged) {
+  return oracle::parse_json(merged).find("traceEvents")->items;
+}
+
+inline std::string base_of(const std::string& merged) {
+  return text_of(oracle::parse_json(merged), "baseTimeNanoseconds");
+}
+
+// The events of a merged trace but metadata, their times on the common clock; sorted.
+inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
+  const oracle::Json document = oracle::parse_json(merged);
+  const std::int64_t base_ns = std::stoll(text_of(document, "baseTimeNanoseconds"));
+  std::vector<oracle::MergedEvent> events;
+  for (const oracle::Json& event : document.find("traceEvents")->items) {
+    const char phase = text_of(event, "ph").at(0);
+    if (phase == 'M') continue;
+    const oracle::Json* args = event.find("args");
+    events.push_back({std::stoll(text_of(event, "pid")), ns_of(event, "ts") + base_ns, phase,
+                      text_of(event, "name"), text_of(event, "cat"),
+                      phase == 'X' ? ns_of(event, "dur") : 0,
+                      args == nullptr ? "" : canonical_text(*args)});
+  }
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+}  // namespace traceloom
