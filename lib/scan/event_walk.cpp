@@ -112,7 +112,7 @@ std::size_t EventWalk::close(std::size_t at, std::size_t token, Event& event) co
 inline bool EventWalk::is_known_gap(std::size_t at, std::size_t token) const {
   const std::size_t size = token - at;
   if (size == 2) return text_[at] == ',' && text_[at + 1] == ' ';
-  return size == gap_size_ && token >= 8 &&
+  return size > 0 && size == gap_size_ && token >= 8 &&
          load_word(text_ + token - 8) >> (64 - 8 * size) == gap_bytes_;
 }
 

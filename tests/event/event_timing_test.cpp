@@ -164,6 +164,7 @@ TEST_CASE("event_timing: asks for another text where the number is not written p
     CHECK(time('i', other).timing.rewrite);
     CHECK(time('X', "1", other).timing.rewrite);
   }
+  CHECK_FALSE(time('i', "-12.5").timing.rewrite);
   CHECK(time('i', "-12.3456").timing.rewrite);
   CHECK(time('i', "-12.-345").timing.rewrite);
   CHECK(time('i', "0.-66").timing.rewrite);

@@ -58,11 +58,12 @@ TEST_CASE("parse_time: plain numbers of every number of digits") {
   CHECK(plain("0") == 0);
   CHECK(plain("0.001") == 1);
   CHECK(plain("1.0") == 1000);
+  CHECK(plain("-1") == -1000);
 }
 
 TEST_CASE("parse_time: what is written otherwise is not plain") {
   for (const char* text : {"",
-                           "-1",
+                           "-01",
                            "01",
                            "00000000",
                            "1.",
