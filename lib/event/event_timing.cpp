@@ -1,6 +1,8 @@
 #include "event/event_timing.h"
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "event/trace_time.h"
 
@@ -37,10 +39,19 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
 }  // namespace
 
 bool is_known_phase(char phase) {
-  return std::string_view("BEXiIRCbneSTpFstfNODPMVvc()=").find(phase) != std::string_view::npos;
+  static constexpr std::array<bool, 256> kKnown = [] {
+    std::array<bool, 256> known{};
+    for (const char c : std::string_view("BEXiIRCbneSTpFstfNODPMVvc()="))
+      known[static_cast<unsigned char>(c)] = true;
+    return known;
+  }();
+  return kKnown[static_cast<unsigned char>(phase)];
 }
 
-EventTiming time_event(const Event& event, ProblemCounts& problems) {
+namespace {
+
+// What time_start() gives, and the exact start for who needs it.
+EventTiming time_start_exactly(const Event& event, ProblemCounts& problems, ParsedTime& start) {
   EventTiming timing;
   if (event.phase == 0) {
     problems.add(Problem::no_phase, event.offset);
@@ -50,19 +61,40 @@ EventTiming time_event(const Event& event, ProblemCounts& problems) {
     timing.usable = true;
     return timing;
   }
-  const std::string_view text = event.text(Key::ts);
-  const std::optional<ParsedTime> start = parse_time(text);
-  if (!start) {
+  const std::optional<ParsedTime> parsed = parse_time(event.text(Key::ts));
+  if (!parsed) {
     problems.add(Problem::bad_timestamp, event.offset);
     return timing;
   }
   if (!is_known_phase(event.phase)) problems.add(Problem::unknown_phase, event.offset);
+  start = *parsed;
   timing.usable = timing.timed = true;
-  timing.start_ns = start->rounded_ns();
-  timing.rewrite = !start->is_plain;
-  if (event.phase == 'X') time_duration(event, *start, timing, problems);
-  timing.sub_microsecond =
-      !is_whole_microsecond(timing.start_ns) || !is_whole_microsecond(timing.duration_ns);
+  timing.start_ns = start.rounded_ns();
+  timing.rewrite = !start.is_plain;
+  timing.sub_microsecond = !is_whole_microsecond(timing.start_ns);
+  return timing;
+}
+
+}  // namespace
+
+EventTiming time_start(const Event& event, ProblemCounts& problems) {
+  ParsedTime start;
+  return time_start_exactly(event, problems, start);
+}
+
+EventTiming time_event(const Event& event, ProblemCounts& problems) {
+  ParsedTime start;
+  EventTiming timing = time_start_exactly(event, problems, start);
+  if (!timing.timed || event.phase != 'X') return timing;
+  std::int64_t end_ns = 0;
+  // Nearly all durations: what is plain needs no exact addition and no rounding.
+  if (timing.rewrite || !parse_plain_time(event.text(Key::dur), timing.duration_ns) ||
+      timing.duration_ns < 0 ||
+      __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)) {
+    timing.duration_ns = 0;
+    time_duration(event, start, timing, problems);
+  }
+  timing.sub_microsecond |= !is_whole_microsecond(timing.duration_ns);
   return timing;
 }
 

@@ -26,6 +26,9 @@ struct EventTiming {
 // with a dur that is no number, or with a negative one counts as dur 0. Each case is counted once in
 // `problems` at the event's offset.
 EventTiming time_event(const Event& event, ProblemCounts& problems);
+// The same without the duration: duration_ns stays 0 and its problems are not counted. For who only asks
+// which events there are and when they begin.
+EventTiming time_start(const Event& event, ProblemCounts& problems);
 
 // True for the phases of the format: B E X i I R C b n e S T p F s t f N O D P M V v c ( ) =
 bool is_known_phase(char phase);

@@ -8,14 +8,15 @@ namespace traceloom {
 namespace {
 
 constexpr std::uint64_t kAttoPerNs = 1'000'000'000'000'000'000U;
+constexpr std::uint64_t kMaxNs = std::numeric_limits<std::int64_t>::max();
 // Exponents beyond this make every value either zero or too large; the cap keeps the sums small.
 constexpr int kMaxExponent = 1000;
 
-// The parts of a number token: integer.fraction * 10^exponent microseconds.
+// The parts of a number token: integer.(padding, fraction) * 10^exponent microseconds.
 struct DecimalText {
   bool negative = false;
   std::string_view integer;
-  std::string_view fraction_zeros;  // that belong before the digits of `fraction`
+  std::string_view padding;  // zeros
   std::string_view fraction;
   int exponent = 0;
 };
@@ -45,9 +46,19 @@ bool take_exponent(std::string_view& text, int& exponent) {
   return true;
 }
 
-// JSON's number grammar, and Kineto's broken negatives: it prints quotient and remainder of a
-// negative nanosecond count one after the other, so that -66 ns becomes "0.-66" and -12345 ns
-// "-12.-345": what stands behind the second minus is a number of nanoseconds.
+// Kineto prints quotient and remainder of a negative nanosecond count one after the other, and counts the
+// sign as one of three characters: -66 ns becomes "0.-66", -5 ns "0.-05" and -12345 ns "-12.-345".
+bool take_kineto_remainder(std::string_view& text, DecimalText& number) {
+  static constexpr std::string_view kZeros = "00";
+  if (!number.negative && number.integer != "0") return false;
+  number.negative = true;
+  number.fraction = take_digits(text);
+  if (number.fraction.empty() || number.fraction.size() > 3) return false;
+  number.padding = kZeros.substr(0, 3 - number.fraction.size());
+  return text.empty();
+}
+
+// JSON's number grammar, and Kineto's broken negatives.
 std::optional<DecimalText> split(std::string_view text) {
   DecimalText number;
   if (!text.empty() && text.front() == '-') {
@@ -59,15 +70,13 @@ std::optional<DecimalText> split(std::string_view text) {
     return std::nullopt;
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
-    const bool is_broken_negative = !text.empty() && text.front() == '-';
-    if (is_broken_negative) text.remove_prefix(1);
-    number.negative |= is_broken_negative;
+    if (!text.empty() && text.front() == '-') {
+      text.remove_prefix(1);
+      if (!take_kineto_remainder(text, number)) return std::nullopt;
+      return number;
+    }
     number.fraction = take_digits(text);
     if (number.fraction.empty()) return std::nullopt;
-    if (is_broken_negative) {
-      if (number.fraction.size() > 3 || !text.empty()) return std::nullopt;
-      number.fraction_zeros = std::string_view("00").substr(0, 3 - number.fraction.size());
-    }
   }
   if (!take_exponent(text, number.exponent) || !text.empty()) return std::nullopt;
   return number;
@@ -75,17 +84,17 @@ std::optional<DecimalText> split(std::string_view text) {
 
 // The slow, complete way: puts every digit where it belongs, the first one at 10^place nanoseconds.
 std::optional<ParsedTime> evaluate(const DecimalText& number) {
-  constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t limit = kMaxNs + (number.negative ? 1U : 0U);
   std::uint64_t ns = 0;
   std::uint64_t atto = 0;
   int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
   std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
   for (int skipped = -1; skipped > place && atto_unit > 1; --skipped) atto_unit /= 10;
-  for (const std::string_view digits : {number.integer, number.fraction_zeros, number.fraction}) {
+  for (const std::string_view digits : {number.integer, number.padding, number.fraction}) {
     for (const char c : digits) {
       const unsigned digit = static_cast<unsigned>(c - '0');
       if (place >= 0) {
-        if (ns > (kLimit - digit) / 10) return std::nullopt;
+        if (ns > (limit - digit) / 10) return std::nullopt;
         ns = ns * 10 + digit;
       } else {
         atto_unit /= 10;
@@ -95,17 +104,13 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
     }
   }
   for (; place >= 0 && ns != 0; --place) {
-    if (ns > kLimit / 10) return std::nullopt;
+    if (ns > limit / 10) return std::nullopt;
     ns *= 10;
   }
-  ParsedTime time{static_cast<std::int64_t>(ns), atto, false};
-  if (!number.negative) return time;
-  time.floor_ns = -time.floor_ns;
-  if (time.atto != 0) {
-    time.floor_ns -= 1;
-    time.atto = kAttoPerNs - time.atto;
-  }
-  return time;
+  if (ns == limit && atto != 0) return std::nullopt;
+  if (!number.negative) return ParsedTime{static_cast<std::int64_t>(ns), atto, false};
+  if (atto == 0) return ParsedTime{static_cast<std::int64_t>(0 - ns), 0, false};
+  return ParsedTime{static_cast<std::int64_t>(0 - ns - 1), kAttoPerNs - atto, false};
 }
 
 // Eight digits at once, or nullopt when one of the eight characters is none.
@@ -121,10 +126,13 @@ std::optional<std::uint32_t> parse_eight(const char* text) {
   return static_cast<std::uint32_t>(chunk * 10000 + (chunk >> 32));
 }
 
-// The usual case: up to 16 digits, a point, up to 3 digits. False when the text is anything else.
-bool parse_plain(std::string_view text, std::int64_t& ns) {
-  const char* p = text.data();
-  const char* const end = p + text.size();
+}  // namespace
+
+bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
+  const char* p = json_value.data();
+  const char* const end = p + json_value.size();
+  const bool negative = p != end && *p == '-';
+  p += negative ? 1 : 0;
   const char* const integer = p;
   std::uint64_t value = 0;
   if (end - p >= 8) {
@@ -146,13 +154,11 @@ bool parse_plain(std::string_view text, std::int64_t& ns) {
     }
   }
   // At most 16 + 3 digits: below 10^19 it fits uint64; what does not fit int64 goes the slow way.
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / scale)
-    return false;
+  if (value > kMaxNs / scale) return false;
   ns = static_cast<std::int64_t>(value * scale);
+  if (negative) ns = -ns;
   return true;
 }
-
-}  // namespace
 
 std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
   ParsedTime sum;
@@ -164,12 +170,14 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
   }
   if (__builtin_add_overflow(a.floor_ns, b.floor_ns, &sum.floor_ns)) return std::nullopt;
   if (__builtin_add_overflow(sum.floor_ns, carry, &sum.floor_ns)) return std::nullopt;
+  if (sum.floor_ns == std::numeric_limits<std::int64_t>::max() && sum.atto != 0)
+    return std::nullopt;
   return sum;
 }
 
 std::optional<ParsedTime> parse_time(std::string_view json_value) {
   std::int64_t ns = 0;
-  if (parse_plain(json_value, ns)) return ParsedTime{ns, 0, true};
+  if (parse_plain_time(json_value, ns)) return ParsedTime{ns, 0, true};
   if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
     json_value = json_value.substr(1, json_value.size() - 2);
   const std::optional<DecimalText> number = split(json_value);

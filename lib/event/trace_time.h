@@ -13,7 +13,8 @@
 namespace traceloom {
 
 // An exact decimal time: floor_ns + atto / 10^18 nanoseconds. More than 18 digits behind the
-// nanosecond are cut; no producer writes a trace in which that moves a rounded nanosecond.
+// nanosecond are cut; no producer writes a trace in which that moves a rounded nanosecond. What
+// parse_time() and add() give lies in [-2^63, 2^63 - 1] ns, so that rounding cannot overflow.
 struct ParsedTime {
   std::int64_t floor_ns = 0;
   std::uint64_t atto = 0;  // [0, 10^18)
@@ -39,8 +40,12 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // Reads the text of a JSON value that holds microseconds: a number in any JSON form (12, 12.345,
 // 1.5e3, -0.0), the same inside quotes (torch_npu), or the broken negatives of Kineto ("0.-66" is
 // -0.066, "-12.-345" is -12.345). nullopt for anything else (null, NaN, "abc", 0x10, +5) and for
-// values beyond +-2^63 ns. About 10 ns for the usual 16 digits.
+// values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
+
+// The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three decimals. False, and
+// `ns` untouched, for any other text.
+bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
 void append_microseconds(std::string& out, std::int64_t ns);

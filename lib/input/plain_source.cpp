@@ -19,17 +19,14 @@ constexpr std::size_t kMaxReadBytes = std::size_t{1} << 30;
 
 constexpr const char* kIsDirectory = "is a directory; name the files in it";
 
-// Where stdin stood when it was first opened: whoever reads it twice gets the same text twice.
+// Where "-" begins each time, once make_stdin_rereadable() has been called.
 off_t stdin_start = -1;
 
-int rewind_stdin() {
-  if (stdin_start < 0) stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-  if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
-  return STDIN_FILENO;
-}
-
 int open_for_reading(const std::string& path) {
-  if (path == "-") return rewind_stdin();
+  if (path == "-") {
+    if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
+    return STDIN_FILENO;
+  }
   for (;;) {
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0) return descriptor;
@@ -45,7 +42,10 @@ std::string input_name(const std::string& path) {
 
 void make_stdin_rereadable() {
   struct stat status = {};
-  if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) return;
+  if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
+    stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    return;
+  }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);
   if (!copy) throw system_error("temporary copy of stdin", errno);
   PlainSource source("-");

@@ -56,8 +56,7 @@ class EventWriter::Edit {
   }
 
   void append_to(std::string& out) {
-    std::stable_sort(patches_.begin(), patches_.begin() + patch_count_,
-                     [](const Patch& a, const Patch& b) { return a.begin < b.begin; });
+    sort_patches();
     std::uint32_t at = 0;
     for (std::size_t i = 0; i < patch_count_; ++i) {
       const Patch& patch = patches_[i];
@@ -76,6 +75,12 @@ class EventWriter::Edit {
     std::uint16_t text_size;
   };
 
+  // By place, stable; they are few and mostly in order.
+  void sort_patches() {
+    for (std::size_t i = 1; i < patch_count_; ++i)
+      for (std::size_t j = i; j > 0 && patches_[j].begin < patches_[j - 1].begin; --j)
+        std::swap(patches_[j], patches_[j - 1]);
+  }
   // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
   void append_text(std::string_view text) {
     std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
@@ -90,8 +95,7 @@ class EventWriter::Edit {
 };
 
 void EventWriter::write(const Event& event, WriteState& state) const {
-  ProblemCounts ignored;  // the survey has counted them
-  const EventTiming timing = time_event(event, ignored);
+  const EventTiming timing = time_event(event, state.problems);
   if (!timing.timed || is_stray_end(event)) return;
   write_usable(event, timing, state);
 }
@@ -106,8 +110,8 @@ void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state
 void EventWriter::write_usable(const Event& event, const EventTiming& timing,
                                WriteState& state) const {
   if (is_clean_event(event)) return write_as(event, event, timing, state);
+  ProblemCounts ignored;  // the text is strict JSON now
   const std::string repaired = repair_event(event, state.problems);
-  ProblemCounts ignored;
   state.scanner.start(repaired, event.offset, Position::first, ignored);
   if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, state);
 }
@@ -122,8 +126,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   Edit edit(clean);
-  const TrackTarget& target =
-      plan_.tracks.target(file_, event.text(Key::pid), event.text(Key::tid), state.scratch);
+  const TrackTarget& target = find_track(event, state);
   edit.set(Key::pid, target.pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
   if (!timing.timed) {
@@ -148,6 +151,20 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   state.out += ",\n";
   edit.append_to(state.out);
   ++state.events;
+}
+
+// Neighbours are mostly of the same track.
+const TrackTarget& EventWriter::find_track(const Event& event, WriteState& state) const {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
+      tid != state.last_tid) {
+    state.last_track = &plan_.tracks.target(file_, pid, tid, state.scratch);
+    state.last_file = file_;
+    state.last_pid = pid;
+    state.last_tid = tid;
+  }
+  return *state.last_track;
 }
 
 void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {

@@ -25,6 +25,11 @@ struct WriteState {
   std::uint64_t events = 0;            // written to out
   std::string scratch;
   EventScanner scanner;                // reads events again that were repaired
+  // The track that was looked up last.
+  const TrackTarget* last_track = nullptr;
+  std::size_t last_file = 0;
+  std::string last_pid;
+  std::string last_tid;
 };
 
 // Thread-safe: holds no state of its own.
@@ -43,6 +48,7 @@ class EventWriter {
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
+  const TrackTarget& find_track(const Event& event, WriteState& state) const;
   void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;

@@ -60,6 +60,7 @@ struct SurveyChunk : ChunkResult {
   std::int64_t first_ns = kNoTime;
   bool sub_microsecond = false;
   std::string scratch;
+  ProblemCounts timing_problems;  // counted where events are written, not here
 
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
@@ -130,7 +131,9 @@ class SurveyVisitor : public FileVisitor {
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
     SurveyChunk& chunk = static_cast<SurveyChunk&>(result);
-    const EventTiming timing = time_event(event, chunk.problems);
+    // Until a time below the microsecond is met, durations are of interest too.
+    const EventTiming timing = chunk.sub_microsecond ? time_start(event, chunk.timing_problems)
+                                                     : time_event(event, chunk.timing_problems);
     if (!timing.usable) return;
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
@@ -157,7 +160,6 @@ class SurveyVisitor : public FileVisitor {
     survey.async_ids.add(chunk.async_ids);
     survey.merged_async_ids.add(chunk.merged_async_ids);
     survey.has_other_async_ids |= chunk.has_other_async_ids;
-    survey.problems.add(chunk.problems);
     add_tracks(chunk, file);
     add_names(chunk, file);
     for (KeptMetadata& event : chunk.metadata)

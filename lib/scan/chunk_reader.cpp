@@ -8,10 +8,10 @@ namespace traceloom {
 
 bool ChunkReader::next(Chunk& chunk) {
   if (ended_) return false;
-  if (!chunk.buffer) chunk.buffer = std::make_unique_for_overwrite<char[]>(kChunkBytes + 1);
-  if (!tail_) tail_ = std::make_unique_for_overwrite<char[]>(kChunkBytes);
+  if (!chunk.buffer) chunk.buffer = std::make_unique_for_overwrite<char[]>(chunk_bytes_ + 1);
+  if (!tail_) tail_ = std::make_unique_for_overwrite<char[]>(chunk_bytes_);
   std::memcpy(chunk.buffer.get(), tail_.get(), tail_size_);
-  const std::size_t wanted = kChunkBytes - tail_size_;
+  const std::size_t wanted = chunk_bytes_ - tail_size_;
   const std::size_t got = source_.read({chunk.buffer.get() + tail_size_, wanted});
   chunk.size = tail_size_ + got;
   chunk.offset = offset_;

@@ -16,7 +16,7 @@ namespace traceloom {
 
 // Reused from chunk to chunk: fresh memory costs more than reading into it (2.1 GB/s against 5.5).
 struct Chunk {
-  std::unique_ptr<char[]> buffer;  // kChunkBytes + 1
+  std::unique_ptr<char[]> buffer;  // room for a whole chunk and a '\0'
   std::size_t size = 0;
   std::uint64_t offset = 0;     // of the text in the file's uncompressed text
   bool at_event_start = false;  // a guess, see find_event_start(); false when there was no place to cut
@@ -31,13 +31,17 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 class ChunkReader {
  public:
-  explicit ChunkReader(ByteSource& source) : source_(source) {}
+  // Another size than kChunkBytes is for tests.
+  explicit ChunkReader(ByteSource& source, std::size_t chunk_bytes = kChunkBytes)
+      : source_(source), chunk_bytes_(chunk_bytes) {}
 
-  // False when the text has ended. An empty input gives one empty chunk.
+  // False when the text has ended. An empty input gives one empty chunk. A buffer that `chunk` brings along
+  // must come from a reader with the same size of chunks.
   bool next(Chunk& chunk);
 
  private:
   ByteSource& source_;
+  std::size_t chunk_bytes_;
   std::unique_ptr<char[]> tail_;  // read already, belongs to the next chunk
   std::size_t tail_size_ = 0;
   std::uint64_t offset_ = 0;

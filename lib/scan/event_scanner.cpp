@@ -21,18 +21,19 @@ char first_character(std::string_view json_string) {
 }  // namespace
 
 void EventScanner::start(std::string_view text, std::uint64_t offset, Position position,
-                         ProblemCounts& problems) {
+                         ProblemCounts& problems, Behind behind) {
   text_ = text;
   offset_ = offset;
   problems_ = &problems;
   window_ = text.data();
-  window_begin_ = window_size_ = position_ = 0;
-  commas_ = position == Position::after_comma ? 1 : 0;
+  behind_ = behind;
+  window_begin_ = window_size_ = position_ = comma_position_ = 0;
+  after_comma_ = position == Position::after_comma;
   after_element_ = position != Position::first;
 }
 
 Position EventScanner::next_position() const {
-  if (commas_ > 0) return Position::after_comma;
+  if (after_comma_) return Position::after_comma;
   return after_element_ ? Position::after_event : Position::first;
 }
 
@@ -64,12 +65,12 @@ const Event* EventScanner::next() {
     const std::size_t element = position_;
     std::size_t end = parse_element(element);
     while (end == kCut && grow_window(element)) end = parse_element(element);
-    if (end == kCut) return finish(ScanEnd::cut, element);
-    count_commas(element);
-    if (end == kMalformed) {
-      resync(element);
+    if (end == kCut && !lost_a_quote(element)) return finish(ScanEnd::cut, element);
+    if (failed(end)) {
+      if (!resync(element)) return finish(ScanEnd::cut, element);
       continue;
     }
+    begin_element(element);
     position_ = window_begin_ + end;
     if (text_[element] != '{') {
       problems_->add(Problem::not_an_object, offset_ + element);
@@ -87,8 +88,7 @@ bool EventScanner::find_element() {
   while (position_ < text_.size()) {
     const char c = text_[position_];
     if (c == ',') {
-      comma_position_ = position_;
-      ++commas_;
+      count_comma();
     } else if (!is_space(c)) {
       break;
     }
@@ -96,19 +96,25 @@ bool EventScanner::find_element() {
   }
   if (position_ == text_.size()) return finish(ScanEnd::text, position_) != nullptr;
   if (text_[position_] == ']') {
-    if (commas_ > 0) problems_->add(Problem::trailing_comma, offset_ + comma_position_);
+    if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + comma_position_);
     return finish(ScanEnd::array, position_ + 1) != nullptr;
   }
   return position_ < window_begin_ + window_size_ || open_window(position_, kWindow);
 }
 
 // One comma belongs between two elements; more or fewer are counted.
-void EventScanner::count_commas(std::size_t element) {
-  const unsigned expected = after_element_ ? 1 : 0;
-  if (commas_ < expected) problems_->add(Problem::missing_comma, offset_ + element);
-  if (commas_ > expected)
-    problems_->add(Problem::extra_comma, offset_ + comma_position_, commas_ - expected);
-  commas_ = 0;
+void EventScanner::count_comma() {
+  if (after_comma_ || !after_element_) {
+    problems_->add(Problem::extra_comma, offset_ + position_);
+    return;
+  }
+  after_comma_ = true;
+  comma_position_ = position_;
+}
+
+void EventScanner::begin_element(std::size_t element) {
+  if (after_element_ && !after_comma_) problems_->add(Problem::missing_comma, offset_ + element);
+  after_comma_ = false;
   after_element_ = true;
 }
 
@@ -117,10 +123,12 @@ std::size_t EventScanner::parse_element(std::size_t begin) {
   if (window_[at] == '{') return parse_event(at);
   if (window_[at] == '"') return walk_.skip_string(at);
   if (window_[at] == '[') return walk_.skip_list(at);
-  // Anything up to what may begin the next element.
-  std::size_t end = at + 1;
-  while (end < window_size_ && window_[end] != ',' && window_[end] != ']' && window_[end] != '{')
+  // Anything up to what may begin the next element. With a quote or backslash in it the index is off.
+  std::size_t end = at;
+  while (end < window_size_ && window_[end] != ',' && window_[end] != ']' && window_[end] != '{') {
+    if (window_[end] == '"' || window_[end] == '\\') return kMalformed;
     ++end;
+  }
   return end < window_size_ ? end : kCut;
 }
 
@@ -134,25 +142,37 @@ std::size_t EventScanner::parse_event(std::size_t begin) {
   return end;
 }
 
+// True when an event that the text ends in holds another one's start inside a string: a quote is missing
+// in it, or there is one too many, and it would swallow everything that follows.
+bool EventScanner::lost_a_quote(std::size_t element) const {
+  for (std::size_t start = find_event_start(text_, element + 1); start != kNpos;
+       start = find_event_start(text_, start + 1))
+    if (index_.next_brace(start - window_begin_) != start - window_begin_) return true;
+  return false;
+}
+
 // After text that is no JSON: goes on at the next place that looks like an event, or at the bracket that
-// closes the list, or at the end of the text.
-void EventScanner::resync(std::size_t element) {
+// closes the list, or at the end of the text. False when what to do depends on the text that follows.
+bool EventScanner::resync(std::size_t element) {
+  std::size_t next = find_event_start(text_, element + 1);
+  if (next == kNpos && behind_ == Behind::more_text) return false;
+  begin_element(element);
   problems_->add(Problem::malformed_event, offset_ + element);
-  commas_ = 1;
-  position_ = find_event_start(text_, element + 1);
-  if (position_ == kNpos) {
-    position_ = text_.size();
-    for (std::size_t bracket = text_.rfind(']'); bracket != kNpos && bracket > element;
-         bracket = text_.rfind(']', bracket - 1)) {
-      const std::size_t before = text_.find_last_not_of(" \n\t\r", bracket - 1);
-      if (before == kNpos || before <= element || text_[before] != '}') continue;
-      position_ = bracket;
-      commas_ = 0;
-      break;
-    }
-  }
+  after_comma_ = next != kNpos;
+  position_ = next != kNpos ? next : find_list_end(element);
   window_size_ = 0;  // the index is off from here on: find_element() opens a new window
   window_begin_ = position_;
+  return true;
+}
+
+// The last bracket behind a brace, or the end of the text.
+std::size_t EventScanner::find_list_end(std::size_t element) const {
+  for (std::size_t bracket = text_.rfind(']'); bracket != kNpos && bracket > element;
+       bracket = text_.rfind(']', bracket - 1)) {
+    const std::size_t before = text_.find_last_not_of(" \n\t\r", bracket - 1);
+    if (before != kNpos && before > element && text_[before] == '}') return bracket;
+  }
+  return text_.size();
 }
 
 }  // namespace traceloom

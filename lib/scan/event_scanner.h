@@ -28,9 +28,13 @@ enum class Position : std::uint8_t {
   after_comma,  // an event and its comma stand before it
 };
 
+// What stands behind a piece of text.
+enum class Behind : std::uint8_t { nothing, more_text };
+
 enum class ScanEnd : std::uint8_t {
   text,   // the text ended between two events; a comma may have come last
-  cut,    // the text ended inside an event, which starts at end_position()
+  cut,    // the text ended inside an event, which starts at end_position(); or inside what is no JSON,
+          // when more text is to follow
   array,  // the closing bracket was met; end_position() is behind it
 };
 
@@ -40,7 +44,7 @@ class EventScanner {
   // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is; `offset`
   // is its place in the file's text. Problems are counted in `problems`.
   void start(std::string_view text, std::uint64_t offset, Position position,
-             ProblemCounts& problems);
+             ProblemCounts& problems, Behind behind = Behind::nothing);
 
   // The next event, or nullptr when the text, or the list, ends. Valid until the following call.
   const Event* next();
@@ -55,11 +59,14 @@ class EventScanner {
   bool open_window(std::size_t begin, std::size_t size);
   bool grow_window(std::size_t element);
   bool find_element();
-  void count_commas(std::size_t element);
+  void count_comma();
+  void begin_element(std::size_t element);
   // From a position in the text to one in the window, or kCut or kMalformed.
   std::size_t parse_element(std::size_t begin);
   std::size_t parse_event(std::size_t begin);
-  void resync(std::size_t element);
+  bool lost_a_quote(std::size_t element) const;
+  bool resync(std::size_t element);
+  std::size_t find_list_end(std::size_t element) const;
   const Event* finish(ScanEnd end, std::size_t position);
 
   std::string_view text_;
@@ -71,8 +78,9 @@ class EventScanner {
   std::size_t window_begin_ = 0;  // its place in text_
   std::size_t window_size_ = 0;
   std::size_t position_ = 0;      // in text_: what has been consumed
+  Behind behind_ = Behind::nothing;
   std::size_t comma_position_ = 0;
-  unsigned commas_ = 0;           // since the last element
+  bool after_comma_ = false;      // the comma that belongs between two elements has come
   bool after_element_ = false;
   ScanEnd end_ = ScanEnd::text;
   std::size_t end_position_ = 0;

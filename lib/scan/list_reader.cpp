@@ -7,11 +7,11 @@
 namespace traceloom {
 
 ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view text,
-                      std::uint64_t offset, Position position) {
+                      std::uint64_t offset, Position position, Behind behind) {
   thread_local EventScanner scanner;  // keeps its bitmaps from chunk to chunk
   ScannedText scanned;
   scanned.result = visitor.make_result();
-  scanner.start(text, offset, position, scanned.problems);
+  scanner.start(text, offset, position, scanned.problems, behind);
   while (const Event* event = scanner.next()) {
     ++scanned.events;
     visitor.visit(*scanned.result, file, *event);
@@ -26,6 +26,7 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
 void ListReader::add(const Chunk& chunk, std::size_t skip, ScannedText scanned) {
   const std::string_view text = chunk.text().substr(skip);
   const std::uint64_t offset = chunk.offset + skip;
+  const Behind behind = chunk.last ? Behind::nothing : Behind::more_text;
   if (skips_ && chunk.at_event_start) {
     skips_ = false;
     next_ = Position::after_comma;
@@ -33,27 +34,36 @@ void ListReader::add(const Chunk& chunk, std::size_t skip, ScannedText scanned) 
   const Position assumed = chunk.at_event_start ? Position::after_comma : Position::first;
   if (scanned.result && in_list_ && !skips_ && carry_.empty() && next_ == assumed) {
     const std::string_view rest = accept(std::move(scanned), text, offset);
-    if (!in_list_) read_on(rest, offset + (text.size() - rest.size()));
+    if (!in_list_) read_on(rest, offset + (text.size() - rest.size()), behind);
     return;
   }
   if (scanned.result) visitor_.recycle(std::move(scanned.result));
-  if (skips_) return;
-  if (carry_.empty()) {
-    read_on(text, offset);
+  if (skips_) {
+    stop_skipping(text, offset, behind);
+  } else if (carry_.empty()) {
+    read_on(text, offset, behind);
   } else {
-    join(text, chunk.last);
+    join(text, behind);
   }
+}
+
+// The event that is too large ends, as far as anybody can tell, before the next start of one.
+void ListReader::stop_skipping(std::string_view text, std::uint64_t offset, Behind behind) {
+  const std::size_t start = find_event_start(text, 0);
+  if (start == std::string_view::npos) return;
+  skips_ = false;
+  next_ = Position::after_comma;
+  read_on(text.substr(start), offset + start, behind);
 }
 
 // Joined text is scanned again only when it has doubled, so that one event of many chunks costs twice its
 // size and not its square.
-void ListReader::join(std::string_view text, bool last) {
+void ListReader::join(std::string_view text, Behind behind) {
   carry_.append(text);
-  if (!last && carry_.size() < 2 * scanned_carry_) return;
+  const bool doubled = carry_.size() >= 2 * scanned_carry_ || carry_.size() > max_event_bytes_;
+  if (behind == Behind::more_text && !doubled) return;
   const std::string joined = std::exchange(carry_, {});
-  if (joined.size() <= kMaxEventBytes) return read_on(joined, carry_offset_);
-  problems_.add(Problem::event_too_large, carry_offset_);
-  skips_ = true;
+  read_on(joined, carry_offset_, behind);
 }
 
 // Takes what scanning `text` gave and keeps an event that is not whole. Returns what stands behind the list
@@ -67,7 +77,10 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
   next_ = scanned.next;
   const std::string_view rest = text.substr(scanned.end_position);
   const std::uint64_t rest_offset = offset + scanned.end_position;
-  if (scanned.end == ScanEnd::cut) {
+  if (scanned.end == ScanEnd::cut && rest.size() > max_event_bytes_) {
+    problems_.add(Problem::event_too_large, rest_offset);
+    skips_ = true;
+  } else if (scanned.end == ScanEnd::cut) {
     carry_ = rest;
     carry_offset_ = rest_offset;
     scanned_carry_ = carry_.size();
@@ -79,7 +92,7 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
 }
 
 // Reads `text` here, in the serial stage: inside the list or, where further lists may begin, behind it.
-void ListReader::read_on(std::string_view text, std::uint64_t offset) {
+void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind behind) {
   while (true) {
     if (!in_list_) {
       const std::size_t used = parser_.feed(text);
@@ -90,14 +103,14 @@ void ListReader::read_on(std::string_view text, std::uint64_t offset) {
       offset += used;
     }
     const std::string_view rest =
-        accept(scan_text(visitor_, file_, text, offset, next_), text, offset);
+        accept(scan_text(visitor_, file_, text, offset, next_, behind), text, offset);
     if (in_list_) return;
     offset += text.size() - rest.size();
     text = rest;
   }
 }
 
-void ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_problems) {
+FileEnd ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_problems) {
   const bool cut = in_list_ && !carry_.empty();
   if (cut) problems_.add(Problem::cut_event, carry_offset_);
   parser_.finish(text_bytes, cut);
@@ -106,7 +119,7 @@ void ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_pr
                 "not a trace: what stands in the event list is not JSON");
   problems_.add(parser_.problems());
   problems_.add(source_problems);
-  visitor_.end_file(file_, {parser_, problems_, events_, text_bytes});
+  return {parser_, problems_, events_, text_bytes};
 }
 
 }  // namespace traceloom

@@ -28,28 +28,36 @@ struct ScannedText {
 
 // Runs a scanner over `text` and visits its events.
 ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view text,
-                      std::uint64_t offset, Position position);
+                      std::uint64_t offset, Position position, Behind behind);
 
 class ListReader {
  public:
-  // `parser` has met the list; `scanned` results are taken for `file`.
-  ListReader(FileVisitor& visitor, std::size_t file, std::string path, TopLevelParser& parser)
-      : visitor_(visitor), file_(file), path_(std::move(path)), parser_(parser) {}
+  // `parser` has met the list; `scanned` results are taken for `file`. An event whose end is not found
+  // within `max_event_bytes` (or the chunk that exceeds them) is skipped.
+  ListReader(FileVisitor& visitor, std::size_t file, std::string path, TopLevelParser& parser,
+             std::size_t max_event_bytes = kMaxEventBytes)
+      : visitor_(visitor),
+        file_(file),
+        path_(std::move(path)),
+        parser_(parser),
+        max_event_bytes_(max_event_bytes) {}
 
   // The next chunk, of which `skip` bytes in front are not of the list, and what scanning it gave.
   void add(const Chunk& chunk, std::size_t skip, ScannedText scanned);
   // All chunks have been added. Throws Error when the file turns out to be no trace.
-  void finish(std::uint64_t text_bytes, const ProblemCounts& source_problems);
+  FileEnd finish(std::uint64_t text_bytes, const ProblemCounts& source_problems);
 
  private:
   std::string_view accept(ScannedText scanned, std::string_view text, std::uint64_t offset);
-  void join(std::string_view text, bool last);
-  void read_on(std::string_view text, std::uint64_t offset);
+  void stop_skipping(std::string_view text, std::uint64_t offset, Behind behind);
+  void join(std::string_view text, Behind behind);
+  void read_on(std::string_view text, std::uint64_t offset, Behind behind);
 
   FileVisitor& visitor_;
   std::size_t file_;
   std::string path_;
   TopLevelParser& parser_;
+  std::size_t max_event_bytes_;
   bool in_list_ = true;
   bool skips_ = false;               // inside an event that is too large
   Position next_ = Position::first;  // how the text that follows begins

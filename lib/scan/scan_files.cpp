@@ -127,23 +127,31 @@ void scan_chunk(FileVisitor& visitor, Token& token) {
   if (!begins_list && !token.chunk.at_event_start) return;
   token.scanned = scan_text(visitor, token.file->file, token.chunk.text().substr(token.skip),
                             token.chunk.offset + token.skip,
-                            begins_list ? Position::first : Position::after_comma);
+                            begins_list ? Position::first : Position::after_comma,
+                            token.chunk.last ? Behind::nothing : Behind::more_text);
 }
 
-// The serial last stage.
-void join_chunk(FileVisitor& visitor, Token& token) {
-  OpenFile& file = *token.file;
+// What is known of the token's file when the token is its last. Tells the visitor when it has failed.
+std::optional<FileEnd> find_end(FileVisitor& visitor, Token& token) {
   try {
     if (token.failure) std::rethrow_exception(token.failure);
-    if (token.in_list) file.list.add(token.chunk, token.skip, std::move(token.scanned));
-    if (token.chunk.last) {
-      const std::uint64_t text_bytes = token.chunk.offset + token.chunk.size;
-      if (!token.in_list) file.parser.finish(text_bytes, false);
-      file.list.finish(text_bytes, token.source_problems);
-    }
+    if (!token.chunk.last) return std::nullopt;
+    const std::uint64_t text_bytes = token.chunk.offset + token.chunk.size;
+    if (!token.in_list) token.file->parser.finish(text_bytes, false);
+    return token.file->list.finish(text_bytes, token.source_problems);
   } catch (const Error& error) {
-    visitor.fail_file(file.file, error);
+    visitor.fail_file(token.file->file, error);
+    return std::nullopt;
   }
+}
+
+// The serial last stage. An Error of the visitor's own (a full disk) is no failure of the file.
+void join_chunk(FileVisitor& visitor, Token& token) {
+  OpenFile& file = *token.file;
+  if (!token.failure && token.in_list)
+    file.list.add(token.chunk, token.skip, std::move(token.scanned));
+  if (const std::optional<FileEnd> end = find_end(visitor, token))
+    visitor.end_file(file.file, *end);
 }
 
 }  // namespace

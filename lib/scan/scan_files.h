@@ -63,7 +63,8 @@ class FileVisitor {
   virtual void end_file(std::size_t file, const FileEnd& end) = 0;
 
   // `file` could not be read to its end, or is no trace. Throw (the default throws `error`) to stop
-  // everything, return to go on with the next file; then end_file() is not called for it.
+  // everything, return to go on with the next file; then end_file() is not called for it. Called once
+  // a file at most, and never for what the visitor itself throws: that always stops everything.
   virtual void fail_file(std::size_t file, const Error& error);
 };
 

@@ -9,6 +9,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -84,13 +85,7 @@ void TopLevelParser::read_member(char c) {
       }
       break;
     case Step::key_text:
-      if (c == '"' && !escaped_) {
-        key_ = decode_json_string(key_);
-        step_ = Step::colon;
-      } else {
-        key_.push_back(c);
-        escaped_ = c == '\\' && !escaped_;
-      }
+      read_key(c);
       break;
     case Step::colon:
       if (c == ':') {
@@ -121,7 +116,20 @@ void TopLevelParser::read_member(char c) {
   }
 }
 
+void TopLevelParser::read_key(char c) {
+  if (c == '"' && !escaped_) {
+    key_ = decode_json_string(key_);
+    step_ = Step::colon;
+    return;
+  }
+  if (key_.size() == kMaxKeyBytes) return fail("not JSON: a key that does not end");
+  key_.push_back(c);
+  escaped_ = c == '\\' && !escaped_;
+}
+
 void TopLevelParser::read_value_start(char c) {
+  if (c == ',' || c == ':' || c == '}' || c == ']')
+    return fail(fmt::format("not JSON: expected a value behind the key \"{}\"", key_));
   if (key_ == "traceEvents") {
     if (c == '[') {
       if (had_list_) problems_.add(Problem::second_trace_events, offset_);
@@ -156,19 +164,20 @@ void TopLevelParser::read_nested(char c) {
 
 void TopLevelParser::keep(char c) {
   if (value_dropped_) return;
-  if (kept_bytes_ == kMaxKeptBytes) {
+  if (kept_bytes_ + sizeof(TopLevelEntry) + key_.size() + value_.size() >= kMaxKeptBytes) {
     value_dropped_ = true;
-    kept_bytes_ -= value_.size();
-    value_ = {};
+    value_ = std::string();
     problems_.add(Problem::top_level_dropped, value_offset_);
     return;
   }
-  ++kept_bytes_;
   value_.push_back(c);
 }
 
 void TopLevelParser::end_value() {
-  if (!value_dropped_) entries_.push_back({key_, value_});
+  if (!value_dropped_) {
+    kept_bytes_ += sizeof(TopLevelEntry) + key_.size() + value_.size();
+    entries_.push_back({key_, value_});
+  }
   step_ = Step::comma;
 }
 

@@ -8,7 +8,8 @@
 //   parser.finish(file_size, false);
 //   for (const TopLevelEntry& entry : parser.entries()) use(entry.key, entry.value);
 //
-// Needs no more memory than the values it keeps: 64 MiB at most, what is beyond is counted and left out.
+// Needs no more memory than the keys and values it keeps: 64 MiB at most, what is beyond is counted and
+// left out. A key of more than 1 MiB is taken for a quote that was never closed.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +61,7 @@ class TopLevelParser {
 
   void start_document(char c);
   void read_member(char c);
+  void read_key(char c);
   void read_value_start(char c);
   void read_nested(char c);
   void keep(char c);
@@ -78,7 +80,7 @@ class TopLevelParser {
   std::uint64_t depth_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t value_offset_ = 0;
-  std::uint64_t kept_bytes_ = 0;
+  std::uint64_t kept_bytes_ = 0;  // by all entries
   bool value_dropped_ = false;
   std::string key_;
   std::string value_;

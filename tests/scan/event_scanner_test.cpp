@@ -101,8 +101,8 @@ TEST_CASE("event_scanner: skips and counts what is no event") {
 }
 
 TEST_CASE("event_scanner: goes on behind an event that is not JSON") {
-  const Scanned result = scan(
-      R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"},{"name":"b"},{"name":"c"}])~");
+  const Scanned result =
+      scan(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"},{"name":"b"},{"name":"c"}])~");
   CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"b"})", R"({"name":"c"})"});
   CHECK(result.problems.count(Problem::malformed_event) == 1);
   CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
@@ -150,16 +150,6 @@ TEST_CASE("event_scanner: an event larger than the window, and events across its
   CHECK(result.next == Position::after_comma);
 }
 
-TEST_CASE("event_start: guesses only behind a closing brace and a comma") {
-  CHECK(find_event_start(R"(xx}, {"ph":1})", 0) == 5);
-  CHECK(find_event_start(R"(xx}, {"other":1})", 0) == std::string_view::npos);
-  CHECK(find_event_start(R"(xx} {"ph":1})", 0) == std::string_view::npos);
-  CHECK(find_event_start(R"({ "ts":1})", 0) == 0);
-  const std::string text = R"({"ph":1},{"ph":2} , {"name":3},{"zz":4})";
-  CHECK(find_last_event_start(text, 0) == 20);
-  CHECK(find_last_event_start(text, 21) == std::string_view::npos);
-}
-
 TEST_CASE("event_scanner: says that a value it does not know is an object or a list") {
   const auto has_nested_value = [](const std::string& text) {
     ProblemCounts problems;
@@ -171,7 +161,8 @@ TEST_CASE("event_scanner: says that a value it does not know is an object or a l
   };
   CHECK(has_nested_value(R"({"ph": "X", "other": {"a": 1}})"));
   CHECK(has_nested_value(R"({"other": [], "ph": "X"})"));
-  CHECK_FALSE(has_nested_value(R"({"ph": "X", "args": {"a": 1}, "id2": {}, "other": "{}", "k": 1})"));
+  CHECK_FALSE(
+      has_nested_value(R"({"ph": "X", "args": {"a": 1}, "id2": {}, "other": "{}", "k": 1})"));
 }
 
 TEST_CASE("event_scanner: takes no comma before the first member, and no backslash in a list") {
@@ -181,4 +172,144 @@ TEST_CASE("event_scanner: takes no comma before the first member, and no backsla
     CHECK(scanned.events.empty());
     CHECK(scanned.problems.count(Problem::malformed_event) == 1);
   }
+}
+
+TEST_CASE("event_scanner: takes any white space between the parts of an event") {
+  const std::string text =
+      "\r\n\t { \n\"ph\"\t:\r\n\"X\" \n,\t\"ts\" : 1.5 \r\n,\n\n\"args\"\n:\n{ } }\n ,"
+      "{\"ph\":\"X\",\"ts\":2\t,\"args\":[ ]\n}\r\n]";
+  ProblemCounts problems;
+  EventScanner scanner;
+  scanner.start(text, 0, Position::first, problems);
+  const Event* event = scanner.next();
+  REQUIRE(event != nullptr);
+  CHECK(event->offset == 4);
+  CHECK(event->phase == 'X');
+  CHECK(event->text(Key::ts) == "1.5");
+  CHECK(event->text(Key::args) == "{ }");
+  event = scanner.next();
+  REQUIRE(event != nullptr);
+  CHECK(event->text(Key::ts) == "2");
+  CHECK(event->text(Key::args) == "[ ]");
+  CHECK_FALSE(event->flags.loose_syntax);
+  CHECK(scanner.next() == nullptr);
+  CHECK(scanner.end() == ScanEnd::array);
+  CHECK(problems.empty());
+}
+
+TEST_CASE("event_scanner: values may be nested as deep as they like") {
+  const std::size_t depth = 200'000;
+  std::string text = R"({"name":"a","args":)";
+  for (std::size_t i = 0; i < depth; ++i) text += R"({"a":)";
+  text += "1" + std::string(depth, '}') + R"(,"ts":)" + std::string(depth, '[') +
+          std::string(depth, ']') + R"(},{"name":"b"}])";
+  const Scanned result = scan(text);
+  REQUIRE(result.events.size() == 2);
+  CHECK(result.events[1] == R"({"name":"b"})");
+  CHECK(result.problems.empty());
+  CHECK(result.end == ScanEnd::array);
+}
+
+TEST_CASE("event_scanner: the phase is the first character of ph") {
+  const auto phase = [](const std::string& ph) {
+    const std::string text = "{\"name\":1,\"ph\":" + ph + "}";
+    ProblemCounts problems;
+    EventScanner scanner;
+    scanner.start(text, 0, Position::first, problems);
+    return scanner.next()->phase;
+  };
+  CHECK(phase(R"("X")") == 'X');
+  CHECK(phase(R"("XY")") == 'X');
+  CHECK(phase(R"("\u0058")") == 'X');
+  CHECK(phase(R"("\"")") == '"');
+  CHECK(phase(R"("")") == 0);
+  CHECK(phase("5") == 0);
+  CHECK(phase("null") == 0);
+  CHECK(phase("{\"X\":1}") == 0);
+}
+
+TEST_CASE("event_scanner: the last of two equal keys is taken") {
+  const std::string text = R"({"ts":1,"\u0074s":2,"ph":"X","ts":"3"})";
+  ProblemCounts problems;
+  EventScanner scanner;
+  scanner.start(text, 0, Position::first, problems);
+  const Event* event = scanner.next();
+  REQUIRE(event != nullptr);
+  CHECK(event->text(Key::ts) == "\"3\"");
+  CHECK(event->flags.duplicate_key);
+  CHECK(event->flags.escaped_key);
+}
+
+TEST_CASE("event_scanner: counts each comma where it stands, also at the border of a piece") {
+  const Scanned first = scan(R"({"a":1},,,)");
+  CHECK(first.problems.count(Problem::extra_comma) == 2);
+  CHECK(first.problems.first_offset(Problem::extra_comma) == 8);
+  CHECK(first.next == Position::after_comma);
+  const Scanned second = scan(R"(,{"a":1})", Position::after_comma, 100);
+  CHECK(second.problems.count(Problem::extra_comma) == 1);
+  CHECK(second.problems.first_offset(Problem::extra_comma) == 100);
+  CHECK(scan(R"({"a":1})", Position::after_event, 100)
+            .problems.first_offset(Problem::missing_comma) == 100);
+  CHECK(scan(",]").problems.count(Problem::extra_comma) == 1);
+  CHECK(scan(",]").problems.count(Problem::trailing_comma) == 0);
+  CHECK(scan(" ]", Position::after_comma, 100).problems.first_offset(Problem::trailing_comma) ==
+        100);
+}
+
+TEST_CASE("event_scanner: a scanner that is used again forgets the text before") {
+  ProblemCounts before;
+  EventScanner scanner;
+  const std::string first = R"({"a":1},{"a":2},)";
+  scanner.start(first, 0, Position::first, before);
+  while (scanner.next() != nullptr) {
+  }
+  ProblemCounts problems;
+  scanner.start("]", 50, Position::after_comma, problems);
+  CHECK(scanner.next() == nullptr);
+  CHECK(problems.first_offset(Problem::trailing_comma) == 50);
+}
+
+TEST_CASE("event_scanner: a word with a quote or backslash in it does not hide what follows") {
+  for (const char* junk : {R"(ab"c)", R"(\")", R"(it's "x)", R"(5\)"}) {
+    CAPTURE(junk);
+    const Scanned result = scan(R"({"name":"a"},)" + std::string(junk) +
+                                R"(,{"name":"b"},{"name":"c"},{"name":"d"}])");
+    // Without a brace before it, nobody can tell that b is an event.
+    CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"c"})", R"({"name":"d"})"});
+    CHECK(result.problems.count(Problem::malformed_event) == 1);
+    CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
+    CHECK(result.end == ScanEnd::array);
+  }
+}
+
+TEST_CASE("event_scanner: a quote too many does not swallow the events that follow") {
+  const std::string text =
+      R"({"name":"a"},{"name":"b","args":{"s":"x"y"}},{"name":"c"},{"name":"d"}])";
+  for (const Behind behind : {Behind::nothing, Behind::more_text}) {
+    ProblemCounts problems;
+    EventScanner scanner;
+    scanner.start(text, 0, Position::first, problems, behind);
+    Strings events;
+    while (const Event* event = scanner.next()) events.emplace_back(event->raw);
+    CHECK(events == Strings{R"({"name":"a"})", R"({"name":"c"})", R"({"name":"d"})"});
+    CHECK(problems.count(Problem::malformed_event) == 1);
+    CHECK(problems.first_offset(Problem::malformed_event) == 13);
+    CHECK(scanner.end() == ScanEnd::array);
+  }
+}
+
+TEST_CASE("event_scanner: leaves an event that is not JSON to whoever knows the text behind it") {
+  const std::string text = R"~({"name":"a"},{"name":"lib("_x")","args":{"l":[{"q":1}]}},)~";
+  ProblemCounts problems;
+  EventScanner scanner;
+  scanner.start(text, 0, Position::first, problems, Behind::more_text);
+  REQUIRE(scanner.next() != nullptr);
+  CHECK(scanner.next() == nullptr);
+  CHECK(scanner.end() == ScanEnd::cut);
+  CHECK(scanner.end_position() == 13);
+  CHECK(scanner.next_position() == Position::after_comma);
+  CHECK(problems.empty());
+  const Scanned joined = scan(text + R"({"name":"b"}])");
+  CHECK(joined.events == Strings{R"({"name":"a"})", R"({"name":"b"})"});
+  CHECK(joined.problems.count(Problem::malformed_event) == 1);
 }

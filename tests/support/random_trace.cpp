@@ -85,7 +85,7 @@ class Generator {
                      [](const Fields& a, const Fields& b) { return a.ts_picos < b.ts_picos; });
     if (options_.out_of_order)
       for (std::size_t i = 1; i < events_.size(); i += 2)
-        if (below(8) == 0 && events_[i - 1].ts_picos != events_[i].ts_picos)
+        if (below(8) == 0 && whole_ns(events_[i - 1]) != whole_ns(events_[i]))
           std::swap(events_[i - 1], events_[i]);
     return std::move(events_);
   }
@@ -94,6 +94,9 @@ class Generator {
 
  private:
   using Thread = std::pair<std::string_view, std::string_view>;
+
+  // Events of one nanosecond happen in the order of the file, so they keep it.
+  static std::int64_t whole_ns(const Fields& fields) { return (fields.ts_picos + 500) / 1000; }
 
   template <typename Table>
   std::string pick(const Table& table) {

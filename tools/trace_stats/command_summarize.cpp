@@ -7,6 +7,7 @@
 #include "common/terminal.h"
 #include "input/input_list.h"
 #include "output/file_sink.h"
+#include "output/gzip_sink.h"
 #include "stats/summarize.h"
 #include "stats/summary_report.h"
 #include "trace_stats/commands.h"
@@ -198,7 +199,8 @@ TextStyle text_style(const std::string& output) {
 }
 
 void write_output(const std::string& path, const std::string& text) {
-  const std::unique_ptr<Sink> sink = open_file_sink(path);
+  std::unique_ptr<Sink> sink = open_file_sink(path);
+  if (path.ends_with(".gz")) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
   sink->write(text);
   sink->close();
 }
@@ -211,6 +213,9 @@ ExitCode run(const Options& options) {
         throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
   const Summary summary = summarize_with_progress(request);
   const bool loss = report_files(summary, options.verbosity);
+  if (std::none_of(summary.files.begin(), summary.files.end(),
+                   [](const SummaryFile& file) { return file.error.empty(); }))
+    throw UsageError("none of the inputs is a trace");
   if (summary.rows.empty())
     fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
   write_output(options.output, render_summary(summary, options.format, text_style(options.output)));
