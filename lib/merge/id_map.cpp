@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::uint64_t kMaxNumber = (std::uint64_t{1} << 40) - 1;
 
-// A whole number without sign, leading zeros or anything else, up to kMaxNumber.
+// A whole number from 1 to kMaxNumber, without sign, leading zeros or anything else. Not 0: viewers take that for
+// no id, so it gets another number.
 std::optional<std::uint64_t> plain_number(std::string_view key) {
-  if (key.empty() || key.size() > 13 || (key.size() > 1 && key.front() == '0')) return std::nullopt;
+  if (key.empty() || key.size() > 13 || key.front() == '0') return std::nullopt;
   std::uint64_t number = 0;
   for (const char c : key) {
     if (c < '0' || c > '9') return std::nullopt;
@@ -38,8 +39,8 @@ void IdSet::add(const IdSet& other) {
 IdMap::IdMap(const IdSet& ids, std::uint64_t base)
     : ids_(&ids),
       base_(base),
-      others_base_(ids.max_number_ ? base + *ids.max_number_ + 1 : base),
-      end_(others_base_ + ids.others_.size()) {}
+      others_base_(base + ids.max_number_.value_or(0) + 1),
+      end_(base + ids.max_number_.value_or(0) + ids.others_.size()) {}
 
 std::uint64_t IdMap::number(std::string_view key) const {
   if (const std::optional<std::uint64_t> number = plain_number(key)) return base_ + *number;

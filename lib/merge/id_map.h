@@ -34,12 +34,12 @@ class IdSet {
 
 class IdMap {
  public:
-  // Numbers are given from `base` on; number(0) is `base` itself.
+  // Numbers are given from `base` + 1 on.
   IdMap(const IdSet& ids, std::uint64_t base);
 
   // Of an id that was in the set.
   std::uint64_t number(std::string_view key) const;
-  // The base for the next file.
+  // The highest number given, which is the base for the next file.
   std::uint64_t end() const { return end_; }
 
  private:

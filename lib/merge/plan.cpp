@@ -20,7 +20,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns);
 
   MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond};
-  std::uint64_t flow_base = 1;  // viewers take 0 for no id
+  std::uint64_t flow_base = 0;
   std::uint64_t bind_base = kFirstBindId;
   std::uint64_t async_base = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -29,7 +29,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     const bool keeps_async_ids = was_merged && !survey.has_other_async_ids;
     plan.files.push_back(
         {inputs[i].path, ranks[i], clocks.clocks[i], clocks.clocks[i].offset_ns - clocks.origin_ns,
-         IdMap(survey.flow_ids, was_merged ? flow_base - 1 : flow_base),
+         IdMap(survey.flow_ids, flow_base),
          IdMap(survey.bind_ids, was_merged ? bind_base - kFirstBindId : bind_base),
          IdMap(keeps_async_ids ? survey.merged_async_ids : survey.async_ids, async_base),
          keeps_async_ids, survey.orphan_ends});
