@@ -28,7 +28,7 @@ namespace traceloom {
 struct TrackFacts {
   std::string pid;           // JSON text, empty when absent
   std::string tid;
-  std::uint64_t events = 0;  // without metadata
+  std::uint64_t events = 0;  // without metadata and end events
   bool is_gpu = false;       // its first event is of a category that only GPU rows have
   std::string name;          // thread_name, decoded
   std::optional<std::int64_t> sort_index;

@@ -201,7 +201,8 @@ inline void EventWalk::set_field(const Member& member, std::size_t begin, Event&
   if (key_size > 8) return set_other(member, begin, event);
   const Key key = kEventKeys.find(member.key_begin + 8 <= size_
                                       ? EventKeyTable::load(key_text, key_size)
-                                      : EventKeyTable::pack({key_text, key_size}));
+                                      : EventKeyTable::pack({key_text, key_size}),
+                                  key_size);
   if (key == Key::count_) return set_other(member, begin, event);
   event.set(key, member.value_begin - begin, member.value_end - begin);
 }
@@ -214,7 +215,8 @@ void EventWalk::set_other(const Member& member, std::size_t begin, Event& event)
   const std::string_view key_text(text_ + member.key_begin, member.key_end - member.key_begin);
   if (key_text.find('\\') == std::string_view::npos) return;
   const std::string plain = decode_json_string(key_text);
-  const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain)) : Key::count_;
+  const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain), plain.size())
+                                    : Key::count_;
   if (key == Key::count_) return;
   event.flags.escaped_key = true;
   event.set(key, member.value_begin - begin, member.value_end - begin);
