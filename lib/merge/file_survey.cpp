@@ -1,13 +1,13 @@
 #include "merge/file_survey.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-
 #include "base/string_table.h"
 #include "event/event_timing.h"
 #include "scan/begin_end.h"
 #include "survey/json_member.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace traceloom {
 namespace {
@@ -21,8 +21,8 @@ void keep_least(std::optional<std::int64_t>& least, std::int64_t ns) {
 // Categories that Kineto writes on GPU rows only, today's and old ones.
 bool is_gpu_category(std::string_view category) {
   static constexpr std::array<std::string_view, 8> kCategories{
-      "kernel", "gpu_memcpy",        "gpu_memset", "gpu_user_annotation",
-      "Kernel", "Memcpy",            "Memset",     "cuda_sync"};
+      "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation",
+      "Kernel", "Memcpy",     "Memset",     "cuda_sync"};
   return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
 }
 
@@ -102,16 +102,21 @@ void survey_metadata(SurveyChunk& chunk, const Event& event) {
                          std::string(key), decoded(value)});
 }
 
+void survey_async_id(SurveyChunk& chunk, const Event& event, std::string_view key) {
+  chunk.async_ids.add(key);
+  const std::string_view merged = merged_async_key(event, chunk.scratch);
+  if (merged.empty())
+    chunk.has_other_async_ids = true;
+  else
+    chunk.merged_async_ids.add(merged);
+}
+
 void survey_ids(SurveyChunk& chunk, const Event& event) {
   if (is_flow_phase(event.phase)) {
     if (event.has(Key::id)) chunk.flow_ids.add(id_key(event.text(Key::id), chunk.scratch));
   } else if (is_async_phase(event.phase)) {
-    if (const std::string_view key = async_id_key(event, chunk.scratch); !key.empty())
-      chunk.async_ids.add(key);
-    if (const std::string_view key = merged_async_key(event, chunk.scratch); !key.empty())
-      chunk.merged_async_ids.add(key);
-    else
-      chunk.has_other_async_ids = true;
+    const std::string_view key = async_id_key(event, chunk.scratch);
+    if (!key.empty()) survey_async_id(chunk, event, key);
   }
   if (event.has(Key::bind_id)) chunk.bind_ids.add(id_key(event.text(Key::bind_id), chunk.scratch));
 }
@@ -138,8 +143,9 @@ class SurveyVisitor : public FileVisitor {
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
     ++chunk.events;
-    // A counter without a tid belongs to the process and makes no track.
-    if (event.phase != 'C' || event.has(Key::tid)) {
+    // A counter without a tid belongs to the process and makes no track; nor does an E, which
+    // without a B there is not written.
+    if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
       if (track.events++ == 0) track.is_gpu = is_gpu_category(unquoted(event.text(Key::cat)));
     }
     // A paired E is never before its B, and a stray one is not written: neither can be the first.
@@ -236,8 +242,7 @@ class SurveyVisitor : public FileVisitor {
 }  // namespace
 
 std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options,
-                                     const FailureHandler& on_failure) {
+                                     const ScanOptions& options, const FailureHandler& on_failure) {
   SurveyVisitor visitor(paths.size(), on_failure);
   scan_files(paths, visitor, options);
   return visitor.take_surveys();

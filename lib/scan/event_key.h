@@ -1,6 +1,8 @@
 // The key of an event's member, found by one multiplication and one compare.
 #pragma once
 
+#include "event/event.h"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -8,12 +10,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "event/event.h"
-
 namespace traceloom {
 
-// Perfect hashing over the first eight bytes: the multiplier is searched at compile time, so a new Key
-// costs nothing here. A chain of compares by length took 30 % of the walk.
+// Perfect hashing over the first eight bytes: the multiplier is searched at compile time, so a new
+// Key costs nothing here. A chain of compares by length took 30 % of the walk.
 class EventKeyTable {
  public:
   constexpr EventKeyTable() {
@@ -35,26 +35,29 @@ class EventKeyTable {
     return size >= 8 ? packed : packed & ((std::uint64_t{1} << size * 8) - 1);
   }
 
-  // Key::count_ when it is none. Names longer than eight bytes must not come here.
-  constexpr Key find(std::uint64_t packed) const {
+  // Key::count_ when it is none. `size` tells "ph" from "ph" and a NUL; names longer than eight
+  // bytes must not come here.
+  constexpr Key find(std::uint64_t packed, std::size_t size) const {
     const Slot& slot = slots_[hash(packed)];
-    return slot.packed == packed ? slot.key : Key::count_;
+    return slot.packed == packed && slot.size == size ? slot.key : Key::count_;
   }
 
  private:
   struct Slot {
     std::uint64_t packed = 0;
     Key key = Key::count_;
+    std::uint8_t size = 0;
   };
 
   constexpr std::size_t hash(std::uint64_t packed) const { return packed * multiplier_ >> 59; }
   constexpr bool fill() {
     slots_ = {};
     for (std::size_t i = 0; i < kKeyCount; ++i) {
-      const std::uint64_t packed = pack(key_name(static_cast<Key>(i)));
+      const std::string_view name = key_name(static_cast<Key>(i));
+      const std::uint64_t packed = pack(name);
       Slot& slot = slots_[hash(packed)];
       if (slot.packed != 0) return false;
-      slot = {packed, static_cast<Key>(i)};
+      slot = {packed, static_cast<Key>(i), static_cast<std::uint8_t>(name.size())};
     }
     return true;
   }

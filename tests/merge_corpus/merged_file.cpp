@@ -174,7 +174,8 @@ void CheckedMerge::check_rows() {
   for (const EventMatch& match : matches_) {
     const std::string phase = text_of(*match.output, "ph");
     const Json* tid = match.output->find("tid");
-    if (phase == "C") continue;
+    // A counter is a row of its own; an event without a pid is put where the others are.
+    if (phase == "C" || match.input->find("pid") == nullptr) continue;
     const std::int64_t number =
         tid == nullptr || tid->kind != Json::Kind::number ? 0 : std::stoll(tid->text);
     if (number < 1 || number > 4'294'967'295) mixed.insert("tid " + text_of(*match.output, "tid"));

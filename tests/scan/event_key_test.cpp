@@ -16,9 +16,9 @@ Key brute_force(std::string_view name) {
 }
 
 Key find(const std::string& name) {
-  const Key packed = kEventKeys.find(EventKeyTable::pack(name));
+  const Key packed = kEventKeys.find(EventKeyTable::pack(name), name.size());
   const std::string padded = name + "\",:{}[]~~";  // load() reads eight bytes
-  CHECK(kEventKeys.find(EventKeyTable::load(padded.data(), name.size())) == packed);
+  CHECK(kEventKeys.find(EventKeyTable::load(padded.data(), name.size()), name.size()) == packed);
   return packed;
 }
 
@@ -30,6 +30,7 @@ TEST_CASE("event_key: finds every key and nothing but the keys") {
     CHECK(find(name) == static_cast<Key>(i));
     CHECK(find(name.substr(0, name.size() - 1)) == brute_force(name.substr(0, name.size() - 1)));
     CHECK(find(name + "x") == Key::count_);
+    if (name.size() < 8) CHECK(find(name + std::string(1, '\0')) == Key::count_);
     CHECK(find("x" + name) == Key::count_);
   }
   for (const char* other : {"", "Ph", "PH", "tts", "tdur", "bp", "sf", "stack", "cname", "argsargs",

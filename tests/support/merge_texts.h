@@ -11,6 +11,7 @@
 #include "support/temporary_folder.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,9 @@ inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
   const std::int64_t base_ns = std::stoll(text_of(document, "baseTimeNanoseconds"));
   std::vector<oracle::MergedEvent> events;
   for (const oracle::Json& event : document.find("traceEvents")->items) {
-    const char phase = text_of(event, "ph").at(0);
+    const std::string ph = text_of(event, "ph");
+    if (ph.empty()) throw std::runtime_error("no phase: " + canonical_text(event));
+    const char phase = ph.front();
     if (phase == 'M') continue;
     const oracle::Json* args = event.find("args");
     events.push_back({std::stoll(text_of(event, "pid")), ns_of(event, "ts") + base_ns, phase,
