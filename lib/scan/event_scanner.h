@@ -34,9 +34,9 @@ enum class Position : std::uint8_t {
 enum class Behind : std::uint8_t { nothing, more_text };
 
 enum class ScanEnd : std::uint8_t {
-  text,  // the text ended between two events; a comma may have come last
-  cut,   // the text ended inside an event, which starts at end_position(); or inside what is no
-        // JSON, when more text is to follow
+  text,   // the text ended between two events; a comma may have come last
+  cut,    // the text ended inside an event, which starts at end_position(); or inside what is no
+          // JSON, when more text is to follow
   array,  // the closing bracket was met; end_position() is behind it
 };
 
@@ -65,8 +65,9 @@ class EventScanner {
   void begin_element(std::size_t element);
   // From a position in the text to one in the window, or kCut or kMalformed.
   std::size_t parse_element(std::size_t begin);
+  std::size_t walk_element(std::size_t at);
   std::size_t parse_event(std::size_t begin);
-  bool lost_a_quote(std::size_t element) const;
+  bool hides_event(std::size_t begin, std::size_t end) const;
   bool resync(std::size_t element);
   std::size_t find_list_end(std::size_t element) const;
   const Event* finish(ScanEnd end, std::size_t position);

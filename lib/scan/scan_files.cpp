@@ -8,6 +8,7 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -34,44 +35,65 @@ struct Token {
   bool in_list = false;  // false: the whole chunk stands before the list
   ScannedText scanned;
   ProblemCounts source_problems;  // of the last chunk
-  std::exception_ptr failure;
+  std::optional<Error> failure;
 };
 
-// Used buffers wait here for the next chunk. One mutex is enough: two operations a megabyte.
-class ChunkPool {
+// Owns the tokens; used ones wait here, with their buffers, for the next chunk. One mutex is
+// enough: two operations a megabyte.
+class TokenPool {
  public:
-  Chunk get() {
+  Token* get() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return {};
-    Chunk chunk = std::move(free_.back());
+    if (free_.empty()) return all_.emplace_back(std::make_unique<Token>()).get();
+    Token* const token = free_.back();
     free_.pop_back();
-    return chunk;
+    return token;
   }
-  void put(Chunk chunk) {
+  void put(Token* token) {
+    Chunk used;
+    used.buffer = std::move(token->chunk.buffer);
+    *token = Token{};
+    token->chunk = std::move(used);
     const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(chunk));
+    free_.push_back(token);
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Chunk> free_;
+  std::vector<std::unique_ptr<Token>> all_;
+  std::vector<Token*> free_;
+};
+
+// Stands at the beginning of every stage. TBB orders the stages, but the thread sanitizer cannot
+// see into that library; this tells it that what ended happened before what begins.
+class Turn {
+ public:
+  explicit Turn(std::atomic<unsigned>& order) : order_(order) {
+    static_cast<void>(order_.load(std::memory_order_acquire));
+  }
+  ~Turn() { order_.fetch_add(1, std::memory_order_acq_rel); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<unsigned>& order_;
 };
 
 // The serial first stage: the chunks of one file after the other.
 class Reading {
  public:
   Reading(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options,
-          ChunkPool& pool)
+          TokenPool& pool)
       : paths_(paths), visitor_(visitor), options_(options), pool_(pool) {}
 
   // nullptr when all files have been read.
-  std::shared_ptr<Token> next() {
+  Token* next() {
     if (!file_ && next_path_ == paths_.size()) return nullptr;
-    auto token = std::make_shared<Token>();
+    Token* const token = pool_.get();
     try {
       read_chunk(*token);
-    } catch (const Error&) {
-      token->failure = std::current_exception();
+    } catch (const Error& error) {
+      token->failure = error;
       close();
     }
     return token;
@@ -86,7 +108,6 @@ class Reading {
       reader_ = std::make_unique<ChunkReader>(*source_);
     }
     token.file = file_;
-    token.chunk = pool_.get();
     reader_->next(token.chunk);
     if (!list_begun_) {
       token.skip = file_->parser.feed(token.chunk.text());
@@ -112,7 +133,7 @@ class Reading {
   const std::vector<std::string>& paths_;
   FileVisitor& visitor_;
   const ScanOptions& options_;
-  ChunkPool& pool_;
+  TokenPool& pool_;
   std::size_t next_path_ = 0;
   std::uint64_t stored_bytes_ = 0;
   bool list_begun_ = false;
@@ -136,7 +157,7 @@ void scan_chunk(FileVisitor& visitor, Token& token) {
 // failed.
 std::optional<FileEnd> find_end(FileVisitor& visitor, Token& token) {
   try {
-    if (token.failure) std::rethrow_exception(token.failure);
+    if (token.failure) throw *token.failure;
     if (!token.chunk.last) return std::nullopt;
     const std::uint64_t text_bytes = token.chunk.offset + token.chunk.size;
     if (!token.in_list) token.file->parser.finish(text_bytes, false);
@@ -171,23 +192,27 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                                   ? options.threads
                                   : static_cast<std::size_t>(tbb::info::default_concurrency());
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  ChunkPool pool;
+  TokenPool pool;
   Reading reading(paths, visitor, options, pool);
-  using Item = std::shared_ptr<Token>;
-  const auto read =
-      tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
-        Item token = reading.next();
-        if (!token) flow.stop();
-        return token;
-      });
-  const auto scan = tbb::make_filter<Item, Item>(tbb::filter_mode::parallel, [&](Item token) {
+  std::atomic<unsigned> order{0};
+  const Turn whole(order);
+  const auto read = tbb::make_filter<void, Token*>(tbb::filter_mode::serial_in_order,
+                                                   [&](tbb::flow_control& flow) {
+                                                     const Turn turn(order);
+                                                     Token* const token = reading.next();
+                                                     if (token == nullptr) flow.stop();
+                                                     return token;
+                                                   });
+  const auto scan = tbb::make_filter<Token*, Token*>(tbb::filter_mode::parallel, [&](Token* token) {
+    const Turn turn(order);
     scan_chunk(visitor, *token);
     return token;
   });
   const auto join =
-      tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
+      tbb::make_filter<Token*, void>(tbb::filter_mode::serial_in_order, [&](Token* token) {
+        const Turn turn(order);
         join_chunk(visitor, *token);
-        pool.put(std::move(token->chunk));
+        pool.put(token);
       });
   tbb::parallel_pipeline(3 * threads, read & scan & join);
 }

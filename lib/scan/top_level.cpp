@@ -15,6 +15,12 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+std::size_t count_spaces(std::string_view text) {
+  std::size_t count = 0;
+  while (count < text.size() && is_space(text[count])) ++count;
+  return count;
+}
+
 std::string_view kind_of_value(char first) {
   switch (first) {
     case '"':
@@ -49,6 +55,12 @@ std::size_t TopLevelParser::feed(std::string_view text) {
       offset_ += text.size() - i;
       return text.size();
     }
+    if (state_ == State::before || state_ == State::done) {
+      const std::size_t spaces = count_spaces(text.substr(i));
+      i += spaces;
+      offset_ += spaces;
+      if (i == text.size()) break;
+    }
     switch (state_) {
       case State::before:
         start_document(text[i]);
@@ -70,7 +82,7 @@ std::size_t TopLevelParser::feed(std::string_view text) {
 
 void TopLevelParser::start_document(char c) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (is_space(c) || (offset_ < 3 && c == kByteOrderMark[offset_])) return;
+  if (offset_ < 3 && c == kByteOrderMark[offset_]) return;
   if (c == '[') {
     state_ = State::in_list;
     had_list_ = true;
@@ -199,7 +211,6 @@ void TopLevelParser::end_value() {
 }
 
 void TopLevelParser::after_document(char c) {
-  if (is_space(c)) return;
   if (c != '[' && c != '{') return fail("not a trace: text behind the end of the document");
   if (!had_list_)
     throw Error(

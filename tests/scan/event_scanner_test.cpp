@@ -314,3 +314,15 @@ TEST_CASE("event_scanner: leaves an event that is not JSON to whoever knows the 
   CHECK(joined.events == Strings{R"({"name":"a"})", R"({"name":"b"})"});
   CHECK(joined.problems.count(Problem::malformed_event) == 1);
 }
+
+TEST_CASE("event_scanner: two stray quotes far apart do not hide what stands between them") {
+  const std::string stray = R"({"name":"b","args":{"s":"x"y"}},)";
+  std::string text = R"({"name":"a"},)" + stray;
+  for (int i = 0; i < 100; ++i) text += R"({"name":"hidden"},)";
+  const std::string all = text + stray + R"({"name":"c"},{"name":"d"}])";
+  const Scanned result = scan(all);
+  CHECK(result.events.size() == 103);
+  CHECK(result.problems.count(Problem::malformed_event) == 2);
+  CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
+  CHECK(result.end == ScanEnd::array);
+}
