@@ -185,7 +185,7 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
     return token;
   });
   const auto join =
-      tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
+      tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](const Item& token) {
         join_chunk(visitor, *token);
         pool.put(std::move(token->chunk));
       });
