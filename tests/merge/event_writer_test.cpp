@@ -181,9 +181,9 @@ TEST_CASE("event_writer: flow ids are numbers, of their own in every file") {
   CHECK(writing.write(0).events == Texts{R"({"ph":"s","id":7,"ts":0,"pid":0,"tid":7})",
                                          R"({"ph":"t","id":8,"ts":0,"pid":0,"tid":7})",
                                          R"({"ph":"f","bp":"e","id":9,"ts":0,"pid":0,"tid":7})"});
-  CHECK(writing.write(1).events == Texts{R"({"ph":"s","id":17,"ts":0,"pid":1,"tid":7})",
-                                         R"({"ph":"t","id":18,"ts":0,"pid":1,"tid":7})",
-                                         R"({"ph":"f","bp":"e","id":19,"ts":0,"pid":1,"tid":7})"});
+  CHECK(writing.write(1).events == Texts{R"({"ph":"s","id":16,"ts":0,"pid":1,"tid":7})",
+                                         R"({"ph":"t","id":17,"ts":0,"pid":1,"tid":7})",
+                                         R"({"ph":"f","bp":"e","id":18,"ts":0,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to flows") {
@@ -195,8 +195,8 @@ TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to f
         Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967299,"flow_out":true,"pid":0,"tid":7})",
               R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967298,"flow_in":true,"pid":0,"tid":7})"});
   CHECK(writing.write(1).events ==
-        Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967303,"flow_out":true,"pid":1,"tid":7})",
-              R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967302,"flow_in":true,"pid":1,"tid":7})"});
+        Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967302,"flow_out":true,"pid":1,"tid":7})",
+              R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967301,"flow_in":true,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: async ids become local to the process, of their own in every file") {
@@ -214,14 +214,14 @@ TEST_CASE("event_writer: async ids become local to the process, of their own in 
   CHECK(first[3] == R"({"ph":"S","id2":{"local": "0x4"},"ts":0,"pid":0,"tid":7})");
   CHECK(first[4] == R"({"ph":"F","id2":{"local": "0x5"},"ts":0,"pid":0,"tid":10000000})");
   CHECK(writing.write(1).events[0] ==
-        R"({"ph":"b","cat":"x","id2": {"local": "0x7"},"ts":0,"pid":1,"tid":7})");
+        R"({"ph":"b","cat":"x","id2": {"local": "0x6"},"ts":0,"pid":1,"tid":7})");
 }
 
 TEST_CASE("event_writer: of id and id2 in one event the id counts") {
   CHECK(written_event(R"({"ph":"b","id":5,"id2":{"local":"0x9"},"ts":10,"pid":1,"tid":7})") ==
         R"({"ph":"b","source_id":5,"id2":{"local": "0x5"},"ts":0,"pid":3,"tid":7})");
   CHECK(written_event(R"({"ph":"b","id2":{},"id":"a","ts":10,"pid":1,"tid":7})") ==
-        R"({"ph":"b","id2":{"local": "0x0"},"source_id":"a","ts":0,"pid":3,"tid":7})");
+        R"({"ph":"b","id2":{"local": "0x1"},"source_id":"a","ts":0,"pid":3,"tid":7})");
 }
 
 TEST_CASE("event_writer: a global instant of one of many ranks is one of its process") {
@@ -274,10 +274,10 @@ TEST_CASE("event_writer: knows pids, tids and ids that have to be repaired") {
       "{\"ph\":\"s\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"b\t\"},"
       "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\q\"},"
       "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\r\t\"}]");
-  CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":0})",
-                            R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":1})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x0"}})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})"});
+  CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":1})",
+                            R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":2})",
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})",
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x2"}})"});
 }
 
 TEST_CASE("event_writer: a key that stands twice or is escaped is written once, plainly") {
