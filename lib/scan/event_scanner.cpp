@@ -8,6 +8,9 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{64} << 10;
+// After a start or a restart windows grow to that: text of many tiny lists or broken events would
+// otherwise be indexed a thousand times.
+constexpr std::size_t kFirstWindow = std::size_t{4} << 10;
 constexpr std::size_t kNpos = std::string_view::npos;
 
 char first_character(std::string_view json_string) {
@@ -27,7 +30,8 @@ void EventScanner::start(std::string_view text, std::uint64_t offset, Position p
   problems_ = &problems;
   window_ = text.data();
   behind_ = behind;
-  window_begin_ = window_size_ = position_ = comma_position_ = 0;
+  window_begin_ = window_size_ = position_ = 0;
+  next_window_size_ = kFirstWindow;
   after_comma_ = position == Position::after_comma;
   after_element_ = position != Position::first;
 }
@@ -45,6 +49,7 @@ const Event* EventScanner::finish(ScanEnd end, std::size_t position) {
 
 // Indexes text_[begin, begin + size); false when nothing is left there.
 bool EventScanner::open_window(std::size_t begin, std::size_t size) {
+  next_window_size_ = std::min(size * 2, kWindow);
   window_begin_ = begin;
   window_size_ = std::min(size, text_.size() - begin);
   window_ = text_.data() + begin;
@@ -57,7 +62,7 @@ bool EventScanner::open_window(std::size_t begin, std::size_t size) {
 // there. False when the text itself ends inside the element.
 bool EventScanner::grow_window(std::size_t element) {
   if (window_begin_ + window_size_ == text_.size()) return false;
-  return open_window(element, element == window_begin_ ? window_size_ * 2 : kWindow);
+  return open_window(element, element == window_begin_ ? window_size_ * 2 : next_window_size_);
 }
 
 const Event* EventScanner::next() {
@@ -96,20 +101,19 @@ bool EventScanner::find_element() {
   }
   if (position_ == text_.size()) return finish(ScanEnd::text, position_) != nullptr;
   if (text_[position_] == ']') {
-    if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + comma_position_);
+    // At the bracket: the comma may stand in a piece of text before this one.
+    if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + position_);
     return finish(ScanEnd::array, position_ + 1) != nullptr;
   }
-  return position_ < window_begin_ + window_size_ || open_window(position_, kWindow);
+  return position_ < window_begin_ + window_size_ || open_window(position_, next_window_size_);
 }
 
 // One comma belongs between two elements; more or fewer are counted.
 void EventScanner::count_comma() {
-  if (after_comma_ || !after_element_) {
+  if (after_comma_ || !after_element_)
     problems_->add(Problem::extra_comma, offset_ + position_);
-    return;
-  }
-  after_comma_ = true;
-  comma_position_ = position_;
+  else
+    after_comma_ = true;
 }
 
 void EventScanner::begin_element(std::size_t element) {
@@ -161,6 +165,7 @@ bool EventScanner::resync(std::size_t element) {
   after_comma_ = next != kNpos;
   position_ = next != kNpos ? next : find_list_end(element);
   window_size_ = 0;  // the index is off from here on: find_element() opens a new window
+  next_window_size_ = kFirstWindow;
   window_begin_ = position_;
   return true;
 }

@@ -77,9 +77,9 @@ class EventScanner {
   const char* window_ = nullptr;  // the indexed part of text_; `at` in the methods above counts from here
   std::size_t window_begin_ = 0;  // its place in text_
   std::size_t window_size_ = 0;
+  std::size_t next_window_size_ = 0;
   std::size_t position_ = 0;      // in text_: what has been consumed
   Behind behind_ = Behind::nothing;
-  std::size_t comma_position_ = 0;
   bool after_comma_ = false;      // the comma that belongs between two elements has come
   bool after_element_ = false;
   ScanEnd end_ = ScanEnd::text;

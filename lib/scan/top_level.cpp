@@ -132,9 +132,9 @@ void TopLevelParser::read_value_start(char c) {
     return fail(fmt::format("not JSON: expected a value behind the key \"{}\"", key_));
   if (key_ == "traceEvents") {
     if (c == '[') {
-      if (had_list_) problems_.add(Problem::second_trace_events, offset_);
+      if (has_list_) problems_.add(Problem::second_trace_events, offset_);
       state_ = State::in_list;
-      had_list_ = true;
+      had_list_ = has_list_ = true;
       return;
     }
     not_a_list_ = kind_of_value(c);
@@ -192,6 +192,7 @@ void TopLevelParser::after_document(char c) {
   state_ = c == '[' ? State::in_list : State::members;
   step_ = Step::key;
   is_object_ = c == '{';
+  has_list_ = false;
 }
 
 void TopLevelParser::resume(std::uint64_t offset) {

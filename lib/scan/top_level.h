@@ -74,6 +74,7 @@ class TopLevelParser {
   Step step_ = Step::key;
   bool is_object_ = false;
   bool had_list_ = false;
+  bool has_list_ = false;  // the document, of maybe several, that is an object
   bool ignores_rest_ = false;
   bool escaped_ = false;    // the last character was a backslash in a string
   bool in_string_ = false;  // inside a nested value

@@ -62,7 +62,7 @@ TEST_CASE("parse_time: plain numbers of every number of digits") {
 
 TEST_CASE("parse_time: what is written otherwise is not plain") {
   for (const char* text : {"",
-                           "-1",
+                           "--1",
                            "01",
                            "00000000",
                            "1.",

@@ -1,0 +1,293 @@
+#include "scan/scan_files.h"
+
+#include "base/error.h"
+#include "scan/chunk_reader.h"
+#include "scan/plain_scan.h"
+#include "support/gzip_text.h"
+#include "support/random_trace.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::vector<FoundFile> scan(const Strings& paths, unsigned threads = 2) {
+  Recorder recorder(paths.size());
+  scan_files(paths, recorder, {.threads = threads, .progress = {}});
+  std::vector<std::size_t> in_order;
+  for (std::size_t i = 0; i < paths.size(); ++i) in_order.push_back(i);
+  CHECK(recorder.order == in_order);
+  for (FoundFile& file : recorder.files) {
+    CHECK(file.ends == 1);
+    file.ends = 0;
+  }
+  return recorder.files;
+}
+
+FoundFile scan_text(const std::string& text, unsigned threads = 2) {
+  const TemporaryFolder folder;
+  return scan({folder.write("t.json", text)}, threads)[0];
+}
+
+// The whole text and chunks of 1 MiB give the same.
+void check_text(const std::string& text, unsigned threads = 2) {
+  const FoundFile expected = scan_whole(text);
+  const FoundFile found = scan_text(text, threads);
+  REQUIRE(found.error == "");
+  REQUIRE(found.events == expected.events);
+  CHECK(found.problems == expected.problems);
+  CHECK(found == expected);
+}
+
+// Events without end, so that a text can be made of any size.
+void append_events(std::string& text, std::size_t size) {
+  for (int i = 0; text.size() < size; ++i) {
+    if (text.back() == '}') text += ',';
+    text += R"({"name":"e)" + std::to_string(i) + R"(","ph":"X","ts":)" + std::to_string(i) +
+            R"(,"dur":1,"args":{"a":"b"}})";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("scan_files: gives large traces of all styles as they are, with 1, 2 and 5 threads") {
+  for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
+    const std::string text = random_trace({.seed = 3, .style = style, .events = 25'000});
+    REQUIRE(text.size() > 3 * kChunkBytes);
+    const std::vector<FoundEvent> events = split_list(text, list_begin(text));
+    const TemporaryFolder folder;
+    const std::string path = folder.write("t.json", text);
+    const FoundFile expected = scan_whole(text);
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      const FoundFile found = scan({path}, threads)[0];
+      REQUIRE(found.events == events);
+      REQUIRE(found.problems.empty());
+      REQUIRE(found.text_bytes == text.size());
+      REQUIRE(found == expected);
+    }
+  }
+}
+
+TEST_CASE("scan_files: hands files on in their order, small and large, plain and packed") {
+  const TemporaryFolder folder;
+  Strings paths;
+  std::vector<FoundFile> expected;
+  for (int i = 0; i < 12; ++i) {
+    const std::string text = random_trace({.seed = static_cast<std::uint64_t>(i),
+                                           .style = static_cast<TraceStyle>(i % 3),
+                                           .events = i == 4 ? 10'000 : 20 * i});
+    paths.push_back(folder.write("t" + std::to_string(i), i % 2 == 0 ? text : gzip(text)));
+    expected.push_back(scan_whole(text));
+  }
+  for (const unsigned threads : {1U, 3U}) REQUIRE(scan(paths, threads) == expected);
+}
+
+TEST_CASE("scan_files: an event of 3 MB among others") {
+  std::string text = "[";
+  append_events(text, 700'000);
+  text += R"(,{"name":"big","args":{"text":")";
+  for (int i = 0; i < 150'000; ++i) text += R"(\"},{\"name\":\"x\",)";
+  text += R"(","list":[{"name":"x"}]}})";
+  append_events(text, text.size() + 1'500'000);
+  check_text(text + "]");
+}
+
+TEST_CASE("scan_files: guesses inside events larger than a chunk change nothing") {
+  std::string text = R"({"traceEvents":[)";
+  append_events(text, 500'000);
+  text += R"(,{"name":"big","args":{"list":[{"name":"first"})";
+  for (int i = 0; i < 70'000; ++i) text += R"(,{"name":"inner","ph":"X","ts":1})";
+  text += R"(]},"ts":5})";
+  append_events(text, text.size() + 1'200'000);
+  check_text(text + R"(],"traceName":"x"})");
+}
+
+TEST_CASE("scan_files: the border of a chunk inside a string, right at an escaped quote") {
+  // A key that no guess knows: chunks have to end where 1 MiB does.
+  for (std::size_t shift = 0; shift < 8; ++shift) {
+    std::string text = "[" + std::string(kChunkBytes - 40 - shift, ' ') + R"({"zz":")";
+    for (int i = 0; i < 12; ++i) text += R"(a\"\\)";
+    text += R"("},{"zz":"\\"},{"name":"\""}])";
+    REQUIRE(text.size() > kChunkBytes);
+    check_text(text);
+    CHECK(scan_text(text).event_count == 3);
+  }
+}
+
+TEST_CASE("scan_files: white space larger than chunks between events") {
+  std::string text = R"([{"name":"a"})" + std::string(2 * kChunkBytes, '\n') + R"(,{"name":"b"})" +
+                     std::string(kChunkBytes, ' ') + "," + std::string(kChunkBytes, ' ');
+  check_text(text);
+  CHECK(scan_text(text).event_count == 2);
+  text += R"({"name":"c"})" + std::string(kChunkBytes, ' ') + "]" + std::string(kChunkBytes, ' ');
+  check_text(text);
+  CHECK(scan_text(text).event_count == 3);
+}
+
+TEST_CASE("scan_files: many lists one behind the other") {
+  std::string text;
+  while (text.size() < 2 * kChunkBytes + 1000) text += R"([{"name":"a"},{"name":"b","ts":1}])";
+  check_text(text);
+}
+
+TEST_CASE("scan_files: members larger than chunks before and behind the list") {
+  std::string devices = R"("devices":[{"name":"d"})";
+  while (devices.size() < kChunkBytes + 1000) devices += R"(,{"name":"d","id":1})";
+  devices += "]";
+  std::string text = "{" + devices + R"(,"traceEvents":[)";
+  append_events(text, text.size() + 300'000);
+  text += "],\"more\":1," + devices + "}";
+  check_text(text);
+  CHECK(scan_text(text).members.size() == 3);
+}
+
+TEST_CASE("scan_files: damage in the middle costs the events that it meets") {
+  std::string text = "[";
+  append_events(text, 3 * kChunkBytes);
+  text += "]";
+  for (const std::size_t at : {kChunkBytes / 2, kChunkBytes - 20, 2 * kChunkBytes + 5})
+    text.insert(text.find("\"ts\"", at), "\"odd\" ");
+  check_text(text);
+  const FoundFile found = scan_text(text, 5);
+  REQUIRE(found.problems.size() == 1);
+  CHECK(found.problems[0].starts_with("malformed_event 3@"));
+}
+
+TEST_CASE("scan_files: a file that fails is told once, and the others go on") {
+  const TemporaryFolder folder;
+  std::string object = R"({"traceEvents":7,"members":")";
+  object += std::string(3 * kChunkBytes, 'x') + "\"}";
+  std::string no_json = "[";
+  for (int i = 0; i < 200'000; ++i) no_json += "{'name':'x'},\n";
+  const std::string good = R"([{"ph":"X"}])";
+  const Strings paths = {folder.write("a", good),
+                         folder.path("missing"),
+                         folder.write("empty", ""),
+                         folder.write("b", good),
+                         folder.write("text", "hello"),
+                         folder.write("object", object),
+                         folder.write("no_json", no_json),
+                         folder.write("zip", "PK\3\4..........."),
+                         folder.path(),
+                         folder.write("c", good)};
+  for (const unsigned threads : {1U, 4U}) {
+    const std::vector<FoundFile> files = scan(paths, threads);
+    for (const std::size_t i : {0U, 3U, 9U}) CHECK(files[i] == scan_whole(good));
+    CHECK(files[1].error == paths[1] + ": No such file or directory");
+    CHECK(files[2].error == paths[2] + ": the file is empty");
+    CHECK(files[4].error ==
+          paths[4] +
+              ": byte 0: not a trace: the text is not JSON; a trace starts with [ "
+              "or {");
+    CHECK(files[5].error == paths[5] + ": not a trace: traceEvents is a number, not a list");
+    CHECK(files[6].error ==
+          paths[6] + ": byte 1: not a trace: what stands in the event list is not JSON");
+    CHECK(files[7].error.starts_with(paths[7] + ": is "));
+    CHECK(files[8].error == paths[8] + ": is a directory; name the files in it");
+  }
+}
+
+TEST_CASE("scan_files: a visitor that does not care for broken files stops at the first") {
+  struct Strict : Recorder {
+    using Recorder::Recorder;
+    void fail_file(std::size_t file, const Error& error) override {
+      FileVisitor::fail_file(file, error);
+    }
+  };
+  const TemporaryFolder folder;
+  Strict visitor(2);
+  CHECK_THROWS_WITH_AS(
+      scan_files({folder.write("a", "[1]"), folder.write("b", "x")}, visitor, {}),
+      (folder.path("b") + ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {")
+          .c_str(),
+      Error);
+}
+
+TEST_CASE("scan_files: an error of the visitor itself is no failure of the file") {
+  struct FullDisk : Recorder {
+    using Recorder::Recorder;
+    void take(ChunkResult&, std::size_t) override { throw Error("out.json", "No space left"); }
+  };
+  struct FullAtEnd : Recorder {
+    using Recorder::Recorder;
+    void end_file(std::size_t, const FileEnd&) override {
+      throw Error("out.json", "No space left");
+    }
+  };
+  const TemporaryFolder folder;
+  const Strings paths = {folder.write("a", R"([{"ph":"X"}])")};
+  FullDisk in_take(1);
+  CHECK_THROWS_WITH_AS(scan_files(paths, in_take, {}), "out.json: No space left", Error);
+  CHECK(in_take.files[0].ends == 0);
+  FullAtEnd in_end(1);
+  CHECK_THROWS_WITH_AS(scan_files(paths, in_end, {}), "out.json: No space left", Error);
+  CHECK(in_end.files[0].ends == 0);
+}
+
+TEST_CASE("scan_files: damage of the packing is told at the end of the file") {
+  std::string text = "[";
+  append_events(text, 2 * kChunkBytes);
+  const std::string packed = gzip(text + "]");
+  const FoundFile found = scan_text(packed.substr(0, packed.size() / 2));
+  CHECK(found.error == "");
+  CHECK(found.event_count > 1'000);
+  Strings names;
+  for (const std::string& problem : found.problems)
+    names.push_back(problem.substr(0, problem.find(' ')));
+  CHECK(names == Strings{"cut_event", "gzip_cut"});
+}
+
+TEST_CASE("scan_files: results are made, finished and recycled one for one") {
+  struct Counter : FileVisitor {
+    std::unique_ptr<ChunkResult> make_result() override {
+      ++made;
+      return std::make_unique<ChunkResult>();
+    }
+    void visit(ChunkResult&, std::size_t, const Event&) override { ++visits; }
+    void finish_chunk(ChunkResult&) override { ++finished; }
+    void take(ChunkResult&, std::size_t) override { ++taken; }
+    void end_file(std::size_t, const FileEnd& end) override { events += end.events; }
+    void recycle(std::unique_ptr<ChunkResult> result) override {
+      REQUIRE(result);
+      ++recycled;
+    }
+    std::atomic<int> made{0}, finished{0}, recycled{0}, visits{0};
+    int taken = 0;
+    std::uint64_t events = 0;
+  };
+  std::string text = "[";
+  append_events(text, 3 * kChunkBytes);
+  const TemporaryFolder folder;
+  const std::string path = folder.write("t.json", text);
+  Counter counter;
+  std::mutex mutex;
+  std::uint64_t last = 0;
+  scan_files({path, path}, counter, {.threads = 3, .progress = [&](std::uint64_t bytes) {
+                                       const std::lock_guard lock(mutex);
+                                       CHECK(bytes >= last);
+                                       last = bytes;
+                                     }});
+  CHECK(counter.made == 8);
+  CHECK(counter.finished == 8);
+  CHECK(counter.recycled == 8);
+  CHECK(counter.taken == 8);
+  CHECK(counter.visits == static_cast<int>(counter.events));
+  CHECK(last == 2 * text.size());
+}
+
+TEST_CASE("scan_files: no file at all is no work") {
+  Recorder recorder(0);
+  scan_files({}, recorder, {});
+  CHECK(recorder.order.empty());
+}
