@@ -71,7 +71,7 @@ enum class Problem : std::uint8_t {
 };
 
 struct ProblemKind {
-  std::string_view name;      // in JSON reports: stable
+  std::string_view name;  // in JSON reports: stable
   Severity severity;
   std::string_view sentence;  // for people: what is wrong and what was done about it
 };

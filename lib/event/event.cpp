@@ -5,8 +5,8 @@
 namespace traceloom {
 namespace {
 
-// "7.0", "7e0" and "-0" as the integer text they mean; empty when the number is no integer of at most
-// 30 digits.
+// "7.0", "7e0" and "-0" as the integer text they mean; empty when the number is no integer of at
+// most 30 digits.
 std::string integer_text(std::string_view number) {
   const bool negative = !number.empty() && number.front() == '-';
   if (negative) number.remove_prefix(1);

@@ -12,7 +12,19 @@ namespace traceloom {
 
 // The keys of an event that anything here looks at. All others stay in `raw`, untouched.
 enum class Key : std::uint8_t {
-  name, cat, ph, ts, dur, pid, tid, id, id2, bind_id, scope, args, s,
+  name,
+  cat,
+  ph,
+  ts,
+  dur,
+  pid,
+  tid,
+  id,
+  id2,
+  bind_id,
+  scope,
+  args,
+  s,
   count_  // not a key: how many there are
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
@@ -33,20 +45,21 @@ struct FieldRange {
 struct EventFlags {
   bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range is the last one's
   bool escaped_key : 1 = false;    // a key was written with escapes ("\u0070h")
-  bool loose_syntax : 1 = false;   // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)
-  bool suspect_text : 1 = false;   // the text holds a backslash, a control character in a string or a
-                                   // byte >= 0x80: it has to be looked at before it is copied
-  bool nested_value : 1 = false;   // the value of a key outside enum Key is an object or a list, and
-                                   // nobody has looked inside it
+  bool loose_syntax : 1 =
+      false;  // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)
+  bool suspect_text : 1 = false;  // the text holds a backslash, a control character in a string or
+                                  // a byte >= 0x80: it has to be looked at before it is copied
+  bool nested_value : 1 = false;  // the value of a key outside enum Key is an object or a list, and
+                                  // nobody has looked inside it
 };
 
 // Every view is valid as long as the text the event was read from (for EventScanner: its window).
 struct Event {
-  std::string_view raw;          // from '{' to '}'
-  std::uint64_t offset = 0;      // of raw in the uncompressed text of the file
-  char phase = 0;                // first character of ph; 0 when ph is absent, empty or no string
+  std::string_view raw;      // from '{' to '}'
+  std::uint64_t offset = 0;  // of raw in the uncompressed text of the file
+  char phase = 0;            // first character of ph; 0 when ph is absent, empty or no string
   EventFlags flags;
-  std::uint16_t present = 0;     // one bit a key: which of `fields` mean something
+  std::uint16_t present = 0;  // one bit a key: which of `fields` mean something
   std::array<FieldRange, kKeyCount> fields;
 
   static constexpr std::uint16_t bit(Key key) {
@@ -70,7 +83,9 @@ struct Event {
   }
 };
 
-inline bool is_json_string(std::string_view value) { return !value.empty() && value.front() == '"'; }
+inline bool is_json_string(std::string_view value) {
+  return !value.empty() && value.front() == '"';
+}
 
 // What stands between the quotes of a string value; the value itself when it is no string.
 inline std::string_view unquoted(std::string_view value) {

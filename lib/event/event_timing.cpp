@@ -1,15 +1,17 @@
 #include "event/event_timing.h"
 
+#include "event/trace_time.h"
+
 #include <array>
 #include <optional>
 #include <string_view>
 
-#include "event/trace_time.h"
-
 namespace traceloom {
 namespace {
 
-bool is_whole_microsecond(std::int64_t ns) { return ns % 1000 == 0; }
+bool is_whole_microsecond(std::int64_t ns) {
+  return ns % 1000 == 0;
+}
 
 // The duration of an X event that starts at `start`.
 void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,

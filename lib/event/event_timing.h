@@ -5,29 +5,29 @@
 //   if (timing.usable) first = std::min(first, timing.start_ns);
 #pragma once
 
-#include <cstdint>
-
 #include "base/problems.h"
 #include "event/event.h"
+
+#include <cstdint>
 
 namespace traceloom {
 
 struct EventTiming {
-  bool usable = false;      // false: the event has no phase, or needs a ts and has no usable one
-  bool timed = false;       // false for metadata (M), whose ts means nothing
-  bool rewrite = false;     // ts or dur must be written anew even if nothing is shifted: text in quotes,
-                            // an exponent, more than three decimals, missing or negative dur
+  bool usable = false;   // false: the event has no phase, or needs a ts and has no usable one
+  bool timed = false;    // false for metadata (M), whose ts means nothing
+  bool rewrite = false;  // ts or dur must be written anew even if nothing is shifted: text in
+                         // quotes, an exponent, more than three decimals, missing or negative dur
   bool sub_microsecond = false;  // ts or dur is no whole number of microseconds
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // X only; rounded(ts + dur) - rounded(ts), never negative
 };
 
-// Rules: an event without a phase, or (but for M) without a usable ts, is not usable. X without dur,
-// with a dur that is no number, or with a negative one counts as dur 0. Each case is counted once in
-// `problems` at the event's offset.
+// Rules: an event without a phase, or (but for M) without a usable ts, is not usable. X without
+// dur, with a dur that is no number, or with a negative one counts as dur 0. Each case is counted
+// once in `problems` at the event's offset.
 EventTiming time_event(const Event& event, ProblemCounts& problems);
-// The same without the duration: duration_ns stays 0 and its problems are not counted. For who only asks
-// which events there are and when they begin.
+// The same without the duration: duration_ns stays 0 and its problems are not counted. For who only
+// asks which events there are and when they begin.
 EventTiming time_start(const Event& event, ProblemCounts& problems);
 
 // True for the phases of the format: B E X i I R C b n e S T p F s t f N O D P M V v c ( ) =

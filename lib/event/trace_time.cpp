@@ -46,8 +46,9 @@ bool take_exponent(std::string_view& text, int& exponent) {
   return true;
 }
 
-// Kineto prints quotient and remainder of a negative nanosecond count one after the other, and counts the
-// sign as one of three characters: -66 ns becomes "0.-66", -5 ns "0.-05" and -12345 ns "-12.-345".
+// Kineto prints quotient and remainder of a negative nanosecond count one after the other, and
+// counts the sign as one of three characters: -66 ns becomes "0.-66", -5 ns "0.-05" and -12345 ns
+// "-12.-345".
 bool take_kineto_remainder(std::string_view& text, DecimalText& number) {
   static constexpr std::string_view kZeros = "00";
   if (!number.negative && number.integer != "0") return false;

@@ -1,7 +1,7 @@
 // Time as int64 nanoseconds, to and from the microsecond text of traces, never through a double.
 //
-//   ParsedTime start = *parse_time("1712195495406752.812");   // start.floor_ns == 1712195495406752812
-//   std::string text; append_microseconds(text, 1500);         // "1.5"
+//   ParsedTime start = *parse_time("1712195495406752.812");   // start.floor_ns ==
+//   1712195495406752812 std::string text; append_microseconds(text, 1500);         // "1.5"
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ namespace traceloom {
 struct ParsedTime {
   std::int64_t floor_ns = 0;
   std::uint64_t atto = 0;  // [0, 10^18)
-  bool is_plain = false;   // the text was digits, a point and at most three decimals, as we write it
+  bool is_plain = false;  // the text was digits, a point and at most three decimals, as we write it
 
   // Half up, so that rounding is monotone: nesting and adjacency of spans survive it.
   std::int64_t rounded_ns() const { return floor_ns + (atto >= 500'000'000'000'000'000U ? 1 : 0); }
@@ -43,8 +43,8 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
 
-// The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three decimals. False, and
-// `ns` untouched, for any other text.
+// The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three
+// decimals. False, and `ns` untouched, for any other text.
 bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.

@@ -18,8 +18,8 @@ namespace traceloom {
 // "stdin" for "-", else the path itself: how an input is called in messages.
 std::string input_name(const std::string& path);
 
-// Lets "-" be opened more than once: a stdin that is no file is copied to a temporary one, which has no name and goes
-// with the process. Throws Error when there is no room for it.
+// Lets "-" be opened more than once: a stdin that is no file is copied to a temporary one, which
+// has no name and goes with the process. Throws Error when there is no room for it.
 void make_stdin_rereadable();
 
 class PlainSource : public ByteSource {

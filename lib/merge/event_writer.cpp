@@ -1,14 +1,14 @@
 #include "merge/event_writer.h"
 
+#include "event/event_timing.h"
+#include "event/trace_time.h"
+#include "merge/event_repair.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-
-#include "event/event_timing.h"
-#include "event/trace_time.h"
-#include "merge/event_repair.h"
 
 namespace traceloom {
 // A handful of replacements in the text of one event, applied in the order of their places.
@@ -121,7 +121,8 @@ bool EventWriter::is_stray_end(const Event& event) const {
   return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
 }
 
-// Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its repaired text.
+// Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its
+// repaired text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
@@ -143,10 +144,12 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, edit, state);
-  // Two clock syncs of one id make catapult stop its import; those of many files have done their work.
+  // Two clock syncs of one id make catapult stop its import; those of many files have done their
+  // work.
   if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
   // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-  if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
+  if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 &&
+      event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
   state.out += ",\n";
   edit.append_to(state.out);

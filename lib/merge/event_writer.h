@@ -1,14 +1,10 @@
-// EventWriter: copies the text of an event into the merged trace and replaces only what has to change:
-// time, pid, tid, and the ids of flows and async events.
+// EventWriter: copies the text of an event into the merged trace and replaces only what has to
+// change: time, pid, tid, and the ids of flows and async events.
 //
 //   EventWriter writer(file, plan);
-//   writer.write(event, state);            // appends ",\n{...}" to state.out, or nothing for a dropped event
+//   writer.write(event, state);            // appends ",\n{...}" to state.out, or nothing for a
+//   dropped event
 #pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/problems.h"
 #include "event/event.h"
@@ -16,15 +12,21 @@
 #include "merge/plan.h"
 #include "scan/event_scanner.h"
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace traceloom {
 
-// What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to chunk.
+// What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
+// chunk.
 struct WriteState {
-  std::string out;                     // events, each behind ",\n"
+  std::string out;  // events, each behind ",\n"
   ProblemCounts problems;
-  std::uint64_t events = 0;            // written to out
+  std::uint64_t events = 0;  // written to out
   std::string scratch;
-  EventScanner scanner;                // reads events again that were repaired
+  EventScanner scanner;  // reads events again that were repaired
   // The track that was looked up last.
   const TrackTarget* last_track = nullptr;
   std::size_t last_file = 0;

@@ -1,13 +1,13 @@
 #include "merge/file_survey.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-
 #include "base/string_table.h"
 #include "event/event_timing.h"
 #include "scan/begin_end.h"
 #include "survey/json_member.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace traceloom {
 namespace {
@@ -21,8 +21,8 @@ void keep_least(std::optional<std::int64_t>& least, std::int64_t ns) {
 // Categories that Kineto writes on GPU rows only, today's and old ones.
 bool is_gpu_category(std::string_view category) {
   static constexpr std::array<std::string_view, 8> kCategories{
-      "kernel", "gpu_memcpy",        "gpu_memset", "gpu_user_annotation",
-      "Kernel", "Memcpy",            "Memset",     "cuda_sync"};
+      "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation",
+      "Kernel", "Memcpy",     "Memset",     "cuda_sync"};
   return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
 }
 
@@ -143,8 +143,8 @@ class SurveyVisitor : public FileVisitor {
     TrackFacts& track = chunk.track(event);
     if (event.phase == 'M') return survey_metadata(chunk, event);
     ++chunk.events;
-    // A counter without a tid belongs to the process and makes no track; nor does an E, which without
-    // a B there is not written.
+    // A counter without a tid belongs to the process and makes no track; nor does an E, which
+    // without a B there is not written.
     if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
       if (track.events++ == 0) track.is_gpu = is_gpu_category(unquoted(event.text(Key::cat)));
     }
@@ -242,8 +242,7 @@ class SurveyVisitor : public FileVisitor {
 }  // namespace
 
 std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options,
-                                     const FailureHandler& on_failure) {
+                                     const ScanOptions& options, const FailureHandler& on_failure) {
   SurveyVisitor visitor(paths.size(), on_failure);
   scan_files(paths, visitor, options);
   return visitor.take_surveys();

@@ -1,20 +1,20 @@
 #include "merge/frame.h"
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
-
 #include "base/json_check.h"
 #include "base/json_string.h"
 #include "output/json_writer.h"
 #include "survey/json_member.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
 namespace traceloom {
 namespace {
 
-// Metadata events without ts (the viewers' order of names is by ts, and there is one name only), with a
-// category (catapult's streaming reader sees no event without one).
+// Metadata events without ts (the viewers' order of names is by ts, and there is one name only),
+// with a category (catapult's streaming reader sees no event without one).
 class MetadataWriter {
  public:
   MetadataWriter(std::string& text, std::int64_t rank) : text_(text), rank_(rank) {}
@@ -74,9 +74,9 @@ void write_metadata(std::string& text, const OutputRank& rank) {
 
 // Keys that the merge itself writes, or whose values it has used up.
 bool is_own_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kKeys{
-      "traceEvents", "displayTimeUnit", "baseTimeNanoseconds", "beginningOfTime",
-      "controllerTraceDataKey"};
+  static constexpr std::array<std::string_view, 5> kKeys{"traceEvents", "displayTimeUnit",
+                                                         "baseTimeNanoseconds", "beginningOfTime",
+                                                         "controllerTraceDataKey"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -173,8 +173,8 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
   json.end_array();
 }
 
-// What a rank's files said beside their events. A key that several files of the rank have, with different
-// values, keeps each of them, in a list.
+// What a rank's files said beside their events. A key that several files of the rank have, with
+// different values, keeps each of them, in a list.
 using RankValues = std::map<std::string, std::vector<std::string>>;
 
 void add_value(std::vector<std::string>& values, const std::string& value) {

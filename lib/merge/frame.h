@@ -1,24 +1,27 @@
-// What stands around the events of a merged trace: the head with its metadata, the tail with what the
-// inputs said beside their events.
+// What stands around the events of a merged trace: the head with its metadata, the tail with what
+// the inputs said beside their events.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "merge/file_survey.h"
 #include "merge/plan.h"
 
+#include <string>
+#include <vector>
+
 namespace traceloom {
 
-// From `{"displayTimeUnit"` to the last metadata event; events follow, each behind a comma. There is always at
-// least one metadata event.
+// From `{"displayTimeUnit"` to the last metadata event; events follow, each behind a comma. There
+// is always at least one metadata event.
 std::string head_of_trace(const MergePlan& plan);
 
-// From the bracket behind the last event to the end of the text. otherData.traceloom says what was done:
-//   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method", "offset_ns",
-//    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out": [{"path", "error"}]}
-// otherData.ranks has, per rank, the top-level values of its files that are not of the format itself (of a file that was merged
-// before: what its own otherData.ranks says).
+// From the bracket behind the last event to the end of the text. otherData.traceloom says what was
+// done:
+//   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
+//   "offset_ns",
+//    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out":
+//    [{"path", "error"}]}
+// otherData.ranks has, per rank, the top-level values of its files that are not of the format
+// itself (of a file that was merged before: what its own otherData.ranks says).
 struct LeftOut {
   std::string path;
   std::string error;

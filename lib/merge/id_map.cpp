@@ -1,16 +1,16 @@
 #include "merge/id_map.h"
 
-#include <algorithm>
-
 #include "event/event.h"
+
+#include <algorithm>
 
 namespace traceloom {
 namespace {
 
 constexpr std::uint64_t kMaxNumber = (std::uint64_t{1} << 40) - 1;
 
-// A whole number from 1 to kMaxNumber, without sign, leading zeros or anything else. Not 0: viewers take that for
-// no id, so it gets another number.
+// A whole number from 1 to kMaxNumber, without sign, leading zeros or anything else. Not 0: viewers
+// take that for no id, so it gets another number.
 std::optional<std::uint64_t> plain_number(std::string_view key) {
   if (key.empty() || key.size() > 13 || key.front() == '0') return std::nullopt;
   std::uint64_t number = 0;

@@ -1,20 +1,21 @@
 // Ids of flows and async events, made unique over all files of a merge.
 //
-// Ids restart in every process and every profiling cycle, while viewers key flows by id, category and name over
-// the whole trace: two ranks with the same correlation id get arrows into each other. So each file has a range of
-// numbers of its own in the output: a whole number n becomes base + n; any other id (hexadecimal text, a
-// pointer, a negative number) gets a number of its own behind them.
+// Ids restart in every process and every profiling cycle, while viewers key flows by id, category
+// and name over the whole trace: two ranks with the same correlation id get arrows into each other.
+// So each file has a range of numbers of its own in the output: a whole number n becomes base + n;
+// any other id (hexadecimal text, a pointer, a negative number) gets a number of its own behind
+// them.
 //
 //   IdSet ids;  ids.add("31");  ids.add("\"0x7f\"");       // while surveying a file
 //   IdMap map(ids, 100);  map.number("31") == 131;          // while writing it
 #pragma once
 
+#include "base/string_table.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "base/string_table.h"
 
 namespace traceloom {
 
@@ -49,8 +50,9 @@ class IdMap {
   std::uint64_t end_;
 };
 
-// One spelling for one id: numbers as canonical_id() has them, text with its quotes, so that 31, "31" and
-// "0x1f" stay three ids as viewers see them. A plain whole number is returned as it is, without a copy.
+// One spelling for one id: numbers as canonical_id() has them, text with its quotes, so that 31,
+// "31" and "0x1f" stay three ids as viewers see them. A plain whole number is returned as it is,
+// without a copy.
 std::string_view id_key(std::string_view json_value, std::string& scratch);
 
 }  // namespace traceloom

@@ -1,13 +1,5 @@
 #include "merge/merger.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <mutex>
-#include <set>
-#include <unordered_set>
-#include <utility>
-
 #include "base/error.h"
 #include "input/plain_source.h"
 #include "merge/event_writer.h"
@@ -15,6 +7,14 @@
 #include "merge/plan.h"
 #include "output/file_sink.h"
 #include "scan/scan_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -47,7 +47,10 @@ struct WriteChunk : ChunkResult {
 class WriteVisitor : public FileVisitor {
  public:
   WriteVisitor(const MergePlan& plan, Output& output, int gzip_level)
-      : output_(output), gzip_level_(gzip_level), problems_(plan.files.size()), events_(plan.files.size()) {
+      : output_(output),
+        gzip_level_(gzip_level),
+        problems_(plan.files.size()),
+        events_(plan.files.size()) {
     for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
   }
 
@@ -115,7 +118,8 @@ class WriteVisitor : public FileVisitor {
 void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
     if (options.output != "-" && input.path != "-" && same_file(input.path, options.output))
-      throw UsageError(fmt::format("the output {} is also an input; name another output", options.output));
+      throw UsageError(
+          fmt::format("the output {} is also an input; name another output", options.output));
     if (input.path == "-") make_stdin_rereadable();
   }
 }

@@ -6,11 +6,6 @@
 //   MergeSummary summary = merge_traces(options);
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "base/problems.h"
 #include "clock/alignment.h"
 #include "input/input_list.h"
@@ -18,14 +13,19 @@
 #include "output/gzip_sink.h"
 #include "survey/ranks.h"
 
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace traceloom {
 
 struct MergeOptions {
   std::vector<Input> inputs;
-  std::string output;                // "-" is stdout; a name that ends in .gz is written as gzip
-  unsigned threads = 0;              // 0: as many as there are cores
+  std::string output;    // "-" is stdout; a name that ends in .gz is written as gzip
+  unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
-  bool keep_going = false;           // leave out an input that is no trace instead of stopping
+  bool keep_going = false;  // leave out an input that is no trace instead of stopping
   // Bytes of all inputs (as stored) read so far; a merge reads each input twice. Any thread.
   std::function<void(std::uint64_t)> progress;
 };
@@ -36,24 +36,23 @@ struct MergedFile {
   std::int64_t rank = 0;
   RankSource rank_source = RankSource::position;
   FileClock clock;
-  std::uint64_t events = 0;          // written
+  std::uint64_t events = 0;  // written
   ProblemCounts problems;
 };
 
 struct MergeSummary {
-  std::vector<MergedFile> files;     // in the order of the inputs
+  std::vector<MergedFile> files;  // in the order of the inputs
   std::vector<LeftOut> left_out;
   std::size_t ranks = 0;
-  std::uint64_t events = 0;          // written, without metadata
-  std::uint64_t text_bytes = 0;      // read, uncompressed
+  std::uint64_t events = 0;      // written, without metadata
+  std::uint64_t text_bytes = 0;  // read, uncompressed
   std::int64_t origin_ns = 0;
 };
 
 // Memory: about 10 MiB a thread, whatever the size of the inputs, plus tracks and odd ids. The same
-// bytes come out for any number of threads. Throws UsageError when the output is one of the inputs, before
-// anything is opened for writing; Error for an
-// input that is no trace (unless keep_going), for one that cannot be read, and for the output. After an exception the old
-// output is untouched.
+// bytes come out for any number of threads. Throws UsageError when the output is one of the inputs,
+// before anything is opened for writing; Error for an input that is no trace (unless keep_going),
+// for one that cannot be read, and for the output. After an exception the old output is untouched.
 MergeSummary merge_traces(const MergeOptions& options);
 
 }  // namespace traceloom

@@ -1,9 +1,9 @@
 #include "merge/plan.h"
 
+#include "survey/clock_plan.h"
+
 #include <algorithm>
 #include <optional>
-
-#include "survey/clock_plan.h"
 
 namespace traceloom {
 

@@ -1,16 +1,16 @@
 // MergePlan: everything a merge has decided before it writes its first byte.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "merge/file_survey.h"
 #include "merge/id_map.h"
 #include "merge/track_plan.h"
 #include "survey/ranks.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -22,12 +22,12 @@ struct FilePlan {
   IdMap flow_ids;
   IdMap bind_ids;
   IdMap async_ids;
-  bool keeps_async_ids = false;  // async_ids go by merged_async_key()
+  bool keeps_async_ids = false;            // async_ids go by merged_async_key()
   std::vector<std::uint64_t> orphan_ends;  // offsets, ascending
 };
 
-// Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0 up.
-// An earlier merge has moved the ids of its output there already.
+// Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
+// up. An earlier merge has moved the ids of its output there already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 32;
 
 // `surveys` must outlive the plan: the id maps refer to them.

@@ -37,8 +37,8 @@ struct NaturalId {
   }
 };
 
-// A thread of a rank. The main processes of all files of a rank are one process, whatever their pids are
-// called there (Composer writes the rank, torch the pid of the operating system).
+// A thread of a rank. The main processes of all files of a rank are one process, whatever their
+// pids are called there (Composer writes the rank, torch the pid of the operating system).
 struct ThreadKey {
   bool is_foreign = false;  // of another process than the main one: a GPU, "Spans", a worker
   NaturalId pid;            // empty for the main process
@@ -53,7 +53,7 @@ struct Thread {
   bool is_gpu = false;
   bool is_os_main = false;  // its tid is the pid of its process
   std::string name;
-  std::string process;  // what the process is called, for foreign threads
+  std::string process;                            // what the process is called, for foreign threads
   std::optional<std::int64_t> merged_sort_index;  // of a file that was merged before
   std::uint32_t tid = 0;
 };
@@ -64,10 +64,12 @@ struct Process {
   std::vector<std::string> labels;
 };
 
-bool is_gpu_label(const std::string& labels) { return labels.starts_with("GPU"); }
+bool is_gpu_label(const std::string& labels) {
+  return labels.starts_with("GPU");
+}
 
-// The pid of the process that ran the training loop: the one labelled CPU, the one that Composer marked
-// with the rank, or the one with most events that are not of a GPU.
+// The pid of the process that ran the training loop: the one labelled CPU, the one that Composer
+// marked with the rank, or the one with most events that are not of a GPU.
 std::string find_main_pid(const FileSurvey& survey) {
   std::map<std::string, std::uint64_t> events;
   for (const TrackFacts& track : survey.tracks)
@@ -108,11 +110,11 @@ std::string thread_title(const ThreadKey& key, const Thread& thread) {
   std::string own = thread.name;
   while (!own.empty() && own.back() == ' ') own.pop_back();
   if (own.empty())
-    own = tid == "\"\""                    ? "unnamed"
-          : tid.empty()                    ? "no tid"
-          : tid.front() == '"'           ? std::string(unquoted(tid))
-          : thread.is_gpu ? "stream " + tid
-                          : "thread " + tid;
+    own = tid == "\"\""        ? "unnamed"
+          : tid.empty()        ? "no tid"
+          : tid.front() == '"' ? std::string(unquoted(tid))
+          : thread.is_gpu      ? "stream " + tid
+                               : "thread " + tid;
   return join_words(thread.process, own);
 }
 
@@ -165,8 +167,8 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
   }
 }
 
-// The main thread: the one whose tid is the process's pid, the one an earlier merge put first, or the
-// busiest of the main process, GPU rows last (Composer's files have them in the main process).
+// The main thread: the one whose tid is the process's pid, the one an earlier merge put first, or
+// the busiest of the main process, GPU rows last (Composer's files have them in the main process).
 const ThreadKey* find_main_thread(const Process& process) {
   const ThreadKey* best = nullptr;
   std::tuple<bool, bool, bool, bool, std::uint64_t> best_score;
@@ -204,7 +206,8 @@ OutputRank describe_rank(std::int64_t rank, const Process& process, const Thread
   output.rank = rank;
   output.name = process.name.empty() ? fmt::format("rank {}", rank) : process.name;
   output.labels = fmt::format("{}", fmt::join(process.labels, ", "));
-  // Main thread, other threads of its process, GPU rows, the rest; a file merged before keeps its order.
+  // Main thread, other threads of its process, GPU rows, the rest; a file merged before keeps its
+  // order.
   std::vector<std::tuple<std::int64_t, int, const ThreadKey*, const Thread*>> order;
   for (const auto& [key, thread] : process.threads) {
     const int group = &key == main ? 0 : !key.is_foreign ? 1 : thread.is_gpu ? 2 : 3;

@@ -1,22 +1,23 @@
-// TrackPlan: where every (pid, tid) of the inputs goes in the merged trace, and what it is called there.
+// TrackPlan: where every (pid, tid) of the inputs goes in the merged trace, and what it is called
+// there.
 //
 //   TrackPlan plan(surveys, ranks);
 //   const TrackTarget& target = plan.target(file, "1166", "7");   // {"3", "10000004"}
 //
-// One process (pid) a rank. The threads of the rank's main process keep their tids where viewers can show
-// them; everything else (GPU streams, "Spans", workers, tids that are text, 0, negative or above 2^32)
-// gets a number from 10 000 000 on, above any tid of Linux. No two source threads share a tid; the same
-// thread keeps its tid over all files of a rank.
+// One process (pid) a rank. The threads of the rank's main process keep their tids where viewers
+// can show them; everything else (GPU streams, "Spans", workers, tids that are text, 0, negative or
+// above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two source threads share
+// a tid; the same thread keeps its tid over all files of a rank.
 #pragma once
+
+#include "base/string_table.h"
+#include "merge/file_survey.h"
+#include "survey/ranks.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/string_table.h"
-#include "merge/file_survey.h"
-#include "survey/ranks.h"
 
 namespace traceloom {
 
@@ -35,9 +36,10 @@ struct OutputTrack {
 // A process of the merged trace.
 struct OutputRank {
   std::int64_t rank = 0;
-  std::string name;                 // "rank 3 · python3 (pid 1166)"
-  std::string labels;               // all that the files gave, without repetition
-  std::vector<OutputTrack> tracks;  // in the order in which they are shown; tracks[0] is the main thread
+  std::string name;    // "rank 3 · python3 (pid 1166)"
+  std::string labels;  // all that the files gave, without repetition
+  std::vector<OutputTrack>
+      tracks;  // in the order in which they are shown; tracks[0] is the main thread
 };
 
 class TrackPlan {

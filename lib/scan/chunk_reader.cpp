@@ -1,8 +1,8 @@
 #include "scan/chunk_reader.h"
 
-#include <cstring>
-
 #include "scan/event_scanner.h"
+
+#include <cstring>
 
 namespace traceloom {
 

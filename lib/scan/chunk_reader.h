@@ -5,12 +5,12 @@
 //   while (reader.next(chunk)) scan(chunk.text());
 #pragma once
 
+#include "input/byte_source.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
-
-#include "input/byte_source.h"
 
 namespace traceloom {
 
@@ -18,15 +18,17 @@ namespace traceloom {
 struct Chunk {
   std::unique_ptr<char[]> buffer;  // room for a whole chunk and a '\0'
   std::size_t size = 0;
-  std::uint64_t offset = 0;     // of the text in the file's uncompressed text
-  bool at_event_start = false;  // a guess, see find_event_start(); false when there was no place to cut
-  bool last = false;            // nothing follows
+  std::uint64_t offset = 0;  // of the text in the file's uncompressed text
+  bool at_event_start =
+      false;          // a guess, see find_event_start(); false when there was no place to cut
+  bool last = false;  // nothing follows
 
   // Followed by a '\0'.
   std::string_view text() const { return {buffer.get(), size}; }
 };
 
-// 512 KiB to 1 MiB is the flat optimum of reading, scanning and writing (64 K: 20 % slower, 4 M: 10 %).
+// 512 KiB to 1 MiB is the flat optimum of reading, scanning and writing (64 K: 20 % slower, 4 M: 10
+// %).
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 class ChunkReader {
@@ -35,8 +37,8 @@ class ChunkReader {
   explicit ChunkReader(ByteSource& source, std::size_t chunk_bytes = kChunkBytes)
       : source_(source), chunk_bytes_(chunk_bytes) {}
 
-  // False when the text has ended. An empty input gives one empty chunk. A buffer that `chunk` brings along
-  // must come from a reader with the same size of chunks.
+  // False when the text has ended. An empty input gives one empty chunk. A buffer that `chunk`
+  // brings along must come from a reader with the same size of chunks.
   bool next(Chunk& chunk);
 
  private:

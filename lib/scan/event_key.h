@@ -1,6 +1,8 @@
 // The key of an event's member, found by one multiplication and one compare.
 #pragma once
 
+#include "event/event.h"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -8,12 +10,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "event/event.h"
-
 namespace traceloom {
 
-// Perfect hashing over the first eight bytes: the multiplier is searched at compile time, so a new Key
-// costs nothing here. A chain of compares by length took 30 % of the walk.
+// Perfect hashing over the first eight bytes: the multiplier is searched at compile time, so a new
+// Key costs nothing here. A chain of compares by length took 30 % of the walk.
 class EventKeyTable {
  public:
   constexpr EventKeyTable() {
@@ -35,8 +35,8 @@ class EventKeyTable {
     return size >= 8 ? packed : packed & ((std::uint64_t{1} << size * 8) - 1);
   }
 
-  // Key::count_ when it is none. `size` tells "ph" from "ph" and a NUL; names longer than eight bytes
-  // must not come here.
+  // Key::count_ when it is none. `size` tells "ph" from "ph" and a NUL; names longer than eight
+  // bytes must not come here.
   constexpr Key find(std::uint64_t packed, std::size_t size) const {
     const Slot& slot = slots_[hash(packed)];
     return slot.packed == packed && slot.size == size ? slot.key : Key::count_;

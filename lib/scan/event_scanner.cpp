@@ -1,8 +1,8 @@
 #include "scan/event_scanner.h"
 
-#include <algorithm>
-
 #include "base/json_string.h"
+
+#include <algorithm>
 
 namespace traceloom {
 namespace {
@@ -58,8 +58,8 @@ bool EventScanner::open_window(std::size_t begin, std::size_t size) {
   return window_size_ > 0;
 }
 
-// The element at `element` does not fit the window: a new one from there, larger when it already began
-// there. False when the text itself ends inside the element.
+// The element at `element` does not fit the window: a new one from there, larger when it already
+// began there. False when the text itself ends inside the element.
 bool EventScanner::grow_window(std::size_t element) {
   if (window_begin_ + window_size_ == text_.size()) return false;
   return open_window(element, element == window_begin_ ? window_size_ * 2 : next_window_size_);
@@ -127,7 +127,8 @@ std::size_t EventScanner::parse_element(std::size_t begin) {
   if (window_[at] == '{') return parse_event(at);
   if (window_[at] == '"') return walk_.skip_string(at);
   if (window_[at] == '[') return walk_.skip_list(at);
-  // Anything up to what may begin the next element. With a quote or backslash in it the index is off.
+  // Anything up to what may begin the next element. With a quote or backslash in it the index is
+  // off.
   std::size_t end = at;
   while (end < window_size_ && window_[end] != ',' && window_[end] != ']' && window_[end] != '{') {
     if (window_[end] == '"' || window_[end] == '\\') return kMalformed;
@@ -146,8 +147,8 @@ std::size_t EventScanner::parse_event(std::size_t begin) {
   return end;
 }
 
-// True when an event that the text ends in holds another one's start inside a string: a quote is missing
-// in it, or there is one too many, and it would swallow everything that follows.
+// True when an event that the text ends in holds another one's start inside a string: a quote is
+// missing in it, or there is one too many, and it would swallow everything that follows.
 bool EventScanner::lost_a_quote(std::size_t element) const {
   for (std::size_t start = find_event_start(text_, element + 1); start != kNpos;
        start = find_event_start(text_, start + 1))
@@ -155,8 +156,9 @@ bool EventScanner::lost_a_quote(std::size_t element) const {
   return false;
 }
 
-// After text that is no JSON: goes on at the next place that looks like an event, or at the bracket that
-// closes the list, or at the end of the text. False when what to do depends on the text that follows.
+// After text that is no JSON: goes on at the next place that looks like an event, or at the bracket
+// that closes the list, or at the end of the text. False when what to do depends on the text that
+// follows.
 bool EventScanner::resync(std::size_t element) {
   std::size_t next = find_event_start(text_, element + 1);
   if (next == kNpos && behind_ == Behind::more_text) return false;

@@ -1,23 +1,25 @@
-// EventScanner: the events of a piece of an event list, one after the other, as views into the text.
+// EventScanner: the events of a piece of an event list, one after the other, as views into the
+// text.
 //
 //   EventScanner scanner;
 //   scanner.start(text, offset, Position::first, problems);
 //   while (const Event* event = scanner.next()) use(*event);
 //   if (scanner.end() == ScanEnd::cut) carry = text.substr(scanner.end_position());
 //
-// The text is indexed in windows of 64 KiB (that fits the L1 and L2 caches; 16 K and 1 M were 10-25 %
-// slower); a window grows when one event does not fit it. What is no event is counted and skipped;
-// after text that is no JSON the scanner goes on at the next place that looks like an event.
+// The text is indexed in windows of 64 KiB (that fits the L1 and L2 caches; 16 K and 1 M were 10-25
+// % slower); a window grows when one event does not fit it. What is no event is counted and
+// skipped; after text that is no JSON the scanner goes on at the next place that looks like an
+// event.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "base/problems.h"
 #include "event/event.h"
 #include "scan/event_walk.h"
 #include "scan/text_index.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace traceloom {
 
@@ -32,17 +34,17 @@ enum class Position : std::uint8_t {
 enum class Behind : std::uint8_t { nothing, more_text };
 
 enum class ScanEnd : std::uint8_t {
-  text,   // the text ended between two events; a comma may have come last
-  cut,    // the text ended inside an event, which starts at end_position(); or inside what is no JSON,
-          // when more text is to follow
+  text,  // the text ended between two events; a comma may have come last
+  cut,   // the text ended inside an event, which starts at end_position(); or inside what is no
+        // JSON, when more text is to follow
   array,  // the closing bracket was met; end_position() is behind it
 };
 
 // Not thread-safe; reuse it, it keeps its memory.
 class EventScanner {
  public:
-  // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is; `offset`
-  // is its place in the file's text. Problems are counted in `problems`.
+  // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is;
+  // `offset` is its place in the file's text. Problems are counted in `problems`.
   void start(std::string_view text, std::uint64_t offset, Position position,
              ProblemCounts& problems, Behind behind = Behind::nothing);
 
@@ -74,13 +76,14 @@ class EventScanner {
   ProblemCounts* problems_ = nullptr;
   TextIndex index_;
   EventWalk walk_;
-  const char* window_ = nullptr;  // the indexed part of text_; `at` in the methods above counts from here
+  const char* window_ =
+      nullptr;  // the indexed part of text_; `at` in the methods above counts from here
   std::size_t window_begin_ = 0;  // its place in text_
   std::size_t window_size_ = 0;
   std::size_t next_window_size_ = 0;
-  std::size_t position_ = 0;      // in text_: what has been consumed
+  std::size_t position_ = 0;  // in text_: what has been consumed
   Behind behind_ = Behind::nothing;
-  bool after_comma_ = false;      // the comma that belongs between two elements has come
+  bool after_comma_ = false;  // the comma that belongs between two elements has come
   bool after_element_ = false;
   ScanEnd end_ = ScanEnd::text;
   std::size_t end_position_ = 0;
@@ -88,8 +91,9 @@ class EventScanner {
 };
 
 // The first position >= from at which an event seems to start: '{' and one of the keys that events
-// begin with, behind "}," or at `from` itself. npos when there is none. On 200 000 random places of 11 real files the guess
-// never was wrong; a wrong one is found out by whoever scans the text before it.
+// begin with, behind "}," or at `from` itself. npos when there is none. On 200 000 random places of
+// 11 real files the guess never was wrong; a wrong one is found out by whoever scans the text
+// before it.
 std::size_t find_event_start(std::string_view text, std::size_t from);
 // The last such position in [from, text.size()); npos when there is none.
 std::size_t find_last_event_start(std::string_view text, std::size_t from);

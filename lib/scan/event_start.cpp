@@ -1,23 +1,26 @@
 // Guessing where an event starts, without knowing what came before.
 //
 // In JSON an unescaped quote that a letter follows can only open a string, so a match of
-// `} , { "key"` is certain to be outside strings; only its depth is a guess (an array of objects in args
-// looks the same), and the key list makes that guess good.
+// `} , { "key"` is certain to be outside strings; only its depth is a guess (an array of objects in
+// args looks the same), and the key list makes that guess good.
+#include "scan/event_scanner.h"
+
 #include <array>
 #include <cstring>
-
-#include "scan/event_scanner.h"
 
 namespace traceloom {
 namespace {
 
 constexpr std::size_t kNpos = std::string_view::npos;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 bool starts_with_event_key(std::string_view text) {
-  static constexpr std::array<std::string_view, 11> kKeys{
-      "ph\"", "name\"", "cat\"", "pid\"", "tid\"", "ts\"", "args\"", "id\"", "dur\"", "s\"", "tts\""};
+  static constexpr std::array<std::string_view, 11> kKeys{"ph\"",  "name\"", "cat\"",  "pid\"",
+                                                          "tid\"", "ts\"",   "args\"", "id\"",
+                                                          "dur\"", "s\"",    "tts\""};
   for (const std::string_view key : kKeys)
     if (text.starts_with(key)) return true;
   return false;
@@ -54,7 +57,8 @@ std::size_t find_last_event_start(std::string_view text, std::size_t from) {
   while (end > from) {
     const void* found = memrchr(text.data() + from, '{', end - from);
     if (found == nullptr) return kNpos;
-    const std::size_t brace = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    const std::size_t brace =
+        static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
     if (follows_event(text, brace, from) && opens_event(text, brace)) return brace;
     end = brace;
   }

@@ -1,16 +1,18 @@
 #include "scan/event_walk.h"
 
+#include "base/json_string.h"
+#include "scan/event_key.h"
+
 #include <bit>
 #include <cstring>
 #include <string>
 
-#include "base/json_string.h"
-#include "scan/event_key.h"
-
 namespace traceloom {
 namespace {
 
-bool is_scalar(char first) { return first != '"' && first != '{' && first != '['; }
+bool is_scalar(char first) {
+  return first != '"' && first != '{' && first != '[';
+}
 
 bool is_number(std::string_view text) {
   std::size_t p = text.starts_with('-') ? 1 : 0;
@@ -143,8 +145,8 @@ inline std::size_t EventWalk::find_value(std::size_t key_end) const {
   return at < size_ ? at : kCut;
 }
 
-// A number or literal ends before the comma, or the white space before it, that stands before the next
-// token. What it holds is checked by whoever reads or copies it.
+// A number or literal ends before the comma, or the white space before it, that stands before the
+// next token. What it holds is checked by whoever reads or copies it.
 inline std::size_t EventWalk::scalar_end(std::size_t at, std::size_t token) {
   if (token >= size_) return kCut;
   std::size_t end = token;
@@ -176,8 +178,8 @@ std::size_t EventWalk::skip_object(std::size_t at) const {
   return at + 1;
 }
 
-// Brackets have no bitmap: lists are rare as direct values of an event. A backslash outside strings is never
-// JSON, and would make the quote behind it one that the index does not know.
+// Brackets have no bitmap: lists are rare as direct values of an event. A backslash outside strings
+// is never JSON, and would make the quote behind it one that the index does not know.
 std::size_t EventWalk::skip_list(std::size_t at) const {
   std::size_t depth = 0;
   while (at < size_) {
@@ -199,10 +201,10 @@ inline void EventWalk::set_field(const Member& member, std::size_t begin, Event&
   const std::size_t key_size = member.key_end - member.key_begin;
   const char* const key_text = text_ + member.key_begin;
   if (key_size > 8) return set_other(member, begin, event);
-  const Key key = kEventKeys.find(member.key_begin + 8 <= size_
-                                      ? EventKeyTable::load(key_text, key_size)
-                                      : EventKeyTable::pack({key_text, key_size}),
-                                  key_size);
+  const Key key =
+      kEventKeys.find(member.key_begin + 8 <= size_ ? EventKeyTable::load(key_text, key_size)
+                                                    : EventKeyTable::pack({key_text, key_size}),
+                      key_size);
   if (key == Key::count_) return set_other(member, begin, event);
   event.set(key, member.value_begin - begin, member.value_end - begin);
 }
@@ -215,8 +217,8 @@ void EventWalk::set_other(const Member& member, std::size_t begin, Event& event)
   const std::string_view key_text(text_ + member.key_begin, member.key_end - member.key_begin);
   if (key_text.find('\\') == std::string_view::npos) return;
   const std::string plain = decode_json_string(key_text);
-  const Key key = plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain), plain.size())
-                                    : Key::count_;
+  const Key key =
+      plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain), plain.size()) : Key::count_;
   if (key == Key::count_) return;
   event.flags.escaped_key = true;
   event.set(key, member.value_begin - begin, member.value_end - begin);

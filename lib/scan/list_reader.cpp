@@ -1,8 +1,8 @@
 #include "scan/list_reader.h"
 
-#include <utility>
-
 #include "base/error.h"
+
+#include <utility>
 
 namespace traceloom {
 
@@ -56,8 +56,8 @@ void ListReader::stop_skipping(std::string_view text, std::uint64_t offset, Behi
   read_on(text.substr(start), offset + start, behind);
 }
 
-// Joined text is scanned again only when it has doubled, so that one event of many chunks costs twice its
-// size and not its square.
+// Joined text is scanned again only when it has doubled, so that one event of many chunks costs
+// twice its size and not its square.
 void ListReader::join(std::string_view text, Behind behind) {
   carry_.append(text);
   const bool doubled = carry_.size() >= 2 * scanned_carry_ || carry_.size() > max_event_bytes_;
@@ -66,8 +66,8 @@ void ListReader::join(std::string_view text, Behind behind) {
   read_on(joined, carry_offset_, behind);
 }
 
-// Takes what scanning `text` gave and keeps an event that is not whole. Returns what stands behind the list
-// when it has ended.
+// Takes what scanning `text` gave and keeps an event that is not whole. Returns what stands behind
+// the list when it has ended.
 std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
                                     std::uint64_t offset) {
   visitor_.take(*scanned.result, file_);
@@ -91,7 +91,8 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
   return rest;
 }
 
-// Reads `text` here, in the serial stage: inside the list or, where further lists may begin, behind it.
+// Reads `text` here, in the serial stage: inside the list or, where further lists may begin, behind
+// it.
 void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind behind) {
   while (true) {
     if (!in_list_) {

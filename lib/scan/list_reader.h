@@ -1,18 +1,20 @@
-// ListReader: puts the scanned chunks of one file together again, in order, and checks that they fit.
+// ListReader: puts the scanned chunks of one file together again, in order, and checks that they
+// fit.
 //
-// A chunk was scanned in parallel under the assumption that it begins between two events. Here, in the
-// serial stage, the assumption is checked against where the chunk before it ended; a chunk that does not fit is scanned
-// again, joined with what was left over. What stands behind the event list goes to the TopLevelParser.
+// A chunk was scanned in parallel under the assumption that it begins between two events. Here, in
+// the serial stage, the assumption is checked against where the chunk before it ended; a chunk that
+// does not fit is scanned again, joined with what was left over. What stands behind the event list
+// goes to the TopLevelParser.
 #pragma once
-
-#include <memory>
-#include <string>
-#include <string_view>
 
 #include "scan/chunk_reader.h"
 #include "scan/event_scanner.h"
 #include "scan/scan_files.h"
 #include "scan/top_level.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace traceloom {
 
@@ -32,8 +34,8 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
 
 class ListReader {
  public:
-  // `parser` has met the list; `scanned` results are taken for `file`. An event whose end is not found
-  // within `max_event_bytes` (or the chunk that exceeds them) is skipped.
+  // `parser` has met the list; `scanned` results are taken for `file`. An event whose end is not
+  // found within `max_event_bytes` (or the chunk that exceeds them) is skipped.
   ListReader(FileVisitor& visitor, std::size_t file, std::string path, TopLevelParser& parser,
              std::size_t max_event_bytes = kMaxEventBytes)
       : visitor_(visitor),
@@ -61,9 +63,9 @@ class ListReader {
   bool in_list_ = true;
   bool skips_ = false;               // inside an event that is too large
   Position next_ = Position::first;  // how the text that follows begins
-  std::string carry_;                // the beginning of an event that the last chunk did not hold whole
+  std::string carry_;  // the beginning of an event that the last chunk did not hold whole
   std::uint64_t carry_offset_ = 0;
-  std::size_t scanned_carry_ = 0;    // how much of it has been scanned in vain
+  std::size_t scanned_carry_ = 0;  // how much of it has been scanned in vain
   ProblemCounts problems_;
   std::uint64_t events_ = 0;
 };

@@ -1,5 +1,9 @@
 #include "scan/scan_files.h"
 
+#include "input/open.h"
+#include "scan/chunk_reader.h"
+#include "scan/list_reader.h"
+
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
@@ -7,15 +11,11 @@
 #include <mutex>
 #include <utility>
 
-#include "input/open.h"
-#include "scan/chunk_reader.h"
-#include "scan/list_reader.h"
-
 namespace traceloom {
 namespace {
 
-// A file while it is being read. The reading stage fills it up to the beginning of the list and then
-// leaves it to the joining stage.
+// A file while it is being read. The reading stage fills it up to the beginning of the list and
+// then leaves it to the joining stage.
 struct OpenFile {
   OpenFile(FileVisitor& visitor, std::size_t index, const std::string& path)
       : file(index), parser(path), list(visitor, index, path, parser) {}
@@ -25,7 +25,8 @@ struct OpenFile {
   ListReader list;
 };
 
-// What travels through the pipeline: a chunk of a file, or the news that the file cannot be read on.
+// What travels through the pipeline: a chunk of a file, or the news that the file cannot be read
+// on.
 struct Token {
   std::shared_ptr<OpenFile> file;
   Chunk chunk;
@@ -131,7 +132,8 @@ void scan_chunk(FileVisitor& visitor, Token& token) {
                             token.chunk.last ? Behind::nothing : Behind::more_text);
 }
 
-// What is known of the token's file when the token is its last. Tells the visitor when it has failed.
+// What is known of the token's file when the token is its last. Tells the visitor when it has
+// failed.
 std::optional<FileEnd> find_end(FileVisitor& visitor, Token& token) {
   try {
     if (token.failure) std::rethrow_exception(token.failure);
@@ -158,20 +160,22 @@ void join_chunk(FileVisitor& visitor, Token& token) {
 
 void FileVisitor::recycle(std::unique_ptr<ChunkResult>) {}
 void FileVisitor::finish_chunk(ChunkResult&) {}
-void FileVisitor::fail_file(std::size_t, const Error& error) { throw error; }
+void FileVisitor::fail_file(std::size_t, const Error& error) {
+  throw error;
+}
 
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options) {
   namespace tbb = oneapi::tbb;
-  const std::size_t threads =
-      options.threads > 0 ? options.threads
-                          : static_cast<std::size_t>(tbb::info::default_concurrency());
+  const std::size_t threads = options.threads > 0
+                                  ? options.threads
+                                  : static_cast<std::size_t>(tbb::info::default_concurrency());
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   ChunkPool pool;
   Reading reading(paths, visitor, options, pool);
   using Item = std::shared_ptr<Token>;
-  const auto read = tbb::make_filter<void, Item>(
-      tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+  const auto read =
+      tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
         Item token = reading.next();
         if (!token) flow.stop();
         return token;
@@ -180,10 +184,11 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
     scan_chunk(visitor, *token);
     return token;
   });
-  const auto join = tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
-    join_chunk(visitor, *token);
-    pool.put(std::move(token->chunk));
-  });
+  const auto join =
+      tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
+        join_chunk(visitor, *token);
+        pool.put(std::move(token->chunk));
+      });
   tbb::parallel_pipeline(3 * threads, read & scan & join);
 }
 

@@ -1,16 +1,22 @@
-// scan_files: runs over all events of many files, in parallel, and hands the results on in file order.
+// scan_files: runs over all events of many files, in parallel, and hands the results on in file
+// order.
 //
-//   struct SpanCounter : FileVisitor { ... };      // visit(): count 'X' into its ChunkResult; take(): add up
-//   SpanCounter counter;
-//   scan_files({"rank0.json", "rank1.json.gz"}, counter, {.threads = 2});
+//   struct SpanCounter : FileVisitor { ... };      // visit(): count 'X' into its ChunkResult;
+//   take(): add up SpanCounter counter; scan_files({"rank0.json", "rank1.json.gz"}, counter,
+//   {.threads = 2});
 //
-// How: a serial stage reads (and inflates) the files one after the other into 1 MiB chunks cut where an
-// event seems to start; chunks are scanned in parallel; a serial stage takes the results in order, after checking that each
-// chunk really began where the one before it ended. A chunk that did not is scanned again, joined with what
-// was left over: a wrong guess costs time and never changes a result. Chunks depend on the text alone,
-// so the results do not depend on the number of threads.
-// Memory: 3 chunks a thread, plus the largest single event.
+// How: a serial stage reads (and inflates) the files one after the other into 1 MiB chunks cut
+// where an event seems to start; chunks are scanned in parallel; a serial stage takes the results
+// in order, after checking that each chunk really began where the one before it ended. A chunk that
+// did not is scanned again, joined with what was left over: a wrong guess costs time and never
+// changes a result. Chunks depend on the text alone, so the results do not depend on the number of
+// threads. Memory: 3 chunks a thread, plus the largest single event.
 #pragma once
+
+#include "base/error.h"
+#include "base/problems.h"
+#include "event/event.h"
+#include "scan/top_level.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,22 +26,18 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/problems.h"
-#include "event/event.h"
-#include "scan/top_level.h"
-
 namespace traceloom {
 
 // What is known of a file once it has been read to its end.
 struct FileEnd {
   const TopLevelParser& top_level;
-  ProblemCounts problems;       // container, compression and elements; the visitor's own are not in it
-  std::uint64_t events = 0;     // objects in the event list
-  std::uint64_t text_bytes = 0; // uncompressed
+  ProblemCounts problems;    // container, compression and elements; the visitor's own are not in it
+  std::uint64_t events = 0;  // objects in the event list
+  std::uint64_t text_bytes = 0;  // uncompressed
 };
 
-// What one chunk gave; subclassed by each user. Made and destroyed in any thread, used by one at a time.
+// What one chunk gave; subclassed by each user. Made and destroyed in any thread, used by one at a
+// time.
 class ChunkResult {
  public:
   virtual ~ChunkResult() = default;
@@ -46,16 +48,17 @@ class FileVisitor {
  public:
   virtual ~FileVisitor() = default;
 
-  // A result for the next chunk; thread-safe. Results come back by recycle() when they are done with, so that their memory can be
-  // used again.
+  // A result for the next chunk; thread-safe. Results come back by recycle() when they are done
+  // with, so that their memory can be used again.
   virtual std::unique_ptr<ChunkResult> make_result() = 0;
   virtual void recycle(std::unique_ptr<ChunkResult> result);
 
-  // One event of `file`, in file order within a chunk; called for several chunks at a time. The event is
-  // valid during the call.
+  // One event of `file`, in file order within a chunk; called for several chunks at a time. The
+  // event is valid during the call.
   virtual void visit(ChunkResult& result, std::size_t file, const Event& event) = 0;
 
-  // The chunk's events have all been visited; still in parallel. For work on the whole chunk (compression).
+  // The chunk's events have all been visited; still in parallel. For work on the whole chunk
+  // (compression).
   virtual void finish_chunk(ChunkResult& result);
 
   // The results, one at a time, in the order of the files and of their text.
@@ -63,8 +66,9 @@ class FileVisitor {
   virtual void end_file(std::size_t file, const FileEnd& end) = 0;
 
   // `file` could not be read to its end, or is no trace. Throw (the default throws `error`) to stop
-  // everything, return to go on with the next file; then end_file() is not called for it. Called once
-  // a file at most, and never for what the visitor itself throws: that always stops everything.
+  // everything, return to go on with the next file; then end_file() is not called for it. Called
+  // once a file at most, and never for what the visitor itself throws: that always stops
+  // everything.
   virtual void fail_file(std::size_t file, const Error& error);
 };
 
@@ -75,7 +79,8 @@ struct ScanOptions {
 };
 
 // Calls the visitor for all events of all files. Throws what the visitor throws.
-void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options);
+void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
+                const ScanOptions& options);
 
 // The largest single event that is kept; a larger one is Problem::event_too_large.
 inline constexpr std::size_t kMaxEventBytes = std::size_t{128} << 20;

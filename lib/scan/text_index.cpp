@@ -10,7 +10,8 @@ struct Portable {
   static constexpr std::uint64_t kOnes = 0x0101010101010101U;
   static constexpr std::uint64_t kHigh = 0x8080808080808080U;
 
-  // The high bit of each byte that is zero; exact for every byte, unlike the shorter well-known trick.
+  // The high bit of each byte that is zero; exact for every byte, unlike the shorter well-known
+  // trick.
   static std::uint64_t zero_bytes(std::uint64_t x) {
     return ~(((x & ~kHigh) + ~kHigh) | x | ~kHigh);
   }
@@ -24,7 +25,8 @@ struct Portable {
     for (unsigned i = 0; i < 8; ++i) {
       std::uint64_t x = 0;
       for (unsigned byte = 0; byte < 8; ++byte)
-        x |= static_cast<std::uint64_t>(static_cast<unsigned char>(block[i * 8 + byte])) << byte * 8;
+        x |= static_cast<std::uint64_t>(static_cast<unsigned char>(block[i * 8 + byte]))
+             << byte * 8;
       const auto equal = [&](char c) {
         return gather(zero_bytes(x ^ (kOnes * static_cast<unsigned char>(c)))) << i * 8;
       };

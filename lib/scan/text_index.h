@@ -6,9 +6,9 @@
 //   while ((at = tokens.next()) < window.size()) use(at);
 //
 // Why our own and not simdjson's: simdjson refuses a whole document or window for one raw control
-// character or one byte that is not UTF-8, and real torch traces have both. Bitmaps do not care what a
-// string holds; the check and the repair happen for the events that need it.
-// Cost: 6.5 GB/s a core with AVX2 (chosen at run time), 1.4 GB/s portable.
+// character or one byte that is not UTF-8, and real torch traces have both. Bitmaps do not care
+// what a string holds; the check and the repair happen for the events that need it. Cost: 6.5 GB/s
+// a core with AVX2 (chosen at run time), 1.4 GB/s portable.
 #pragma once
 
 #include <bit>
@@ -19,15 +19,16 @@
 
 namespace traceloom {
 
-// Bitmaps with one bit a byte, 64 bytes a word. Behind the last word stands one with all bits set, so that a
-// search needs no check for the end: what lies at or behind the text's size means "none".
+// Bitmaps with one bit a byte, 64 bytes a word. Behind the last word stands one with all bits set,
+// so that a search needs no check for the end: what lies at or behind the text's size means "none".
 // Reuses its memory from build to build.
 class TextIndex {
  public:
   // `text` must start outside a string. The index keeps no reference to it.
   void build(std::string_view text);
 
-  // First position >= from of a brace outside strings; at or behind the text's size when there is none.
+  // First position >= from of a brace outside strings; at or behind the text's size when there is
+  // none.
   std::size_t next_brace(std::size_t from) const {
     std::size_t i = from / 64;
     std::uint64_t word = braces_[i] & (~std::uint64_t{0} << (from % 64));
@@ -35,11 +36,12 @@ class TextIndex {
     return i * 64 + static_cast<std::size_t>(std::countr_zero(word));
   }
 
-  // True when [begin, end) holds a backslash, or a byte >= 0x80 or a control character inside a string.
+  // True when [begin, end) holds a backslash, or a byte >= 0x80 or a control character inside a
+  // string.
   bool is_suspect(std::size_t begin, std::size_t end) const;
 
-  // Walks the tokens one after the other: unescaped quotes, and braces outside strings. Valid until the next
-  // build().
+  // Walks the tokens one after the other: unescaped quotes, and braces outside strings. Valid until
+  // the next build().
   class Tokens {
    public:
     // Starts at the first token >= from.

@@ -1,8 +1,9 @@
-// Compiled with -mavx2 -mpclmul on x86-64 and empty elsewhere; called only when the processor has both.
+// Compiled with -mavx2 -mpclmul on x86-64 and empty elsewhere; called only when the processor has
+// both.
 #ifdef __AVX2__
-#include <immintrin.h>
-
 #include "scan/text_index_kernel.h"
+
+#include <immintrin.h>
 
 namespace traceloom {
 namespace {

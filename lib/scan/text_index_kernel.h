@@ -25,11 +25,12 @@ struct BlockMasks {
   std::uint64_t backslash;
   std::uint64_t quote;
   std::uint64_t brace;
-  std::uint64_t odd;  // control characters (below 0x20) and bytes that are not ASCII (0x80 and above)
+  std::uint64_t
+      odd;  // control characters (below 0x20) and bytes that are not ASCII (0x80 and above)
 };
 
-// The characters that a backslash before them escapes. Backslashes are rare in traces, so a step for each
-// is cheaper than the arithmetic that handles runs of them all at once.
+// The characters that a backslash before them escapes. Backslashes are rare in traces, so a step
+// for each is cheaper than the arithmetic that handles runs of them all at once.
 inline std::uint64_t find_escaped(std::uint64_t backslash, std::uint64_t& carry) {
   std::uint64_t escaped = carry;
   carry = 0;

@@ -1,9 +1,9 @@
 #include "scan/top_level.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/json_string.h"
+
+#include <fmt/format.h>
 
 namespace traceloom {
 namespace {
@@ -11,17 +11,25 @@ namespace {
 constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 std::string_view kind_of_value(char first) {
   switch (first) {
-    case '"': return "a string";
-    case '{': return "an object";
-    case '[': return "a list";
-    case 'n': return "null";
+    case '"':
+      return "a string";
+    case '{':
+      return "an object";
+    case '[':
+      return "a list";
+    case 'n':
+      return "null";
     case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    case 'f':
+      return "a boolean";
+    default:
+      return "a number";
   }
 }
 
@@ -42,10 +50,17 @@ std::size_t TopLevelParser::feed(std::string_view text) {
       return text.size();
     }
     switch (state_) {
-      case State::before: start_document(text[i]); break;
-      case State::members: read_member(text[i]); break;
-      case State::done: after_document(text[i]); break;
-      case State::in_list: break;
+      case State::before:
+        start_document(text[i]);
+        break;
+      case State::members:
+        read_member(text[i]);
+        break;
+      case State::done:
+        after_document(text[i]);
+        break;
+      case State::in_list:
+        break;
     }
     ++offset_;
     if (state_ == State::in_list) return i + 1;
@@ -98,7 +113,9 @@ void TopLevelParser::read_member(char c) {
       if (!is_space(c)) read_value_start(c);
       break;
     case Step::quoted:
-    case Step::nested: read_nested(c); break;
+    case Step::nested:
+      read_nested(c);
+      break;
     case Step::plain:
       if (c != ',' && c != '}' && !is_space(c)) return keep(c);
       end_value();
@@ -185,9 +202,10 @@ void TopLevelParser::after_document(char c) {
   if (is_space(c)) return;
   if (c != '[' && c != '{') return fail("not a trace: text behind the end of the document");
   if (!had_list_)
-    throw Error(path_, offset_,
-                "not a trace: looks like JSON lines, one object after the other; put the lines into one "
-                "list: [ ..., ... ]");
+    throw Error(
+        path_, offset_,
+        "not a trace: looks like JSON lines, one object after the other; put the lines into one "
+        "list: [ ..., ... ]");
   problems_.add(Problem::second_document, offset_);
   state_ = c == '[' ? State::in_list : State::members;
   step_ = Step::key;

@@ -1,4 +1,5 @@
-// TopLevelParser: what stands around the event list: the keys of a trace object before and after it.
+// TopLevelParser: what stands around the event list: the keys of a trace object before and after
+// it.
 //
 //   TopLevelParser parser("rank3.json");
 //   std::size_t used = parser.feed(text);                  // until state() is in_list
@@ -8,16 +9,16 @@
 //   parser.finish(file_size, false);
 //   for (const TopLevelEntry& entry : parser.entries()) use(entry.key, entry.value);
 //
-// Needs no more memory than the keys and values it keeps: 64 MiB at most, what is beyond is counted and
-// left out. A key of more than 1 MiB is taken for a quote that was never closed.
+// Needs no more memory than the keys and values it keeps: 64 MiB at most, what is beyond is counted
+// and left out. A key of more than 1 MiB is taken for a quote that was never closed.
 #pragma once
+
+#include "base/problems.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/problems.h"
 
 namespace traceloom {
 
@@ -39,13 +40,15 @@ class TopLevelParser {
   // `path` is for the Errors that feed() throws.
   explicit TopLevelParser(std::string path) : path_(std::move(path)) {}
 
-  // Reads `text`, which continues what was fed before; returns how many bytes it used: all of them, but
-  // for in_list, where the rest belongs to the event list. Throws Error, with the byte offset, when the
-  // text is no trace: no JSON, a plain value, an object without a traceEvents list (at finish()).
+  // Reads `text`, which continues what was fed before; returns how many bytes it used: all of them,
+  // but for in_list, where the rest belongs to the event list. Throws Error, with the byte offset,
+  // when the text is no trace: no JSON, a plain value, an object without a traceEvents list (at
+  // finish()).
   std::size_t feed(std::string_view text);
   // The event list has ended before `offset`; what is fed next stands behind its bracket.
   void resume(std::uint64_t offset);
-  // No more text: `offset` is its size. Throws Error when no event list was met; counts what is missing at the end.
+  // No more text: `offset` is its size. Throws Error when no event list was met; counts what is
+  // missing at the end.
   void finish(std::uint64_t offset, bool cut_inside_event);
 
   State state() const { return state_; }

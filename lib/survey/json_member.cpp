@@ -1,10 +1,10 @@
 #include "survey/json_member.h"
 
+#include "event/event.h"
+
 #include <simdjson.h>
 
 #include <charconv>
-
-#include "event/event.h"
 
 namespace traceloom {
 

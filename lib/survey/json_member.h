@@ -10,10 +10,12 @@
 
 namespace traceloom {
 
-// The value of `key` in a JSON object, as it is written; empty when there is none or the object is no JSON.
+// The value of `key` in a JSON object, as it is written; empty when there is none or the object is
+// no JSON.
 std::string json_member(std::string_view object, std::string_view key);
 
-// All members of a JSON object in their order: key (decoded) and value as it is written. Empty when the object is no JSON.
+// All members of a JSON object in their order: key (decoded) and value as it is written. Empty when
+// the object is no JSON.
 std::vector<std::pair<std::string, std::string>> json_members(std::string_view object);
 
 // A whole number, also in quotes or written as 7.0.

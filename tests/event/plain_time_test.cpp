@@ -1,6 +1,5 @@
-#include "event/trace_time.h"
-
 #include "event/event_timing.h"
+#include "event/trace_time.h"
 #include "oracle/exact_time.h"
 
 #include <doctest/doctest.h>
@@ -104,7 +103,8 @@ TEST_CASE("parse_time: random texts are what exact arithmetic makes of them") {
     if (!time || text.find(".-") != std::string::npos) continue;
     ++understood;
     const std::optional<oracle::Attos> exact = oracle::parse_microseconds(text);
-    if (!exact && text.find('e') != std::string::npos) continue;  // the oracle minds the size of the exponent
+    if (!exact && text.find('e') != std::string::npos)
+      continue;  // the oracle minds the size of the exponent
     if (!exact || time->rounded_ns() != oracle::round_to_ns(*exact)) {
       CAPTURE(text);
       CHECK(false);

@@ -83,10 +83,9 @@ struct Pairs {
 };
 
 void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const TraceEvent* a, const TraceEvent* b) {
-                     return round_to_ns(a->ts) < round_to_ns(b->ts);
-                   });
+  std::stable_sort(events.begin(), events.end(), [](const TraceEvent* a, const TraceEvent* b) {
+    return round_to_ns(a->ts) < round_to_ns(b->ts);
+  });
   std::vector<const TraceEvent*> open;
   for (const TraceEvent* event : events) {
     if (event->phase == 'B') {

@@ -34,13 +34,15 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);
   add_verbose(app, command.verbosity);
-  set_examples(app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
-                     {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
-                     {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
-                     {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
+  set_examples(
+      app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
+            {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
+            {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
+            {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
   if (command.merge.output.empty())
-    throw UsageError("no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
+    throw UsageError(
+        "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));

@@ -1,2 +1,3 @@
 #include "base/error.h"
+
 #include <scan/cursor.h>

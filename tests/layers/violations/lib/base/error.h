@@ -1,2 +1,3 @@
-#include <vector>
 #include "scan/cursor.h"
+
+#include <vector>

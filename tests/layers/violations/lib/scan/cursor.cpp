@@ -1,4 +1,6 @@
 #include "cursor.h"
-  #  include <tools/common/options.h>
+
 #include "common/options.h"
+
 #include <scan/cursor.h>
+#include <tools/common/options.h>
