@@ -5,7 +5,6 @@ find_package(ZLIB REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(simdjson 3 REQUIRED)
 find_package(TBB 2021 REQUIRED)
-find_package(tsl-robin-map REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # xxHash ships a header and a pkg-config file, no CMake package.

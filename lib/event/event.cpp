@@ -49,7 +49,7 @@ std::string decoded(std::string_view value) {
 std::string canonical_id(std::string_view value) {
   if (value.empty() || value == "null") return {};
   const std::string text = decoded(value);
-  if (const std::string integer = integer_text(text); !integer.empty()) return integer;
+  if (std::string integer = integer_text(text); !integer.empty()) return integer;
   return is_json_string(value) ? "\"" + text + "\"" : text;
 }
 

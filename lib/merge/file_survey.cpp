@@ -65,22 +65,22 @@ struct SurveyChunk : ChunkResult {
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
     const std::string_view tid = event.text(Key::tid);
-    if (!tracks.empty() && tracks[last_track].pid == pid && tracks[last_track].tid == tid)
-      return tracks[last_track];
+    if (!tracks.empty() && tracks[last_track_].pid == pid && tracks[last_track_].tid == tid)
+      return tracks[last_track_];
     scratch.assign(pid);
     scratch.push_back('\0');
     scratch.append(tid);
-    last_track = track_texts.intern(scratch);
-    if (last_track == tracks.size()) {
+    last_track_ = track_texts.intern(scratch);
+    if (last_track_ == tracks.size()) {
       tracks.emplace_back();
       tracks.back().pid = pid;
       tracks.back().tid = tid;
     }
-    return tracks[last_track];
+    return tracks[last_track_];
   }
 
  private:
-  std::size_t last_track = 0;
+  std::size_t last_track_ = 0;
 };
 
 void survey_metadata(SurveyChunk& chunk, const Event& event) {

@@ -152,7 +152,7 @@ Surveyed survey_inputs(const MergeOptions& options, const ScanOptions& scan) {
 }
 
 MergeSummary summarize(const Surveyed& surveyed, const MergePlan& plan, const WriteVisitor& written,
-                       std::vector<ProblemCounts> problems) {
+                       const std::vector<ProblemCounts>& problems) {
   MergeSummary summary;
   summary.left_out = surveyed.left_out;
   summary.ranks = plan.tracks.ranks().size();
@@ -160,7 +160,7 @@ MergeSummary summarize(const Surveyed& surveyed, const MergePlan& plan, const Wr
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const FilePlan& file = plan.files[i];
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             written.events()[i], std::move(problems[i])});
+                             written.events()[i], problems[i]});
     summary.events += written.events()[i];
     summary.text_bytes += surveyed.surveys[i].text_bytes;
   }
@@ -199,7 +199,7 @@ MergeSummary merge_traces(const MergeOptions& options) {
   }
   output.write(tail_of_trace(plan, surveyed.surveys, problems, surveyed.left_out));
   output.close();
-  return summarize(surveyed, plan, visitor, std::move(problems));
+  return summarize(surveyed, plan, visitor, problems);
 }
 
 }  // namespace traceloom

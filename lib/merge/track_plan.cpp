@@ -127,7 +127,7 @@ bool starts_with_rank(std::string name, std::int64_t rank) {
 
 std::string rank_title(std::int64_t rank, const std::string& process, const std::string& pid) {
   if (starts_with_rank(process, rank)) return process;
-  const std::string title = fmt::format("rank {}", rank);
+  std::string title = fmt::format("rank {}", rank);
   if (process.empty()) return title;
   return plain_tid(pid) && pid != std::to_string(rank)
              ? fmt::format("{} · {} (pid {})", title, process, pid)

@@ -11,8 +11,8 @@ constexpr std::size_t kWindow = std::size_t{64} << 10;
 // After a start or a restart windows grow to that: text of many tiny lists or broken events would
 // otherwise be indexed a thousand times.
 constexpr std::size_t kFirstWindow = std::size_t{4} << 10;
-// Whole elements beyond this are searched for events that a stray quote hides in them. To search all
-// elements took 15 % more time on a trace of PyTorch.
+// Whole elements beyond this are searched for events that a stray quote hides in them. To search
+// all elements took 15 % more time on a trace of PyTorch.
 constexpr std::size_t kLongElement = std::size_t{1} << 10;
 constexpr std::size_t kNpos = std::string_view::npos;
 

@@ -94,6 +94,7 @@ std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
                                      const ScanOptions& options) {
   std::vector<std::string> paths;
+  paths.reserve(inputs.size());
   for (const Input& input : inputs) paths.push_back(input.path);
   ClockReader reader(inputs.size(), keep_going);
   scan_files(paths, reader, options);

@@ -1,3 +1,2 @@
 #include "base/error.h"
-
 #include <scan/cursor.h>

@@ -1,3 +1,2 @@
-#include "scan/cursor.h"
-
 #include <vector>
+#include "scan/cursor.h"

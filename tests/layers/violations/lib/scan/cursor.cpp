@@ -1,6 +1,4 @@
 #include "cursor.h"
-
+  #  include <tools/common/options.h>
 #include "common/options.h"
-
 #include <scan/cursor.h>
-#include <tools/common/options.h>
