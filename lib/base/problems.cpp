@@ -23,7 +23,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"top_level_dropped", loss, "a top-level value could not be kept"},
     {"gzip_cut", loss, "the gzip data is cut off; what could be unpacked was kept"},
     {"gzip_damaged", loss, "the gzip data is damaged; what comes before the damage was kept"},
-    {"gzip_checksum", notice, "the gzip checksum does not match; the text may be damaged"},
+    {"gzip_checksum", loss, "the gzip checksum does not match; the text may be damaged"},
     {"gzip_trailing_garbage", notice, "bytes after the end of the gzip data; ignored"},
     {"gzip_twice", info, "gzip inside gzip; unpacked twice"},
     {"not_an_object", loss, "element of the event list that is no object; skipped"},

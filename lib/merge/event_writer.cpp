@@ -1,5 +1,6 @@
 #include "merge/event_writer.h"
 
+#include "base/error.h"
 #include "event/event_timing.h"
 #include "event/trace_time.h"
 #include "merge/event_repair.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 
 namespace traceloom {
@@ -20,6 +22,7 @@ class EventWriter::Edit {
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
     const std::size_t at = texts_size_;
     append_text(text);
+    assert(patch_count_ < patches_.size());
     patches_[patch_count_++] = {begin, end, static_cast<std::uint16_t>(at),
                                 static_cast<std::uint16_t>(texts_size_ - at)};
   }
@@ -83,6 +86,7 @@ class EventWriter::Edit {
   }
   // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
   void append_text(std::string_view text) {
+    assert(texts_size_ + text.size() <= texts_.size());
     std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
     texts_size_ += text.size();
   }
@@ -162,7 +166,9 @@ const TrackTarget& EventWriter::find_track(const Event& event, WriteState& state
   const std::string_view tid = event.text(Key::tid);
   if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
       tid != state.last_tid) {
-    state.last_track = &plan_.tracks.target(file_, pid, tid, state.scratch);
+    state.last_track = plan_.tracks.target(file_, pid, tid, state.scratch);
+    if (state.last_track == nullptr)
+      throw Error(plan_.files[file_].path, event.offset, std::string(kChangedWhileRead));
     state.last_file = file_;
     state.last_pid = pid;
     state.last_tid = tid;

@@ -34,6 +34,10 @@ struct WriteState {
   std::string last_tid;
 };
 
+// What an Error says of an input that was not the same when its events were written.
+inline constexpr std::string_view kChangedWhileRead =
+    "the file changed between the two times a merge reads it; merge it again when it is complete";
+
 // Thread-safe: holds no state of its own.
 class EventWriter {
  public:

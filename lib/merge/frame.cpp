@@ -94,7 +94,7 @@ void write_optional(JsonWriter& json, const std::optional<std::int64_t>& value) 
     json.null();
 }
 
-void write_file(JsonWriter& json, const FilePlan& file, const FileSurvey& survey) {
+void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
@@ -107,7 +107,7 @@ void write_file(JsonWriter& json, const FilePlan& file, const FileSurvey& survey
   json.key("error_ns");
   write_optional(json, file.clock.error_ns);
   json.key("events");
-  json.value(survey.events);
+  json.value(events);
   json.end_object();
 }
 
@@ -121,7 +121,8 @@ std::vector<std::int64_t> ranks_of(const FileRank& rank) {
   return ranks;
 }
 
-void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+void write_ranks(JsonWriter& json, const MergePlan& plan,
+                 const std::vector<std::uint64_t>& events) {
   json.begin_array();
   for (const OutputRank& rank : plan.tracks.ranks()) {
     json.begin_object();
@@ -132,7 +133,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<File
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
       const std::vector<std::int64_t> ranks = ranks_of(plan.files[i].rank);
       if (std::binary_search(ranks.begin(), ranks.end(), rank.rank))
-        write_file(json, plan.files[i], surveys[i]);
+        write_file(json, plan.files[i], events[i]);
     }
     json.end_array();
     json.end_object();
@@ -227,6 +228,7 @@ std::string head_of_trace(const MergePlan& plan) {
 }
 
 std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                          const std::vector<std::uint64_t>& events,
                           const std::vector<ProblemCounts>& problems,
                           const std::vector<LeftOut>& left_out) {
   std::string text = "\n],\n\"otherData\": ";
@@ -239,7 +241,7 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.key("origin_ns");
   json.value(plan.origin_ns);
   json.key("ranks");
-  write_ranks(json, plan, surveys);
+  write_ranks(json, plan, events);
   json.key("problems");
   write_problems(json, plan, problems);
   if (!left_out.empty()) {

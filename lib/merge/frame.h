@@ -27,6 +27,7 @@ struct LeftOut {
   std::string error;
 };
 std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                          const std::vector<std::uint64_t>& events,
                           const std::vector<ProblemCounts>& problems,
                           const std::vector<LeftOut>& left_out);
 

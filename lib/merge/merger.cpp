@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <unordered_set>
@@ -50,7 +51,8 @@ class WriteVisitor : public FileVisitor {
       : output_(output),
         gzip_level_(gzip_level),
         problems_(plan.files.size()),
-        events_(plan.files.size()) {
+        events_(plan.files.size()),
+        text_bytes_(plan.files.size()) {
     for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
   }
 
@@ -70,6 +72,7 @@ class WriteVisitor : public FileVisitor {
 
   const std::vector<ProblemCounts>& problems() const { return problems_; }
   const std::vector<std::uint64_t>& events() const { return events_; }
+  const std::vector<std::uint64_t>& text_bytes() const { return text_bytes_; }
 
   std::unique_ptr<ChunkResult> make_result() override {
     const std::lock_guard lock(mutex_);
@@ -103,7 +106,9 @@ class WriteVisitor : public FileVisitor {
     problems_[file].add(chunk.state.problems);
     events_[file] += chunk.state.events;
   }
-  void end_file(std::size_t, const FileEnd&) override {}
+  void end_file(std::size_t file, const FileEnd& end) override {
+    text_bytes_[file] = end.text_bytes;
+  }
 
  private:
   Output& output_;
@@ -111,16 +116,25 @@ class WriteVisitor : public FileVisitor {
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;
+  std::vector<std::uint64_t> text_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ChunkResult>> free_;
 };
 
 void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
-    if (options.output != "-" && input.path != "-" && same_file(input.path, options.output))
+    const std::string path = input.path == "-" ? "/dev/stdin" : input.path;
+    if (options.output != "-" && same_file(path, options.output))
       throw UsageError(
           fmt::format("the output {} is also an input; name another output", options.output));
-    if (input.path == "-") make_stdin_rereadable();
+    if (input.path == "-")
+      make_stdin_rereadable();
+    else if (std::error_code error; std::filesystem::exists(path, error) &&
+                                    !std::filesystem::is_regular_file(path, error) &&
+                                    !std::filesystem::is_directory(path, error))
+      throw UsageError(fmt::format(
+          "{} is no regular file, and a merge reads its inputs twice; pass one pipe as - (stdin)",
+          path));
   }
 }
 
@@ -147,7 +161,8 @@ Surveyed survey_inputs(const MergeOptions& options, const ScanOptions& scan) {
     result.inputs.push_back(options.inputs[file]);
     result.surveys.push_back(std::move(surveys[file]));
   }
-  if (result.inputs.empty()) throw Error(paths.front(), "no input could be read");
+  if (result.inputs.empty())
+    throw UsageError(fmt::format("no input could be read; {}", result.left_out.front().error));
   return result;
 }
 
@@ -176,10 +191,11 @@ MergeSummary merge_traces(const MergeOptions& options) {
                      first_pass_bytes = bytes;
                      if (options.progress) options.progress(bytes);
                    }};
+  // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
+  Output output(options.output, options.gzip_level);
   const Surveyed surveyed = survey_inputs(options, scan);
   const MergePlan plan = make_plan(surveyed.inputs, surveyed.surveys);
 
-  Output output(options.output, options.gzip_level);
   output.write(head_of_trace(plan));
   WriteVisitor visitor(plan, output, options.gzip_level);
   visitor.write_metadata(surveyed.surveys);
@@ -197,7 +213,11 @@ MergeSummary merge_traces(const MergeOptions& options) {
     problems.back().add(plan.files[i].rank.problems);
     problems.back().add(plan.files[i].clock.problems);
   }
-  output.write(tail_of_trace(plan, surveyed.surveys, problems, surveyed.left_out));
+  for (std::size_t i = 0; i < plan.files.size(); ++i)
+    if (visitor.text_bytes()[i] != surveyed.surveys[i].text_bytes)
+      throw Error(plan.files[i].path, std::string(kChangedWhileRead));
+  output.write(
+      tail_of_trace(plan, surveyed.surveys, visitor.events(), problems, surveyed.left_out));
   output.close();
   return summarize(surveyed, plan, visitor, problems);
 }

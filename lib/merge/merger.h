@@ -49,10 +49,12 @@ struct MergeSummary {
   std::int64_t origin_ns = 0;
 };
 
-// Memory: about 10 MiB a thread, whatever the size of the inputs, plus tracks and odd ids. The same
-// bytes come out for any number of threads. Throws UsageError when the output is one of the inputs,
-// before anything is opened for writing; Error for an input that is no trace (unless keep_going),
-// for one that cannot be read, and for the output. After an exception the old output is untouched.
+// Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
+// begin events that stay open, plus the largest single event. The same bytes come out for any
+// number of threads. After an exception the old output is untouched. Throws UsageError, before
+// anything is opened for writing, when the output is one of the inputs or an input is a pipe other
+// than stdin (inputs are read twice; stdin is copied); Error for an input that is no trace (unless
+// keep_going), that cannot be read or changes meanwhile, and for the output.
 MergeSummary merge_traces(const MergeOptions& options);
 
 }  // namespace traceloom

@@ -21,7 +21,9 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
 
   MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond};
   std::uint64_t flow_base = 0;
-  std::uint64_t bind_base = kFirstBindId;
+  std::uint64_t flow_end = 0;
+  for (const FileSurvey& survey : surveys) flow_end = IdMap(survey.flow_ids, flow_end).end();
+  std::uint64_t bind_base = std::max(kFirstBindId, flow_end);
   std::uint64_t async_base = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const FileSurvey& survey = surveys[i];

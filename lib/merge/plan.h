@@ -27,8 +27,9 @@ struct FilePlan {
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
-// up. An earlier merge has moved the ids of its output there already.
-inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 32;
+// up: bind ids begin here, or behind the flow events of all files where those reach further. An
+// earlier merge has moved the ids of its output there already.
+inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
 // `surveys` must outlive the plan: the id maps refer to them.
 struct MergePlan {

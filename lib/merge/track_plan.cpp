@@ -83,7 +83,9 @@ std::string find_main_pid(const FileSurvey& survey) {
     const bool is_marked =
         std::any_of(survey.evidence.rank_marks.begin(), survey.evidence.rank_marks.end(),
                     [&, &pid = pid](const Mark& mark) { return mark.pid == pid; });
-    const int trust = labels == "CPU" || is_marked ? 2 : is_gpu_label(labels) ? 0 : 1;
+    const int trust = labels == "CPU" || is_marked          ? 2
+                      : is_gpu_label(labels) || pid.empty() ? 0
+                                                            : 1;
     if (const std::tuple score{trust, count}; score > best_score) {
       best = pid;
       best_score = score;
@@ -143,8 +145,10 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
   for (const TrackFacts& facts : survey.tracks) {
     const std::string pid = canonical_id(facts.pid);
     const std::int64_t rank = file_rank.rank_of(pid);
-    const std::string& own_main = file_rank.is_merged() ? pid : main_pid;
-    ThreadKey key{pid != own_main && !pid.empty(), {pid}, {canonical_id(facts.tid)}};
+    // Each pid of a merged file is the main process of its rank. Events without a pid are a process
+    // of their own, as they are to whoever pairs begin and end by pid.
+    const bool is_foreign = file_rank.is_merged() ? pid.empty() : pid != main_pid;
+    ThreadKey key{is_foreign, {pid}, {canonical_id(facts.tid)}};
     if (!key.is_foreign) key.pid.text.clear();
     keys.emplace_back(rank, key);
     Process& process = processes[rank];
@@ -252,12 +256,13 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
   }
 }
 
-const TrackTarget& TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
+const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
                                      std::string& scratch) const {
   scratch.assign(pid);
   scratch.push_back('\0');
   scratch.append(tid);
-  return files_[file].targets[files_[file].keys.find(scratch).value()];
+  const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
+  return track ? &files_[file].targets[*track] : nullptr;
 }
 
 }  // namespace traceloom

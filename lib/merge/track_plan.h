@@ -2,7 +2,7 @@
 // there.
 //
 //   TrackPlan plan(surveys, ranks);
-//   const TrackTarget& target = plan.target(file, "1166", "7");   // {"3", "10000004"}
+//   const TrackTarget* target = plan.target(file, "1166", "7");   // {"3", "10000004"}
 //
 // One process (pid) a rank. The threads of the rank's main process keep their tids where viewers
 // can show them; everything else (GPU streams, "Spans", workers, tids that are text, 0, negative or
@@ -46,8 +46,9 @@ class TrackPlan {
  public:
   TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks);
 
-  // Of an event of `file`, by the JSON text of its pid and tid (empty when absent).
-  const TrackTarget& target(std::size_t file, std::string_view pid, std::string_view tid,
+  // Of an event of `file`, by the JSON text of its pid and tid (empty when absent); nullptr when
+  // the survey saw no such track.
+  const TrackTarget* target(std::size_t file, std::string_view pid, std::string_view tid,
                             std::string& scratch) const;
   // Ascending by rank. Every rank of an input is there, also one without events.
   const std::vector<OutputRank>& ranks() const { return ranks_; }

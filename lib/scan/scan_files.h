@@ -1,9 +1,8 @@
 // scan_files: runs over all events of many files, in parallel, and hands the results on in file
 // order.
 //
-//   struct SpanCounter : FileVisitor { ... };      // visit(): count 'X' into its ChunkResult;
-//   take(): add up SpanCounter counter; scan_files({"rank0.json", "rank1.json.gz"}, counter,
-//   {.threads = 2});
+//   SpanCounter counter;  // a FileVisitor: visit() counts 'X' into its ChunkResult, take() adds up
+//   scan_files({"rank0.json", "rank1.json.gz"}, counter, {.threads = 2});
 //
 // How: a serial stage reads (and inflates) the files one after the other into 1 MiB chunks cut
 // where an event seems to start; chunks are scanned in parallel; a serial stage takes the results

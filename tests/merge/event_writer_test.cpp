@@ -191,12 +191,14 @@ TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to f
       R"([{"ph":"X","ts":1,"dur":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":7},
           {"ph":"X","ts":1,"dur":1,"bind_id":2,"flow_in":true,"pid":1,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
-  CHECK(writing.write(0).events ==
-        Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967299,"flow_out":true,"pid":0,"tid":7})",
-              R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967298,"flow_in":true,"pid":0,"tid":7})"});
-  CHECK(writing.write(1).events ==
-        Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967302,"flow_out":true,"pid":1,"tid":7})",
-              R"({"ph":"X","ts":0,"dur":1,"bind_id":4294967301,"flow_in":true,"pid":1,"tid":7})"});
+  CHECK(
+      writing.write(0).events ==
+      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813891,"flow_out":true,"pid":0,"tid":7})",
+            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813890,"flow_in":true,"pid":0,"tid":7})"});
+  CHECK(
+      writing.write(1).events ==
+      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813894,"flow_out":true,"pid":1,"tid":7})",
+            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813893,"flow_in":true,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: async ids become local to the process, of their own in every file") {

@@ -102,7 +102,9 @@ TEST_CASE("frame: the tail says what was done, and what the inputs said beside t
       plan_of(surveys, {rank_of(0, RankSource::argument), rank_of(0, RankSource::metadata_event)});
   std::vector<ProblemCounts> problems(2);
   problems[1].add(Problem::cut_event, 812);
-  const std::string tail = tail_of_trace(plan, surveys, problems, {{"x.json", "x.json: is empty"}});
+  const std::vector<std::uint64_t> events{5, 0};
+  const std::string tail =
+      tail_of_trace(plan, surveys, events, problems, {{"x.json", "x.json: is empty"}});
   CHECK(tail.starts_with("\n],\n\"otherData\": {\"traceloom\":{\"version\":\""));
   const oracle::Json document = oracle::parse_json("{\"traceEvents\": [" + tail);
   const oracle::Json* const ours = document.find("otherData")->find("traceloom");

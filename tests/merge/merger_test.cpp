@@ -169,8 +169,26 @@ TEST_CASE("merger: with nothing left to merge keep_going fails, too") {
   MergeOptions options = merge_options(folder, {{"rank0.json", "hello"}}, "out.json");
   options.keep_going = true;
   CHECK_THROWS_WITH_AS(merge_traces(options),
-                       (folder.path("rank0.json") + ": no input could be read").c_str(), Error);
+                       ("no input could be read; " + folder.path("rank0.json") +
+                        ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {")
+                           .c_str(),
+                       UsageError);
   CHECK(folder.entry_count() == 1);
+}
+
+TEST_CASE("merger: threads of a process without a pid share no row with those of the main one") {
+  const TemporaryFolder folder;
+  const MergeOptions options = merge_options(
+      folder,
+      {{"rank0.json",
+        R"([{"ph":"B","name":"x","ts":0,"pid":1,"tid":7},{"ph":"B","name":"x","ts":5,"tid":7},)"
+        R"({"ph":"E","name":"x","ts":10,"pid":1,"tid":7},{"ph":"E","name":"x","ts":20,"tid":7}])"}},
+      "out.json");
+  merge_traces(options);
+  const std::string merged = read_file(folder.path("out.json"));
+  CHECK(merged.find(R"("ts":5,"pid":0,"tid":7)") == std::string::npos);
+  CHECK(merged.find(R"({"pid": 0, "ph":"B","name":"x","ts":5,"tid":10000000})") !=
+        std::string::npos);
 }
 
 TEST_CASE("merger: metadata that many files or chunks repeat is written once") {

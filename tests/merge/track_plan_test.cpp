@@ -58,7 +58,7 @@ std::vector<std::string> targets(const TrackPlan& plan, const std::vector<FileSu
   std::vector<std::string> found;
   std::string scratch;
   for (const TrackFacts& facts : surveys[file].tracks) {
-    const TrackTarget& target = plan.target(file, facts.pid, facts.tid, scratch);
+    const TrackTarget& target = *plan.target(file, facts.pid, facts.tid, scratch);
     found.push_back(target.pid + "/" + target.tid);
   }
   return found;

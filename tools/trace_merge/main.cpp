@@ -51,9 +51,8 @@ std::string clock_words(const MergedFile& file) {
 }
 
 void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
-  bool is_merged = false;
   for (const MergedFile& file : summary.files) {
-    is_merged = file.rank_source == RankSource::merged;
+    const bool is_merged = file.rank_source == RankSource::merged;
     if (command.verbosity == Verbosity::verbose)
       fmt::print(stderr, "{}: {}: {} (by {}), {}\n", kTool, file.path,
                  is_merged ? "several ranks" : fmt::format("rank {}", file.rank),

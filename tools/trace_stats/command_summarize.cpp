@@ -32,7 +32,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string by = "name";
   std::string sort = "total";
-  std::size_t top = 0;
+  std::int64_t top = 0;
   std::string filter;
   std::string categories;
   std::string ranks;
@@ -141,7 +141,8 @@ SummaryRequest make_request(const Options& options) {
   SummaryRequest request;
   request.by = read_grouping(options.by);
   request.order = read_order(options.sort, request.by);
-  request.top = options.top;
+  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  request.top = static_cast<std::size_t>(options.top);
   request.ranks = read_ranks(options.ranks);
   request.filter = read_filter(options);
   request.time = read_time(options.time);
