@@ -4,10 +4,8 @@
 #include "stats/summary_rows.h"
 #include "survey/ranks.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace traceloom {
@@ -101,17 +99,12 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
       if (is_wanted(request, rank)) rows.add(group, rank);
     });
   });
-  return rows.compute();
+  return rows.compute(request.threads > 0 ? request.threads : std::thread::hardware_concurrency());
 }
 
 }  // namespace
 
 Summary summarize(const SummaryRequest& request) {
-  namespace tbb = oneapi::tbb;
-  const std::size_t threads = request.threads > 0
-                                  ? request.threads
-                                  : static_cast<std::size_t>(tbb::info::default_concurrency());
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   ReadingProgress progress(request.progress);
   std::vector<TimeWindow> windows;
   if (request.time)

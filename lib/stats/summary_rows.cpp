@@ -3,10 +3,10 @@
 #include "base/error.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <tuple>
 
 namespace traceloom {
@@ -85,15 +85,20 @@ SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) 
   return row;
 }
 
-std::vector<SummaryRow> RowCollector::compute() const {
-  namespace tbb = oneapi::tbb;
+std::vector<SummaryRow> RowCollector::compute(std::size_t threads) const {
+  constexpr std::size_t kRowsWorthAThread = 64;
   std::vector<SummaryRow> rows(sources_.size());
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rows.size()),
-                    [&](const tbb::blocked_range<std::size_t>& range) {
-                      DurationValues values;
-                      for (std::size_t i = range.begin(); i != range.end(); ++i)
-                        rows[i] = make_row(sources_[i], values);
-                    });
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    DurationValues values;
+    for (std::size_t i = next++; i < rows.size(); i = next++)
+      rows[i] = make_row(sources_[i], values);
+  };
+  std::vector<std::future<void>> helpers;
+  for (std::size_t i = 1; i < std::min(threads, rows.size() / kRowsWorthAThread); ++i)
+    helpers.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& helper : helpers) helper.get();
   set_shares(rows);
   return rows;
 }

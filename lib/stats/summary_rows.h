@@ -1,8 +1,8 @@
 // RowCollector: groups of spans from many tables to the rows of a summary.
 //
 //   RowCollector rows({.name = true});
-//   for (const SpanTable& table : tables) table.for_each_group([&](const SpanGroup& g) {
-//   rows.add(g, 0); }); std::vector<SummaryRow> result = rows.compute();
+//   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
+//   std::vector<SummaryRow> result = rows.compute(2);
 #pragma once
 
 #include "base/string_table.h"
@@ -24,9 +24,10 @@ class RowCollector {
   // `rank` is that of the group's spans; it does not matter unless rows are grouped by it.
   void add(const SpanGroup& group, std::int64_t rank);
 
-  // The rows with their statistics, in no order that means anything. Uses the threads that TBB may
-  // use. Throws Error when a total does not fit.
-  std::vector<SummaryRow> compute() const;
+  // The rows with their statistics, in no order that means anything, computed by up to `threads`
+  // threads (at least one). Plain threads and not TBB, which the thread sanitizer cannot see into.
+  // Throws Error when a total does not fit.
+  std::vector<SummaryRow> compute(std::size_t threads) const;
 
  private:
   struct Source {
