@@ -216,4 +216,15 @@ bool same_file(const std::string& a, const std::string& b) {
   return id && id == file_id(b);
 }
 
+std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const Input& input : inputs) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
+    if (error) return 0;
+    bytes += size;
+  }
+  return bytes;
+}
+
 }  // namespace traceloom

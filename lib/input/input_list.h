@@ -35,4 +35,8 @@ bool natural_less(const std::string& a, const std::string& b);
 // True when both paths name the same file (device and inode), also through links. "-" is no file.
 bool same_file(const std::string& a, const std::string& b);
 
+// What the files of all inputs take on disk together, for progress; 0 when that is not known of one
+// (a pipe).
+std::uint64_t stored_bytes(const std::vector<Input>& inputs);
+
 }  // namespace traceloom

@@ -186,7 +186,6 @@ class SurveyVisitor : public FileVisitor {
     survey.problems.add(survey.evidence.problems);
     survey.problems.add(end.problems);
     survey.top_level = end.top_level.entries();
-    survey.is_object = end.top_level.is_object();
     survey.text_bytes = end.text_bytes;
     track_ids_[file] = {};
     metadata_texts_[file] = {};

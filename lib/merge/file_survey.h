@@ -62,7 +62,6 @@ struct FileSurvey {
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
   bool sub_microsecond = false;                   // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;
-  bool is_object = false;
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };

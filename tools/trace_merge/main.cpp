@@ -21,17 +21,6 @@ namespace {
 
 constexpr std::string_view kTool = "trace-merge";
 
-std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
-  std::uint64_t bytes = 0;
-  for (const Input& input : inputs) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
-    if (error) return 0;  // a pipe: nobody knows
-    bytes += size;
-  }
-  return bytes;
-}
-
 MergeSummary merge_with_progress(MergeOptions options) {
   // Every input is read twice: to survey it and to write it.
   Progress progress("merging", 2 * stored_bytes(options.inputs));

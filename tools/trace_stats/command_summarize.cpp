@@ -157,17 +157,6 @@ SummaryRequest make_request(const Options& options) {
 }
 
 // Of the files as they are stored; 0, nobody knows, when one is a pipe.
-std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
-  std::uint64_t total = 0;
-  for (const Input& input : inputs) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
-    if (error) return 0;
-    total += size;
-  }
-  return total;
-}
-
 Summary summarize_with_progress(SummaryRequest& request) {
   const std::uint64_t readings = request.time ? 2 : 1;
   Progress progress("reading", readings * stored_bytes(request.inputs));
