@@ -1,12 +1,12 @@
 #include "base/json_check.h"
 
 #include "base/json_string.h"
+#include "base/json_token.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace traceloom {
@@ -41,31 +41,6 @@ inline const char* skip_space(const char* at) {
   return at;
 }
 
-inline const char* skip_digits(const char* at, const char* end) {
-  while (at != end && kind_of(*at) == Kind::digit) ++at;
-  return at;
-}
-
-// The first character >= at that does not simply stand for itself in a string: a quote, a
-// backslash, a control character or a byte that is not ASCII.
-inline const char* skip_plain(const char* at, const char* end) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighs = 0x80 * kOnes;
-  for (; end - at >= 8; at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-    // A high bit comes up for each such byte. A borrow can raise one more behind such a byte only,
-    // so the lowest is exact.
-    const std::uint64_t odd = ((word - 0x20 * kOnes) | ((word ^ ('"' * kOnes)) - kOnes) |
-                               ((word ^ ('\\' * kOnes)) - kOnes) | word) &
-                              kHighs;
-    if (odd != 0) return at + std::countr_zero(odd) / 8;
-  }
-  while (at != end && static_cast<signed char>(*at) >= 0x20 && *at != '"' && *at != '\\') ++at;
-  return at;
-}
-
 // A string from its first character on, with something to look at from `at` on.
 const char* odd_string(const char* begin, const char* at, const char* end) {
   while (at != end && *at != '"') {
@@ -78,28 +53,8 @@ const char* odd_string(const char* begin, const char* at, const char* end) {
 
 inline const char* string(const char* at, const char* end) {
   const char* const begin = at + 1;
-  at = skip_plain(begin, end);
+  at = skip_plain_characters(begin, end);
   return at != end && *at == '"' ? at + 1 : odd_string(begin, at, end);
-}
-
-inline const char* number(const char* at, const char* end) {
-  if (*at == '-') ++at;
-  const char* const integer = at;
-  at = skip_digits(at, end);
-  if (at == integer || (*integer == '0' && at - integer > 1)) return nullptr;
-  if (at != end && *at == '.') {
-    const char* const fraction = at + 1;
-    at = skip_digits(fraction, end);
-    if (at == fraction) return nullptr;
-  }
-  if (at != end && (*at | 0x20) == 'e') {
-    ++at;
-    if (at != end && (*at == '+' || *at == '-')) ++at;
-    const char* const exponent = at;
-    at = skip_digits(exponent, end);
-    if (at == exponent) return nullptr;
-  }
-  return at;
 }
 
 const char* literal(const char* at, const char* end) {
@@ -116,7 +71,7 @@ inline const char* scalar(const char* at, const char* end) {
       return string(at, end);
     case Kind::digit:
     case Kind::minus:
-      return number(at, end);
+      return skip_json_number(at, end);
     case Kind::literal:
       return literal(at, end);
     default:
@@ -137,7 +92,7 @@ inline const char* key(const char* at, const char* end) {
 // register; what nests deeper is checked again with a stack that has room for it.
 class RegisterStack {
  public:
-  static constexpr std::size_t kRoom = 63;
+  static constexpr std::size_t kRoom = kMaxSkippedDepth;
   bool empty() const { return bits_ == 1; }
   std::size_t depth() const { return static_cast<std::size_t>(std::bit_width(bits_)) - 1; }
   bool in_object() const { return (bits_ & 1) != 0; }
@@ -161,43 +116,46 @@ class DeepStack {
   std::vector<bool> bits_;
 };
 
-enum class Verdict { strict, broken, too_deep };
-
-// [at, end) begins with an opening bracket or brace and ends with a closing one.
+// Behind the container whose bracket or brace stands at `at`; nullptr when it is not strict JSON or
+// not whole.
 template <class Stack>
-Verdict check_container(const char* at, const char* end, std::size_t max_depth) {
+const char* container(const char* at, const char* end, std::size_t max_depth, bool& too_deep) {
   Stack stack;
   while (true) {
     // Here a value begins.
     bool closes = false;
     if (kind_of(*at) == Kind::open) {
-      if (stack.depth() == max_depth) return Verdict::too_deep;
+      if (stack.depth() == max_depth) {
+        too_deep = true;
+        return nullptr;
+      }
       const bool is_object = *at == '{';
       stack.push(is_object);
       at = skip_space(at + 1);
       closes = kind_of(*at) == Kind::close;
       if (!closes) {
         if (is_object) at = key(at, end);
-        if (at == nullptr) return Verdict::broken;
+        if (at == nullptr) return nullptr;
         continue;
       }
     } else {
       at = scalar(at, end);
-      if (at == nullptr) return Verdict::broken;
+      if (at == nullptr) return nullptr;
       at = skip_space(at);
     }
     // Here the container goes on or ends.
     while (closes || *at != ',') {
       closes = false;
-      if (*at != (stack.in_object() ? '}' : ']')) return Verdict::broken;
+      if (*at != (stack.in_object() ? '}' : ']')) return nullptr;
       stack.pop();
-      if (++at == end) return stack.empty() ? Verdict::strict : Verdict::broken;
-      if (stack.empty()) return Verdict::broken;
+      ++at;
+      if (stack.empty()) return at;
+      if (at == end) return nullptr;
       at = skip_space(at);
     }
     at = skip_space(at + 1);
     if (stack.in_object()) at = key(at, end);
-    if (at == nullptr) return Verdict::broken;
+    if (at == nullptr) return nullptr;
   }
 }
 
@@ -209,11 +167,18 @@ bool is_strict_json(std::string_view value, std::size_t max_depth) {
   const char* const end = begin + value.size();
   if (kind_of(*begin) != Kind::open) return scalar(begin, end) == end;
   if (kind_of(value.back()) != Kind::close) return false;
-  Verdict verdict =
-      check_container<RegisterStack>(begin, end, std::min(max_depth, RegisterStack::kRoom));
-  if (verdict == Verdict::too_deep && max_depth > RegisterStack::kRoom)
-    verdict = check_container<DeepStack>(begin, end, max_depth);
-  return verdict == Verdict::strict;
+  bool too_deep = false;
+  const char* behind =
+      container<RegisterStack>(begin, end, std::min(max_depth, RegisterStack::kRoom), too_deep);
+  if (too_deep && max_depth > RegisterStack::kRoom)
+    behind = container<DeepStack>(begin, end, max_depth, too_deep);
+  return behind == end;
+}
+
+const char* skip_strict_value(const char* at, const char* end) {
+  if (kind_of(*at) != Kind::open) return scalar(at, end);
+  bool too_deep = false;
+  return container<RegisterStack>(at, end, RegisterStack::kRoom, too_deep);
 }
 
 }  // namespace traceloom

@@ -17,4 +17,11 @@ inline constexpr std::size_t kMaxJsonDepth = 512;
 // recursion; about 1.4 GB/s on the args of torch traces, which are all short tokens.
 bool is_strict_json(std::string_view value, std::size_t max_depth = kMaxJsonDepth);
 
+// What skip_strict_value() takes; real values nest less.
+inline constexpr std::size_t kMaxSkippedDepth = 63;
+
+// Behind the value that begins at `at`, when that is one is_strict_json(value, kMaxSkippedDepth);
+// otherwise nullptr. `end` must be that of a string: a '\0' stands there.
+const char* skip_strict_value(const char* at, const char* end);
+
 }  // namespace traceloom

@@ -1,5 +1,6 @@
 #include "event/trace_time.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -114,49 +115,81 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
   return ParsedTime{static_cast<std::int64_t>(0 - ns - 1), kAttoPerNs - atto, false};
 }
 
-// Eight digits at once, or nullopt when one of the eight characters is none.
-std::optional<std::uint32_t> parse_eight(const char* text) {
+// The number that eight digits are, the first of them in the lowest byte; each byte 0 to 9.
+std::uint32_t join_eight(std::uint64_t digits) {
+  // Pairs, then fours, then all.
+  digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffU;
+  digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffU;
+  return static_cast<std::uint32_t>(digits * 10000 + (digits >> 32));
+}
+
+// Eight characters less '0'; those that are no digits have a bit in 0xf0 or are 10 to 15.
+std::uint64_t load_eight(const char* text) {
   std::uint64_t chunk = 0;
   std::memcpy(&chunk, text, sizeof chunk);
   if constexpr (std::endian::native == std::endian::big) chunk = __builtin_bswap64(chunk);
-  chunk ^= 0x3030303030303030U;
-  if ((((chunk + 0x7676767676767676U) | chunk) & 0x8080808080808080U) != 0) return std::nullopt;
-  // Pairs, then fours, then all: the first digit is in the lowest byte.
-  chunk = (chunk * 10 + (chunk >> 8)) & 0x00ff00ff00ff00ffU;
-  chunk = (chunk * 100 + (chunk >> 16)) & 0x0000ffff0000ffffU;
-  return static_cast<std::uint32_t>(chunk * 10000 + (chunk >> 32));
+  return chunk ^ 0x3030303030303030U;
+}
+
+bool are_digits(std::uint64_t chunk) {
+  return (((chunk + 0x7676767676767676U) | chunk) & 0x8080808080808080U) == 0;
+}
+
+// 1 to 16 digits, and nothing else, in [at, end).
+bool parse_digits(const char* at, const char* end, std::uint64_t& value) {
+  const std::ptrdiff_t size = end - at;
+  if (size >= 8) {
+    // The last eight, and what stands before them, shifted to where zeros stand before it.
+    const std::uint64_t last = load_eight(end - 8);
+    const std::uint64_t first = load_eight(at);
+    if (!are_digits(last) || !are_digits(first)) return false;
+    const std::uint64_t before = size == 8 ? 0 : first << (8 * (16 - size));
+    value = std::uint64_t{join_eight(before)} * 100'000'000U + join_eight(last);
+    return true;
+  }
+  value = 0;
+  for (; at != end; ++at) {
+    if (!is_digit(*at)) return false;
+    value = value * 10 + static_cast<unsigned>(*at - '0');
+  }
+  return size > 0;
+}
+
+// Nothing, or a point and one to three digits.
+bool parse_thousandths(const char* point, const char* end, std::uint64_t& value) {
+  const std::ptrdiff_t size = end - point;
+  if (size == 0) return true;
+  if (size < 2 || size > 4) return false;
+  const auto digit = [&](std::ptrdiff_t i) {
+    return i < size ? static_cast<unsigned char>(point[i] - '0') : 0U;
+  };
+  const unsigned tenths = digit(1);
+  const unsigned hundredths = digit(2);
+  const unsigned last = digit(3);
+  if (tenths > 9 || hundredths > 9 || last > 9) return false;
+  value = tenths * 100 + hundredths * 10 + last;
+  return true;
 }
 
 }  // namespace
 
 bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
-  const char* p = json_value.data();
-  const char* const end = p + json_value.size();
-  const bool negative = p != end && *p == '-';
-  p += negative ? 1 : 0;
-  const char* const integer = p;
+  const char* at = json_value.data();
+  const char* const end = at + json_value.size();
+  const bool negative = at != end && *at == '-';
+  at += negative ? 1 : 0;
+  if (at == end) return false;
+  // Three decimals are the most common, none comes next.
+  const char* point = end - at > 4 && end[-4] == '.' ? end - 4 : nullptr;
+  if (point == nullptr) point = std::find(at, end, '.');
+  if (point - at > 16 || (*at == '0' && point - at > 1)) return false;
   std::uint64_t value = 0;
-  if (end - p >= 8) {
-    if (const std::optional<std::uint32_t> eight = parse_eight(p)) {
-      value = *eight;
-      p += 8;
-    }
-  }
-  while (p != end && is_digit(*p)) value = value * 10 + static_cast<unsigned>(*p++ - '0');
-  const std::ptrdiff_t digits = p - integer;
-  if (digits == 0 || digits > 16 || (digits > 1 && *integer == '0')) return false;
-  unsigned scale = 1000;
-  if (p != end) {
-    if (*p++ != '.' || p == end || end - p > 3) return false;
-    for (; p != end; ++p) {
-      if (!is_digit(*p)) return false;
-      value = value * 10 + static_cast<unsigned>(*p - '0');
-      scale /= 10;
-    }
-  }
+  std::uint64_t thousandths = 0;
+  if (!parse_digits(at, point, value) || !parse_thousandths(point, end, thousandths)) return false;
   // At most 16 + 3 digits: below 10^19 it fits uint64; what does not fit int64 goes the slow way.
-  if (value > kMaxNs / scale) return false;
-  ns = static_cast<std::int64_t>(value * scale);
+  value = value * 1000 + thousandths;
+  if (value > kMaxNs) return false;
+  ns = static_cast<std::int64_t>(value);
   if (negative) ns = -ns;
   return true;
 }

@@ -257,6 +257,7 @@ void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
 
 bool is_clean_event(const Event& event) {
   const EventFlags flags = event.flags;
+  if (flags.strict) return true;
   if (flags.loose_syntax || flags.duplicate_key || flags.escaped_key) return false;
   if (flags.suspect_text || flags.nested_value) return is_strict_json(event.raw);
   for (unsigned rest = event.present; rest != 0; rest &= rest - 1) {

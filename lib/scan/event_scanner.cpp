@@ -11,6 +11,7 @@ constexpr std::size_t kWindow = std::size_t{64} << 10;
 // After a start or a restart windows grow to that: text of many tiny lists or broken events would
 // otherwise be indexed a thousand times.
 constexpr std::size_t kFirstWindow = std::size_t{4} << 10;
+constexpr std::size_t kFewElements = 3;
 // Whole elements beyond this are searched for events that a stray quote hides in them. To search
 // all elements took 15 % more time on a trace of PyTorch.
 constexpr std::size_t kLongElement = std::size_t{1} << 10;
@@ -35,6 +36,8 @@ void EventScanner::start(std::string_view text, std::uint64_t offset, Position p
   behind_ = behind;
   window_begin_ = window_size_ = position_ = 0;
   next_window_size_ = kFirstWindow;
+  walked_ = 0;
+  shapes_.make_room();
   after_comma_ = position == Position::after_comma;
   after_element_ = position != Position::first;
 }
@@ -52,7 +55,7 @@ const Event* EventScanner::finish(ScanEnd end, std::size_t position) {
 
 // Indexes text_[begin, begin + size); false when nothing is left there.
 bool EventScanner::open_window(std::size_t begin, std::size_t size) {
-  next_window_size_ = std::min(size * 2, kWindow);
+  walked_ = 0;
   window_begin_ = begin;
   window_size_ = std::min(size, text_.size() - begin);
   window_ = text_.data() + begin;
@@ -65,11 +68,37 @@ bool EventScanner::open_window(std::size_t begin, std::size_t size) {
 // began there. False when the text itself ends inside the element.
 bool EventScanner::grow_window(std::size_t element) {
   if (window_begin_ + window_size_ == text_.size()) return false;
-  return open_window(element, element == window_begin_ ? window_size_ * 2 : next_window_size_);
+  return open_window(element, element == window_begin_ ? window_size_ * 2 : next_window_size());
+}
+
+// Larger than the last one when that was needed for more than a few odd events.
+std::size_t EventScanner::next_window_size() {
+  next_window_size_ =
+      walked_ > kFewElements ? std::min(next_window_size_ * 2, kWindow) : kFirstWindow;
+  return next_window_size_;
+}
+
+// Makes sure that the index has the element at position_.
+void EventScanner::enter_window() {
+  if (position_ < window_begin_ + window_size_) return;
+  open_window(position_, next_window_size());
+}
+
+// The usual case: an event like one before it.
+bool EventScanner::read_known_shape() {
+  const char* const element = text_.data() + position_;
+  const char* const behind = shapes_.read(element, text_.data() + text_.size(), event_);
+  if (behind == nullptr) return false;
+  event_.offset = offset_ + position_;
+  begin_element(position_);
+  position_ += static_cast<std::size_t>(behind - element);
+  return true;
 }
 
 const Event* EventScanner::next() {
   while (find_element()) {
+    if (read_known_shape()) return &event_;
+    enter_window();
     const std::size_t element = position_;
     std::size_t end = parse_element(element);
     while (end == kCut && grow_window(element)) end = parse_element(element);
@@ -80,11 +109,13 @@ const Event* EventScanner::next() {
     }
     begin_element(element);
     position_ = window_begin_ + end;
+    ++walked_;
     if (text_[element] != '{') {
       problems_->add(Problem::not_an_object, offset_ + element);
     } else if (walk_.is_empty()) {
       problems_->add(Problem::empty_object, offset_ + element);
     } else {
+      shapes_.learn(event_);
       return &event_;
     }
   }
@@ -108,7 +139,7 @@ bool EventScanner::find_element() {
     if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + position_);
     return finish(ScanEnd::array, position_ + 1) != nullptr;
   }
-  return position_ < window_begin_ + window_size_ || open_window(position_, next_window_size_);
+  return true;
 }
 
 // One comma belongs between two elements; more or fewer are counted.
