@@ -2,20 +2,21 @@
 //
 // Ids restart in every process and every profiling cycle, while viewers key flows by id, category
 // and name over the whole trace: two ranks with the same correlation id get arrows into each other.
-// So each file has a range of numbers of its own in the output: a whole number n becomes base + n;
-// any other id (hexadecimal text, a pointer, a negative number) gets a number of its own behind
-// them.
+// So each file has a range of numbers of its own in the output, all of one size: a whole number n
+// becomes begin + n, and with a power of ten as size it can still be read in the result; any other
+// id (hexadecimal text, a pointer, a negative number) gets a number of its own, from the end down.
 //
 //   IdSet ids;  ids.add("31");  ids.add("\"0x7f\"");       // while surveying a file
-//   IdMap map(ids, 100);  map.number("31") == 131;          // while writing it
+//   IdMap map(ids, 3000, 1000);                            // while writing it
+//   map.number("31") == 3031;  map.number("\"0x7f\"") == 3999;
 #pragma once
 
 #include "base/string_table.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
 
@@ -25,28 +26,38 @@ class IdSet {
   // `key` is the id as id_key() spells it.
   void add(std::string_view key);
   void add(const IdSet& other);
-  bool empty() const { return !max_number_ && others_.size() == 0; }
+  bool empty() const { return max_number_ == 0 && others_.size() == 0; }
+  // How large a range they need.
+  std::uint64_t range() const { return max_number_ + others_.size() + 1; }
 
  private:
   friend class IdMap;
-  std::optional<std::uint64_t> max_number_;
+  std::uint64_t max_number_ = 0;
   StringTable others_;  // in order of first appearance
 };
 
+// The smallest power of ten that each of the sets fits into, or 0 when all of them are empty. A
+// single set takes just what it needs: its numbers stay small however often the file is merged.
+std::uint64_t common_id_range(const std::vector<const IdSet*>& sets);
+
 class IdMap {
  public:
-  // Numbers are given from `base` + 1 on.
-  IdMap(const IdSet& ids, std::uint64_t base);
+  // Gives numbers in [begin + 1, begin + range). `range` must be at least ids.range() when ids is
+  // not empty; `ids` must live as long.
+  IdMap(const IdSet& ids, std::uint64_t begin, std::uint64_t range)
+      : ids_(&ids), begin_(begin), end_(begin + range) {}
 
   // Of an id that was in the set.
   std::uint64_t number(std::string_view key) const;
-  // The highest number given, which is the base for the next file.
+  // The begin for the next file.
   std::uint64_t end() const { return end_; }
+
+  // True when both give the same number to each id.
+  bool operator==(const IdMap& other) const;
 
  private:
   const IdSet* ids_;
-  std::uint64_t base_;
-  std::uint64_t others_base_;
+  std::uint64_t begin_;
   std::uint64_t end_;
 };
 

@@ -179,10 +179,10 @@ TEST_CASE("event_writer: flow ids are numbers, of their own in every file") {
                                {"ph":"f","bp":"e","id":"7","ts":1,"pid":1,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
   CHECK(writing.write(0).events == Texts{R"({"ph":"s","id":7,"ts":0,"pid":0,"tid":7})",
-                                         R"({"ph":"t","id":8,"ts":0,"pid":0,"tid":7})",
-                                         R"({"ph":"f","bp":"e","id":9,"ts":0,"pid":0,"tid":7})"});
-  CHECK(writing.write(1).events == Texts{R"({"ph":"s","id":16,"ts":0,"pid":1,"tid":7})",
-                                         R"({"ph":"t","id":17,"ts":0,"pid":1,"tid":7})",
+                                         R"({"ph":"t","id":9,"ts":0,"pid":0,"tid":7})",
+                                         R"({"ph":"f","bp":"e","id":8,"ts":0,"pid":0,"tid":7})"});
+  CHECK(writing.write(1).events == Texts{R"({"ph":"s","id":17,"ts":0,"pid":1,"tid":7})",
+                                         R"({"ph":"t","id":19,"ts":0,"pid":1,"tid":7})",
                                          R"({"ph":"f","bp":"e","id":18,"ts":0,"pid":1,"tid":7})"});
 }
 
@@ -193,12 +193,12 @@ TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to f
   Writing writing({{list, 0}, {list, 1}});
   CHECK(
       writing.write(0).events ==
-      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813891,"flow_out":true,"pid":0,"tid":7})",
+      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813897,"flow_out":true,"pid":0,"tid":7})",
             R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813890,"flow_in":true,"pid":0,"tid":7})"});
   CHECK(
       writing.write(1).events ==
-      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813894,"flow_out":true,"pid":1,"tid":7})",
-            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813893,"flow_in":true,"pid":1,"tid":7})"});
+      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813907,"flow_out":true,"pid":1,"tid":7})",
+            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813900,"flow_in":true,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: async ids become local to the process, of their own in every file") {
@@ -211,12 +211,12 @@ TEST_CASE("event_writer: async ids become local to the process, of their own in 
   const Texts first = writing.write(0).events;
   REQUIRE(first.size() == 5);
   CHECK(first[0] == R"({"ph":"b","cat":"x","id2": {"local": "0x1"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2" : {"local": "0x2"},"pid":0,"tid":7})");
-  CHECK(first[2] == R"({"ph":"n","cat":"x","id2":{"local": "0x3"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[3] == R"({"ph":"S","id2":{"local": "0x4"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[4] == R"({"ph":"F","id2":{"local": "0x5"},"ts":0,"pid":0,"tid":10000000})");
+  CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2" : {"local": "0x9"},"pid":0,"tid":7})");
+  CHECK(first[2] == R"({"ph":"n","cat":"x","id2":{"local": "0x8"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[3] == R"({"ph":"S","id2":{"local": "0x7"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[4] == R"({"ph":"F","id2":{"local": "0x6"},"ts":0,"pid":0,"tid":10000000})");
   CHECK(writing.write(1).events[0] ==
-        R"({"ph":"b","cat":"x","id2": {"local": "0x6"},"ts":0,"pid":1,"tid":7})");
+        R"({"ph":"b","cat":"x","id2": {"local": "0xb"},"ts":0,"pid":1,"tid":7})");
 }
 
 TEST_CASE("event_writer: of id and id2 in one event the id counts") {
@@ -276,10 +276,10 @@ TEST_CASE("event_writer: knows pids, tids and ids that have to be repaired") {
       "{\"ph\":\"s\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"b\t\"},"
       "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\q\"},"
       "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\r\t\"}]");
-  CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":1})",
-                            R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":2})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x2"}})"});
+  CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":2})",
+                            R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":1})",
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x2"}})",
+                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})"});
 }
 
 TEST_CASE("event_writer: a key that stands twice or is escaped is written once, plainly") {

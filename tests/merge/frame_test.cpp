@@ -26,9 +26,9 @@ MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<File
                           ranks[i],
                           clock,
                           0,
-                          IdMap(surveys[i].flow_ids, 0),
-                          IdMap(surveys[i].bind_ids, 0),
-                          IdMap(surveys[i].async_ids, 0),
+                          IdMap(surveys[i].flow_ids, 0, 0),
+                          IdMap(surveys[i].bind_ids, 0, 0),
+                          IdMap(surveys[i].async_ids, 0, 0),
                           false,
                           {}});
   }

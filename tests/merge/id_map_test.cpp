@@ -2,47 +2,56 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+#include <string_view>
+
 using namespace traceloom;
 
-TEST_CASE("id_map: a whole number keeps its distance from the base") {
+TEST_CASE("id_map: a whole number keeps its distance from the begin of the range") {
   IdSet ids;
   ids.add("31");
   ids.add("7");
-  const IdMap map(ids, 100);
+  CHECK(ids.range() == 32);
+  const IdMap map(ids, 100, 100);
   CHECK(map.number("31") == 131);
   CHECK(map.number("7") == 107);
-  CHECK(map.end() == 131);
+  CHECK(map.end() == 200);
 }
 
-TEST_CASE("id_map: other ids are numbered behind the whole numbers, as they were met") {
+TEST_CASE("id_map: other ids are numbered from the end of the range down, as they were met") {
   IdSet ids;
   ids.add("\"0x1f\"");
   ids.add("31");
   ids.add("\"31\"");
   ids.add("-5");
   ids.add("\"0x1f\"");
-  const IdMap map(ids, 10);
-  CHECK(map.number("31") == 41);
-  CHECK(map.number("\"0x1f\"") == 42);
-  CHECK(map.number("\"31\"") == 43);
-  CHECK(map.number("-5") == 44);
-  CHECK(map.end() == 44);
+  CHECK(ids.range() == 35);
+  const IdMap map(ids, 1000, 100);
+  CHECK(map.number("31") == 1031);
+  CHECK(map.number("\"0x1f\"") == 1099);
+  CHECK(map.number("\"31\"") == 1098);
+  CHECK(map.number("-5") == 1097);
+}
+
+TEST_CASE("id_map: the smallest range still keeps all ids apart") {
+  IdSet ids;
+  ids.add("2");
+  ids.add("\"a\"");
+  ids.add("\"b\"");
+  REQUIRE(ids.range() == 5);
+  const IdMap map(ids, 0, 5);
+  CHECK(map.number("2") == 2);
+  CHECK(map.number("\"a\"") == 4);
+  CHECK(map.number("\"b\"") == 3);
 }
 
 TEST_CASE("id_map: 0 gets another number, for viewers take it for no id") {
   IdSet ids;
   ids.add("0");
   ids.add("2");
-  const IdMap map(ids, 0);
+  const IdMap map(ids, 0, 10);
   CHECK(map.number("2") == 2);
-  CHECK(map.number("0") == 3);
-  CHECK(map.end() == 3);
-}
-
-TEST_CASE("id_map: a file without ids takes no numbers") {
-  const IdSet ids;
-  CHECK(ids.empty());
-  CHECK(IdMap(ids, 7).end() == 7);
+  CHECK(map.number("0") == 9);
 }
 
 TEST_CASE("id_map: numbers from 2^40 on do not spread the range") {
@@ -50,11 +59,11 @@ TEST_CASE("id_map: numbers from 2^40 on do not spread the range") {
   ids.add("1099511627775");  // 2^40 - 1
   ids.add("1099511627776");
   ids.add("9007199254740993");
-  const IdMap map(ids, 0);
+  CHECK(ids.range() == 1099511627778);
+  const IdMap map(ids, 0, ids.range());
   CHECK(map.number("1099511627775") == 1099511627775U);
-  CHECK(map.number("1099511627776") == 1099511627776U);
-  CHECK(map.number("9007199254740993") == 1099511627777U);
-  CHECK(map.end() == 1099511627777U);
+  CHECK(map.number("1099511627776") == 1099511627777U);
+  CHECK(map.number("9007199254740993") == 1099511627776U);
 }
 
 TEST_CASE("id_map: sets of two chunks add up") {
@@ -67,10 +76,43 @@ TEST_CASE("id_map: sets of two chunks add up") {
   second.add("\"b\"");
   second.add("\"a\"");
   first.add(second);
-  const IdMap map(first, 0);
-  CHECK(map.number("\"a\"") == 10);
-  CHECK(map.number("\"b\"") == 11);
-  CHECK(map.end() == 11);
+  CHECK(first.range() == 12);
+  const IdMap map(first, 0, 12);
+  CHECK(map.number("\"a\"") == 11);
+  CHECK(map.number("\"b\"") == 10);
+}
+
+TEST_CASE("id_map: files share a power of ten as range, one file takes what it needs") {
+  const IdSet none;
+  IdSet nine;
+  nine.add("9");
+  IdSet ten;
+  ten.add("10");
+  CHECK(none.empty());
+  CHECK(common_id_range({}) == 0);
+  CHECK(common_id_range({&none, &none}) == 0);
+  CHECK(common_id_range({&nine, &none}) == 10);
+  CHECK(common_id_range({&nine, &ten}) == 100);
+  CHECK(common_id_range({&ten}) == 11);
+}
+
+TEST_CASE("id_map: maps are equal when they number the same ids alike") {
+  const auto ids_of = [](std::initializer_list<std::string_view> keys) {
+    IdSet ids;
+    for (const std::string_view key : keys) ids.add(key);
+    return ids;
+  };
+  const IdSet small = ids_of({"5"});
+  const IdSet large = ids_of({"7"});
+  CHECK(IdMap(small, 10, 10) == IdMap(large, 10, 10));
+  CHECK(IdMap(small, 10, 10) == IdMap(large, 10, 100));  // no id is counted from the end
+  CHECK_FALSE(IdMap(small, 10, 10) == IdMap(small, 20, 10));
+  const IdSet a = ids_of({"5", "\"a\""});
+  CHECK_FALSE(IdMap(small, 10, 10) == IdMap(a, 10, 10));
+  CHECK(IdMap(a, 10, 10) == IdMap(a, 10, 10));
+  CHECK_FALSE(IdMap(a, 10, 10) == IdMap(a, 10, 100));
+  const IdSet b = ids_of({"5", "\"b\""});
+  CHECK_FALSE(IdMap(a, 10, 10) == IdMap(b, 10, 10));
 }
 
 TEST_CASE("id_map: 31, \"31\" and \"0x1f\" stay three ids; 31.0 is 31") {
