@@ -1,7 +1,5 @@
 #include "merge/event_writer.h"
 
-#include "base/error.h"
-#include "event/event_timing.h"
 #include "event/trace_time.h"
 #include "merge/event_repair.h"
 
@@ -98,8 +96,7 @@ class EventWriter::Edit {
   std::size_t texts_size_ = 0;
 };
 
-void EventWriter::write(const Event& event, WriteState& state) const {
-  const EventTiming timing = time_event(event, state.problems);
+void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
   if (!timing.timed || is_stray_end(event)) return;
   write_usable(event, timing, state);
 }
@@ -131,9 +128,10 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   Edit edit(clean);
-  const TrackTarget& target = find_track(event, state);
-  edit.set(Key::pid, target.pid);
-  if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target.tid);
+  const TrackTarget* const target = find_track(event, state);
+  if (target == nullptr) return note_unplanned(event, state);
+  edit.set(Key::pid, target->pid);
+  if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target->tid);
   if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
     state.out += ",\n";
@@ -145,6 +143,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     state.problems.add(Problem::bad_timestamp, event.offset);
     return;
   }
+  // A paired E is never before its B, and which ones are stray is seen when the file has been read.
+  if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, edit, state);
@@ -160,20 +160,22 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   ++state.events;
 }
 
-// Neighbours are mostly of the same track.
-const TrackTarget& EventWriter::find_track(const Event& event, WriteState& state) const {
+void EventWriter::note_unplanned(const Event& event, WriteState& state) {
+  if (!state.unplanned) state.unplanned = event.offset;
+}
+
+// Neighbours are mostly of the same track. nullptr when the plan does not have it.
+const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
   const std::string_view pid = event.text(Key::pid);
   const std::string_view tid = event.text(Key::tid);
   if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
       tid != state.last_tid) {
     state.last_track = plan_.tracks.target(file_, pid, tid, state.scratch);
-    if (state.last_track == nullptr)
-      throw Error(plan_.files[file_].path, event.offset, std::string(kChangedWhileRead));
     state.last_file = file_;
     state.last_pid = pid;
     state.last_tid = tid;
   }
-  return *state.last_track;
+  return state.last_track;
 }
 
 void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {

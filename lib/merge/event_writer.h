@@ -1,9 +1,9 @@
 // EventWriter: copies the text of an event into the merged trace and replaces only what has to
 // change: time, pid, tid, and the ids of flows and async events.
 //
-//   EventWriter writer(file, plan);
-//   writer.write(event, state);            // appends ",\n{...}" to state.out, or nothing for a
-//   dropped event
+//   EventWriter writer(plan, file);
+//   writer.write(event, time_event(event, state.problems), state);   // appends ",\n{...}", or
+//                                                                     // nothing for a dropped one
 #pragma once
 
 #include "base/problems.h"
@@ -13,6 +13,7 @@
 #include "scan/event_scanner.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,18 @@ struct WriteState {
   std::string out;  // events, each behind ",\n"
   ProblemCounts problems;
   std::uint64_t events = 0;  // written to out
+  // The first event that the plan did not expect: of a track that it does not have, or before its
+  // origin. Such events are not written.
+  std::optional<std::uint64_t> unplanned;
+
+  // For the next chunk.
+  void reset() {
+    out.clear();
+    problems = {};
+    events = 0;
+    unplanned.reset();
+  }
+
   std::string scratch;
   EventScanner scanner;  // reads events again that were repaired
   // The track that was looked up last.
@@ -34,17 +47,14 @@ struct WriteState {
   std::string last_tid;
 };
 
-// What an Error says of an input that was not the same when its events were written.
-inline constexpr std::string_view kChangedWhileRead =
-    "the file changed between the two times a merge reads it; merge it again when it is complete";
-
 // Thread-safe: holds no state of its own.
 class EventWriter {
  public:
   EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
 
-  // `event` as it was read. What time_event() refuses, stray end events and metadata are left out.
-  void write(const Event& event, WriteState& state) const;
+  // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
+  // are left out.
+  void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
@@ -54,7 +64,8 @@ class EventWriter {
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
-  const TrackTarget& find_track(const Event& event, WriteState& state) const;
+  const TrackTarget* find_track(const Event& event, WriteState& state) const;
+  static void note_unplanned(const Event& event, WriteState& state);
   void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;

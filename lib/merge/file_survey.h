@@ -1,12 +1,9 @@
-// The first pass of a merge: everything about a file that has to be known before its first event
-// can be written: rank and clock evidence, the earliest time, tracks and their names, ids, stray
-// end events.
+// FileSurvey: everything about a file that has to be known before its first event can be written:
+// rank and clock evidence, the earliest time, tracks and their names, ids, stray end events.
 //
 //   std::vector<FileSurvey> surveys = survey_files(paths, {.threads = 2}, on_failure);
 //
-// Two passes and not one, measured: the survey takes about a third of the time of a merge; in
-// return the output begins at 0, has its metadata in front and needs nothing held back. Memory: the
-// tracks, odd ids and stray ends.
+// Memory: the tracks, odd ids and stray ends.
 #pragma once
 
 #include "base/error.h"
@@ -31,7 +28,7 @@ struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
   std::string tid;
   std::uint64_t events = 0;  // without metadata and end events
-  bool is_gpu = false;       // its first event is of a category that only GPU rows have
+  bool is_gpu = false;       // some event is of a category that only GPU rows have
   std::string name;          // thread_name, decoded
   std::optional<std::int64_t> sort_index;
 };

@@ -2,124 +2,27 @@
 
 #include "base/error.h"
 #include "input/plain_source.h"
-#include "merge/event_writer.h"
-#include "merge/file_survey.h"
+#include "merge/merge_output.h"
 #include "merge/plan.h"
+#include "merge/survey_guess.h"
+#include "merge/survey_visitor.h"
+#include "merge/write_visitor.h"
 #include "output/file_sink.h"
 #include "scan/scan_files.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <mutex>
+#include <memory>
+#include <optional>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 namespace traceloom {
 namespace {
 
-// The merged trace as bytes: plain, or gzip in blocks that were compressed in parallel.
-class Output {
- public:
-  Output(const std::string& path, int gzip_level) : sink_(open_file_sink(path)) {
-    if (!path.ends_with(".gz")) return;
-    auto gzip = std::make_unique<GzipSink>(std::move(sink_), gzip_level);
-    gzip_ = gzip.get();
-    sink_ = std::move(gzip);
-  }
-  bool is_gzip() const { return gzip_ != nullptr; }
-  void write(std::string_view text) { sink_->write(text); }
-  void write_block(const CompressedBlock& block) { gzip_->write_block(block); }
-  void close() { sink_->close(); }
-
- private:
-  std::unique_ptr<Sink> sink_;
-  GzipSink* gzip_ = nullptr;
-};
-
-struct WriteChunk : ChunkResult {
-  WriteState state;
-  CompressedBlock block;
-};
-
-// The second pass: writes the events of all files, one file after the other.
-class WriteVisitor : public FileVisitor {
- public:
-  WriteVisitor(const MergePlan& plan, Output& output, int gzip_level)
-      : output_(output),
-        gzip_level_(gzip_level),
-        problems_(plan.files.size()),
-        events_(plan.files.size()),
-        text_bytes_(plan.files.size()) {
-    for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
-  }
-
-  // Before all other events, so that a merge of a merge finds them where it puts them.
-  void write_metadata(const std::vector<FileSurvey>& surveys) {
-    std::unordered_set<std::string> written;
-    for (std::size_t file = 0; file < surveys.size(); ++file) {
-      WriteState state;
-      for (const KeptMetadata& event : surveys[file].metadata) {
-        state.out.clear();
-        writers_[file].write_metadata(event, state);
-        if (written.insert(state.out).second) output_.write(state.out);
-      }
-      problems_[file].add(state.problems);
-    }
-  }
-
-  const std::vector<ProblemCounts>& problems() const { return problems_; }
-  const std::vector<std::uint64_t>& events() const { return events_; }
-  const std::vector<std::uint64_t>& text_bytes() const { return text_bytes_; }
-
-  std::unique_ptr<ChunkResult> make_result() override {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<WriteChunk>();
-    std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
-    free_.pop_back();
-    return chunk;
-  }
-  void recycle(std::unique_ptr<ChunkResult> result) override {
-    WriteState& state = static_cast<WriteChunk&>(*result).state;
-    state.out.clear();
-    state.problems = {};
-    state.events = 0;
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(result));
-  }
-
-  void visit(ChunkResult& result, std::size_t file, const Event& event) override {
-    writers_[file].write(event, static_cast<WriteChunk&>(result).state);
-  }
-  void finish_chunk(ChunkResult& result) override {
-    WriteChunk& chunk = static_cast<WriteChunk&>(result);
-    if (output_.is_gzip()) chunk.block = compress_block(chunk.state.out, gzip_level_);
-  }
-  void take(ChunkResult& result, std::size_t file) override {
-    WriteChunk& chunk = static_cast<WriteChunk&>(result);
-    if (output_.is_gzip())
-      output_.write_block(chunk.block);
-    else
-      output_.write(chunk.state.out);
-    problems_[file].add(chunk.state.problems);
-    events_[file] += chunk.state.events;
-  }
-  void end_file(std::size_t file, const FileEnd& end) override {
-    text_bytes_[file] = end.text_bytes;
-  }
-
- private:
-  Output& output_;
-  int gzip_level_;
-  std::vector<EventWriter> writers_;
-  std::vector<ProblemCounts> problems_;
-  std::vector<std::uint64_t> events_;
-  std::vector<std::uint64_t> text_bytes_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ChunkResult>> free_;
-};
+constexpr std::string_view kChangedWhileRead =
+    "the file changed between the two times a merge reads it; merge it again when it is complete";
 
 void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
@@ -138,88 +41,196 @@ void prepare_paths(const MergeOptions& options) {
   }
 }
 
-// The inputs that can be read, with their surveys; the others are in left_out.
-struct Surveyed {
-  std::vector<Input> inputs;
-  std::vector<FileSurvey> surveys;
-  std::vector<LeftOut> left_out;
+// Surveys and writes in one pass, by a plan that was guessed.
+class OnePassVisitor : public FileVisitor {
+ public:
+  OnePassVisitor(SurveyVisitor& survey, WriteVisitor& write) : survey_(survey), write_(write) {}
+
+  std::unique_ptr<ChunkResult> make_result() override {
+    auto chunk = std::make_unique<Chunk>();
+    chunk->survey = survey_.make_result();
+    chunk->written = write_.make_result();
+    return chunk;
+  }
+  void recycle(std::unique_ptr<ChunkResult> result) override {
+    write_.recycle(std::move(static_cast<Chunk&>(*result).written));
+  }
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override {
+    Chunk& chunk = static_cast<Chunk&>(result);
+    const EventTiming timing = write_.time(*chunk.written, event);
+    survey_.add(*chunk.survey, event, timing);
+    write_.write(*chunk.written, file, event, timing);
+  }
+  void finish_chunk(ChunkResult& result) override {
+    write_.finish_chunk(*static_cast<Chunk&>(result).written);
+  }
+  void take(ChunkResult& result, std::size_t file) override {
+    survey_.take(*static_cast<Chunk&>(result).survey, file);
+    write_.take(*static_cast<Chunk&>(result).written, file);
+  }
+  void end_file(std::size_t file, const FileEnd& end) override {
+    survey_.end_file(file, end);
+    write_.end_file(file, end);
+  }
+  void fail_file(std::size_t file, const Error& error) override { survey_.fail_file(file, error); }
+
+ private:
+  struct Chunk : ChunkResult {
+    std::unique_ptr<ChunkResult> survey;
+    std::unique_ptr<ChunkResult> written;
+  };
+  SurveyVisitor& survey_;
+  WriteVisitor& write_;
 };
 
-Surveyed survey_inputs(const MergeOptions& options, const ScanOptions& scan) {
+std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   std::vector<std::string> paths;
-  for (const Input& input : options.inputs) paths.push_back(input.path);
-  std::set<std::size_t> failed;
-  Surveyed result;
-  std::vector<FileSurvey> surveys =
-      survey_files(paths, scan, [&](std::size_t file, const Error& error) {
-        if (!options.keep_going) throw error;
-        failed.insert(file);
-        result.left_out.push_back({paths[file], error.what()});
-      });
-  for (std::size_t file = 0; file < paths.size(); ++file) {
-    if (failed.contains(file)) continue;
-    result.inputs.push_back(options.inputs[file]);
-    result.surveys.push_back(std::move(surveys[file]));
-  }
-  if (result.inputs.empty())
-    throw UsageError(fmt::format("no input could be read; {}", result.left_out.front().error));
-  return result;
+  for (const Input& input : inputs) paths.push_back(input.path);
+  return paths;
 }
 
-MergeSummary summarize(const Surveyed& surveyed, const MergePlan& plan, const WriteVisitor& written,
-                       const std::vector<ProblemCounts>& problems) {
-  MergeSummary summary;
-  summary.left_out = surveyed.left_out;
-  summary.ranks = plan.tracks.ranks().size();
-  summary.origin_ns = plan.origin_ns;
-  for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    const FilePlan& file = plan.files[i];
-    summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             written.events()[i], problems[i]});
-    summary.events += written.events()[i];
-    summary.text_bytes += surveyed.surveys[i].text_bytes;
+// One merge: guess, one pass, and a second one if need be.
+class Merge {
+ public:
+  explicit Merge(const MergeOptions& options)
+      : options_(options), stored_bytes_(stored_bytes(options.inputs)) {}
+
+  MergeSummary run() {
+    // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
+    open_output();
+    if (!merge_by_guess()) {
+      // What a wrong guess has written is thrown away.
+      if (surveys_.empty())
+        survey();
+      else
+        open_output();
+      plan_.emplace(make_plan(inputs_, surveys_));
+      WriteVisitor visitor(*plan_, *output_);
+      visitor.write_head(surveys_);
+      scan(paths_of(inputs_), visitor);
+      check_unchanged(visitor);
+      finish(visitor);
+    }
+    output_->close();
+    return std::move(summary_);
   }
-  return summary;
-}
+
+ private:
+  void open_output() {
+    output_.reset();  // its temporary file goes first: the names are the same
+    output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level);
+  }
+
+  // True when all is written. Otherwise nothing has happened, or only the survey.
+  bool merge_by_guess() {
+    if (options_.always_survey || !is_written_aside(options_.output)) return false;
+    const std::vector<std::string> paths = paths_of(options_.inputs);
+    const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, options_.threads);
+    if (!guess) return false;
+    const std::optional<MergePlan> plan = try_plan(*guess);
+    if (!plan) return false;
+    const FailureHandler on_failure = failure_handler();
+    SurveyVisitor surveyor(paths.size(), on_failure);
+    WriteVisitor writer(*plan, *output_);
+    writer.write_head(*guess);
+    OnePassVisitor visitor(surveyor, writer);
+    scan(paths, visitor);
+    keep_surveys(surveyor.take_surveys());
+    if (writer.unplanned() || inputs_.size() < paths.size()) return false;
+    plan_.emplace(make_plan(inputs_, surveys_));
+    if (!writes_the_same(*plan, *guess, *plan_, surveys_)) return false;
+    finish(writer);
+    return true;
+  }
+
+  // Samples may give too little to tell the ranks; the survey will say what is wrong.
+  std::optional<MergePlan> try_plan(const std::vector<FileSurvey>& guess) const {
+    try {
+      return make_plan(options_.inputs, guess);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  void survey() {
+    const FailureHandler on_failure = failure_handler();
+    SurveyVisitor visitor(options_.inputs.size(), on_failure);
+    scan(paths_of(options_.inputs), visitor);
+    keep_surveys(visitor.take_surveys());
+  }
+
+  FailureHandler failure_handler() {
+    return [this](std::size_t file, const Error& error) {
+      if (!options_.keep_going) throw error;
+      failed_.insert(file);
+      summary_.left_out.push_back({options_.inputs[file].path, error.what()});
+    };
+  }
+
+  // Of the inputs that can be read.
+  void keep_surveys(std::vector<FileSurvey> surveys) {
+    for (std::size_t file = 0; file < surveys.size(); ++file) {
+      if (failed_.contains(file)) continue;
+      inputs_.push_back(options_.inputs[file]);
+      surveys_.push_back(std::move(surveys[file]));
+    }
+    if (inputs_.empty())
+      throw UsageError(fmt::format("no input could be read; {}", summary_.left_out.front().error));
+  }
+
+  void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {
+    const std::uint64_t before = bytes_read_;
+    scan_files(paths, visitor, {options_.threads, [&](std::uint64_t bytes) {
+                                  bytes_read_ = before + bytes;
+                                  if (options_.progress)
+                                    options_.progress(bytes_read_, before + stored_bytes_);
+                                }});
+  }
+
+  void check_unchanged(const WriteVisitor& visitor) const {
+    if (visitor.unplanned())
+      throw Error(plan_->files[visitor.unplanned()->file].path, visitor.unplanned()->offset,
+                  std::string(kChangedWhileRead));
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (visitor.text_bytes()[i] != surveys_[i].text_bytes)
+        throw Error(inputs_[i].path, std::string(kChangedWhileRead));
+  }
+
+  // The tail of the trace, and what there is to say of it.
+  void finish(const WriteVisitor& visitor) {
+    std::vector<ProblemCounts> problems;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const FilePlan& file = plan_->files[i];
+      problems.push_back(surveys_[i].problems);
+      problems.back().add(visitor.problems()[i]);
+      problems.back().add(file.rank.problems);
+      problems.back().add(file.clock.problems);
+      summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
+                                visitor.events()[i], problems.back()});
+      summary_.events += visitor.events()[i];
+      summary_.text_bytes += surveys_[i].text_bytes;
+    }
+    summary_.ranks = plan_->tracks.ranks().size();
+    summary_.origin_ns = plan_->origin_ns;
+    output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+  }
+
+  const MergeOptions& options_;
+  std::uint64_t stored_bytes_;
+  std::uint64_t bytes_read_ = 0;  // by all passes so far
+  std::unique_ptr<MergeOutput> output_;
+  std::set<std::size_t> failed_;
+  std::vector<Input> inputs_;  // those that can be read
+  std::vector<FileSurvey> surveys_;
+  std::optional<MergePlan> plan_;
+  MergeSummary summary_;
+};
 
 }  // namespace
 
 MergeSummary merge_traces(const MergeOptions& options) {
   prepare_paths(options);
-  std::uint64_t first_pass_bytes = 0;
-  ScanOptions scan{options.threads, [&](std::uint64_t bytes) {
-                     first_pass_bytes = bytes;
-                     if (options.progress) options.progress(bytes);
-                   }};
-  // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
-  Output output(options.output, options.gzip_level);
-  const Surveyed surveyed = survey_inputs(options, scan);
-  const MergePlan plan = make_plan(surveyed.inputs, surveyed.surveys);
-
-  output.write(head_of_trace(plan));
-  WriteVisitor visitor(plan, output, options.gzip_level);
-  visitor.write_metadata(surveyed.surveys);
-  std::vector<std::string> paths;
-  for (const Input& input : surveyed.inputs) paths.push_back(input.path);
-  scan.progress = [&](std::uint64_t bytes) {
-    if (options.progress) options.progress(first_pass_bytes + bytes);
-  };
-  scan_files(paths, visitor, scan);
-
-  std::vector<ProblemCounts> problems;
-  for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    problems.push_back(surveyed.surveys[i].problems);
-    problems.back().add(visitor.problems()[i]);
-    problems.back().add(plan.files[i].rank.problems);
-    problems.back().add(plan.files[i].clock.problems);
-  }
-  for (std::size_t i = 0; i < plan.files.size(); ++i)
-    if (visitor.text_bytes()[i] != surveyed.surveys[i].text_bytes)
-      throw Error(plan.files[i].path, std::string(kChangedWhileRead));
-  output.write(
-      tail_of_trace(plan, surveyed.surveys, visitor.events(), problems, surveyed.left_out));
-  output.close();
-  return summarize(surveyed, plan, visitor, problems);
+  return Merge(options).run();
 }
 
 }  // namespace traceloom

@@ -26,8 +26,12 @@ struct MergeOptions {
   unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
   bool keep_going = false;  // leave out an input that is no trace instead of stopping
-  // Bytes of all inputs (as stored) read so far; a merge reads each input twice. Any thread.
-  std::function<void(std::uint64_t)> progress;
+  // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
+  // come out, slower; for tests and comparisons.
+  bool always_survey = false;
+  // Bytes of the inputs (as stored) read so far, and in all: once all of them, and when a second
+  // pass turns out to be needed twice. Any thread, one at a time.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
 // What became of one input.
@@ -49,6 +53,10 @@ struct MergeSummary {
   std::int64_t origin_ns = 0;
 };
 
+// Time: one pass over the inputs where samples of them tell what has to be known before the first
+// event is written (survey_guess.h); two for packed inputs, for an output that cannot be written
+// anew (stdout, a pipe), and where the samples have misled.
+//
 // Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
 // begin events that stay open, plus the largest single event. The same bytes come out for any
 // number of threads. After an exception the old output is untouched. Throws UsageError, before

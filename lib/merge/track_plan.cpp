@@ -156,14 +156,17 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
     const ProcessFacts* process_facts = found == survey.processes.end() ? nullptr : &found->second;
     if (!key.is_foreign && process_facts != nullptr && process.name.empty())
       process.name = rank_title(rank, process_facts->name, pid);
-    if (process_facts != nullptr && !process_facts->labels.empty() && facts.events > 0 &&
+    // What only metadata names stays, too: a viewer shows no empty row.
+    const bool is_shown = facts.events > 0 || !facts.name.empty();
+    if (process_facts != nullptr && !process_facts->labels.empty() && is_shown &&
         std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
             process.labels.end())
       process.labels.push_back(process_facts->labels);
-    if (facts.events == 0) continue;
+    if (!is_shown) continue;
     Thread& thread = process.threads[key];
     thread.events += facts.events;
     thread.is_gpu |= facts.is_gpu;
+    if (process_facts != nullptr) thread.is_gpu |= is_gpu_label(process_facts->labels);
     thread.is_os_main |= !key.is_foreign && key.tid.text == pid;
     if (thread.name.empty()) thread.name = facts.name;
     if (key.is_foreign) thread.process = process_title(pid, process_facts);
@@ -263,6 +266,17 @@ const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std
   scratch.append(tid);
   const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
   return track ? &files_[file].targets[*track] : nullptr;
+}
+
+bool TrackPlan::covers(const TrackPlan& other) const {
+  for (std::size_t file = 0; file < files_.size(); ++file) {
+    const FileTracks& tracks = other.files_[file];
+    for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
+      const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
+      if (!track || files_[file].targets[*track] != tracks.targets[i]) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace traceloom

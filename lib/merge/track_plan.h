@@ -25,6 +25,7 @@ namespace traceloom {
 struct TrackTarget {
   std::string pid;
   std::string tid;
+  bool operator==(const TrackTarget&) const = default;
 };
 
 // A row of the merged trace.
@@ -50,6 +51,8 @@ class TrackPlan {
   // the survey saw no such track.
   const TrackTarget* target(std::size_t file, std::string_view pid, std::string_view tid,
                             std::string& scratch) const;
+  // True when it has every track of `other`, which is of the same files, at the same place.
+  bool covers(const TrackPlan& other) const;
   // Ascending by rank. Every rank of an input is there, also one without events.
   const std::vector<OutputRank>& ranks() const { return ranks_; }
 

@@ -186,4 +186,9 @@ std::unique_ptr<Sink> open_file_sink(const std::string& path) {
   return open_replacing(path, status.st_mode);
 }
 
+bool is_written_aside(const std::string& path) {
+  struct stat status = {};
+  return path != "-" && (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+}
+
 }  // namespace traceloom

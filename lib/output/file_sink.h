@@ -26,6 +26,10 @@ class ClosedPipe {};
 // not be written: the message names the reason and, for a missing directory, says so.
 std::unique_ptr<Sink> open_file_sink(const std::string& path);
 
+// True when open_file_sink(path) writes beside the file until it is closed: what has been written
+// can be thrown away and written anew.
+bool is_written_aside(const std::string& path);
+
 // Unlinks the temporary files of all FileSinks that are open. Async-signal-safe: for a handler of
 // SIGINT and SIGTERM, after which the process ends.
 void remove_temporary_files() noexcept;

@@ -46,7 +46,8 @@ class Writing {
     Written written;
     while (const Event* event = scanner.next()) {
       WriteState state;
-      writer.write(*event, state);
+      writer.write(*event, time_event(*event, state.problems), state);
+      REQUIRE_FALSE(state.unplanned);
       problems_.add(state.problems);
       if (!state.out.empty()) {
         REQUIRE(state.out.starts_with(",\n"));

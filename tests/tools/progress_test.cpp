@@ -41,8 +41,8 @@ TEST_CASE("progress: the line fits the terminal") {
 
 TEST_CASE("progress: says nothing where stderr is no terminal") {
   const Ended ended = run_in_child([] {
-    Progress progress("merging", 100);
-    progress.add(50);
+    Progress progress("merging");
+    progress.show(50, 100);
     return 0;
   });
   CHECK(ended.both == "");

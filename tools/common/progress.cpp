@@ -51,8 +51,7 @@ std::string progress_line(std::string_view label, std::uint64_t done, std::uint6
   return shorten_middle(line, width);
 }
 
-Progress::Progress(std::string label, std::uint64_t total_bytes)
-    : label_(std::move(label)), total_(total_bytes) {
+Progress::Progress(std::string label) : label_(std::move(label)) {
   if (!is_terminal(Stream::err)) return;
   drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until_stopped(stop); });
 }

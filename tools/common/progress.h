@@ -1,8 +1,8 @@
 // A progress bar on stderr for work that takes longer than a second; silent where that is no
 // terminal.
 //
-//   Progress progress("merging", total_bytes);
-//   progress.add(chunk.size());   // from any thread, costs one atomic addition
+//   Progress progress("merging");
+//   progress.show(done_bytes, total_bytes);   // from any thread, costs two atomic stores
 //
 //   merging  42 %  ████████░░░░░░░░░░░░  1.2 GiB of 2.9 GiB  412.3 MiB/s  4 s left
 #pragma once
@@ -19,21 +19,24 @@ namespace traceloom {
 
 class Progress {
  public:
-  // `total_bytes` 0 says that nobody knows (a pipe): bytes and rate are shown.
-  Progress(std::string label, std::uint64_t total_bytes);
+  explicit Progress(std::string label);
   // Wipes the bar. Let it go before printing to stderr.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void add(std::uint64_t bytes) noexcept { done_.fetch_add(bytes, std::memory_order_relaxed); }
+  // `total` 0 says that nobody knows (a pipe): bytes and rate are shown.
+  void show(std::uint64_t done, std::uint64_t total) noexcept {
+    done_.store(done, std::memory_order_relaxed);
+    total_.store(total, std::memory_order_relaxed);
+  }
 
  private:
   void draw_until_stopped(const std::stop_token& stop);
 
   std::string label_;
-  std::uint64_t total_;
   std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> total_{0};
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread drawer_;

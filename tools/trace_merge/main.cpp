@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -22,12 +21,8 @@ namespace {
 constexpr std::string_view kTool = "trace-merge";
 
 MergeSummary merge_with_progress(MergeOptions options) {
-  // Every input is read twice: to survey it and to write it.
-  Progress progress("merging", 2 * stored_bytes(options.inputs));
-  std::atomic<std::uint64_t> shown{0};
-  options.progress = [&](std::uint64_t done) {
-    progress.add(done - std::min(done, shown.exchange(done)));
-  };
+  Progress progress("merging");
+  options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show(done, total); };
   return merge_traces(options);
 }
 

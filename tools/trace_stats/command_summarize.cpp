@@ -158,13 +158,9 @@ SummaryRequest make_request(const Options& options) {
 
 // Of the files as they are stored; 0, nobody knows, when one is a pipe.
 Summary summarize_with_progress(SummaryRequest& request) {
-  const std::uint64_t readings = request.time ? 2 : 1;
-  Progress progress("reading", readings * stored_bytes(request.inputs));
-  std::uint64_t shown = 0;
-  request.progress = [&](std::uint64_t bytes) {
-    progress.add(bytes - shown);
-    shown = bytes;
-  };
+  const std::uint64_t total = (request.time ? 2 : 1) * stored_bytes(request.inputs);
+  Progress progress("reading");
+  request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
   return summarize(request);
 }
 

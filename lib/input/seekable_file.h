@@ -1,0 +1,33 @@
+// SeekableFile: a look into any place of a regular file.
+//
+//   if (std::optional<SeekableFile> file = SeekableFile::open("rank3.json"))
+//     std::string last = file->read(file->size() - 4096, 4096);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace traceloom {
+
+class SeekableFile {
+ public:
+  // nullopt when the file cannot be opened or is no regular one.
+  static std::optional<SeekableFile> open(const std::string& path);
+  ~SeekableFile();
+  SeekableFile(SeekableFile&& other) noexcept;
+  SeekableFile& operator=(SeekableFile&&) = delete;
+
+  std::uint64_t size() const { return size_; }
+  // Shorter than `size` at the end of the file, or when it cannot be read.
+  std::string read(std::uint64_t offset, std::size_t size) const;
+
+ private:
+  SeekableFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+
+  int descriptor_;  // -1: moved from
+  std::uint64_t size_;
+};
+
+}  // namespace traceloom

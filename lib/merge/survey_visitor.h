@@ -1,0 +1,48 @@
+// SurveyVisitor: gathers the FileSurvey of each file, for scan_files() or beside another visitor.
+//
+//   SurveyVisitor visitor(paths.size(), on_failure);
+//   scan_files(paths, visitor, {});
+//   std::vector<FileSurvey> surveys = visitor.take_surveys();
+#pragma once
+
+#include "base/string_table.h"
+#include "event/event_timing.h"
+#include "merge/file_survey.h"
+#include "scan/begin_end.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace traceloom {
+
+class SurveyVisitor : public FileVisitor {
+ public:
+  // `on_failure` must live as long.
+  SurveyVisitor(std::size_t files, const FailureHandler& on_failure);
+
+  // When all files have been read.
+  std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
+
+  std::unique_ptr<ChunkResult> make_result() override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  // visit() for who has timed the event already, by time_event().
+  void add(ChunkResult& result, const Event& event, const EventTiming& timing) const;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  struct Chunk;
+  void add_tracks(const Chunk& chunk, std::size_t file);
+  void add_names(const Chunk& chunk, std::size_t file);
+
+  std::vector<FileSurvey> surveys_;
+  std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
+  std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
+  std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
+  const FailureHandler& on_failure_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,94 @@
+#include "merge/write_visitor.h"
+
+#include "merge/frame.h"
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+namespace traceloom {
+
+struct WriteVisitor::Chunk : ChunkResult {
+  WriteState state;
+  CompressedBlock block;
+};
+
+WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
+    : plan_(plan),
+      output_(output),
+      problems_(plan.files.size()),
+      events_(plan.files.size()),
+      text_bytes_(plan.files.size()) {
+  for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
+}
+
+void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
+  output_.write(head_of_trace(plan_));
+  std::unordered_set<std::string> written;
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    WriteState state;
+    for (const KeptMetadata& event : surveys[file].metadata) {
+      state.out.clear();
+      writers_[file].write_metadata(event, state);
+      if (written.insert(state.out).second) output_.write(state.out);
+    }
+    problems_[file].add(state.problems);
+  }
+}
+
+std::unique_ptr<ChunkResult> WriteVisitor::make_result() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Chunk>();
+  std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
+  free_.pop_back();
+  return chunk;
+}
+
+void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
+  static_cast<Chunk&>(*result).state.reset();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(result));
+}
+
+void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  write(result, file, event, time(result, event));
+}
+
+EventTiming WriteVisitor::time(ChunkResult& result, const Event& event) const {
+  return time_event(event, static_cast<Chunk&>(result).state.problems);
+}
+
+void WriteVisitor::write(ChunkResult& result, std::size_t file, const Event& event,
+                         const EventTiming& timing) const {
+  WriteState& state = static_cast<Chunk&>(result).state;
+  if (!state.unplanned && !stopped_.load(std::memory_order_relaxed))
+    writers_[file].write(event, timing, state);
+}
+
+void WriteVisitor::finish_chunk(ChunkResult& result) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  if (output_.is_gzip() && !chunk.state.unplanned)
+    chunk.block = compress_block(chunk.state.out, output_.gzip_level());
+}
+
+void WriteVisitor::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  problems_[file].add(chunk.state.problems);
+  if (unplanned_) return;
+  if (chunk.state.unplanned) {
+    unplanned_ = Unplanned{file, *chunk.state.unplanned};
+    stopped_ = true;
+    return;
+  }
+  if (output_.is_gzip())
+    output_.write_block(chunk.block);
+  else
+    output_.write(chunk.state.out);
+  events_[file] += chunk.state.events;
+}
+
+void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
+  text_bytes_[file] = end.text_bytes;
+}
+
+}  // namespace traceloom
