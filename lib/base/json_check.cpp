@@ -37,7 +37,7 @@ inline Kind kind_of(char c) {
 // on a character that stops them, which the last one of an object or list is.
 
 inline const char* skip_space(const char* at) {
-  while (kind_of(*at) == Kind::space) ++at;
+  while (static_cast<unsigned char>(*at) <= ' ' && kind_of(*at) == Kind::space) ++at;
   return at;
 }
 
@@ -66,17 +66,9 @@ const char* literal(const char* at, const char* end) {
 
 // A value that is no object or list.
 inline const char* scalar(const char* at, const char* end) {
-  switch (kind_of(*at)) {
-    case Kind::quote:
-      return string(at, end);
-    case Kind::digit:
-    case Kind::minus:
-      return skip_json_number(at, end);
-    case Kind::literal:
-      return literal(at, end);
-    default:
-      return nullptr;
-  }
+  if (*at == '"') return string(at, end);
+  if (kind_of(*at) == Kind::digit || *at == '-') return skip_json_number(at, end);
+  return literal(at, end);
 }
 
 // A key, its colon, and the white space around that.

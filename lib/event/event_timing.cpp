@@ -52,6 +52,22 @@ bool is_known_phase(char phase) {
 
 namespace {
 
+// False, with nothing known, when the event has to be looked at more closely.
+bool time_usual_event(const Event& event, EventTiming& timing) {
+  if (event.phase == 'M' || !is_known_phase(event.phase) ||
+      !parse_plain_time(event.text(Key::ts), timing.start_ns))
+    return false;
+  std::int64_t end_ns = 0;
+  if (event.phase == 'X' &&
+      (!parse_plain_time(event.text(Key::dur), timing.duration_ns) || timing.duration_ns < 0 ||
+       __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)))
+    return false;
+  timing.usable = timing.timed = true;
+  timing.sub_microsecond =
+      !is_whole_microsecond(timing.start_ns) || !is_whole_microsecond(timing.duration_ns);
+  return true;
+}
+
 // What time_start() gives, and the exact start for who needs it.
 EventTiming time_start_exactly(const Event& event, ProblemCounts& problems, ParsedTime& start) {
   EventTiming timing;
@@ -85,17 +101,13 @@ EventTiming time_start(const Event& event, ProblemCounts& problems) {
 }
 
 EventTiming time_event(const Event& event, ProblemCounts& problems) {
+  // Nearly all events: a known phase and plain times need no exact addition and no rounding.
+  EventTiming usual;
+  if (time_usual_event(event, usual)) return usual;
   ParsedTime start;
   EventTiming timing = time_start_exactly(event, problems, start);
   if (!timing.timed || event.phase != 'X') return timing;
-  std::int64_t end_ns = 0;
-  // Nearly all durations: what is plain needs no exact addition and no rounding.
-  if (timing.rewrite || !parse_plain_time(event.text(Key::dur), timing.duration_ns) ||
-      timing.duration_ns < 0 ||
-      __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)) {
-    timing.duration_ns = 0;
-    time_duration(event, start, timing, problems);
-  }
+  time_duration(event, start, timing, problems);
   timing.sub_microsecond |= !is_whole_microsecond(timing.duration_ns);
   return timing;
 }

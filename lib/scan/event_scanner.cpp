@@ -3,6 +3,7 @@
 #include "base/json_string.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace traceloom {
 namespace {
@@ -28,7 +29,7 @@ char first_character(std::string_view json_string) {
 }  // namespace
 
 void EventScanner::start(std::string_view text, std::uint64_t offset, Position position,
-                         ProblemCounts& problems, Behind behind) {
+                         ProblemCounts& problems, Behind behind, Args args) {
   text_ = text;
   offset_ = offset;
   problems_ = &problems;
@@ -37,6 +38,7 @@ void EventScanner::start(std::string_view text, std::uint64_t offset, Position p
   window_begin_ = window_size_ = position_ = 0;
   next_window_size_ = kFirstWindow;
   walked_ = 0;
+  shapes_.set_args(args);
   shapes_.make_room();
   after_comma_ = position == Position::after_comma;
   after_element_ = position != Position::first;
@@ -96,8 +98,8 @@ bool EventScanner::read_known_shape() {
 }
 
 const Event* EventScanner::next() {
-  while (find_element()) {
-    if (read_known_shape()) return &event_;
+  while (skip_known_gap() || find_element()) {
+    if (uses_shapes_ && read_known_shape()) return &event_;
     enter_window();
     const std::size_t element = position_;
     std::size_t end = parse_element(element);
@@ -122,8 +124,36 @@ const Event* EventScanner::next() {
   return nullptr;
 }
 
+// Moves position_ to the next event when the same comma and white space stand before it as before
+// the last one.
+bool EventScanner::skip_known_gap() {
+  if (!is_between_events() || position_ + sizeof gap_.text > text_.size()) return false;
+  std::uint64_t here = 0;
+  std::memcpy(&here, text_.data() + position_, sizeof here);
+  if (((here ^ gap_.text) & gap_.mask) != 0 || gap_.mask == 0) return false;
+  position_ += gap_.size;
+  after_comma_ = true;
+  return true;
+}
+
+// Keeps what stands in [begin, position_), with the brace behind it, for skip_known_gap().
+void EventScanner::remember_gap(std::size_t begin) {
+  const std::size_t size = position_ - begin;
+  const std::string_view gap = text_.substr(begin, size);
+  if (size >= sizeof gap_.text || !gap.starts_with(',') || gap.find(',', 1) != kNpos) return;
+  char text[sizeof gap_.text] = {};
+  char mask[sizeof gap_.text] = {};
+  std::copy_n(text_.data() + begin, size + 1, text);
+  std::fill_n(mask, size + 1, '\xff');
+  std::memcpy(&gap_.text, text, sizeof text);
+  std::memcpy(&gap_.mask, mask, sizeof mask);
+  gap_.size = size;
+}
+
 // Moves position_ to the next element; false, and finished, when there is none.
 bool EventScanner::find_element() {
+  const bool was_between = is_between_events();
+  const std::size_t begin = position_;
   while (position_ < text_.size()) {
     const char c = text_[position_];
     if (c == ',') {
@@ -139,6 +169,7 @@ bool EventScanner::find_element() {
     if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + position_);
     return finish(ScanEnd::array, position_ + 1) != nullptr;
   }
+  if (was_between && text_[position_] == '{') remember_gap(begin);
   return true;
 }
 
@@ -159,7 +190,10 @@ void EventScanner::begin_element(std::size_t element) {
 std::size_t EventScanner::parse_element(std::size_t begin) {
   const std::size_t at = begin - window_begin_;
   const std::size_t end = walk_element(at);
-  const bool is_checked = end == kCut || (end != kMalformed && end - at > kLongElement);
+  if (end == kMalformed) return end;
+  // What is found out must not depend on where a window happens to end.
+  const bool is_last = end == kCut && window_begin_ + window_size_ == text_.size();
+  const bool is_checked = is_last || std::min(end, window_size_) - at > kLongElement;
   return is_checked && hides_event(at, std::min(end, window_size_)) ? kMalformed : end;
 }
 

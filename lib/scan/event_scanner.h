@@ -47,11 +47,15 @@ class EventScanner {
  public:
   // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is;
   // `offset` is its place in the file's text. Problems are counted in `problems`.
+  // `args` says how closely args are read: a matter of speed only.
   void start(std::string_view text, std::uint64_t offset, Position position,
-             ProblemCounts& problems, Behind behind = Behind::nothing);
+             ProblemCounts& problems, Behind behind = Behind::nothing, Args args = Args::read);
 
   // The next event, or nullptr when the text, or the list, ends. Valid until the following call.
   const Event* next();
+
+  // Reads every event by EventWalk from now on; for tests.
+  void ignore_shapes() { uses_shapes_ = false; }
 
   // Once next() has returned nullptr.
   ScanEnd end() const { return end_; }
@@ -63,6 +67,9 @@ class EventScanner {
   bool open_window(std::size_t begin, std::size_t size);
   bool grow_window(std::size_t element);
   std::size_t next_window_size();
+  bool is_between_events() const { return after_element_ && !after_comma_; }
+  bool skip_known_gap();
+  void remember_gap(std::size_t begin);
   bool find_element();
   bool read_known_shape();
   void enter_window();
@@ -81,6 +88,7 @@ class EventScanner {
   std::uint64_t offset_ = 0;
   ProblemCounts* problems_ = nullptr;
   EventShapes shapes_;
+  bool uses_shapes_ = true;
   TextIndex index_;
   EventWalk walk_;
   const char* window_ =
@@ -93,6 +101,13 @@ class EventScanner {
   Behind behind_ = Behind::nothing;
   bool after_comma_ = false;  // the comma that belongs between two elements has come
   bool after_element_ = false;
+  // What stood between two events, and the brace of the second, in the first bytes of a word.
+  struct Gap {
+    std::uint64_t text = 0;
+    std::uint64_t mask = 0;
+    std::size_t size = 0;
+  };
+  Gap gap_;
   ScanEnd end_ = ScanEnd::text;
   std::size_t end_position_ = 0;
   Event event_;

@@ -4,6 +4,7 @@
 #include "base/json_token.h"
 #include "scan/event_key.h"
 #include "scan/event_walk.h"
+#include "scan/text_index.h"
 
 #include <algorithm>
 #include <cassert>
@@ -36,8 +37,9 @@ std::uint8_t field_of(std::string_view name) {
 // Takes the text of one event apart. It must be strict JSON, without escapes.
 class EventShapes::Learner {
  public:
-  explicit Learner(const Event& event)
+  Learner(const Event& event, Args args)
       : event_(event),
+        args_(args),
         copy_(std::string(event.raw) + std::string(kMargin, '\0')),
         at_(copy_.data()),
         end_(at_ + event.raw.size()),
@@ -84,6 +86,11 @@ class EventShapes::Learner {
   void read_value(std::uint8_t field, bool in_args) {
     const bool is_phase = field == static_cast<std::uint8_t>(Key::ph) && *at_ == '"';
     const bool is_args = field == static_cast<std::uint8_t>(Key::args) && *at_ == '{';
+    if (is_args && args_ == Args::skip) {
+      add_text(at_, Value::args, field);
+      text_ = at_ = skip_strict_value(at_, end_);
+      return;
+    }
     if (is_phase || is_args) {
       add_mark(field, false);
       if (is_args)
@@ -132,6 +139,7 @@ class EventShapes::Learner {
   }
 
   const Event& event_;
+  Args args_;
   std::string copy_;  // with room behind it
   const char* at_;
   const char* end_;
@@ -148,8 +156,14 @@ void EventShapes::learn(const Event& event) {
     return;
   // What is no string, or an empty one, is no phase.
   if (event.has(Key::ph) && event.phase == 0) return;
-  Learner learner(event);
+  Learner learner(event, args_);
   if (learner.run()) insert(learner.path(), learner.marks());
+}
+
+void EventShapes::set_args(Args args) {
+  if (args_ == args) return;
+  args_ = args;
+  forget();
 }
 
 bool EventShapes::is_full() const {
@@ -157,7 +171,10 @@ bool EventShapes::is_full() const {
 }
 
 void EventShapes::make_room() {
-  if (!is_full()) return;
+  if (is_full()) forget();
+}
+
+void EventShapes::forget() {
   nodes_.assign(1, Node{});
   marks_.clear();
 }
@@ -219,6 +236,8 @@ inline const char* EventShapes::skip_value(Value value, const char* at, const ch
       return *at == '"' ? at : nullptr;
     case Value::nested:
       return is_nested(*at) ? skip_strict_value(at, end) : nullptr;
+    case Value::args:
+      return *at == '{' ? skip_plain_object(at, end) : nullptr;
     case Value::other:
       return is_nested(*at) || *at == '"' ? nullptr : skip_strict_value(at, end);
     default:
@@ -260,7 +279,7 @@ const char* EventShapes::read(const char* at, const char* end, Event& event) con
       event.phase = node.phase;
       event.present = node.present;
       event.flags = {};
-      event.flags.strict = true;
+      event.flags.strict = args_ == Args::read;
       return behind;
     }
     at = behind;

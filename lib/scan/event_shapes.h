@@ -19,14 +19,23 @@
 
 namespace traceloom {
 
+// What to do with the args of events.
+enum class Args : std::uint8_t {
+  read,  // as all the rest
+  skip,  // by their braces only: for who does not want to know what they hold
+};
+
 // Never changes what an event is, only how fast it is read: what read() gives, EventWalk gives too.
 // Not thread-safe. Memory: at most 128 KiB.
 class EventShapes {
  public:
+  // Args::read unless told otherwise; forgets all shapes when it is new.
+  void set_args(Args args);
+
   // The event whose '{' stands at `at`, when it has a known shape, its strings are plain ASCII
-  // without escapes, and some text follows it. Fills all of `event` but its offset and sets
-  // flags.strict. Returns the position behind its '}'; nullptr when it has to be read in another
-  // way. `end` must be that of a string: a '\0' stands there.
+  // without escapes, and some text follows it. Fills all of `event` but its offset and, for
+  // Args::read, sets flags.strict. Returns the position behind its '}'; nullptr when it has to be
+  // read in another way. `end` must be that of a string: a '\0' stands there.
   const char* read(const char* at, const char* end, Event& event) const;
 
   // Keeps the shape of an event, if there is room and the event is strict JSON without escapes.
@@ -38,7 +47,7 @@ class EventShapes {
   void make_room();
 
  private:
-  enum class Value : std::uint8_t { integer, decimal, string, nested, none, other, end };
+  enum class Value : std::uint8_t { integer, decimal, string, nested, args, none, other, end };
 
   // A text and the value behind it; one cache line.
   struct alignas(64) Node {
@@ -72,9 +81,11 @@ class EventShapes {
   void set_marks(const Node& node, std::uint32_t text_begin, Event& event) const;
   void insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks);
   bool is_full() const;
+  void forget();
 
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0].child: how an event may begin
   std::vector<Mark> marks_;
+  Args args_ = Args::read;
 };
 
 }  // namespace traceloom

@@ -11,7 +11,7 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
   thread_local EventScanner scanner;  // keeps its bitmaps from chunk to chunk
   ScannedText scanned;
   scanned.result = visitor.make_result();
-  scanner.start(text, offset, position, scanned.problems, behind);
+  scanner.start(text, offset, position, scanned.problems, behind, visitor.wanted_args());
   while (const Event* event = scanner.next()) {
     ++scanned.events;
     visitor.visit(*scanned.result, file, *event);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/problems.h"
 #include "event/event.h"
+#include "scan/event_shapes.h"
 #include "scan/top_level.h"
 
 #include <cstddef>
@@ -46,6 +47,9 @@ class ChunkResult {
 class FileVisitor {
  public:
   virtual ~FileVisitor() = default;
+
+  // Args::skip is faster; the events are the same, but flags.strict is not set. Asked for often.
+  virtual Args wanted_args() const { return Args::read; }
 
   // A result for the next chunk; thread-safe. Results come back by recycle() when they are done
   // with, so that their memory can be used again.

@@ -44,6 +44,10 @@ struct Portable {
   }
 };
 
+#ifdef TRACELOOM_HAVE_AVX2
+const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("pclmul") != 0;
+#endif
+
 }  // namespace
 
 void TextIndex::reserve(std::size_t text_size) {
@@ -58,9 +62,7 @@ void TextIndex::reserve(std::size_t text_size) {
 
 void TextIndex::build(std::string_view text) {
 #ifdef TRACELOOM_HAVE_AVX2
-  static const bool has_avx2 =
-      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("pclmul") != 0;
-  if (has_avx2) {
+  if (kHasAvx2) {
     reserve(text.size());
     index_text_avx2(text.data(), text.size(), {tokens_.data(), braces_.data(), suspects_.data()});
     return;
@@ -86,6 +88,17 @@ bool TextIndex::is_suspect(std::size_t begin, std::size_t end) const {
   for (std::size_t i = first + 1; i < last; ++i)
     if (suspects_[i] != 0) return true;
   return false;
+}
+
+const char* skip_plain_object(const char* at, const char* end) {
+#ifdef TRACELOOM_HAVE_AVX2
+  if (kHasAvx2) return skip_plain_object_avx2(at, end);
+#endif
+  return skip_plain_object_portable(at, end);
+}
+
+const char* skip_plain_object_portable(const char* at, const char* end) {
+  return skip_plain_object_in_blocks<Portable>(at, end);
 }
 
 }  // namespace traceloom

@@ -77,4 +77,11 @@ class TextIndex {
   std::vector<std::uint64_t> suspects_;
 };
 
+// Behind the object whose '{' stands at `at`, by its braces alone: what else it holds is not looked
+// at. nullptr when a brace stands in a string (a stray quote may have made it one), or when the
+// object does not end 64 bytes before `end`.
+const char* skip_plain_object(const char* at, const char* end);
+// The same by the portable code even where AVX2 is there; for tests.
+const char* skip_plain_object_portable(const char* at, const char* end);
+
 }  // namespace traceloom

@@ -41,5 +41,9 @@ void index_text_avx2(const char* text, std::size_t size, const IndexTarget& targ
   index_text<Avx2>(text, size, target);
 }
 
+const char* skip_plain_object_avx2(const char* at, const char* end) {
+  return skip_plain_object_in_blocks<Avx2>(at, end);
+}
+
 }  // namespace traceloom
 #endif

@@ -17,6 +17,7 @@ struct IndexTarget {
 };
 
 void index_text_avx2(const char* text, std::size_t size, const IndexTarget& target);
+const char* skip_plain_object_avx2(const char* at, const char* end);
 
 namespace {
 
@@ -47,19 +48,37 @@ inline std::uint64_t find_escaped(std::uint64_t backslash, std::uint64_t& carry)
   return escaped;
 }
 
+// Where strings are, from block to block.
+template <class Simd>
+class StringMasks {
+ public:
+  // Of the next block: its quotes that no backslash escapes, and what lies inside strings.
+  struct Masks {
+    std::uint64_t quotes;
+    std::uint64_t in_string;
+  };
+  Masks next(const BlockMasks& block) {
+    std::uint64_t quotes = block.quote;
+    if ((block.backslash | escape_carry_) != 0)
+      quotes &= ~find_escaped(block.backslash, escape_carry_);
+    const std::uint64_t in_string = Simd::prefix_xor(quotes) ^ string_carry_;
+    string_carry_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
+    return {quotes, in_string};
+  }
+
+ private:
+  std::uint64_t escape_carry_ = 0;
+  std::uint64_t string_carry_ = 0;  // all ones inside a string
+};
+
 // Simd has `static BlockMasks classify(const char* block)` for 64 bytes and
 // `static std::uint64_t prefix_xor(std::uint64_t)`.
 template <class Simd>
 void index_text(const char* text, std::size_t size, const IndexTarget& target) {
-  std::uint64_t escape_carry = 0;
-  std::uint64_t string_carry = 0;  // all ones inside a string
+  StringMasks<Simd> strings;
   const auto index_block = [&](const char* block, std::size_t word) {
     const BlockMasks masks = Simd::classify(block);
-    std::uint64_t quotes = masks.quote;
-    if ((masks.backslash | escape_carry) != 0)
-      quotes &= ~find_escaped(masks.backslash, escape_carry);
-    const std::uint64_t in_string = Simd::prefix_xor(quotes) ^ string_carry;
-    string_carry = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
+    const auto [quotes, in_string] = strings.next(masks);
     const std::uint64_t braces = masks.brace & ~in_string;
     target.tokens[word] = quotes | braces;
     target.braces[word] = braces;
@@ -71,6 +90,26 @@ void index_text(const char* text, std::size_t size, const IndexTarget& target) {
   std::memset(tail, ' ', sizeof tail);
   std::memcpy(tail, text + whole * 64, size % 64);
   index_block(tail, whole);
+}
+
+// See skip_plain_object() in text_index.h.
+template <class Simd>
+const char* skip_plain_object_in_blocks(const char* at, const char* end) {
+  StringMasks<Simd> strings;
+  std::size_t depth = 0;
+  for (; end - at >= 64; at += 64) {
+    const BlockMasks masks = Simd::classify(at);
+    const std::uint64_t in_string = strings.next(masks).in_string;
+    const std::uint64_t in_strings = masks.brace & in_string;
+    std::uint64_t braces = masks.brace & ~in_string;
+    for (; braces != 0; braces &= braces - 1) {
+      const char* const brace = at + std::countr_zero(braces);
+      depth = *brace == '{' ? depth + 1 : depth - 1;
+      if (depth == 0) return (in_strings & (braces ^ (braces - 1))) == 0 ? brace + 1 : nullptr;
+    }
+    if (in_strings != 0) return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class SpanCollector : public FileVisitor {
     for (const std::unique_ptr<Chunk>& chunk : chunks_) use(chunk->spans);
   }
 
+  Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
   void take(ChunkResult& result, std::size_t file) override;

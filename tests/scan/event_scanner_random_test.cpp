@@ -1,4 +1,5 @@
 // Properties of EventScanner over generated and damaged texts.
+#include "base/json_check.h"
 #include "scan/event_scanner.h"
 #include "scan/plain_scan.h"
 #include "support/random_trace.h"
@@ -80,6 +81,35 @@ bool is_sound(const std::string& text, const Event& event) {
     if (value.front() == '[' && value.back() != ']') return false;
   }
   return true;
+}
+
+// All that a scanner says of a text, in words.
+struct Read {
+  std::vector<std::string> events;
+  std::string end;
+  std::size_t strict = 0;
+};
+
+Read read_all(EventScanner& scanner, const std::string& text, Behind behind, Args args) {
+  Read read;
+  ProblemCounts problems;
+  scanner.start(text, 0, Position::first, problems, behind, args);
+  while (const Event* event = scanner.next()) {
+    REQUIRE(is_sound(text, *event));
+    std::string words = std::to_string(event->offset) + event->phase + std::string(event->raw);
+    for (std::size_t i = 0; i < kKeyCount; ++i)
+      words += '|' + std::string(event->text(static_cast<Key>(i)));
+    read.events.push_back(words);
+    if (event->flags.strict) {
+      ++read.strict;
+      REQUIRE(is_strict_json(event->raw));
+    }
+  }
+  read.end = std::to_string(static_cast<int>(scanner.end())) + "@" +
+             std::to_string(scanner.end_position()) + " " +
+             std::to_string(static_cast<int>(scanner.next_position()));
+  for (const std::string& problem : to_texts(problems)) read.end += " " + problem;
+  return read;
 }
 
 }  // namespace
@@ -173,6 +203,35 @@ TEST_CASE("event_scanner: never stumbles over damaged text") {
     REQUIRE(scanner.end_position() >= last_end);
   }
   CHECK(kept > 15'000);
+}
+
+TEST_CASE("event_scanner: known shapes change nothing, whatever the damage") {
+  std::mt19937_64 random(9);
+  EventScanner walking;
+  walking.ignore_shapes();
+  EventScanner reading;
+  EventScanner skipping;
+  std::size_t strict = 0;
+  for (std::uint64_t i = 0; i < 6'000; ++i) {
+    const std::string whole = random_list(i % 30, 40);
+    std::string text = whole;
+    for (std::size_t times = random() % 4; times > 0; --times) damage(text, random);
+    const Behind behind = i % 2 == 0 ? Behind::nothing : Behind::more_text;
+    CAPTURE(text);
+    const Read expected = read_all(walking, text, behind, Args::read);
+    read_all(reading, whole, behind, Args::read);  // learns its shapes
+    const Read read = read_all(reading, text, behind, Args::read);
+    REQUIRE(read.events == expected.events);
+    REQUIRE(read.end == expected.end);
+    strict += read.strict;
+    read_all(skipping, whole, behind, Args::skip);
+    const Read skipped = read_all(skipping, text, behind, Args::skip);
+    REQUIRE(skipped.events == expected.events);
+    REQUIRE(skipped.end == expected.end);
+    REQUIRE(skipped.strict == 0);
+    REQUIRE(expected.strict == 0);
+  }
+  CHECK(strict > 40'000);
 }
 
 TEST_CASE("event_scanner: never stumbles over junk") {

@@ -256,6 +256,21 @@ TEST_CASE("event_scanner: counts each comma where it stands, also at the border 
         101);
 }
 
+TEST_CASE("event_scanner: commas are counted however regularly there are too many or too few") {
+  const auto list = [](const std::string& between) {
+    std::string text;
+    for (int i = 0; i < 50; ++i)
+      text += (i == 0 ? "" : between) + R"({"ph":"X","ts":)" + std::to_string(i) + "}";
+    return text + "]" + std::string(100, ' ');
+  };
+  CHECK(scan(list(",\n")).problems.empty());
+  CHECK(scan(list(",,")).problems.count(Problem::extra_comma) == 49);
+  CHECK(scan(list(", ,\n")).problems.count(Problem::extra_comma) == 49);
+  CHECK(scan(list("\n")).problems.count(Problem::missing_comma) == 49);
+  CHECK(scan(list("")).problems.count(Problem::missing_comma) == 49);
+  CHECK(scan(list(",           ")).problems.empty());
+}
+
 TEST_CASE("event_scanner: a scanner that is used again forgets the text before") {
   ProblemCounts before;
   EventScanner scanner;

@@ -154,3 +154,35 @@ TEST_CASE("text_index: tells control characters in strings from white space outs
   CHECK(is_suspect('\xc3'));
   CHECK_FALSE(index.is_suspect(7, text.find('\xc3')));
 }
+
+TEST_CASE("text_index: an object is skipped by its braces, unless one stands in a string") {
+  const std::string behind(64, ' ');
+  const auto skipped = [&](const std::string& text) -> std::ptrdiff_t {
+    const std::string padded = text + behind;
+    const char* const begin = padded.data();
+    const char* const end = begin + padded.size();
+    const char* const fast = skip_plain_object(begin, end);
+    REQUIRE(skip_plain_object_portable(begin, end) == fast);
+    return fast == nullptr ? -1 : fast - begin;
+  };
+  CHECK(skipped("{}") == 2);
+  CHECK(skipped("{}}}") == 2);
+  CHECK(skipped(R"({"a": {"b": [{}, {}]}, "c": "x"}, {"d": "}"})") == 32);
+  CHECK(skipped(R"({"a": "}"})") == -1);
+  CHECK(skipped(R"({"a": "{"})") == -1);
+  CHECK(skipped(R"({"a": "\"}"})") == -1);
+  CHECK(skipped(R"({"a": "\"", "b\\": 1})") == 21);
+  CHECK(skipped(R"({"a": {)") == -1);
+  CHECK(skipped("{anything, but no string") == -1);
+  CHECK(skipped("{anything, but no string}") == 25);
+  for (std::size_t size = 0; size < 200; ++size) {
+    CHECK(skipped("{\"" + std::string(size, 'k') + "\": {}}") ==
+          static_cast<std::ptrdiff_t>(size + 8));
+    CHECK(skipped("{\"k\": \"" + std::string(size, 'v') + "{\"}") == -1);
+    CHECK(skipped(std::string(size, '{') + std::string(size, '}')) ==
+          (size == 0 ? -1 : static_cast<std::ptrdiff_t>(2 * size)));
+  }
+  // It wants text behind.
+  const std::string end = "{}" + std::string(61, ' ');
+  CHECK(skip_plain_object(end.data(), end.data() + end.size()) == nullptr);
+}

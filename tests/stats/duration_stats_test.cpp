@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <random>
+#include <vector>
 
 using namespace traceloom;
 
@@ -51,6 +54,32 @@ TEST_CASE("duration_stats: percentiles are the nearest rank") {
   CHECK(more.p99_ns == 100);
   CHECK(more.total_ns == 5151);
   CHECK(more.mean_ns == 51);
+}
+
+TEST_CASE(
+    "duration_stats: percentiles of many spans, whatever their spread, are those of the order") {
+  std::mt19937_64 random(11);
+  for (const std::size_t count : {499U, 500U, 501U, 502U, 3000U}) {
+    for (int width = 1; width <= 63; width += 2) {
+      DurationValues values;
+      std::vector<std::int64_t> all;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto ns = static_cast<std::int64_t>(random() >> (64 - width) >> (random() % 3 * 8));
+        all.push_back(ns / static_cast<std::int64_t>(count));
+        if (all.back() >> 32 == 0)
+          values.small.push_back(static_cast<std::uint32_t>(all.back()));
+        else
+          values.large.push_back(all.back());
+      }
+      const DurationStats stats = compute_stats(values).value();
+      std::sort(all.begin(), all.end());
+      CAPTURE(count);
+      CAPTURE(width);
+      CHECK(stats.p50_ns == all[(count * 50 + 99) / 100 - 1]);
+      CHECK(stats.p90_ns == all[(count * 90 + 99) / 100 - 1]);
+      CHECK(stats.p99_ns == all[(count * 99 + 99) / 100 - 1]);
+    }
+  }
 }
 
 TEST_CASE("duration_stats: means are rounded, halves up") {
