@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ constexpr std::size_t kMaxNodes = 1500;
 // Of one event: with more members than that it is no format string that wrote it.
 constexpr std::size_t kMaxPath = 100;
 
+// So many texts may follow the same value where pid and tid are part of them; events of further
+// tracks share a shape.
+constexpr int kMaxTracks = 8;
 // What must be left of the text to go on: room for a node's text and for a number behind it.
 constexpr std::ptrdiff_t kMargin = 64;
 
@@ -37,9 +41,10 @@ std::uint8_t field_of(std::string_view name) {
 // Takes the text of one event apart. It must be strict JSON, without escapes.
 class EventShapes::Learner {
  public:
-  Learner(const Event& event, Args args)
+  Learner(const Event& event, Args args, bool with_track)
       : event_(event),
         args_(args),
+        with_track_(with_track),
         copy_(std::string(event.raw) + std::string(kMargin, '\0')),
         at_(copy_.data()),
         end_(at_ + event.raw.size()),
@@ -84,19 +89,18 @@ class EventShapes::Learner {
   }
 
   void read_value(std::uint8_t field, bool in_args) {
-    const bool is_phase = field == static_cast<std::uint8_t>(Key::ph) && *at_ == '"';
     const bool is_args = field == static_cast<std::uint8_t>(Key::args) && *at_ == '{';
     if (is_args && args_ == Args::skip) {
       add_text(at_, Value::args, field);
       text_ = at_ = skip_strict_value(at_, end_);
       return;
     }
-    if (is_phase || is_args) {
+    if (is_args || is_part_of_shape(field)) {
       add_mark(field, false);
       if (is_args)
         read_members(true);
       else
-        at_ = skip_plain_characters(at_ + 1, end_) + 1;
+        at_ = skip_strict_value(at_, end_);
       add_mark(field, true);
       return;
     }
@@ -108,6 +112,13 @@ class EventShapes::Learner {
     }
     add_text(at_, kind_of(at_), field);
     text_ = at_ = skip_strict_value(at_, end_);
+  }
+
+  bool is_part_of_shape(std::uint8_t field) const {
+    const bool is_track = field == static_cast<std::uint8_t>(Key::pid) ||
+                          field == static_cast<std::uint8_t>(Key::tid);
+    return field == static_cast<std::uint8_t>(Key::ph) ||
+           (is_track && with_track_ && !is_nested(*at_));
   }
 
   void add_mark(std::uint8_t field, bool is_end) {
@@ -140,6 +151,7 @@ class EventShapes::Learner {
 
   const Event& event_;
   Args args_;
+  bool with_track_;
   std::string copy_;  // with room behind it
   const char* at_;
   const char* end_;
@@ -156,8 +168,11 @@ void EventShapes::learn(const Event& event) {
     return;
   // What is no string, or an empty one, is no phase.
   if (event.has(Key::ph) && event.phase == 0) return;
-  Learner learner(event, args_);
-  if (learner.run()) insert(learner.path(), learner.marks());
+  for (const bool with_track : {true, false}) {
+    const int max_siblings = with_track ? kMaxTracks : std::numeric_limits<int>::max();
+    Learner learner(event, args_, with_track);
+    if (!learner.run() || insert(learner.path(), learner.marks(), max_siblings)) return;
+  }
 }
 
 void EventShapes::set_args(Args args) {
@@ -179,8 +194,8 @@ void EventShapes::forget() {
   marks_.clear();
 }
 
-void EventShapes::insert(const std::vector<Node>& path,
-                         const std::vector<std::vector<Mark>>& marks) {
+bool EventShapes::insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks,
+                         int max_siblings) {
   std::size_t parent = 0;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto is_same = [&](const Node& node) {
@@ -188,8 +203,10 @@ void EventShapes::insert(const std::vector<Node>& path,
              node.value == path[i].value;
     };
     std::uint32_t* link = &nodes_[parent].child;
-    while (*link != 0 && !is_same(nodes_[*link])) link = &nodes_[*link].sibling;
+    int siblings = 0;
+    for (; *link != 0 && !is_same(nodes_[*link]); ++siblings) link = &nodes_[*link].sibling;
     if (*link == 0) {
+      if (siblings >= max_siblings) return false;
       *link = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back(path[i]);
       nodes_.back().first_mark = static_cast<std::uint16_t>(marks_.size());
@@ -200,6 +217,7 @@ void EventShapes::insert(const std::vector<Node>& path,
       parent = *link;
     }
   }
+  return true;
 }
 
 // Room for all of Node::text must be left behind `at`.

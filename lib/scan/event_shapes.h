@@ -5,9 +5,9 @@
 //
 // A producer writes its events with a few format strings, so the text between the values (keys,
 // colons, commas, indentation) is the same again and again; a real trace has ten to fifty such
-// shapes. They are kept as a trie. To read an event is to compare the text between two values with
-// two SIMD instructions and to find the end of the next value; in the end it is known that the
-// event is strict JSON, too.
+// shapes. Phase, pid and tid count as such text. The shapes are kept as a trie. To read an event is
+// to compare the text between two values with two SIMD instructions and to find the end of the next
+// value; in the end it is known that the event is strict JSON, too.
 #pragma once
 
 #include "event/event.h"
@@ -66,8 +66,8 @@ class EventShapes {
     std::uint16_t present = 0;  // of the Event, where it ends
     char phase = 0;             // the same
   };
-  // Where a field begins or ends within a node's text: of a phase, which is a part of the shape,
-  // and of args, whose members are.
+  // Where a field begins or ends within a node's text: of phase, pid and tid, which are part of the
+  // shape, and of args, whose members are.
   struct Mark {
     std::uint8_t field;
     bool is_end;
@@ -79,7 +79,9 @@ class EventShapes {
   static Value kind_of(const char* value);
   static const char* skip_value(Value value, const char* at, const char* end);
   void set_marks(const Node& node, std::uint32_t text_begin, Event& event) const;
-  void insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks);
+  // False when a text would have more alternatives than that.
+  bool insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks,
+              int max_siblings);
   bool is_full() const;
   void forget();
 
