@@ -156,13 +156,11 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
     const ProcessFacts* process_facts = found == survey.processes.end() ? nullptr : &found->second;
     if (!key.is_foreign && process_facts != nullptr && process.name.empty())
       process.name = rank_title(rank, process_facts->name, pid);
-    // What only metadata names stays, too: a viewer shows no empty row.
-    const bool is_shown = facts.events > 0 || !facts.name.empty();
-    if (process_facts != nullptr && !process_facts->labels.empty() && is_shown &&
+    if (process_facts != nullptr && !process_facts->labels.empty() && facts.events > 0 &&
         std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
             process.labels.end())
       process.labels.push_back(process_facts->labels);
-    if (!is_shown) continue;
+    if (facts.events == 0) continue;
     Thread& thread = process.threads[key];
     thread.events += facts.events;
     thread.is_gpu |= facts.is_gpu;
