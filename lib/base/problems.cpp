@@ -44,7 +44,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"not_json_value", notice,
      "value that JSON does not have (NaN, Infinity, ...); written as a string"},
     {"end_without_begin", notice, "end event (E) without a begin event (B); dropped"},
-    {"begin_without_end", notice, "begin event (B) that is never closed; not counted as a span"},
+    {"begin_without_end", notice, "begin event (B) that is never closed; ends with its file, and counts as no span"},
     {"out_of_order", notice, "begin or end event too far out of time order to be paired exactly"},
     {"rank_from_position", notice,
      "nothing tells the rank; taken from the position among the inputs"},

@@ -25,13 +25,15 @@ enum class Key : std::uint8_t {
   scope,
   args,
   s,
+  unclosed,
   count_  // not a key: how many there are
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
 
 constexpr std::string_view key_name(Key key) {
   constexpr std::array<std::string_view, kKeyCount> kNames{
-      "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "bind_id", "scope", "args", "s"};
+      "name", "cat", "ph",      "ts",    "dur",  "pid", "tid",
+      "id",   "id2", "bind_id", "scope", "args", "s",   "unclosed"};
   return kNames[static_cast<std::size_t>(key)];
 }
 

@@ -9,8 +9,20 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <limits>
+#include <utility>
 
 namespace traceloom {
+namespace {
+
+std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
+  std::int64_t end_ns = 0;
+  if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
 // A handful of replacements in the text of one event, applied in the order of their places.
 class EventWriter::Edit {
  public:
@@ -67,6 +79,17 @@ class EventWriter::Edit {
     }
     out.append(event_.raw, at);
   }
+  // Where in the text of append_to() a place of the event is that no patch has covered.
+  std::size_t place_of(std::uint32_t place) const {
+    std::size_t moved = place;
+    for (std::size_t i = 0; i < patch_count_; ++i) {
+      const Patch& patch = patches_[i];
+      if (patch.end > place) continue;
+      moved += patch.text_size;
+      moved -= patch.end - patch.begin;
+    }
+    return moved;
+  }
 
  private:
   struct Patch {
@@ -97,7 +120,7 @@ class EventWriter::Edit {
 };
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
-  if (!timing.timed || is_stray_end(event)) return;
+  if (!timing.timed || (plan_.keeps_begin_end && is_stray_end(event))) return;
   write_usable(event, timing, state);
 }
 
@@ -145,7 +168,10 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   }
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
+  state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
+  if (!plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E'))
+    return write_half(event, clean, start_ns, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, edit, state);
   // Two clock syncs of one id make catapult stop its import; those of many files have done their
@@ -158,6 +184,25 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   state.out += ",\n";
   edit.append_to(state.out);
   ++state.events;
+}
+
+// Of an E only the args are of interest: all else stands in its B.
+void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
+                             Edit& edit, WriteState& state) const {
+  SliceHalf half;
+  if (event.phase == 'E') {
+    half.text = clean.text(Key::args);
+  } else {
+    edit_ids(event, edit, state);
+    edit.replace(Key::ph, "\"X\"");
+    half.has_duration_key = clean.has(Key::dur);
+    if (half.has_duration_key) edit.replace(Key::dur, "");
+    edit.append_to(half.text);
+    half.duration_at = edit.place_of(clean.range(half.has_duration_key ? Key::dur : Key::ts).end);
+    half.args_begin = edit.place_of(clean.range(Key::args).begin);
+    half.args_end = half.args_begin + clean.text(Key::args).size();
+  }
+  state.halves.add(event, start_ns, std::move(half));
 }
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {

@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/plan.h"
+#include "merge/slice_halves.h"
 #include "scan/event_scanner.h"
 
 #include <cstdint>
@@ -26,6 +27,8 @@ struct WriteState {
   std::string out;  // events, each behind ",\n"
   ProblemCounts problems;
   std::uint64_t events = 0;  // written to out
+  SliceHalves halves;        // B and E events, which are not in out, unless they are to be kept
+  std::int64_t last_ns = 0;  // the latest end of an event
   // The first event that the plan did not expect: of a track that it does not have, or before its
   // origin. Such events are not written.
   std::optional<std::uint64_t> unplanned;
@@ -35,6 +38,8 @@ struct WriteState {
     out.clear();
     problems = {};
     events = 0;
+    halves.clear();
+    last_ns = 0;
     unplanned.reset();
   }
 
@@ -53,7 +58,7 @@ class EventWriter {
   EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
 
   // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
-  // are left out.
+  // are left out; B and E go to state.halves, but for MergePlan::keeps_begin_end.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
@@ -62,6 +67,8 @@ class EventWriter {
   class Edit;
   bool is_stray_end(const Event& event) const;
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
+  void write_half(const Event& event, const Event& clean, std::int64_t start_ns, Edit& edit,
+                  WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;

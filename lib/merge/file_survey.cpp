@@ -8,8 +8,9 @@
 namespace traceloom {
 
 std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options, const FailureHandler& on_failure) {
-  SurveyVisitor visitor(paths.size(), on_failure);
+                                     const ScanOptions& options, const FailureHandler& on_failure,
+                                     bool pairs) {
+  SurveyVisitor visitor(paths.size(), on_failure, pairs);
   scan_files(paths, visitor, options);
   return visitor.take_surveys();
 }

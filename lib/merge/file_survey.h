@@ -54,7 +54,8 @@ struct FileSurvey {
   IdSet async_ids;                                // b n e S T p F
   IdSet merged_async_ids;                         // the same by merged_async_key()
   bool has_other_async_ids = false;               // some id is not as a merge writes it
-  std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending
+  std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
+                                                  // only when asked for
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
   bool sub_microsecond = false;                   // some time is no whole microsecond
@@ -67,7 +68,8 @@ struct FileSurvey {
 // stop, return to leave it out (its survey stays empty).
 using FailureHandler = std::function<void(std::size_t file, const Error& error)>;
 std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options, const FailureHandler& on_failure);
+                                     const ScanOptions& options, const FailureHandler& on_failure,
+                                     bool pairs = false);
 
 // The key of an async event's id within its file: id2.local belongs to a process, id and id2.global
 // do not. Empty when the event has no id.

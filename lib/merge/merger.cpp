@@ -104,7 +104,7 @@ class Merge {
         survey();
       else
         open_output();
-      plan_.emplace(make_plan(inputs_, surveys_));
+      plan_.emplace(make_plan(inputs_, surveys_, options_.keep_begin_end));
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
       scan(paths_of(inputs_), visitor);
@@ -130,14 +130,14 @@ class Merge {
     const std::optional<MergePlan> plan = try_plan(*guess);
     if (!plan) return false;
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor surveyor(paths.size(), on_failure);
+    SurveyVisitor surveyor(paths.size(), on_failure, options_.keep_begin_end);
     WriteVisitor writer(*plan, *output_);
     writer.write_head(*guess);
     OnePassVisitor visitor(surveyor, writer);
     scan(paths, visitor);
     keep_surveys(surveyor.take_surveys());
     if (writer.unplanned() || inputs_.size() < paths.size()) return false;
-    plan_.emplace(make_plan(inputs_, surveys_));
+    plan_.emplace(make_plan(inputs_, surveys_, options_.keep_begin_end));
     if (!writes_the_same(*plan, *guess, *plan_, surveys_)) return false;
     finish(writer);
     return true;
@@ -146,7 +146,7 @@ class Merge {
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   std::optional<MergePlan> try_plan(const std::vector<FileSurvey>& guess) const {
     try {
-      return make_plan(options_.inputs, guess);
+      return make_plan(options_.inputs, guess, options_.keep_begin_end);
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -154,7 +154,7 @@ class Merge {
 
   void survey() {
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor visitor(options_.inputs.size(), on_failure);
+    SurveyVisitor visitor(options_.inputs.size(), on_failure, options_.keep_begin_end);
     scan(paths_of(options_.inputs), visitor);
     keep_surveys(visitor.take_surveys());
   }

@@ -25,7 +25,8 @@ struct MergeOptions {
   std::string output;    // "-" is stdout; a name that ends in .gz is written as gzip
   unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
-  bool keep_going = false;  // leave out an input that is no trace instead of stopping
+  bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
+  bool keep_going = false;      // leave out an input that is no trace instead of stopping
   // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;

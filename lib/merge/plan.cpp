@@ -27,7 +27,8 @@ std::uint64_t id_range(const std::vector<FileSurvey>& surveys, IdsOf ids_of) {
 
 }  // namespace
 
-MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys) {
+MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                    bool keeps_begin_end) {
   std::vector<FileEvidence> evidence;
   std::vector<std::optional<std::int64_t>> first_ns;
   bool sub_microsecond = false;
@@ -39,7 +40,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   const std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
   const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns);
 
-  MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond};
+  MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond, keeps_begin_end};
   const std::uint64_t flow_range =
       id_range(surveys, [](const FileSurvey& s) -> const IdSet& { return s.flow_ids; });
   const std::uint64_t bind_range =

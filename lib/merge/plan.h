@@ -37,8 +37,10 @@ struct MergePlan {
   TrackPlan tracks;
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
+  bool keeps_begin_end = false;  // B and E stay what they are
 };
 
-MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys);
+MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                    bool keeps_begin_end = false);
 
 }  // namespace traceloom

@@ -85,8 +85,6 @@ class Sampler {
     parser_.finish(size, false);
     visitor_.end_file(0, {parser_, {}, 0, size});
     FileSurvey survey = std::move(visitor_.take_surveys().front());
-    // Between two pieces B and E lose each other; a trace that is whole has no stray ones.
-    survey.orphan_ends.clear();
     survey.problems = {};
     // Who has a name has events, mostly; on two of three traces the samples miss a rare one.
     for (TrackFacts& track : survey.tracks)

@@ -130,12 +130,13 @@ void SurveyVisitor::Chunk::add_ids(const Event& event) {
   if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
 }
 
-SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure)
+SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs)
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
       pairers_(files),
-      on_failure_(on_failure) {}
+      on_failure_(on_failure),
+      pairs_(pairs) {}
 
 std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
   return std::make_unique<Chunk>();
@@ -164,10 +165,9 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
   chunk.sub_microsecond |= timing.sub_microsecond;
-  if (event.phase == 'B' || event.phase == 'E')
+  if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
-  else if (event.phase != 'X' || event.has(Key::bind_id))
-    chunk.add_ids(event);
+  if (event.phase != 'X' || event.has(Key::bind_id)) chunk.add_ids(event);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {

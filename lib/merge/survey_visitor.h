@@ -19,8 +19,8 @@ namespace traceloom {
 
 class SurveyVisitor : public FileVisitor {
  public:
-  // `on_failure` must live as long.
-  SurveyVisitor(std::size_t files, const FailureHandler& on_failure);
+  // `on_failure` must live as long. `pairs`: whether stray end events are of interest.
+  SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false);
 
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -43,6 +43,7 @@ class SurveyVisitor : public FileVisitor {
   std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
+  bool pairs_;
 };
 
 }  // namespace traceloom

@@ -2,6 +2,7 @@
 
 #include "merge/frame.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -85,10 +86,33 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   else
     output_.write(chunk.state.out);
   events_[file] += chunk.state.events;
+  last_ns_ = std::max(last_ns_, chunk.state.last_ns);
+  if (chunk.state.halves.empty()) return;
+  if (!slices_) slices_ = std::make_unique<SliceJoiner>();
+  slices_->take(chunk.state.halves);
+  write_joined(file);
+}
+
+// What the joiner has to give, if anything.
+void WriteVisitor::write_joined(std::size_t file) {
+  if (slices_->out().empty()) return;
+  if (output_.is_gzip())
+    output_.write_block(compress_block(slices_->out(), output_.gzip_level()));
+  else
+    output_.write(slices_->out());
+  events_[file] += slices_->events();
+  slices_->clear_out();
 }
 
 void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   text_bytes_[file] = end.text_bytes;
+  if (slices_ && !unplanned_) {
+    slices_->finish(last_ns_);
+    write_joined(file);
+    problems_[file].add(slices_->problems());
+  }
+  slices_.reset();
+  last_ns_ = 0;
 }
 
 }  // namespace traceloom

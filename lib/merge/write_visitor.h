@@ -10,6 +10,7 @@
 #include "merge/file_survey.h"
 #include "merge/merge_output.h"
 #include "merge/plan.h"
+#include "merge/slice_joiner.h"
 #include "scan/scan_files.h"
 
 #include <atomic>
@@ -57,6 +58,7 @@ class WriteVisitor : public FileVisitor {
 
  private:
   struct Chunk;
+  void write_joined(std::size_t file);
 
   const MergePlan& plan_;
   MergeOutput& output_;
@@ -64,6 +66,8 @@ class WriteVisitor : public FileVisitor {
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;
   std::vector<std::uint64_t> text_bytes_;
+  std::unique_ptr<SliceJoiner> slices_;  // of the file that is being taken, when it has B or E
+  std::int64_t last_ns_ = 0;             // the latest end of an event of that file
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // the same, for other threads
   std::mutex mutex_;

@@ -26,7 +26,7 @@ std::int64_t BeginEndPair::duration_ns() const {
 }
 
 void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {
-  Record record{start_ns, event.offset, 0, kNoText, kNoText, event.phase == 'E'};
+  Record record{start_ns, event.offset, 0, kNoText, kNoText, kNoPayload, event.phase == 'E'};
   const std::string_view pid = event.text(Key::pid);
   scratch_.assign(pid.data(), pid.size());
   scratch_ += kTrackSeparator;
@@ -49,14 +49,16 @@ void BeginEndBatch::clear() {
   pid_sizes_.clear();
 }
 
-void BeginEndPairer::take(const BeginEndBatch& batch) {
+void BeginEndPairer::take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads) {
   const std::vector<std::uint32_t> texts = number_texts(batch);
   const std::vector<std::uint32_t> tracks = number_tracks(batch);
-  for (Record record : batch.records_) {
+  for (std::size_t i = 0; i < batch.records_.size(); ++i) {
+    Record record = batch.records_[i];
+    if (!payloads.empty()) record.payload = payloads[i];
     record.track = tracks[record.track];
     if (record.name != kNoText) record.name = texts[record.name];
     if (record.category != kNoText) record.category = texts[record.category];
-    if (released_any_ && record.start_ns < released_ns_)
+    if (record.start_ns < tracks_[record.track].released_ns)
       problems_.add(Problem::out_of_order, record.offset);
     waiting_sorted_ &= waiting_.empty() || waiting_.back().start_ns <= record.start_ns;
     waiting_.push_back(record);
@@ -95,9 +97,16 @@ std::vector<std::uint32_t> BeginEndPairer::number_tracks(const BeginEndBatch& ba
 
 void BeginEndPairer::finish() {
   release(waiting_.size());
-  for (const Track& track : tracks_)
-    for (std::uint32_t i = track.innermost; i != kNone; i = open_[i].outer)
-      problems_.add(Problem::begin_without_end, open_[i].begin.offset);
+  for (const Track& track : tracks_) {
+    std::uint32_t outermost = track.innermost;
+    while (outermost != kNone && open_[outermost].outer != kNone)
+      outermost = open_[outermost].outer;
+    for (std::uint32_t i = outermost; i != kNone; i = open_[i].inner) {
+      const Record& begin = open_[i].begin;
+      problems_.add(Problem::begin_without_end, begin.offset);
+      if (handlers_.open_begin) handlers_.open_begin({begin.start_ns, begin.payload});
+    }
+  }
   std::sort(orphan_ends_.begin(), orphan_ends_.end());
 }
 
@@ -106,16 +115,13 @@ void BeginEndPairer::release(std::size_t count) {
   if (!waiting_sorted_) std::stable_sort(waiting_.begin(), waiting_.end(), kByTime);
   waiting_sorted_ = true;
   for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t& released_ns = tracks_[waiting_[i].track].released_ns;
+    released_ns = std::max(released_ns, waiting_[i].start_ns);
     if (waiting_[i].is_end) {
       close(waiting_[i]);
     } else {
       open(waiting_[i]);
     }
-  }
-  if (count > 0) {
-    const std::int64_t newest_ns = waiting_[count - 1].start_ns;
-    released_ns_ = released_any_ ? std::max(released_ns_, newest_ns) : newest_ns;
-    released_any_ = true;
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
 }
@@ -150,19 +156,27 @@ void BeginEndPairer::close(const Record& end) {
   if (index == kNone || open_[index].begin.start_ns > end.start_ns) {
     problems_.add(Problem::end_without_begin, end.offset);
     orphan_ends_.push_back(end.offset);
+    if (handlers_.stray_end) handlers_.stray_end(end.payload);
     return;
   }
   const Record& begin = open_[index].begin;
-  if (on_pair_)
-    on_pair_({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns, begin.offset,
-              end.offset});
+  if (handlers_.pair)
+    handlers_.pair({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns,
+                    begin.offset, end.offset, begin.payload, end.payload,
+                    same_start_outer(open_[index])});
   unlink(index);
+}
+
+std::uint32_t BeginEndPairer::same_start_outer(const Open& open) const {
+  if (open.outer == kNone || open_[open.outer].begin.start_ns != open.begin.start_ns)
+    return kNoPayload;
+  return open_[open.outer].begin.payload;
 }
 
 // Takes an open B out of both chains. It is the innermost of its name: whoever closes by name takes
 // that one, and the innermost of its track is the innermost of its name too.
 void BeginEndPairer::unlink(std::uint32_t index) {
-  const OpenBegin& closed = open_[index];
+  const Open& closed = open_[index];
   if (closed.inner == kNone) {
     tracks_[closed.begin.track].innermost = closed.outer;
   } else {

@@ -3,7 +3,7 @@
 //   BeginEndBatch batch;                                  // in parallel, one a chunk
 //   if (event.phase == 'B' || event.phase == 'E') batch.add(event, timing.start_ns);
 //
-//   BeginEndPairer pairer([&](const BeginEndPair& pair) { use(pair); });
+//   BeginEndPairer pairer({.pair = [&](const BeginEndPair& pair) { use(pair); }});
 //   pairer.take(batch);                                   // all of a file, in file order
 //   pairer.finish();
 //   drop(pairer.orphan_ends());
@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ class BeginEndBatch {
     std::uint32_t track;
     std::uint32_t name;      // kNoText when there is none
     std::uint32_t category;  // of B only
+    std::uint32_t payload;
     bool is_end;
   };
 
@@ -56,6 +58,9 @@ class BeginEndBatch {
   std::string scratch_;
 };
 
+// A number that somebody gives to an event, to know it again.
+inline constexpr std::uint32_t kNoPayload = ~std::uint32_t{0};
+
 struct BeginEndPair {
   std::uint32_t track;     // for BeginEndPairer::pid() and tid()
   std::uint32_t name;      // for text(), of the B; kNoText when it has none
@@ -64,6 +69,10 @@ struct BeginEndPair {
   std::int64_t end_ns;  // never before start_ns
   std::uint64_t begin_offset;
   std::uint64_t end_offset;
+  std::uint32_t begin_payload;
+  std::uint32_t end_payload;
+  // Of the B around this one, if it is open still and starts at the same time.
+  std::uint32_t same_start_outer;
 
   // What does not fit (584 years) is cut to what does.
   std::int64_t duration_ns() const;
@@ -71,23 +80,35 @@ struct BeginEndPair {
 
 inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 
+// A B that is never closed.
+struct OpenBegin {
+  std::int64_t start_ns;
+  std::uint32_t payload;
+};
+
+// Each may be left out.
+struct BeginEndHandlers {
+  std::function<void(const BeginEndPair&)> pair;         // in the order of the E's times
+  std::function<void(std::uint32_t payload)> stray_end;  // an E without a B
+  std::function<void(const OpenBegin&)> open_begin;      // at finish(), the outer ones first
+};
+
 // Pairs the B and E events of one file; make another one for the next file. Linear in the number of
 // events, however many are open. Memory: the open B's, the reorder buffer, the orphans' offsets and
 // each distinct name and track. Not thread-safe.
 class BeginEndPairer {
  public:
-  using PairHandler = std::function<void(const BeginEndPair&)>;
-
   // Events may stand out of time order in the file; up to `reorder_records` of them are held back
-  // to be sorted. An event that is older than what had to be released is Problem::out_of_order and
-  // is taken as it comes.
-  static constexpr std::size_t kReorderRecords = std::size_t{1} << 20;
+  // to be sorted. An event that is older than what had to be released of its track is
+  // Problem::out_of_order and is taken as it comes.
+  static constexpr std::size_t kReorderRecords = std::size_t{1} << 16;
 
-  // `on_pair` is called for each pair, in the order of the E's times.
-  explicit BeginEndPairer(PairHandler on_pair = {}, std::size_t reorder_records = kReorderRecords)
-      : on_pair_(std::move(on_pair)), reorder_records_(reorder_records) {}
+  explicit BeginEndPairer(BeginEndHandlers handlers = {},
+                          std::size_t reorder_records = kReorderRecords)
+      : handlers_(std::move(handlers)), reorder_records_(reorder_records) {}
 
-  void take(const BeginEndBatch& batch);
+  // `payloads`: one for each record of the batch, or none.
+  void take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads = {});
   // No more batches: pairs what is left and counts what stays open.
   void finish();
 
@@ -109,11 +130,12 @@ class BeginEndPairer {
   struct Track {
     std::string pid;
     std::string tid;
-    std::uint32_t innermost = kNone;  // in open_
+    std::uint32_t innermost = kNone;                                      // in open_
+    std::int64_t released_ns = std::numeric_limits<std::int64_t>::min();  // up to which it has been
   };
   // An open B: a link of two chains, the open B's of its track and those that share its name as
   // well.
-  struct OpenBegin {
+  struct Open {
     Record begin;
     std::uint32_t outer;  // in its track, kNone at the end
     std::uint32_t inner;
@@ -127,17 +149,16 @@ class BeginEndPairer {
   void release(std::size_t count);
   void open(const Record& begin);
   void close(const Record& end);
+  std::uint32_t same_start_outer(const Open& open) const;
   void unlink(std::uint32_t index);
 
-  PairHandler on_pair_;
+  BeginEndHandlers handlers_;
   std::size_t reorder_records_;
   ProblemCounts problems_;
   std::vector<std::uint64_t> orphan_ends_;
 
   std::vector<Record> waiting_;
   bool waiting_sorted_ = true;
-  bool released_any_ = false;
-  std::int64_t released_ns_ = 0;  // the time up to which records have been released
 
   StringTable raw_texts_;  // JSON text -> numbers of texts_
   std::vector<std::uint32_t> text_of_raw_;
@@ -149,7 +170,7 @@ class BeginEndPairer {
 
   StringTable chain_names_;            // (track, name)
   std::vector<std::uint32_t> chains_;  // the innermost open B of each
-  std::vector<OpenBegin> open_;
+  std::vector<Open> open_;
   std::vector<std::uint32_t> free_;  // places in open_ that can be used again
 };
 

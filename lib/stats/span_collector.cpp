@@ -27,7 +27,9 @@ class SpanCollector::PairReader {
   PairReader(SpanCollector& collector, std::size_t file)
       : collector_(collector),
         file_(file),
-        pairer_([this](const BeginEndPair& pair) { add(pair); }) {}
+        pairer_({.pair = [this](const BeginEndPair& pair) { add(pair); },
+                 .stray_end = {},
+                 .open_begin = {}}) {}
 
   void take(const BeginEndBatch& batch) {
     pairer_.take(batch);
@@ -115,6 +117,9 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
   if (event.phase == 'M') {
     chunk.evidence.add(event);
     chunk.has_evidence = true;
+  } else if (event.phase == 'X' && event.has(Key::unclosed)) {
+    // A merge has closed it at the end of its file: nobody knows how long it took.
+    result.problems.add(Problem::begin_without_end, event.offset);
   } else if (event.phase == 'X') {
     if (timing.usable && is_in_window(file, timing.start_ns))
       chunk.spans.add(event, file, timing.duration_ns);

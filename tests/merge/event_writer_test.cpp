@@ -26,7 +26,7 @@ struct PlannedFile {
 // Writes the files' lists; `files` are rank 3 unless told otherwise.
 class Writing {
  public:
-  explicit Writing(const std::vector<PlannedFile>& files) {
+  explicit Writing(const std::vector<PlannedFile>& files, bool keep_begin_end = false) {
     std::vector<Input> inputs;
     std::vector<std::string> paths;
     for (const PlannedFile& file : files) {
@@ -34,8 +34,9 @@ class Writing {
       paths.push_back(folder_.write("f" + std::to_string(paths.size()) + ".json", file.text));
       inputs.push_back({paths.back(), file.rank});
     }
-    surveys_ = survey_files(paths, {1, {}}, [](std::size_t, const Error& error) { throw error; });
-    plan_ = std::make_unique<MergePlan>(make_plan(inputs, surveys_));
+    surveys_ = survey_files(paths, {1, {}}, [](std::size_t, const Error& error) { throw error; },
+                            keep_begin_end);
+    plan_ = std::make_unique<MergePlan>(make_plan(inputs, surveys_, keep_begin_end));
   }
 
   Written write(std::size_t file = 0) {
@@ -166,11 +167,11 @@ TEST_CASE("event_writer: leaves out what has no usable time or no phase") {
 }
 
 TEST_CASE("event_writer: leaves out stray end events, and only those") {
-  const Written all = written(R"([{"ph":"E","ts":1,"pid":1,"tid":7,"name":"a"},
-                                  {"ph":"B","ts":2,"pid":1,"tid":7,"name":"a"},
-                                  {"ph":"E","ts":3,"pid":1,"tid":7,"name":"b"},
-                                  {"ph":"E","ts":4,"pid":1,"tid":7,"name":"a"}])");
-  CHECK(all.events == Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",
+  const std::string list = R"([{"ph":"E","ts":1,"pid":1,"tid":7,"name":"a"},
+                               {"ph":"B","ts":2,"pid":1,"tid":7,"name":"a"},
+                               {"ph":"E","ts":3,"pid":1,"tid":7,"name":"b"},
+                               {"ph":"E","ts":4,"pid":1,"tid":7,"name":"a"}])";
+  CHECK(Writing({{list, 3}}, true).write().events == Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",
                             R"({"ph":"E","ts":2,"pid":3,"tid":7,"name":"a"})"});
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("merger: threads of a process without a pid share no row with those of
   merge_traces(options);
   const std::string merged = read_file(folder.path("out.json"));
   CHECK(merged.find(R"("ts":5,"pid":0,"tid":7)") == std::string::npos);
-  CHECK(merged.find(R"({"pid": 0, "ph":"B","name":"x","ts":5,"tid":10000000})") !=
+  CHECK(merged.find(R"({"pid": 0, "ph":"X","name":"x","ts":5, "dur": 15,"tid":10000000})") !=
         std::string::npos);
 }
 

@@ -71,6 +71,10 @@ TEST_CASE("oracle_comparison: the merge of random ranks has the events that the 
       const RandomSet set = random_set(seed, style, 1 + static_cast<std::int64_t>(seed % 4), 200);
       const TemporaryFolder folder;
       MergeOptions options = merge_options(folder, set.files, "merged.json");
+      options.keep_begin_end = true;
+      merge_traces(options);
+      check_same(read_merged(read_file(options.output)), oracle::merge(set.inputs, true));
+      options.keep_begin_end = false;
       merge_traces(options);
       const std::string merged = read_file(options.output);
       REQUIRE(is_strict_json(merged));
@@ -133,8 +137,12 @@ TEST_CASE("oracle_comparison: a rank split into two files keeps everything") {
         if (is_metadata || (half == 0) == is_first)
           halves[half] += (halves[half].size() > 1 ? ",\n" : "") + line;
     }
-    const std::string merged =
-        merge_texts({{"a-rank0.json", halves[0] + "]"}, {"b-rank0.json", halves[1] + "]"}});
-    check_same(read_merged(merged), oracle::merge(set.inputs));
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(
+        folder, {{"a-rank0.json", halves[0] + "]"}, {"b-rank0.json", halves[1] + "]"}}, "out.json");
+    // What stays open ends with its file, so that it would end elsewhere in a half.
+    options.keep_begin_end = true;
+    merge_traces(options);
+    check_same(read_merged(read_file(options.output)), oracle::merge(set.inputs, true));
   }
 }

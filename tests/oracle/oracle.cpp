@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -79,7 +80,7 @@ std::string id_text(const Json* value) {
 struct Pairs {
   std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
   std::vector<const TraceEvent*> orphans;
-  std::uint64_t unclosed = 0;
+  std::vector<const TraceEvent*> unclosed;
 };
 
 void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
@@ -102,7 +103,7 @@ void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
       open.erase(std::next(begin).base());
     }
   }
-  pairs.unclosed += open.size();
+  pairs.unclosed.insert(pairs.unclosed.end(), open.begin(), open.end());
 }
 
 Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
@@ -175,7 +176,7 @@ FileSpans find_spans(const Input& input) {
     result.spans.push_back({begin->name.value_or(""), 'B', start, round_to_ns(end->ts) - start});
   }
   result.orphan_ends = pairs.orphans.size();
-  result.unclosed_begins = pairs.unclosed;
+  result.unclosed_begins = pairs.unclosed.size();
   return result;
 }
 
@@ -189,19 +190,69 @@ std::vector<SummaryRow> summarize(const std::vector<Input>& inputs) {
   return rows;
 }
 
-std::vector<MergedEvent> merge(const std::vector<Input>& inputs) {
+namespace {
+
+// Members of the end's args stand where both have them.
+std::string merged_args(const TraceEvent& begin, const TraceEvent& end) {
+  const Json* of_begin = begin.json->find("args");
+  const Json* of_end = end.json->find("args");
+  if (of_end == nullptr) return of_begin == nullptr ? "" : canonical_text(*of_begin);
+  if (of_begin == nullptr) return canonical_text(*of_end);
+  if (of_end->keys.empty()) return canonical_text(*of_begin);
+  Json merged = *of_begin;
+  if (merged.kind != Json::Kind::object) merged = *of_end;
+  for (std::size_t i = 0; i < of_end->keys.size(); ++i) {
+    const auto same = std::find(merged.keys.begin(), merged.keys.end(), of_end->keys[i]);
+    if (same == merged.keys.end()) {
+      merged.keys.push_back(of_end->keys[i]);
+      merged.items.push_back(of_end->items[i]);
+    } else {
+      merged.items[static_cast<std::size_t>(same - merged.keys.begin())] = of_end->items[i];
+    }
+  }
+  return canonical_text(merged);
+}
+
+}  // namespace
+
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end) {
   std::vector<MergedEvent> merged;
   for (const Input& input : inputs) {
     const Json document = parse_trace(input.text);
     const std::vector<TraceEvent> events = list_events(document);
-    const std::vector<const TraceEvent*> orphans = pair_begin_end(events).orphans;
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    const auto add = [&](const TraceEvent& event, char phase, std::int64_t duration,
+                         const std::string& args) {
+      merged.push_back({input.rank, round_to_ns(event.ts) + input.shift_ns, phase,
+                        event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
+                        duration, args});
+    };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
-      if (std::find(orphans.begin(), orphans.end(), &event) != orphans.end()) continue;
+      last_ns = std::max(last_ns, round_to_ns(event.ts) + duration_of(event) + input.shift_ns);
+      if (event.phase == 'B' || event.phase == 'E') continue;
       const Json* args = event.json->find("args");
-      merged.push_back({input.rank, round_to_ns(event.ts) + input.shift_ns, event.phase,
-                        event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
-                        duration_of(event), args == nullptr ? "" : canonical_text(*args)});
+      add(event, event.phase, duration_of(event), args == nullptr ? "" : canonical_text(*args));
+    }
+    const Pairs pairs = pair_begin_end(events);
+    const auto add_as_written = [&](const TraceEvent& event) {
+      const Json* args = event.json->find("args");
+      add(event, event.phase, 0, args == nullptr ? "" : canonical_text(*args));
+    };
+    if (keep_begin_end) {
+      for (const auto& [begin, end] : pairs.matched) {
+        add_as_written(*begin);
+        add_as_written(*end);
+      }
+      for (const TraceEvent* begin : pairs.unclosed) add_as_written(*begin);
+      continue;
+    }
+    for (const auto& [begin, end] : pairs.matched)
+      add(*begin, 'X', round_to_ns(end->ts) - round_to_ns(begin->ts), merged_args(*begin, *end));
+    for (const TraceEvent* begin : pairs.unclosed) {
+      const Json* args = begin->json->find("args");
+      add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns),
+          args == nullptr ? "" : canonical_text(*args));
     }
   }
   std::sort(merged.begin(), merged.end());

@@ -82,8 +82,9 @@ struct MergedEvent {
   friend auto operator<=>(const MergedEvent&, const MergedEvent&) = default;
 };
 
-// Every event but metadata (M) and orphaned E, with its file's rank and shift; sorted. Pids, tids
-// and ids are left out: a merge rewrites them.
-std::vector<MergedEvent> merge(const std::vector<Input>& inputs);
+// Every event but metadata (M), with its file's rank and shift; sorted. B and E are one X, with the
+// args of both; a B that is never closed ends with the last event of its file. Pids, tids and ids
+// are left out: a merge rewrites them. With `keep_begin_end` every B stays, and every E that has one.
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end = false);
 
 }  // namespace traceloom::oracle

@@ -129,11 +129,26 @@ TEST_CASE("oracle: merge shifts each file, leaves out metadata and orphans, keep
   const std::string rank1 =
       TraceText().x("gemm", "-0.5", "1.25").c("mem", 2, R"({"v": 1.50})").object();
   CHECK(shown(merge({{rank1, 1, -2'000}, {rank0, 0, 10}})) ==
+        "0 1010 X step/c 3000 {\"a\":\"é\",\"b\":1}\n"
+        "0 6010 X open/c 0 \n"
+        "1 -2500 X gemm/ 1250 \n"
+        "1 0 C mem/ 0 {\"v\":1.50}\n");
+  CHECK(shown(merge({{rank1, 1, -2'000}, {rank0, 0, 10}}, true)) ==
         "0 1010 B step/c 0 {\"a\":\"é\",\"b\":1}\n"
         "0 4010 E step/c 0 \n"
         "0 6010 B open/c 0 \n"
         "1 -2500 X gemm/ 1250 \n"
         "1 0 C mem/ 0 {\"v\":1.50}\n");
+}
+
+TEST_CASE("oracle: a joined slice has the args of both, those of the end first") {
+  const auto joined = [](const std::string& begin_args, const std::string& end_args) {
+    return shown(merge({{TraceText().b("s", 1, begin_args).e("s", 3, end_args).array(), 0, 0}}));
+  };
+  CHECK(joined(R"({"a": 1, "b": 2})", R"({"b": 3, "c": 4})") ==
+        "0 1000 X s/ 2000 {\"a\":1,\"b\":3,\"c\":4}\n");
+  CHECK(joined(R"({"a": 1})", "{}") == "0 1000 X s/ 2000 {\"a\":1}\n");
+  CHECK(joined(R"("text")", R"({"b": 3})") == "0 1000 X s/ 2000 {\"b\":3}\n");
 }
 
 TEST_CASE("random_trace: a seed gives one text, seeds give different ones") {
@@ -147,7 +162,7 @@ TEST_CASE("random_trace: has every everyday phase, orphans and unclosed B") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::string text =
         random_trace({.seed = seed, .style = static_cast<TraceStyle>(seed % 3), .events = 100});
-    for (const oracle::MergedEvent& event : merge({{text, 0, 0}})) phases.insert(event.phase);
+    for (const oracle::MergedEvent& event : merge({{text, 0, 0}}, true)) phases.insert(event.phase);
     const FileSpans found = find_spans({text, 0, 0});
     sum.orphan_ends += found.orphan_ends;
     sum.unclosed_begins += found.unclosed_begins;

@@ -34,14 +34,17 @@ Paired pair_up(const std::string& list, std::size_t batch_events = 1000,
     return number == kNoText ? std::string("-") : std::string(self->text(number));
   };
   BeginEndPairer pairer(
-      [&](const BeginEndPair& pair) {
-        result.spans.push_back(fmt::format("{} {}+{}",
-                                           pair.name == kNoText ? "" : text_of(pair.name),
-                                           pair.start_ns, pair.duration_ns()));
-        result.pairs.push_back(fmt::format(
-            "{} {} {}/{} {}+{}", text_of(pair.name), text_of(pair.category), self->pid(pair.track),
-            self->tid(pair.track), pair.start_ns, pair.duration_ns()));
-      },
+      {.pair =
+           [&](const BeginEndPair& pair) {
+             result.spans.push_back(fmt::format("{} {}+{}",
+                                                pair.name == kNoText ? "" : text_of(pair.name),
+                                                pair.start_ns, pair.duration_ns()));
+             result.pairs.push_back(fmt::format(
+                 "{} {} {}/{} {}+{}", text_of(pair.name), text_of(pair.category),
+                 self->pid(pair.track), self->tid(pair.track), pair.start_ns, pair.duration_ns()));
+           },
+       .stray_end = {},
+       .open_begin = {}},
       reorder_records);
   self = &pairer;
   ProblemCounts ignored;
@@ -200,8 +203,62 @@ TEST_CASE("begin_end: half a million open B's and as many E's of other names tak
   CHECK(pairer.problems().count(Problem::begin_without_end) == 500'000);
 }
 
+TEST_CASE("begin_end: order counts within a track only") {
+  TraceText trace;
+  for (int i = 0; i < 20; ++i) trace.b("s", 1000 + i * 10).e("s", 1005 + i * 10);
+  std::string text = trace.array();
+  const std::size_t end = text.rfind(']');
+  for (int i = 0; i < 20; ++i)
+    text.insert(end, fmt::format(R"(,{{"ph":"{}","name":"t","ts":{},"pid":1,"tid":2}})",
+                                 i % 2 == 0 ? "E" : "B", 100 - i));
+  const Paired paired = pair_up(text, 1, 8);
+  CHECK(paired.problems.empty());
+  CHECK(paired.pairs.size() == 30);
+}
+
+TEST_CASE("begin_end: knows events by their payloads, and what stays open from outside in") {
+  std::vector<std::string> said;
+  BeginEndPairer pairer(
+      {.pair =
+           [&](const BeginEndPair& pair) {
+             said.push_back(fmt::format("{}-{} in {}", pair.begin_payload, pair.end_payload,
+                                        pair.same_start_outer == kNoPayload
+                                            ? "nothing"
+                                            : std::to_string(pair.same_start_outer)));
+           },
+       .stray_end =
+           [&](std::uint32_t payload) { said.push_back(fmt::format("stray {}", payload)); },
+       .open_begin =
+           [&](const OpenBegin& open) {
+             said.push_back(fmt::format("open {} at {}", open.payload, open.start_ns));
+           }});
+  BeginEndBatch batch;
+  const auto add = [&](char phase, const std::string& name, std::int64_t ns) {
+    const std::string text =
+        fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":1}})", phase, name);
+    ProblemCounts ignored;
+    EventScanner scanner;
+    scanner.start(text, 0, Position::first, ignored);
+    batch.add(*scanner.next(), ns);
+  };
+  add('B', "a", 1);  // 10
+  add('B', "b", 5);  // 11
+  add('B', "c", 5);  // 12
+  add('E', "x", 6);  // 13
+  add('E', "c", 7);  // 14
+  add('B', "d", 7);  // 15
+  add('E', "d", 7);  // 16
+  add('B', "e", 9);  // 17
+  pairer.take(batch, {10, 11, 12, 13, 14, 15, 16, 17});
+  pairer.finish();
+  CHECK(said == Strings{"stray 13", "12-14 in 11", "15-16 in nothing", "open 10 at 1",
+                        "open 11 at 5", "open 17 at 9"});
+}
+
 TEST_CASE("begin_end: a span too long for 64 bits is cut to what fits") {
-  const BeginEndPair pair{0, 0, 0, std::numeric_limits<std::int64_t>::min(), 5, 0, 0};
+  BeginEndPair pair{};
+  pair.start_ns = std::numeric_limits<std::int64_t>::min();
+  pair.end_ns = 5;
   CHECK(pair.duration_ns() == std::numeric_limits<std::int64_t>::max());
 }
 

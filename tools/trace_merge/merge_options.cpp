@@ -30,6 +30,10 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                              kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))
       ->group("Output")
       ->type_name("N");
+  app.add_flag("--keep-begin-end", command.merge.keep_begin_end,
+               "Leave begin and end events (B, E) as they are instead of joining each pair to one "
+               "X event")
+      ->group("Output");
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);

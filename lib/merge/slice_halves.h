@@ -1,0 +1,44 @@
+// The begin (B) and end events (E) of a chunk, written as far as that can be done before they are
+// joined.
+//
+//   halves.add(event, start_ns, {text, ...});     // in parallel, by EventWriter
+//   joiner.take(halves);                          // in file order
+#pragma once
+
+#include "scan/begin_end.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct SliceHalf {
+  // Of a B: the whole event as an X, but for its duration. Of an E: its args, or nothing.
+  std::string text;
+  // Of a B, places in `text`: where the duration goes, and the args.
+  std::size_t duration_at = 0;
+  bool has_duration_key = false;  // the key is there already, only the number is missing
+  std::size_t args_begin = 0;     // equal to args_end when there are none
+  std::size_t args_end = 0;
+};
+
+// One B or E event after the other; reuse it, it keeps its memory.
+struct SliceHalves {
+  BeginEndBatch batch;
+  std::vector<SliceHalf> halves;  // one for each record of the batch
+
+  // `start_ns` is the time of the merge.
+  void add(const Event& event, std::int64_t start_ns, SliceHalf half) {
+    batch.add(event, start_ns);
+    halves.push_back(std::move(half));
+  }
+  bool empty() const { return halves.empty(); }
+  void clear() {
+    batch.clear();
+    halves.clear();
+  }
+};
+
+}  // namespace traceloom

@@ -1,0 +1,124 @@
+#include "merge/slice_joiner.h"
+
+#include "base/json_string.h"
+#include "event/trace_time.h"
+#include "survey/json_member.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+// The args of both halves; where both have a member, the end's stands, as viewers have it.
+std::string merged_args(std::string_view begin, std::string_view end) {
+  Members members = json_members(begin);
+  const Members of_end = json_members(end);
+  if (of_end.empty()) return std::string(begin);
+  for (const auto& [key, value] : of_end) {
+    const auto same =
+        std::find_if(members.begin(), members.end(),
+                     [&, &key = key](const auto& member) { return member.first == key; });
+    if (same != members.end())
+      same->second = value;
+    else
+      members.emplace_back(key, value);
+  }
+  std::string text = "{";
+  for (const auto& [key, value] : members) {
+    if (text.size() > 1) text += ", ";
+    append_json_string(text, key);
+    text += ": " + value;
+  }
+  return text + "}";
+}
+
+std::string joined(const SliceHalf& begin, std::string_view end_args, std::int64_t duration_ns) {
+  std::string duration = begin.has_duration_key ? "" : ", \"dur\": ";
+  append_microseconds(duration, duration_ns);
+  std::string text = begin.text;
+  const std::string_view args(begin.text.data() + begin.args_begin,
+                              begin.args_end - begin.args_begin);
+  if (!end_args.empty() && end_args != args) {
+    if (args.empty())
+      text.insert(text.size() - 1, ", \"args\": " + std::string(end_args));
+    else
+      text.replace(begin.args_begin, args.size(), merged_args(args, end_args));
+  }
+  // Places before the args are what they were.
+  const std::size_t at = begin.duration_at;
+  const std::size_t moved =
+      at >= begin.args_end && !args.empty() ? text.size() - begin.text.size() : 0;
+  text.insert(at + moved, duration);
+  return text;
+}
+
+}  // namespace
+
+SliceJoiner::SliceJoiner()
+    : pairer_({.pair = [this](const BeginEndPair& pair) { join(pair); },
+               .stray_end = [this](std::uint32_t payload) { release(payload); },
+               .open_begin = [this](const OpenBegin& begin) { close_open(begin); }}) {}
+
+void SliceJoiner::take(const SliceHalves& halves) {
+  payloads_.clear();
+  for (const SliceHalf& half : halves.halves) payloads_.push_back(keep(half));
+  pairer_.take(halves.batch, payloads_);
+}
+
+void SliceJoiner::finish(std::int64_t last_ns) {
+  last_ns_ = last_ns;
+  pairer_.finish();
+}
+
+void SliceJoiner::clear_out() {
+  out_.clear();
+  events_ = 0;
+}
+
+std::uint32_t SliceJoiner::keep(const SliceHalf& half) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  slots_[slot].half = half;
+  return slot;
+}
+
+void SliceJoiner::release(std::uint32_t slot) {
+  slots_[slot].inner.clear();
+  slots_[slot].inner_events = 0;
+  free_.push_back(slot);
+}
+
+void SliceJoiner::join(const BeginEndPair& pair) {
+  emit(pair.begin_payload,
+       joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half.text,
+              pair.duration_ns()),
+       pair.same_start_outer);
+  release(pair.end_payload);
+}
+
+void SliceJoiner::close_open(const OpenBegin& begin) {
+  const std::int64_t duration_ns = std::max<std::int64_t>(last_ns_ - begin.start_ns, 0);
+  std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
+  event.insert(event.size() - 1, ", \"unclosed\": true");
+  emit(begin.payload, std::move(event), kNoPayload);
+}
+
+// Into the output, or to the event around it when that begins at the same time and is not yet out.
+void SliceJoiner::emit(std::uint32_t begin, std::string event, std::uint32_t outer) {
+  Slot& slot = slots_[begin];
+  std::string& to = outer == kNoPayload ? out_ : slots_[outer].inner;
+  to += ",\n";
+  to += event;
+  to += slot.inner;
+  (outer == kNoPayload ? events_ : slots_[outer].inner_events) += 1 + slot.inner_events;
+  release(begin);
+}
+
+}  // namespace traceloom

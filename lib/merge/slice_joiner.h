@@ -1,0 +1,68 @@
+// SliceJoiner: makes one X event of each begin (B) and end event (E) that belong together.
+//
+//   SliceJoiner joiner;
+//   joiner.take(halves);            // all of a file, chunk by chunk, in file order
+//   joiner.finish(last_ns);
+//   output.write(joiner.out());
+//
+// Why: viewers treat B and E by order (an E of another file closes the B of this one, one that
+// begins and ends in the same microsecond falls apart when X events are about), and X by time
+// alone. Which E belongs to which B is BeginEndPairer's rule, so that the statistics of a merged
+// file are those of its inputs.
+#pragma once
+
+#include "base/problems.h"
+#include "merge/slice_halves.h"
+#include "scan/begin_end.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// Of one file. Memory: the halves that wait for their other half, or to be sorted. Not thread-safe.
+class SliceJoiner {
+ public:
+  SliceJoiner();
+  SliceJoiner(const SliceJoiner&) = delete;
+  SliceJoiner& operator=(const SliceJoiner&) = delete;
+
+  void take(const SliceHalves& halves);
+  // The file ends at `last_ns` on the clock of the merge: a B that is still open ends there, and is
+  // marked by a member "unclosed": true, since how long it took is not known.
+  void finish(std::int64_t last_ns);
+
+  // What has been joined since clear_out(): events, each behind ",\n". An event that begins in the
+  // same nanosecond as the one around it comes after that one.
+  const std::string& out() const { return out_; }
+  std::uint64_t events() const { return events_; }
+  void clear_out();
+
+  // end_without_begin, begin_without_end, out_of_order.
+  const ProblemCounts& problems() const { return pairer_.problems(); }
+
+ private:
+  struct Slot {
+    SliceHalf half;
+    std::string inner;  // joined already, begins with this one and has to come after it
+    std::uint64_t inner_events = 0;
+  };
+
+  std::uint32_t keep(const SliceHalf& half);
+  void join(const BeginEndPair& pair);
+  void close_open(const OpenBegin& begin);
+  void emit(std::uint32_t begin, std::string event, std::uint32_t outer);
+  void release(std::uint32_t slot);
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> payloads_;
+  std::string out_;
+  std::uint64_t events_ = 0;
+  std::int64_t last_ns_ = 0;
+  BeginEndPairer pairer_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,182 @@
+// Begin and end events become X events; the pairing itself is tested with BeginEndPairer.
+#include "merge/slice_joiner.h"
+
+#include "support/merge_texts.h"
+#include "support/print_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// The events of a merge, a line each, without metadata.
+Texts events_in(const std::string& merged) {
+  Texts found;
+  std::size_t at = merged.find("\"traceEvents\": [");
+  while ((at = merged.find('\n', at)) != std::string::npos) {
+    ++at;
+    const std::string line = merged.substr(at, merged.find('\n', at) - at);
+    if (line.starts_with(']')) break;
+    if (line.find("__metadata") != std::string::npos) continue;
+    found.push_back(line.ends_with(',') ? line.substr(0, line.size() - 1) : line);
+  }
+  return found;
+}
+
+Texts joined(const std::string& list) {
+  return events_in(merge_texts({{"rank0.json", list}}));
+}
+
+}  // namespace
+
+TEST_CASE("slice_joiner: a pair becomes an X where its end stands, with the text of its begin") {
+  CHECK(
+      joined(R"([{"ph":"B","name":"a","ts":1.5,"pid":1,"tid":7,"cat":"c","args":{"n": 1}},
+                   {"ph":"X","name":"in","ts":2,"dur":1,"pid":1,"tid":7},
+                   {"ph":"E","name":"a","ts":4,"pid":1,"tid":7}])") ==
+      Texts{
+          R"({"ph":"X","name":"in","ts":1,"dur":1,"pid":0,"tid":7})",
+          R"({"ph":"X","name":"a","ts":0.5, "dur": 2.5,"pid":0,"tid":7,"cat":"c","args":{"n": 1}})"});
+}
+
+TEST_CASE("slice_joiner: a pair of no length stays") {
+  CHECK(joined(R"([{"ph":"B","name":"a","ts":3,"pid":1,"tid":7},
+                   {"ph":"E","name":"a","ts":3,"pid":1,"tid":7}])") ==
+        Texts{R"({"ph":"X","name":"a","ts":0, "dur": 0,"pid":0,"tid":7})"});
+}
+
+TEST_CASE("slice_joiner: what begins with its parent stands behind it") {
+  const std::string trace = TraceText()
+                                .b("outer", 10)
+                                .b("middle", 10)
+                                .b("inner", 10)
+                                .e("inner", 11)
+                                .b("second", 11)
+                                .e("second", 12)
+                                .e("middle", 20)
+                                .b("later", 20)
+                                .e("later", 21)
+                                .e("outer", 30)
+                                .array();
+  Texts names;
+  for (const oracle::Json& event : events_of(merge_texts({{"rank0.json", trace}})))
+    if (text_of(event, "ph") == "X")
+      names.push_back(text_of(event, "name") + "+" + text_of(event, "dur"));
+  CHECK(names == Texts{"second+1", "later+1", "outer+20", "middle+10", "inner+1"});
+}
+
+TEST_CASE("slice_joiner: the args of both, those of the end stand") {
+  const auto args = [](const std::string& begin, const std::string& end) {
+    const Texts events =
+        joined(R"([{"ph":"B","name":"a","ts":1)" + begin + R"(,"pid":1,"tid":7},)" +
+               R"({"ph":"E","name":"a","ts":2,"pid":1,"tid":7)" + end + "}]");
+    REQUIRE(events.size() == 1);
+    return events[0];
+  };
+  CHECK(args(R"(,"args":{"a":1})", R"(,"args":{"a":1})") ==
+        R"({"ph":"X","name":"a","ts":0, "dur": 1,"args":{"a":1},"pid":0,"tid":7})");
+  CHECK(
+      args(R"(,"args":{"a":1, "b":[2]})", R"(,"args":{"b":3,"c\n":"x"})") ==
+      R"({"ph":"X","name":"a","ts":0, "dur": 1,"args":{"a": 1, "b": 3, "c\n": "x"},"pid":0,"tid":7})");
+  CHECK(args("", R"(,"args":{"b":3})") ==
+        R"({"ph":"X","name":"a","ts":0, "dur": 1,"pid":0,"tid":7, "args": {"b":3}})");
+  CHECK(args(R"(,"args":{"a":1})", R"(,"args":null)") ==
+        R"({"ph":"X","name":"a","ts":0, "dur": 1,"args":{"a":1},"pid":0,"tid":7})");
+}
+
+TEST_CASE("slice_joiner: args before the time move its place") {
+  CHECK(
+      joined(R"([{"args":{"a":1},"ph":"B","name":"a","ts":1,"pid":1,"tid":7},
+                   {"ph":"E","name":"a","ts":2,"pid":1,"tid":7,"args":{"long": "text"}}])") ==
+      Texts{
+          R"({"args":{"a": 1, "long": "text"},"ph":"X","name":"a","ts":0, "dur": 1,"pid":0,"tid":7})"});
+}
+
+TEST_CASE("slice_joiner: a dur that a B brings along is replaced") {
+  CHECK(joined(R"([{"ph":"B","name":"a","dur":0,"tdur":0,"ts":1,"pid":1,"tid":7},
+                   {"ph":"E","name":"a","dur":0,"ts":2,"pid":1,"tid":7}])") ==
+        Texts{R"({"ph":"X","name":"a","dur":1,"tdur":0,"ts":0,"pid":0,"tid":7})"});
+}
+
+TEST_CASE("slice_joiner: B and E that need a repair") {
+  CHECK(
+      joined("[{\"ph\":\"B\",\"name\":\"a\tb\",\"ts\":\"1\",\"pid\":1,\"tid\":7},"
+             "{\"ph\":\"E\",\"name\":\"a\tb\",\"ts\":\"2.5\",\"pid\":1,\"tid\":7,"
+             "\"args\":{\"k\":NaN}}]") ==
+      Texts{R"({"ph":"X","name":"a\tb","ts":0, "dur": 1.5,"pid":0,"tid":7, "args": {"k":"NaN"}})"});
+}
+
+TEST_CASE("slice_joiner: what stays open ends with its file, and says so") {
+  const std::string list = R"([{"ph":"B","name":"a","ts":10,"pid":1,"tid":7},
+                               {"ph":"B","name":"b","ts":10,"pid":1,"tid":7},
+                               {"ph":"X","name":"x","ts":12,"dur":8,"pid":1,"tid":7},
+                               {"ph":"E","name":"stray","ts":15,"pid":1,"tid":7}])";
+  const Texts expected{
+      R"({"ph":"X","name":"x","ts":2,"dur":8,"pid":0,"tid":7})",
+      R"({"ph":"X","name":"a","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})",
+      R"({"ph":"X","name":"b","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})"};
+  CHECK(joined(list) == expected);
+  const TemporaryFolder folder;
+  const MergeOptions options = merge_options(folder, {{"rank0.json", list}}, "out.json");
+  const MergeSummary summary = merge_traces(options);
+  CHECK(summary.files[0].problems.count(Problem::begin_without_end) == 2);
+  CHECK(summary.files[0].problems.count(Problem::end_without_begin) == 1);
+  CHECK(summary.events == 3);
+}
+
+TEST_CASE("slice_joiner: an open B of one cycle takes nothing of the next one") {
+  const std::string first = R"([{"ph":"B","name":"step","ts":10,"pid":1,"tid":7},
+                                {"ph":"i","ts":20,"pid":1,"tid":7}])";
+  const std::string second = R"([{"ph":"E","name":"step","ts":100,"pid":1,"tid":7},
+                                 {"ph":"E","ts":101,"pid":1,"tid":7},
+                                 {"ph":"i","ts":120,"pid":1,"tid":7}])";
+  CHECK(events_in(merge_texts({{"ep0-ba1-rank0.json", first}, {"ep0-ba2-rank0.json", second}})) ==
+        Texts{R"({"ph":"i","ts":10,"pid":0,"tid":7})",
+              R"({"ph":"X","name":"step","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})",
+              R"({"ph":"i","ts":110,"pid":0,"tid":7})"});
+}
+
+TEST_CASE("slice_joiner: a merge of a merge leaves joined slices as they are") {
+  const std::string trace =
+      TraceText().b("a", 1).b("b", 1).e("b", 2).e("a", 3).b("open", 4).i("end", 9).array();
+  const std::string once = merge_texts({{"rank0.json", trace}});
+  CHECK(without_other_data(merge_texts({{"once.json", once}})) == without_other_data(once));
+}
+
+TEST_CASE("slice_joiner: pairs across chunks, whatever the number of threads") {
+  TraceText trace;
+  trace.b("epoch", 0).b("batch", 0);
+  for (int i = 0; i < 20'000; ++i) {
+    trace.b("outer", 10 * i).b("same", 10 * i).e("same", 10 * i + 1).e("outer", 10 * i + 9);
+    trace.x("filler", 10 * i, 2);
+  }
+  const std::string text = trace.e("batch", 200'000).e("epoch", 200'001).array();
+  REQUIRE(text.size() > (std::size_t{4} << 20));
+  const std::string merged = merge_texts({{"rank0.json", text}});
+  const std::string events = without_other_data(merged);
+  CHECK((without_other_data(merge_texts({{"rank0.json", text}}, 2)) == events));
+  CHECK((without_other_data(merge_texts({{"rank0.json", text}}, 5)) == events));
+  CHECK(read_merged(merged) == oracle::merge({{text, 0, 0}}));
+}
+
+TEST_CASE("slice_joiner: B and E stay what they are when they are to be kept") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(
+      folder, {{"rank0.json", TraceText().e("stray", 1).b("a", 2).e("a", 3).b("open", 4).array()}},
+      "out.json");
+  options.keep_begin_end = true;
+  merge_traces(options);
+  Texts phases;
+  for (const oracle::Json& event : events_of(read_file(options.output)))
+    if (text_of(event, "ph") != "M")
+      phases.push_back(text_of(event, "ph") + " " + text_of(event, "name"));
+  CHECK(phases == Texts{"B a", "E a", "B open"});
+}
