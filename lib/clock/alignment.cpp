@@ -257,6 +257,10 @@ void Aligner::count_no_clock() {
   }
 }
 
+bool is_by_sync(ClockMethod method) {
+  return method == ClockMethod::sync || method == ClockMethod::sync_of_rank;
+}
+
 }  // namespace
 
 std::string_view to_string(ClockMethod method) {
@@ -271,14 +275,49 @@ std::string_view to_string(ClockMethod method) {
       return "epoch";
     case ClockMethod::merged:
       return "merged";
+    case ClockMethod::given:
+      return "given";
     case ClockMethod::none:
       return "none";
   }
   return {};
 }
 
-std::vector<FileClock> align(const std::vector<ClockFacts>& files) {
-  return Aligner(files).run();
+std::optional<AlignBy> parse_align_by(std::string_view name) {
+  if (name == "auto") return AlignBy::any;
+  if (name == "sync") return AlignBy::sync;
+  if (name == "base") return AlignBy::base;
+  if (name == "none") return AlignBy::none;
+  return std::nullopt;
+}
+
+std::vector<FileClock> align(const std::vector<ClockFacts>& files, const ClockOptions& options) {
+  std::vector<ClockFacts> used = files;
+  for (ClockFacts& file : used) {
+    const bool is_given = options.offsets.contains(file.rank);
+    if (is_given || options.align_by == AlignBy::base || options.align_by == AlignBy::none)
+      file.sync_us.reset();
+    if (options.align_by == AlignBy::none) file.base_ns.reset();
+    // Neither its own syncs nor those of the others have anything to say of it.
+    if (is_given) file.is_merged = true;
+  }
+  std::vector<FileClock> clocks = Aligner(used).run();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    FileClock& clock = clocks[i];
+    if (options.align_by == AlignBy::none) {
+      clock = FileClock{};
+    } else if (options.align_by == AlignBy::sync && !is_by_sync(clock.method)) {
+      clock.method = files[i].is_merged ? ClockMethod::merged : ClockMethod::none;
+    }
+    const auto given = options.offsets.find(files[i].rank);
+    if (given == options.offsets.end()) continue;
+    const std::int64_t base_ns = used[i].base_ns.value_or(0);
+    clock = FileClock{.method = ClockMethod::given,
+                      .offset_ns = sum(base_ns, given->second).value_or(base_ns),
+                      .error_ns = std::nullopt,
+                      .problems = {}};
+  }
+  return clocks;
 }
 
 std::int64_t common_origin_ns(const std::vector<ClockFacts>& files,

@@ -11,6 +11,7 @@
 #include "base/problems.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +37,26 @@ enum class ClockMethod : std::uint8_t {
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
   merged,        // aligned by an earlier merge
-  none,          // nothing is known: left as it is
+  given,         // ClockOptions::offsets
+  none,          // nothing is known, or nothing was asked for: left as it is
 };
 std::string_view to_string(ClockMethod method);
+
+// What evidence is to be used.
+enum class AlignBy : std::uint8_t {
+  any,   // the best that a file has
+  sync,  // clock syncs only
+  base,  // base times only: hosts whose clocks are better than the syncs
+  none,  // nothing: all times stay as they are
+};
+std::optional<AlignBy> parse_align_by(std::string_view name);  // "auto", "sync", "base", "none"
+
+struct ClockOptions {
+  AlignBy align_by = AlignBy::any;
+  // By rank: added to the times of its files (and to their base, if they have one) in place of what
+  // their syncs say.
+  std::map<std::int64_t, std::int64_t> offsets = {};
+};
 
 struct FileClock {
   ClockMethod method = ClockMethod::none;
@@ -61,7 +79,8 @@ struct FileClock {
 // base or Unix ts of a rank without a sync while other ranks have some: what its clock differs
 // from theirs by is unknown. bad_sync is counted for a sync that no clock shows (beyond 2^62 ns,
 // the year 2116) or that does not fit together with the base; it is taken for missing.
-std::vector<FileClock> align(const std::vector<ClockFacts>& files);
+std::vector<FileClock> align(const std::vector<ClockFacts>& files,
+                             const ClockOptions& options = {});
 
 // The earliest corrected start of all files, floored to a whole microsecond (so that microsecond
 // inputs stay microsecond outputs); 0 when no file has an event. A start beyond +-2^63 ns is left

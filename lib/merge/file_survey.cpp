@@ -1,19 +1,10 @@
 #include "merge/file_survey.h"
 
-#include "merge/survey_visitor.h"
 #include "survey/json_member.h"
 
 #include <charconv>
 
 namespace traceloom {
-
-std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options, const FailureHandler& on_failure,
-                                     bool pairs) {
-  SurveyVisitor visitor(paths.size(), on_failure, pairs);
-  scan_files(paths, visitor, options);
-  return visitor.take_surveys();
-}
 
 std::string_view async_id_key(const Event& event, std::string& scratch) {
   if (event.has(Key::id)) return id_key(event.text(Key::id), scratch);

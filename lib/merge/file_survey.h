@@ -1,7 +1,8 @@
 // FileSurvey: everything about a file that has to be known before its first event can be written:
 // rank and clock evidence, the earliest time, tracks and their names, ids, stray end events.
 //
-//   std::vector<FileSurvey> surveys = survey_files(paths, {.threads = 2}, on_failure);
+//   SurveyVisitor visitor(paths.size(), on_failure);  scan_files(paths, visitor, {});
+//   std::vector<FileSurvey> surveys = visitor.take_surveys();
 //
 // Memory: the tracks, odd ids and stray ends.
 #pragma once
@@ -64,12 +65,8 @@ struct FileSurvey {
   ProblemCounts problems;
 };
 
-// Surveys all files. `on_failure` is told of a file that is no trace or cannot be read: throw to
-// stop, return to leave it out (its survey stays empty).
+// Told of a file that is no trace or cannot be read: throw to stop, return to leave it out.
 using FailureHandler = std::function<void(std::size_t file, const Error& error)>;
-std::vector<FileSurvey> survey_files(const std::vector<std::string>& paths,
-                                     const ScanOptions& options, const FailureHandler& on_failure,
-                                     bool pairs = false);
 
 // The key of an async event's id within its file: id2.local belongs to a process, id and id2.global
 // do not. Empty when the event has no id.

@@ -13,6 +13,7 @@
 
 #include "base/string_table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,32 +21,43 @@
 
 namespace traceloom {
 
-// The ids that one file uses. Memory: only the ids that are no plain numbers below 2^40.
+// Whole numbers below the limit keep their distance from each other; others count as text. Numbers
+// of an earlier merge are far apart, yet fit together by what they are: there the limit is what a
+// JavaScript number holds.
+inline constexpr std::uint64_t kPlainIdLimit = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t kMergedIdLimit = std::uint64_t{1} << 53;
+
+// The ids that one file uses. Memory: only the ids that are no plain numbers below kPlainIdLimit.
 class IdSet {
  public:
   // `key` is the id as id_key() spells it.
   void add(std::string_view key);
   void add(const IdSet& other);
   bool empty() const { return max_number_ == 0 && others_.size() == 0; }
-  // How large a range they need.
-  std::uint64_t range() const { return max_number_ + others_.size() + 1; }
+  // How large a range they need, when numbers below `limit` are plain.
+  std::uint64_t range(std::uint64_t limit = kPlainIdLimit) const {
+    return (limit > kPlainIdLimit ? std::max(max_number_, max_large_) : max_number_) +
+           others_.size() + 1;
+  }
 
  private:
   friend class IdMap;
   std::uint64_t max_number_ = 0;
-  StringTable others_;  // in order of first appearance
+  std::uint64_t max_large_ = 0;  // from kPlainIdLimit on, below kMergedIdLimit; also in others_
+  StringTable others_;           // in order of first appearance
 };
 
-// The smallest power of ten that each of the sets fits into, or 0 when all of them are empty. A
-// single set takes just what it needs: its numbers stay small however often the file is merged.
-std::uint64_t common_id_range(const std::vector<const IdSet*>& sets);
+// The smallest power of ten that each of these ranges fits into; 0 for ranges of nothing (below 2).
+// A single one is taken as it is: its numbers stay what they are however often the file is merged.
+std::uint64_t common_id_range(const std::vector<std::uint64_t>& ranges);
 
 class IdMap {
  public:
-  // Gives numbers in [begin + 1, begin + range). `range` must be at least ids.range() when ids is
-  // not empty; `ids` must live as long.
-  IdMap(const IdSet& ids, std::uint64_t begin, std::uint64_t range)
-      : ids_(&ids), begin_(begin), end_(begin + range) {}
+  // Gives numbers in [begin + 1, begin + range). `range` must be at least ids.range(limit) when ids
+  // is not empty; `ids` must live as long.
+  IdMap(const IdSet& ids, std::uint64_t begin, std::uint64_t range,
+        std::uint64_t limit = kPlainIdLimit)
+      : ids_(&ids), begin_(begin), end_(begin + range), limit_(limit) {}
 
   // Of an id that was in the set.
   std::uint64_t number(std::string_view key) const;
@@ -59,6 +71,7 @@ class IdMap {
   const IdSet* ids_;
   std::uint64_t begin_;
   std::uint64_t end_;
+  std::uint64_t limit_;
 };
 
 // One spelling for one id: numbers as canonical_id() has them, text with its quotes, so that 31,

@@ -35,9 +35,10 @@ void prepare_paths(const MergeOptions& options) {
     else if (std::error_code error; std::filesystem::exists(path, error) &&
                                     !std::filesystem::is_regular_file(path, error) &&
                                     !std::filesystem::is_directory(path, error))
-      throw UsageError(fmt::format(
-          "{} is no regular file, and a merge reads its inputs twice; pass one pipe as - (stdin)",
-          path));
+      throw UsageError(
+          fmt::format("{} is no regular file, and a merge may read its inputs twice; pass one pipe "
+                      "as - (stdin)",
+                      path));
   }
 }
 
@@ -96,6 +97,7 @@ class Merge {
       : options_(options), stored_bytes_(stored_bytes(options.inputs)) {}
 
   MergeSummary run() {
+    if (options_.dry_run) return plan_only();
     // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
     open_output();
     if (!merge_by_guess()) {
@@ -104,7 +106,7 @@ class Merge {
         survey();
       else
         open_output();
-      plan_.emplace(make_plan(inputs_, surveys_, options_.keep_begin_end));
+      plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
       scan(paths_of(inputs_), visitor);
@@ -116,6 +118,14 @@ class Merge {
   }
 
  private:
+  MergeSummary plan_only() {
+    survey();
+    plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+    const std::size_t files = inputs_.size();
+    summarize(std::vector<ProblemCounts>(files), std::vector<std::uint64_t>(files));
+    return std::move(summary_);
+  }
+
   void open_output() {
     output_.reset();  // its temporary file goes first: the names are the same
     output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level);
@@ -130,14 +140,14 @@ class Merge {
     const std::optional<MergePlan> plan = try_plan(*guess);
     if (!plan) return false;
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor surveyor(paths.size(), on_failure, options_.keep_begin_end);
+    SurveyVisitor surveyor(paths.size(), on_failure, options_.plan.keep_begin_end);
     WriteVisitor writer(*plan, *output_);
     writer.write_head(*guess);
     OnePassVisitor visitor(surveyor, writer);
     scan(paths, visitor);
     keep_surveys(surveyor.take_surveys());
     if (writer.unplanned() || inputs_.size() < paths.size()) return false;
-    plan_.emplace(make_plan(inputs_, surveys_, options_.keep_begin_end));
+    plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
     if (!writes_the_same(*plan, *guess, *plan_, surveys_)) return false;
     finish(writer);
     return true;
@@ -146,15 +156,17 @@ class Merge {
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   std::optional<MergePlan> try_plan(const std::vector<FileSurvey>& guess) const {
     try {
-      return make_plan(options_.inputs, guess, options_.keep_begin_end);
+      return make_plan(options_.inputs, guess, options_.plan);
     } catch (const Error&) {
+      return std::nullopt;
+    } catch (const UsageError&) {
       return std::nullopt;
     }
   }
 
   void survey() {
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor visitor(options_.inputs.size(), on_failure, options_.keep_begin_end);
+    SurveyVisitor visitor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end);
     scan(paths_of(options_.inputs), visitor);
     keep_surveys(visitor.take_surveys());
   }
@@ -198,21 +210,31 @@ class Merge {
 
   // The tail of the trace, and what there is to say of it.
   void finish(const WriteVisitor& visitor) {
+    const std::vector<ProblemCounts> problems = summarize(visitor.problems(), visitor.events());
+    output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+  }
+
+  // Returns all problems, by file: `written` are those of writing.
+  std::vector<ProblemCounts> summarize(const std::vector<ProblemCounts>& written,
+                                       const std::vector<std::uint64_t>& events) {
     std::vector<ProblemCounts> problems;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const FilePlan& file = plan_->files[i];
       problems.push_back(surveys_[i].problems);
-      problems.back().add(visitor.problems()[i]);
+      problems.back().add(written[i]);
       problems.back().add(file.rank.problems);
       problems.back().add(file.clock.problems);
       summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                                visitor.events()[i], problems.back()});
-      summary_.events += visitor.events()[i];
+                                surveys_[i].events, events[i], problems.back()});
+      summary_.events += events[i];
       summary_.text_bytes += surveys_[i].text_bytes;
     }
-    summary_.ranks = plan_->tracks.ranks().size();
+    for (const OutputRank& rank : plan_->tracks.ranks()) {
+      MergedRank& merged = summary_.ranks.emplace_back(MergedRank{rank.rank, rank.name, {}});
+      for (const OutputTrack& track : rank.tracks) merged.tracks.push_back(track.name);
+    }
     summary_.origin_ns = plan_->origin_ns;
-    output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+    return problems;
   }
 
   const MergeOptions& options_;

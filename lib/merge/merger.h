@@ -25,8 +25,9 @@ struct MergeOptions {
   std::string output;    // "-" is stdout; a name that ends in .gz is written as gzip
   unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
-  bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
-  bool keep_going = false;      // leave out an input that is no trace instead of stopping
+  PlanOptions plan = {};
+  bool dry_run = false;     // say what would be done, and write nothing
+  bool keep_going = false;  // leave out an input that is no trace instead of stopping
   // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;
@@ -41,17 +42,25 @@ struct MergedFile {
   std::int64_t rank = 0;
   RankSource rank_source = RankSource::position;
   FileClock clock;
-  std::uint64_t events = 0;  // written
+  std::uint64_t events_in = 0;  // that can be used, without metadata
+  std::uint64_t events = 0;     // written; a begin and an end are one
   ProblemCounts problems;
+};
+
+// A process of the output.
+struct MergedRank {
+  std::int64_t rank = 0;
+  std::string name;
+  std::vector<std::string> tracks;  // their names, as they are shown
 };
 
 struct MergeSummary {
   std::vector<MergedFile> files;  // in the order of the inputs
   std::vector<LeftOut> left_out;
-  std::size_t ranks = 0;
+  std::vector<MergedRank> ranks;
   std::uint64_t events = 0;      // written, without metadata
   std::uint64_t text_bytes = 0;  // read, uncompressed
-  std::int64_t origin_ns = 0;
+  std::int64_t origin_ns = 0;    // Unix time of time 0 in the output, with absolute clocks
 };
 
 // Time: one pass over the inputs where samples of them tell what has to be known before the first

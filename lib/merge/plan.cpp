@@ -1,6 +1,10 @@
 #include "merge/plan.h"
 
+#include "base/error.h"
+#include "base/units.h"
 #include "survey/clock_plan.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -17,18 +21,82 @@ const IdSet& async_ids(const FileSurvey& survey) {
   return keeps_async_ids(survey) ? survey.merged_async_ids : survey.async_ids;
 }
 
-// The size of the range that the ids of each file have to themselves.
-template <typename IdsOf>
-std::uint64_t id_range(const std::vector<FileSurvey>& surveys, IdsOf ids_of) {
-  std::vector<const IdSet*> sets;
-  for (const FileSurvey& survey : surveys) sets.push_back(&ids_of(survey));
-  return common_id_range(sets);
+bool was_merged(const FileSurvey& survey) {
+  return !survey.evidence.merged_by.empty();
+}
+
+// The ranges of numbers that each file has to itself, of flows, binds and async events.
+struct IdRanges {
+  std::uint64_t merged_limit = kMergedIdLimit;  // of files that were merged before
+  std::uint64_t flow = 0;  // of a file that was merged before: of its binds, too, which an earlier
+                           // merge has kept apart from its flows
+  std::uint64_t bind = 0;
+  std::uint64_t async = 0;
+};
+
+IdRanges id_ranges(const std::vector<FileSurvey>& surveys, std::uint64_t merged_limit) {
+  std::vector<std::uint64_t> flow;
+  std::vector<std::uint64_t> bind;
+  std::vector<std::uint64_t> async;
+  for (const FileSurvey& survey : surveys) {
+    const bool merged = was_merged(survey);
+    const std::uint64_t limit = merged ? merged_limit : kPlainIdLimit;
+    const std::uint64_t bind_range = survey.bind_ids.range(limit);
+    flow.push_back(std::max(survey.flow_ids.range(limit), merged ? bind_range : 0));
+    bind.push_back(merged ? 0 : bind_range);
+    async.push_back(async_ids(survey).range(limit));
+  }
+  return {merged_limit, common_id_range(flow), common_id_range(bind), common_id_range(async)};
+}
+
+// Where the binds of files that were not merged before begin.
+std::uint64_t first_bind_id(const IdRanges& ranges, std::size_t files) {
+  return std::max(kFirstBindId, ranges.flow * files);
+}
+
+// Numbers of earlier merges stay plain unless all of them together are more than a JavaScript
+// number holds.
+IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
+  const IdRanges ranges = id_ranges(surveys, kMergedIdLimit);
+  const std::uint64_t files = surveys.size();
+  const bool fit = ranges.flow < kMergedIdLimit / files &&
+                   ranges.bind < (kMergedIdLimit - first_bind_id(ranges, files)) / files &&
+                   ranges.async < kMergedIdLimit / files;
+  return fit ? ranges : id_ranges(surveys, kPlainIdLimit);
+}
+
+// Not a silent 0: such a rank would stand beside the others as if it were aligned.
+void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                           const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
+  const auto is_known = [](const FileClock& clock) { return clock.method != ClockMethod::none; };
+  if (std::none_of(clocks.clocks.begin(), clocks.clocks.end(), is_known)) return;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!is_known(clocks.clocks[i]) && surveys[i].first_ns)
+      throw Error(
+          inputs[i].path,
+          fmt::format("rank {0} has no clock sync and no base time, while other files have; "
+                      "give --offset {0}=0 (or what its clock is behind) to place it, or "
+                      "--align none to leave all times as they are",
+                      ranks[i].rank));
+}
+
+std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,
+                           const PlanOptions& options) {
+  if (options.origin == OriginKind::first_event) return clocks.origin_ns;
+  const std::int64_t origin_ns = options.origin == OriginKind::keep ? 0 : options.origin_ns;
+  const bool has_events = std::any_of(surveys.begin(), surveys.end(),
+                                      [](const FileSurvey& survey) { return survey.first_ns; });
+  if (has_events && clocks.origin_ns < origin_ns)
+    throw UsageError(
+        fmt::format("--origin: the first event is {} before it; name {} or earlier, or min",
+                    format_duration(origin_ns - clocks.origin_ns), clocks.origin_ns));
+  return origin_ns;
 }
 
 }  // namespace
 
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    bool keeps_begin_end) {
+                    const PlanOptions& options) {
   std::vector<FileEvidence> evidence;
   std::vector<std::optional<std::int64_t>> first_ns;
   bool sub_microsecond = false;
@@ -38,30 +106,30 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     sub_microsecond |= survey.sub_microsecond;
   }
   const std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
-  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns);
+  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns, options.clock);
+  if (options.clock.align_by != AlignBy::none)
+    refuse_unknown_clocks(inputs, surveys, ranks, clocks);
+  const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
-  MergePlan plan{{}, TrackPlan(surveys, ranks), clocks.origin_ns, sub_microsecond, keeps_begin_end};
-  const std::uint64_t flow_range =
-      id_range(surveys, [](const FileSurvey& s) -> const IdSet& { return s.flow_ids; });
-  const std::uint64_t bind_range =
-      id_range(surveys, [](const FileSurvey& s) -> const IdSet& { return s.bind_ids; });
-  const std::uint64_t async_range = id_range(surveys, async_ids);
+  MergePlan plan{{}, TrackPlan(surveys, ranks), origin_ns, sub_microsecond, options.keep_begin_end};
+  const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
-  std::uint64_t bind_begin = std::max(kFirstBindId, flow_range * surveys.size());
+  std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());
   std::uint64_t async_begin = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const FileSurvey& survey = surveys[i];
-    const bool was_merged = !survey.evidence.merged_by.empty();
-    const std::uint64_t bind_shift = was_merged ? kFirstBindId : 0;
+    const bool merged = was_merged(survey);
+    const std::uint64_t limit = merged ? ranges_of_ids.merged_limit : kPlainIdLimit;
     plan.files.push_back({inputs[i].path, ranks[i], clocks.clocks[i],
-                          clocks.clocks[i].offset_ns - clocks.origin_ns,
-                          IdMap(survey.flow_ids, flow_begin, flow_range),
-                          IdMap(survey.bind_ids, bind_begin - bind_shift, bind_range),
-                          IdMap(async_ids(survey), async_begin, async_range),
+                          clocks.clocks[i].offset_ns - origin_ns,
+                          IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
+                          merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
+                                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
+                          IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit),
                           keeps_async_ids(survey), survey.orphan_ends});
-    flow_begin += flow_range;
-    bind_begin += bind_range;
-    async_begin += async_range;
+    flow_begin += ranges_of_ids.flow;
+    bind_begin += ranges_of_ids.bind;
+    async_begin += ranges_of_ids.async;
   }
   return plan;
 }

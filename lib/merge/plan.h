@@ -27,8 +27,8 @@ struct FilePlan {
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
-// up: bind ids begin here, or behind the flow events of all files where those reach further. An
-// earlier merge has moved the ids of its output there already.
+// up: bind ids begin here, or behind the flow events of all files where those reach further. Those
+// of a file that was merged before are kept apart from its flow ids already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
 // `surveys` must outlive the plan: the id maps refer to them.
@@ -40,7 +40,23 @@ struct MergePlan {
   bool keeps_begin_end = false;  // B and E stay what they are
 };
 
+// What time 0 of the output is.
+enum class OriginKind : std::uint8_t {
+  first_event,  // the earliest event of all, floored to a whole microsecond
+  keep,         // that of the inputs: with absolute clocks, Unix time
+  given,        // PlanOptions::origin_ns
+};
+
+struct PlanOptions {
+  bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
+  ClockOptions clock = {};
+  OriginKind origin = OriginKind::first_event;
+  std::int64_t origin_ns = 0;
+};
+
+// Throws Error when a file says nothing about its clock while others do, and UsageError when an
+// event lies before the origin that was given: both name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    bool keeps_begin_end = false);
+                    const PlanOptions& options = {});
 
 }  // namespace traceloom

@@ -131,8 +131,9 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
                      const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   if (head_of_trace(guess) != head_of_trace(plan) || !guess.tracks.covers(plan.tracks))
     return false;
-  const auto is_same_text = [](const KeptMetadata& a, const KeptMetadata& b) {
-    return a.text == b.text;
+  // The offset, too: what is wrong with the event is reported there.
+  const auto is_same_metadata = [](const KeptMetadata& a, const KeptMetadata& b) {
+    return a.text == b.text && a.offset == b.offset;
   };
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const FilePlan& a = guess.files[i];
@@ -141,7 +142,7 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.keeps_async_ids != b.keeps_async_ids)
       return false;
-    if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_text))
+    if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
       return false;
   }
   return true;

@@ -19,7 +19,8 @@ namespace traceloom {
 
 class SurveyVisitor : public FileVisitor {
  public:
-  // `on_failure` must live as long. `pairs`: whether stray end events are of interest.
+  // `on_failure` must live as long; the survey of a file that has failed stays empty. `pairs`:
+  // whether stray end events are of interest.
   SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false);
 
   // When all files have been read.

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -23,6 +22,10 @@ constexpr std::size_t kMaxPath = 100;
 // So many texts may follow the same value where pid and tid are part of them; events of further
 // tracks share a shape.
 constexpr int kMaxTracks = 8;
+// A producer with more keys than that at one place makes them up; to compare them all one by one,
+// or to try to learn every event, would take longer than to walk the events.
+constexpr int kMaxSiblings = 64;
+constexpr int kMaxRefused = 50;
 // What must be left of the text to go on: room for a node's text and for a number behind it.
 constexpr std::ptrdiff_t kMargin = 64;
 
@@ -169,10 +172,11 @@ void EventShapes::learn(const Event& event) {
   // What is no string, or an empty one, is no phase.
   if (event.has(Key::ph) && event.phase == 0) return;
   for (const bool with_track : {true, false}) {
-    const int max_siblings = with_track ? kMaxTracks : std::numeric_limits<int>::max();
+    const int max_siblings = with_track ? kMaxTracks : kMaxSiblings;
     Learner learner(event, args_, with_track);
-    if (!learner.run() || insert(learner.path(), learner.marks(), max_siblings)) return;
+    if (learner.run() && insert(learner.path(), learner.marks(), max_siblings)) return;
   }
+  ++refused_;
 }
 
 void EventShapes::set_args(Args args) {
@@ -182,7 +186,7 @@ void EventShapes::set_args(Args args) {
 }
 
 bool EventShapes::is_full() const {
-  return nodes_.size() > kMaxNodes;
+  return nodes_.size() > kMaxNodes || refused_ > kMaxRefused;
 }
 
 void EventShapes::make_room() {
@@ -192,6 +196,7 @@ void EventShapes::make_room() {
 void EventShapes::forget() {
   nodes_.assign(1, Node{});
   marks_.clear();
+  refused_ = 0;
 }
 
 bool EventShapes::insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks,

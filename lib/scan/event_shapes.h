@@ -88,6 +88,7 @@ class EventShapes {
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0].child: how an event may begin
   std::vector<Mark> marks_;
   Args args_ = Args::read;
+  int refused_ = 0;  // events that were not learnt
 };
 
 }  // namespace traceloom

@@ -43,7 +43,8 @@ void count_world_sizes(const std::vector<FileEvidence>& evidence, std::vector<Fi
 
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks,
-                      const std::vector<std::optional<std::int64_t>>& first_ns) {
+                      const std::vector<std::optional<std::int64_t>>& first_ns,
+                      const ClockOptions& options) {
   ClockPlan plan;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ClockFacts file;
@@ -58,7 +59,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     }
     plan.facts.push_back(std::move(file));
   }
-  plan.clocks = align(plan.facts);
+  plan.clocks = align(plan.facts, options);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!plan.facts[i].is_merged) count_sync_conflicts(evidence[i], plan.clocks[i].problems);
   count_world_sizes(evidence, plan.clocks);

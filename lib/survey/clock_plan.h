@@ -32,6 +32,7 @@ struct ClockPlan {
 // for a file that names another world size than the first file that names one.
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks,
-                      const std::vector<std::optional<std::int64_t>>& first_ns);
+                      const std::vector<std::optional<std::int64_t>>& first_ns,
+                      const ClockOptions& options = {});
 
 }  // namespace traceloom

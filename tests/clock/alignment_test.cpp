@@ -244,3 +244,54 @@ TEST_CASE("common_origin: is 0 without any event") {
   const std::vector<ClockFacts> files{{.rank = 0, .base_ns = kNowNs}, {.rank = 1}};
   CHECK(common_origin_ns(files, align(files)) == 0);
 }
+
+TEST_CASE("alignment: an offset that is given takes the place of a rank's syncs") {
+  const std::vector<ClockFacts> files{{.rank = 0, .sync_us = 1000},
+                                      {.rank = 1, .sync_us = 4000},
+                                      {.rank = 1, .base_ns = 7'000, .sync_us = 9000}};
+  ClockOptions options;
+  options.offsets[1] = -250;
+  const std::vector<FileClock> clocks = align(files, options);
+  CHECK(clocks[0].method == ClockMethod::sync);
+  CHECK(clocks[0].offset_ns == 0);
+  CHECK(clocks[1].method == ClockMethod::given);
+  CHECK(clocks[1].offset_ns == -250);
+  CHECK(clocks[2].method == ClockMethod::given);
+  CHECK(clocks[2].offset_ns == 6'750);
+  CHECK_FALSE(clocks[2].error_ns);
+}
+
+TEST_CASE("alignment: an offset given to the reference makes another rank the reference") {
+  ClockOptions options;
+  options.offsets[0] = 0;
+  const std::vector<FileClock> clocks = align(
+      {{.rank = 0, .sync_us = 1000}, {.rank = 1, .sync_us = 4000}, {.rank = 2, .sync_us = 4500}},
+      options);
+  CHECK(clocks[0].offset_ns == 0);
+  CHECK(clocks[1].offset_ns == 0);
+  CHECK(clocks[2].offset_ns == -500'000);
+}
+
+TEST_CASE("alignment: only the evidence that is asked for is used") {
+  const std::vector<ClockFacts> files{{.rank = 0, .base_ns = 100, .sync_us = 1000},
+                                      {.rank = 1, .base_ns = 300, .sync_us = 4000},
+                                      {.rank = 2, .base_ns = 500}};
+  const auto methods = [&](AlignBy by) {
+    std::string words;
+    for (const FileClock& clock : align(files, {.align_by = by}))
+      words += std::string(to_string(clock.method)) + " " + std::to_string(clock.offset_ns) + " ";
+    return words;
+  };
+  CHECK(methods(AlignBy::any) == "sync 100 sync -2999700 base 500 ");
+  CHECK(methods(AlignBy::sync) == "sync 100 sync -2999700 none 500 ");
+  CHECK(methods(AlignBy::base) == "base 100 base 300 base 500 ");
+  CHECK(methods(AlignBy::none) == "none 0 none 0 none 0 ");
+}
+
+TEST_CASE("alignment: the names of AlignBy") {
+  CHECK(parse_align_by("auto") == AlignBy::any);
+  CHECK(parse_align_by("sync") == AlignBy::sync);
+  CHECK(parse_align_by("base") == AlignBy::base);
+  CHECK(parse_align_by("none") == AlignBy::none);
+  CHECK(parse_align_by("any") == std::nullopt);
+}

@@ -1,5 +1,6 @@
 #include "merge/event_writer.h"
 
+#include "merge/survey_visitor.h"
 #include "support/print_texts.h"
 #include "support/temporary_folder.h"
 
@@ -34,9 +35,12 @@ class Writing {
       paths.push_back(folder_.write("f" + std::to_string(paths.size()) + ".json", file.text));
       inputs.push_back({paths.back(), file.rank});
     }
-    surveys_ = survey_files(paths, {1, {}}, [](std::size_t, const Error& error) { throw error; },
-                            keep_begin_end);
-    plan_ = std::make_unique<MergePlan>(make_plan(inputs, surveys_, keep_begin_end));
+    const FailureHandler fail = [](std::size_t, const Error& error) { throw error; };
+    SurveyVisitor visitor(paths.size(), fail, keep_begin_end);
+    scan_files(paths, visitor, {1, {}});
+    surveys_ = visitor.take_surveys();
+    plan_ = std::make_unique<MergePlan>(
+        make_plan(inputs, surveys_, {.keep_begin_end = keep_begin_end}));
   }
 
   Written write(std::size_t file = 0) {
@@ -171,8 +175,9 @@ TEST_CASE("event_writer: leaves out stray end events, and only those") {
                                {"ph":"B","ts":2,"pid":1,"tid":7,"name":"a"},
                                {"ph":"E","ts":3,"pid":1,"tid":7,"name":"b"},
                                {"ph":"E","ts":4,"pid":1,"tid":7,"name":"a"}])";
-  CHECK(Writing({{list, 3}}, true).write().events == Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",
-                            R"({"ph":"E","ts":2,"pid":3,"tid":7,"name":"a"})"});
+  CHECK(Writing({{list, 3}}, true).write().events ==
+        Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",
+              R"({"ph":"E","ts":2,"pid":3,"tid":7,"name":"a"})"});
 }
 
 TEST_CASE("event_writer: flow ids are numbers, of their own in every file") {

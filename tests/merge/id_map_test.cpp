@@ -60,6 +60,7 @@ TEST_CASE("id_map: numbers from 2^40 on do not spread the range") {
   ids.add("1099511627776");
   ids.add("9007199254740993");
   CHECK(ids.range() == 1099511627778);
+  CHECK(ids.range(kMergedIdLimit) == 1099511627779);
   const IdMap map(ids, 0, ids.range());
   CHECK(map.number("1099511627775") == 1099511627775U);
   CHECK(map.number("1099511627776") == 1099511627777U);
@@ -90,10 +91,24 @@ TEST_CASE("id_map: files share a power of ten as range, one file takes what it n
   ten.add("10");
   CHECK(none.empty());
   CHECK(common_id_range({}) == 0);
-  CHECK(common_id_range({&none, &none}) == 0);
-  CHECK(common_id_range({&nine, &none}) == 10);
-  CHECK(common_id_range({&nine, &ten}) == 100);
-  CHECK(common_id_range({&ten}) == 11);
+  CHECK(common_id_range({none.range(), none.range()}) == 0);
+  CHECK(common_id_range({nine.range(), none.range()}) == 10);
+  CHECK(common_id_range({nine.range(), ten.range()}) == 100);
+  CHECK(common_id_range({ten.range()}) == 11);
+}
+
+TEST_CASE("id_map: numbers of an earlier merge are plain however large") {
+  IdSet ids;
+  ids.add("5");
+  ids.add("2000000000017");
+  CHECK(ids.range() == 7);
+  CHECK(ids.range(kMergedIdLimit) == 2000000000019);
+  const IdMap map(ids, 0, 2000000000019, kMergedIdLimit);
+  CHECK(map.number("5") == 5);
+  CHECK(map.number("2000000000017") == 2000000000017);
+  IdSet too_large;
+  too_large.add("9007199254740992");  // 2^53
+  CHECK(too_large.range(kMergedIdLimit) == 2);
 }
 
 TEST_CASE("id_map: maps are equal when they number the same ids alike") {

@@ -77,7 +77,7 @@ TEST_CASE("merger: says what it did") {
   CHECK(summary.files[0].clock.offset_ns == -3'000'000);
   CHECK(summary.files[0].events == 1);
   CHECK(summary.files[0].problems.empty());
-  CHECK(summary.ranks == 2);
+  CHECK(summary.ranks.size() == 2);
   CHECK(summary.events == 2);
   CHECK(summary.origin_ns == 1'007'000);
   CHECK(summary.text_bytes == files[0].second.size() + files[1].second.size());
@@ -247,7 +247,7 @@ TEST_CASE("merger: a merged file can be joined by another rank, without ids in c
     const NamedTexts files = merged_first
                                  ? NamedTexts{{"m.json", once}, {"rank2.json", ids.array()}}
                                  : NamedTexts{{"rank2.json", ids.array()}, {"m.json", once}};
-    const std::string merged = merge_texts(files);
+    const std::string merged = merge_texts(files, 1, AlignBy::none);
     std::set<std::string> ids_met;
     for (const oracle::Json& event : events_of(merged)) {
       if (const oracle::Json* id2 = event.find("id2"))
@@ -258,4 +258,66 @@ TEST_CASE("merger: a merged file can be joined by another rank, without ids in c
     }
     CHECK(ids_met.size() == 9);
   }
+}
+
+TEST_CASE("merger: a file without a clock beside files with one is refused, with what to do") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)},
+                         {"rank1.json", TraceText().x("a", 5, 1).array()}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  CHECK_THROWS_WITH_AS(
+      merge_traces(options),
+      (folder.path("rank1.json") +
+       ": rank 1 has no clock sync and no base time, while other files have; give --offset 1=0 (or "
+       "what its clock is behind) to place it, or --align none to leave all times as they are")
+          .c_str(),
+      Error);
+  CHECK(folder.entry_count() == 2);
+  options.plan.clock.offsets[1] = 2'000'000;  // 2 ms
+  merge_traces(options);
+  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 998"});
+  options.plan.clock = {.align_by = AlignBy::none};
+  merge_traces(options);
+  CHECK(starts(read_file(options.output)) == Texts{"0 1002", "1 0"});
+}
+
+TEST_CASE("merger: the origin is the first event, that of the inputs, or what is given") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)},
+                         {"rank1.json", rank_text(1, "4000", 4010)}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  const auto merged = [&](OriginKind kind, std::int64_t origin_ns) {
+    options.plan.origin = kind;
+    options.plan.origin_ns = origin_ns;
+    merge_traces(options);
+    return read_file(options.output);
+  };
+  CHECK(starts(merged(OriginKind::first_event, 0)) == Texts{"0 0", "1 3"});
+  CHECK(base_of(merged(OriginKind::first_event, 0)) == "1007000");
+  CHECK(starts(merged(OriginKind::keep, 0)) == Texts{"0 1007", "1 1010"});
+  CHECK(base_of(merged(OriginKind::keep, 0)) == "0");
+  CHECK(starts(merged(OriginKind::given, 1'000'000)) == Texts{"0 7", "1 10"});
+  CHECK(base_of(merged(OriginKind::given, 1'000'000)) == "1000000");
+  CHECK_THROWS_WITH_AS(merged(OriginKind::given, 1'008'500),
+                       "--origin: the first event is 1.500 us before it; name 1007000 or earlier, "
+                       "or min",
+                       UsageError);
+}
+
+TEST_CASE("merger: a dry run plans, and writes nothing") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)},
+                         {"rank1.json", rank_text(1, "4000", 4010)}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  options.dry_run = true;
+  const MergeSummary summary = merge_traces(options);
+  CHECK(folder.entry_count() == 2);
+  REQUIRE(summary.files.size() == 2);
+  CHECK(summary.files[1].rank == 1);
+  CHECK(summary.files[1].clock.offset_ns == -3'000'000);
+  CHECK(summary.files[1].events_in == 1);
+  CHECK(summary.files[1].events == 0);
+  REQUIRE(summary.ranks.size() == 2);
+  CHECK(summary.ranks[1].rank == 1);
+  CHECK(summary.ranks[1].tracks.size() == 1);
 }

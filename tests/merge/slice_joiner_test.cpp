@@ -172,7 +172,7 @@ TEST_CASE("slice_joiner: B and E stay what they are when they are to be kept") {
   MergeOptions options = merge_options(
       folder, {{"rank0.json", TraceText().e("stray", 1).b("a", 2).e("a", 3).b("open", 4).array()}},
       "out.json");
-  options.keep_begin_end = true;
+  options.plan.keep_begin_end = true;
   merge_traces(options);
   Texts phases;
   for (const oracle::Json& event : events_of(read_file(options.output)))

@@ -21,11 +21,13 @@ struct Merged {
   std::uint64_t passes = 0;
 };
 
-Merged merge_inputs(const NamedTexts& files, bool always_survey, bool keep_going = false) {
+Merged merge_inputs(const NamedTexts& files, bool always_survey, bool keep_going = false,
+                    AlignBy align_by = AlignBy::any) {
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, files, "merged.json");
   options.always_survey = always_survey;
   options.keep_going = keep_going;
+  options.plan.clock.align_by = align_by;
   options.threads = 2;
   std::uint64_t total = 0;
   options.progress = [&](std::uint64_t, std::uint64_t all) { total = all; };
@@ -41,9 +43,10 @@ Merged merge_inputs(const NamedTexts& files, bool always_survey, bool keep_going
 }
 
 // How many passes the merge took; 0 when it did not give what it has to.
-std::uint64_t passes(const NamedTexts& files, bool keep_going = false) {
-  const Merged guessed = merge_inputs(files, false, keep_going);
-  const Merged surveyed = merge_inputs(files, true, keep_going);
+std::uint64_t passes(const NamedTexts& files, bool keep_going = false,
+                     AlignBy align_by = AlignBy::any) {
+  const Merged guessed = merge_inputs(files, false, keep_going, align_by);
+  const Merged surveyed = merge_inputs(files, true, keep_going, align_by);
   REQUIRE(surveyed.passes == 2);
   return guessed.text == surveyed.text ? guessed.passes : 0;
 }
@@ -165,6 +168,7 @@ TEST_CASE("survey_guess: generated traces come out the same") {
                                      .style = static_cast<TraceStyle>(seed % 3),
                                      .events = 1500})});
     CAPTURE(seed);
-    CHECK(passes(files) > 0);
+    // Some of them seem to be in Unix time, some not.
+    CHECK(passes(files, false, AlignBy::none) > 0);
   }
 }

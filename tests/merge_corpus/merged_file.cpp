@@ -80,7 +80,7 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths) : left_out_(pa
   for (const std::string& path : paths) options.inputs.push_back({path, {}});
   options.output = folder.path("merged.json");
   options.threads = 2;
-  options.keep_begin_end = true;  // event by event; what becomes of them otherwise: files_test
+  options.plan.keep_begin_end = true;  // event by event; what becomes of them otherwise: files_test
   summary_ = merge_traces(options);
   text_ = read_file(options.output);
   if (folder.entry_count() != 1) faults_.push_back("something else was left beside the output");

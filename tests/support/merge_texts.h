@@ -29,10 +29,12 @@ inline MergeOptions merge_options(const TemporaryFolder& folder, const NamedText
   return options;
 }
 
-inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1) {
+inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1,
+                               AlignBy align_by = AlignBy::any) {
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, files, "merge_texts output.json");
   options.threads = threads;
+  options.plan.clock.align_by = align_by;
   merge_traces(options);
   return read_file(options.output);
 }

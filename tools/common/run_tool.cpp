@@ -32,6 +32,7 @@ void handle_signal(int signal) {
 
 void install_handlers(InterruptHook hook) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit is an error of write()
   interrupt_hook = hook;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};

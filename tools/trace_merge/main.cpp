@@ -2,9 +2,11 @@
 #include "base/units.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
+#include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
 #include "trace_merge/merge_options.h"
+#include "trace_merge/merge_report.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace traceloom {
@@ -34,6 +37,11 @@ std::string clock_words(const MergedFile& file) {
                      format_duration(*file.clock.error_ns));
 }
 
+void tell_left_out(const MergeSummary& summary) {
+  for (const LeftOut& file : summary.left_out)
+    fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+}
+
 void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
   for (const MergedFile& file : summary.files) {
     const bool is_merged = file.rank_source == RankSource::merged;
@@ -43,17 +51,34 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
                  to_string(file.rank_source), clock_words(file));
     report_problems(kTool, file.path, file.problems, command.verbosity);
   }
-  for (const LeftOut& file : summary.left_out)
-    fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+  tell_left_out(summary);
   // Whoever had to wait is told how long and how fast.
   const std::string speed =
       seconds < 1 ? ""
                   : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
-  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} events, {} of text{}\n", kTool,
-             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
-             summary.ranks == 1 ? "" : "s", format_count(summary.events),
-             format_bytes(summary.text_bytes), speed);
+  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}, {} of text{}\n", kTool,
+             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks.size(),
+             summary.ranks.size() == 1 ? "" : "s", format_count(summary.events),
+             summary.events == 1 ? "" : "s", format_bytes(summary.text_bytes), speed);
+}
+
+void show_plan(const MergeCommand& command, const MergeSummary& summary) {
+  const bool is_terminal_out = is_terminal(Stream::out);
+  const std::string text = describe_plan(summary, wants_colour(Stream::out),
+                                         is_terminal_out ? terminal_width(Stream::out) : 0);
+  const std::unique_ptr<Sink> out = open_file_sink("-");
+  out->write(text);
+  out->close();
+  for (const MergedFile& file : summary.files)
+    report_problems(kTool, file.path, file.problems, command.verbosity);
+  tell_left_out(summary);
+}
+
+void write_report(const MergeCommand& command, const MergeSummary& summary) {
+  const std::unique_ptr<Sink> report = open_file_sink(command.report);
+  report->write(merge_report(summary, command.merge.output));
+  report->close();
 }
 
 bool has_loss(const MergeSummary& summary) {
@@ -68,7 +93,12 @@ ExitCode merge(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  tell(command, summary, elapsed.count());
+  if (command.merge.dry_run) {
+    show_plan(command, summary);
+  } else {
+    tell(command, summary, elapsed.count());
+  }
+  if (!command.report.empty()) write_report(command, summary);
   return command.strict && has_loss(summary) ? ExitCode::no : ExitCode::done;
 }
 

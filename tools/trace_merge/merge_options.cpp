@@ -1,6 +1,8 @@
 #include "trace_merge/merge_options.h"
 
 #include "base/error.h"
+#include "base/units.h"
+#include "common/did_you_mean.h"
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/parse.h"
@@ -9,10 +11,49 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
+namespace {
+
+// "3=+1.5ms" -> {3, 1'500'000}
+std::pair<std::int64_t, std::int64_t> read_offset(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  std::int64_t rank = -1;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  std::string time = equals == std::string::npos ? "" : text.substr(equals + 1);
+  if (time.starts_with('+')) time.erase(0, 1);
+  const std::optional<std::int64_t> ns = parse_duration(time);
+  if (error != std::errc{} || stop != text.data() + equals || rank < 0 || !ns)
+    throw UsageError(
+        fmt::format("--offset: '{}' is not RANK=TIME (try 3=1.5ms or 3=-200us)", text));
+  return {rank, *ns};
+}
+
+AlignBy read_align_by(const std::string& name) {
+  if (const std::optional<AlignBy> by = parse_align_by(name)) return *by;
+  throw UsageError(fmt::format("--align: '{}' is none of auto, sync, base, none{}", name,
+                               did_you_mean(name, {"auto", "sync", "base", "none"})));
+}
+
+void read_origin(const std::string& text, PlanOptions& plan) {
+  plan.origin = text == "keep"  ? OriginKind::keep
+                : text == "min" ? OriginKind::first_event
+                                : OriginKind::given;
+  if (plan.origin != OriginKind::given) return;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, plan.origin_ns);
+  if (error != std::errc{} || stop != end)
+    throw UsageError(
+        fmt::format("--origin: '{}' is not min, keep or a Unix time in nanoseconds", text));
+}
+
+}  // namespace
 
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command) {
   CLI::App app(
@@ -30,10 +71,36 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                              kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))
       ->group("Output")
       ->type_name("N");
-  app.add_flag("--keep-begin-end", command.merge.keep_begin_end,
+  app.add_flag("--keep-begin-end", command.merge.plan.keep_begin_end,
                "Leave begin and end events (B, E) as they are instead of joining each pair to one "
                "X event")
       ->group("Output");
+  std::string align_by = "auto";
+  std::string origin = "min";
+  std::vector<std::string> offsets;
+  app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
+      ->group("Output")
+      ->type_name("FILE");
+  app.add_flag("--dry-run", command.merge.dry_run,
+               "Show files, ranks, clocks and tracks; write nothing")
+      ->group("Output");
+  app.add_option("--align", align_by,
+                 "Bring clocks together by auto (the best there is), sync (clock syncs only), base "
+                 "(base times only) or none [default: auto]")
+      ->group("Clocks")
+      ->type_name("HOW");
+  app.add_option("--offset", offsets,
+                 "Add TIME to the times of a rank in place of what its syncs say (3=-1.5ms); may "
+                 "be repeated")
+      ->group("Clocks")
+      ->type_name("RANK=TIME")
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_option("--origin", origin,
+                 "What time 0 is: min (the first event), keep (that of the inputs, such as Unix "
+                 "time) or a Unix time in ns [default: min]")
+      ->group("Clocks")
+      ->type_name("WHEN");
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);
@@ -42,9 +109,15 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
       app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
             {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
             {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
+            {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
-  if (command.merge.output.empty())
+  command.merge.plan.clock.align_by = read_align_by(align_by);
+  for (const std::string& offset : offsets)
+    command.merge.plan.clock.offsets.insert_or_assign(read_offset(offset).first,
+                                                      read_offset(offset).second);
+  read_origin(origin, command.merge.plan);
+  if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)

@@ -4,10 +4,13 @@
 #include "common/report_problems.h"
 #include "merge/merger.h"
 
+#include <string>
+
 namespace traceloom {
 
 struct MergeCommand {
   MergeOptions merge;
+  std::string report;  // where the report goes; empty: nowhere
   bool strict = false;
   Verbosity verbosity = Verbosity::normal;
 };

@@ -1,0 +1,136 @@
+#include "trace_merge/merge_report.h"
+
+#include "output/json_writer.h"
+#include "report/table.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+constexpr int kIndent = 2;
+
+using FilesOfRank = std::map<std::int64_t, std::vector<const MergedFile*>>;
+
+FilesOfRank files_by_rank(const MergeSummary& summary) {
+  FilesOfRank files;
+  for (const MergedFile& file : summary.files) files[file.rank].push_back(&file);
+  return files;
+}
+
+void write_file(JsonWriter& json, const MergedFile& file) {
+  json.begin_object();
+  json.key("path");
+  json.value(file.path);
+  json.key("events");
+  json.value(file.events);
+  json.key("method");
+  json.value(to_string(file.clock.method));
+  json.key("offset_ns");
+  json.value(file.clock.offset_ns);
+  json.key("error_ns");
+  if (file.clock.error_ns)
+    json.value(*file.clock.error_ns);
+  else
+    json.null();
+  json.key("drift_ppm");
+  json.null();
+  json.end_object();
+}
+
+void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files) {
+  std::uint64_t events_in = 0;
+  std::uint64_t events_out = 0;
+  json.begin_object();
+  json.key("rank");
+  json.value(rank);
+  json.key("evidence");
+  json.value(to_string(files.front()->rank_source));
+  json.key("files");
+  json.begin_array();
+  for (const MergedFile* file : files) {
+    write_file(json, *file);
+    events_in += file->events_in;
+    events_out += file->events;
+  }
+  json.end_array();
+  json.key("events_in");
+  json.value(events_in);
+  json.key("events_out");
+  json.value(events_out);
+  json.end_object();
+}
+
+void write_problems(JsonWriter& json, const MergedFile& file) {
+  for (const Problem problem : file.problems.kinds()) {
+    json.begin_object();
+    json.key("file");
+    json.value(file.path);
+    json.key("kind");
+    json.value(describe(problem).name);
+    json.key("count");
+    json.value(file.problems.count(problem));
+    json.key("first_offset");
+    json.value(file.problems.first_offset(problem));
+    json.end_object();
+  }
+}
+
+Cell error_cell(const FileClock& clock) {
+  return clock.error_ns ? Cell(*clock.error_ns) : Cell();
+}
+
+}  // namespace
+
+std::string merge_report(const MergeSummary& summary, const std::string& output) {
+  std::string text;
+  JsonWriter json(text, kIndent);
+  json.begin_object();
+  json.key("schema_version");
+  json.value(1);
+  json.key("output");
+  json.value(output);
+  json.key("origin_unix_ns");
+  json.value(summary.origin_ns);
+  json.key("ranks");
+  json.begin_array();
+  for (const auto& [rank, files] : files_by_rank(summary)) write_rank(json, rank, files);
+  json.end_array();
+  json.key("problems");
+  json.begin_array();
+  for (const MergedFile& file : summary.files) write_problems(json, file);
+  json.end_array();
+  json.end_object();
+  return text + "\n";
+}
+
+std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
+  Table files({{"path", "File", ColumnKind::text},
+               {"rank", "Rank", ColumnKind::count},
+               {"evidence", "By", ColumnKind::text},
+               {"method", "Clock by", ColumnKind::text},
+               {"offset_ns", "Offset", ColumnKind::duration},
+               {"error_ns", "Error", ColumnKind::duration},
+               {"events", "Events", ColumnKind::count}});
+  for (const MergedFile& file : summary.files)
+    files.add_row({Cell(file.path), Cell(file.rank), Cell(std::string(to_string(file.rank_source))),
+                   Cell(std::string(to_string(file.clock.method))), Cell(file.clock.offset_ns),
+                   error_cell(file.clock), Cell(static_cast<std::int64_t>(file.events_in))});
+  Table tracks({{"rank", "Rank", ColumnKind::count},
+                {"process", "Process", ColumnKind::text},
+                {"tracks", "Tracks", ColumnKind::count},
+                {"names", "Names", ColumnKind::text}});
+  for (const MergedRank& rank : summary.ranks)
+    tracks.add_row({Cell(rank.rank), Cell(rank.name),
+                    Cell(static_cast<std::int64_t>(rank.tracks.size())),
+                    Cell(fmt::format("{}", fmt::join(rank.tracks, ", ")))});
+  const TextStyle style{colour, width};
+  return render_table(files, TableFormat::text, style) + "\n" +
+         render_table(tracks, TableFormat::text, style);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,21 @@
+// What a merge says of itself: the JSON of --report, and the tables of --dry-run.
+#pragma once
+
+#include "merge/merger.h"
+
+#include <string>
+
+namespace traceloom {
+
+// {"schema_version": 1, "output", "origin_unix_ns", "ranks": [{"rank", "evidence", "files":
+// [{"path",
+//  "events", "method", "offset_ns", "error_ns", "drift_ppm"}], "events_in", "events_out"}],
+//  "problems": [{"file", "kind", "count", "first_offset"}]}
+// A merged input counts for the lowest of its ranks. `drift_ppm` is null: clocks are taken to run
+// at one speed.
+std::string merge_report(const MergeSummary& summary, const std::string& output);
+
+// The plan as text for people: a table of the files and one of the ranks.
+std::string describe_plan(const MergeSummary& summary, bool colour, int width);
+
+}  // namespace traceloom
