@@ -59,7 +59,8 @@ struct FileSurvey {
                                                   // only when asked for
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
-  bool sub_microsecond = false;                   // some time is no whole microsecond
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start
+  bool sub_microsecond = false;  // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;

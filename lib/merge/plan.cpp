@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "merge/plan_checks.h"
 #include "survey/clock_plan.h"
 
 #include <fmt/format.h>
@@ -65,21 +66,6 @@ IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
   return fit ? ranges : id_ranges(surveys, kPlainIdLimit);
 }
 
-// Not a silent 0: such a rank would stand beside the others as if it were aligned.
-void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                           const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
-  const auto is_known = [](const FileClock& clock) { return clock.method != ClockMethod::none; };
-  if (std::none_of(clocks.clocks.begin(), clocks.clocks.end(), is_known)) return;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!is_known(clocks.clocks[i]) && surveys[i].first_ns)
-      throw Error(
-          inputs[i].path,
-          fmt::format("rank {0} has no clock sync and no base time, while other files have; "
-                      "give --offset {0}=0 (or what its clock is behind) to place it, or "
-                      "--align none to leave all times as they are",
-                      ranks[i].rank));
-}
-
 std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,
                            const PlanOptions& options) {
   if (options.origin == OriginKind::first_event) return clocks.origin_ns;
@@ -109,6 +95,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns, options.clock);
   if (options.clock.align_by != AlignBy::none)
     refuse_unknown_clocks(inputs, surveys, ranks, clocks);
+  refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
   MergePlan plan{{}, TrackPlan(surveys, ranks), origin_ns, sub_microsecond, options.keep_begin_end};

@@ -54,8 +54,8 @@ struct PlanOptions {
   std::int64_t origin_ns = 0;
 };
 
-// Throws Error when a file says nothing about its clock while others do, and UsageError when an
-// event lies before the origin that was given: both name what to do.
+// Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
+// that was given: both name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                     const PlanOptions& options = {});
 

@@ -61,6 +61,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   bool has_other_async_ids = false;
   std::uint64_t events = 0;
   std::int64_t first_ns = kNoTime;
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
   bool sub_microsecond = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
 
@@ -164,6 +165,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
+  chunk.last_ns = std::max(chunk.last_ns, timing.start_ns);
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
@@ -191,6 +193,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.events += chunk.events;
   survey.sub_microsecond |= chunk.sub_microsecond;
   keep_least(survey.first_ns, chunk.first_ns);
+  survey.last_ns = std::max(survey.last_ns, chunk.last_ns);
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {

@@ -192,14 +192,16 @@ TEST_CASE("merger: threads of a process without a pid share no row with those of
 }
 
 TEST_CASE("merger: metadata that many files or chunks repeat is written once") {
-  const std::string text = TraceText()
-                               .m("num_cpus", R"({"number": 8})")
-                               .m("num_cpus", R"({"number": 8})")
-                               .m("thread_name", R"({"name": "main"})")
-                               .x("a", 1, 1)
-                               .m("thread_name", R"({"name": "main"})")
-                               .array();
-  const std::string merged = merge_texts({{"a-rank0.json", text}, {"b-rank0.json", text}});
+  const auto text = [](int start) {
+    return TraceText()
+        .m("num_cpus", R"({"number": 8})")
+        .m("num_cpus", R"({"number": 8})")
+        .m("thread_name", R"({"name": "main"})")
+        .x("a", start, 1)
+        .m("thread_name", R"({"name": "main"})")
+        .array();
+  };
+  const std::string merged = merge_texts({{"a-rank0.json", text(1)}, {"b-rank0.json", text(9)}});
   std::map<std::string, int> counts;
   for (const oracle::Json& event : events_of(merged))
     if (text_of(event, "ph") == "M") ++counts[text_of(event, "name")];
@@ -320,4 +322,47 @@ TEST_CASE("merger: a dry run plans, and writes nothing") {
   REQUIRE(summary.ranks.size() == 2);
   CHECK(summary.ranks[1].rank == 1);
   CHECK(summary.ranks[1].tracks.size() == 1);
+}
+
+TEST_CASE("merger: two files with the same threads of a rank at the same time are refused") {
+  const auto refused = [](const NamedTexts& files) {
+    const TemporaryFolder folder;
+    const MergeOptions options = merge_options(folder, files, "out.json");
+    try {
+      merge_traces(options);
+    } catch (const Error& error) {
+      CHECK(folder.entry_count() == files.size());
+      std::string what = error.what();
+      for (std::size_t at = 0; (at = what.find(folder.path() + "/")) != std::string::npos;)
+        what.erase(at, folder.path().size() + 1);
+      return what;
+    }
+    return std::string();
+  };
+  const std::string trace =
+      TraceText().composer_rank(0, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
+  CHECK(refused({{"a.json", trace}, {"b.json", trace}}) ==
+        "b.json: rank 0 has the same threads at the same time in a.json; leave one of the two out, "
+        "or "
+        "say whose it is with RANK=b.json");
+  const std::string overlaps =
+      TraceText().composer_rank(0, "1000").x("a", 1005, 5).x("b", 1020, 5).array();
+  CHECK(refused({{"a.json", trace}, {"b.json", overlaps}}) != "");
+  // The next cycle, another recorder, another thread, another rank.
+  const std::string next =
+      TraceText().composer_rank(0, "1000").x("a", 1010, 5).x("b", 1020, 5).array();
+  CHECK(refused({{"a.json", trace}, {"b.json", next}}) == "");
+  const std::string torch =
+      TraceText()
+          .x("a", 1000, 5)
+          .x("b", 1010, 5)
+          .object(R"("distributedInfo": {"rank": 0}, "baseTimeNanoseconds": 0)");
+  CHECK(refused({{"a.json", trace}, {"b.json", torch}}) == "");
+  const std::string worker = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":77,"tid":7},)"
+                             R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":77,"tid":7}])";
+  const std::string main = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":78,"tid":7},)"
+                           R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":78,"tid":7}])";
+  CHECK(refused({{"main-rank0.json", main}, {"worker-rank0.json", worker}}) == "");
+  CHECK(refused({{"main-rank0.json", main}, {"main-rank1.json", main}}) == "");
+  CHECK(refused({{"main-rank0.json", main}, {"copy-rank0.json", main}}) != "");
 }

@@ -1,0 +1,24 @@
+// What a merge refuses although every file by itself can be read.
+#pragma once
+
+#include "input/input_list.h"
+#include "merge/file_survey.h"
+#include "survey/clock_plan.h"
+#include "survey/ranks.h"
+
+#include <vector>
+
+namespace traceloom {
+
+// A file with events that says nothing about its clock while others do: it would stand beside them
+// as if it were aligned. Throws Error with the options that help.
+void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                           const std::vector<FileRank>& ranks, const ClockPlan& clocks);
+
+// Two files that claim the same threads of the same rank at the same time: a file given twice, or
+// one whose rank is wrong. Two recorders of one process (Composer and torch) belong together, and
+// so do cycles, which follow each other. Throws Error with both names.
+void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                       const std::vector<FileRank>& ranks, const ClockPlan& clocks);
+
+}  // namespace traceloom
