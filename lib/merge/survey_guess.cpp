@@ -7,13 +7,11 @@
 #include "merge/survey_visitor.h"
 #include "scan/list_reader.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <atomic>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -105,24 +103,28 @@ class Sampler {
 
 std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::string>& paths,
                                                      unsigned threads) {
-  namespace tbb = oneapi::tbb;
-  const tbb::global_control limit(
-      tbb::global_control::max_allowed_parallelism,
-      threads > 0 ? threads : static_cast<std::size_t>(tbb::info::default_concurrency()));
   std::vector<FileSurvey> surveys(paths.size());
+  std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
-  tbb::parallel_for(std::size_t{0}, paths.size(), [&](std::size_t i) {
-    if (failed) return;
-    try {
-      std::optional<FileSurvey> survey = Sampler(paths[i]).run();
-      if (survey)
-        surveys[i] = std::move(*survey);
-      else
-        failed = true;
-    } catch (const Error&) {
-      failed = true;  // the whole survey will say what is wrong
+  const auto work = [&] {
+    for (std::size_t i = next++; i < paths.size() && !failed; i = next++) {
+      try {
+        std::optional<FileSurvey> survey = Sampler(paths[i]).run();
+        if (survey)
+          surveys[i] = std::move(*survey);
+        else
+          failed = true;
+      } catch (const Error&) {
+        failed = true;  // the whole survey will say what is wrong
+      }
     }
-  });
+  };
+  {
+    const std::size_t wanted = threads > 0 ? threads : std::thread::hardware_concurrency();
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < std::min(wanted, paths.size()); ++i) helpers.emplace_back(work);
+    work();
+  }
   if (failed) return std::nullopt;
   return surveys;
 }
