@@ -86,6 +86,7 @@ class OnePassVisitor : public FileVisitor {
 
 std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   std::vector<std::string> paths;
+  paths.reserve(inputs.size());
   for (const Input& input : inputs) paths.push_back(input.path);
   return paths;
 }

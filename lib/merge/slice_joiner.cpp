@@ -107,11 +107,11 @@ void SliceJoiner::close_open(const OpenBegin& begin) {
   const std::int64_t duration_ns = std::max<std::int64_t>(last_ns_ - begin.start_ns, 0);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
-  emit(begin.payload, std::move(event), kNoPayload);
+  emit(begin.payload, event, kNoPayload);
 }
 
 // Into the output, or to the event around it when that begins at the same time and is not yet out.
-void SliceJoiner::emit(std::uint32_t begin, std::string event, std::uint32_t outer) {
+void SliceJoiner::emit(std::uint32_t begin, const std::string& event, std::uint32_t outer) {
   Slot& slot = slots_[begin];
   std::string& to = outer == kNoPayload ? out_ : slots_[outer].inner;
   to += ",\n";

@@ -53,7 +53,7 @@ class SliceJoiner {
   std::uint32_t keep(const SliceHalf& half);
   void join(const BeginEndPair& pair);
   void close_open(const OpenBegin& begin);
-  void emit(std::uint32_t begin, std::string event, std::uint32_t outer);
+  void emit(std::uint32_t begin, const std::string& event, std::uint32_t outer);
   void release(std::uint32_t slot);
 
   std::vector<Slot> slots_;
