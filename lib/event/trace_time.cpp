@@ -180,8 +180,8 @@ bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
   at += negative ? 1 : 0;
   if (at == end) return false;
   // Three decimals are the most common, none comes next.
-  const char* point = end - at > 4 && end[-4] == '.' ? end - 4 : nullptr;
-  if (point == nullptr) point = std::find(at, end, '.');
+  const bool has_three_decimals = end - at > 4 && end[-4] == '.';
+  const char* const point = has_three_decimals ? end - 4 : std::find(at, end, '.');
   if (point - at > 16 || (*at == '0' && point - at > 1)) return false;
   std::uint64_t value = 0;
   std::uint64_t thousandths = 0;
