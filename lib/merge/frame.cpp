@@ -3,6 +3,7 @@
 #include "base/json_check.h"
 #include "base/json_string.h"
 #include "output/json_writer.h"
+#include "output/problem_list.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
@@ -87,13 +88,6 @@ void write_value(JsonWriter& json, const std::string& value) {
     json.value(value);
 }
 
-void write_optional(JsonWriter& json, const std::optional<std::int64_t>& value) {
-  if (value)
-    json.value(*value);
-  else
-    json.null();
-}
-
 void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.begin_object();
   json.key("path");
@@ -105,7 +99,7 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.key("offset_ns");
   json.value(file.clock.offset_ns);
   json.key("error_ns");
-  write_optional(json, file.clock.error_ns);
+  json.value(file.clock.error_ns);
   json.key("events");
   json.value(events);
   json.end_object();
@@ -137,26 +131,6 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     }
     json.end_array();
     json.end_object();
-  }
-  json.end_array();
-}
-
-void write_problems(JsonWriter& json, const MergePlan& plan,
-                    const std::vector<ProblemCounts>& problems) {
-  json.begin_array();
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    for (const Problem problem : problems[i].kinds()) {
-      json.begin_object();
-      json.key("file");
-      json.value(plan.files[i].path);
-      json.key("kind");
-      json.value(describe(problem).name);
-      json.key("count");
-      json.value(problems[i].count(problem));
-      json.key("first_offset");
-      json.value(problems[i].first_offset(problem));
-      json.end_object();
-    }
   }
   json.end_array();
 }
@@ -243,7 +217,10 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.key("ranks");
   write_ranks(json, plan, events);
   json.key("problems");
-  write_problems(json, plan, problems);
+  json.begin_array();
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    write_problems(json, plan.files[i].path, problems[i]);
+  json.end_array();
   if (!left_out.empty()) {
     json.key("left_out");
     write_left_out(json, left_out);

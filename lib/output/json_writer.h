@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,14 @@ class JsonWriter {
   // Shortest text that reads back as the same double; NaN and infinities are written as null.
   void value(double number);
   void null();
+  // null for nothing.
+  template <typename T>
+  void value(const std::optional<T>& maybe) {
+    if (maybe)
+      value(*maybe);
+    else
+      null();
+  }
   // `json` is valid JSON already and goes in as it is.
   void raw(std::string_view json);
 

@@ -1,6 +1,7 @@
 #include "stats/summary_report.h"
 
 #include "output/json_writer.h"
+#include "output/problem_list.h"
 #include "report/json_report.h"
 #include "stats/summary_rows.h"
 
@@ -134,11 +135,7 @@ void append_file(JsonWriter& json, const SummaryFile& file) {
   json.key("path");
   json.value(file.path);
   json.key("rank");
-  if (file.rank) {
-    json.value(*file.rank);
-  } else {
-    json.null();
-  }
+  json.value(file.rank);
   json.key("ranks");
   json.begin_array();
   for (const std::int64_t rank : file.ranks) json.value(rank);
@@ -154,21 +151,6 @@ void append_file(JsonWriter& json, const SummaryFile& file) {
     json.value(file.error);
   }
   json.end_object();
-}
-
-void append_problems(JsonWriter& json, const SummaryFile& file) {
-  for (const Problem problem : file.problems.kinds()) {
-    json.begin_object();
-    json.key("file");
-    json.value(file.path);
-    json.key("kind");
-    json.value(describe(problem).name);
-    json.key("count");
-    json.value(file.problems.count(problem));
-    json.key("first_offset");
-    json.value(file.problems.first_offset(problem));
-    json.end_object();
-  }
 }
 
 std::string json_document(const Summary& summary) {
@@ -187,7 +169,7 @@ std::string json_document(const Summary& summary) {
   append_rows(json, make_table(summary, fields_for_programs(summary)));
   json.key("problems");
   json.begin_array();
-  for (const SummaryFile& file : summary.files) append_problems(json, file);
+  for (const SummaryFile& file : summary.files) write_problems(json, file.path, file.problems);
   json.end_array();
   json.end_object();
   text += '\n';

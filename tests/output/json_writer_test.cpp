@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 using namespace traceloom;
@@ -94,6 +95,16 @@ TEST_CASE("json_writer: doubles are as short as they can be and read back the sa
   CHECK(number(1e300) == "1e+300");
   CHECK(number(5e-324) == "5e-324");
   CHECK(number(-1.7976931348623157e308) == "-1.7976931348623157e+308");
+}
+
+TEST_CASE("json_writer: nothing is null") {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_array();
+  json.value(std::optional<std::int64_t>{7});
+  json.value(std::optional<std::int64_t>{});
+  json.end_array();
+  CHECK(text == "[7,null]");
 }
 
 TEST_CASE("json_writer: numbers that JSON does not have are null") {

@@ -1,6 +1,7 @@
 #include "trace_merge/merge_report.h"
 
 #include "output/json_writer.h"
+#include "output/problem_list.h"
 #include "report/table.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,7 @@ void write_file(JsonWriter& json, const MergedFile& file) {
   json.key("offset_ns");
   json.value(file.clock.offset_ns);
   json.key("error_ns");
-  if (file.clock.error_ns)
-    json.value(*file.clock.error_ns);
-  else
-    json.null();
+  json.value(file.clock.error_ns);
   json.key("drift_ppm");
   json.null();
   json.end_object();
@@ -65,21 +63,6 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.end_object();
 }
 
-void write_problems(JsonWriter& json, const MergedFile& file) {
-  for (const Problem problem : file.problems.kinds()) {
-    json.begin_object();
-    json.key("file");
-    json.value(file.path);
-    json.key("kind");
-    json.value(describe(problem).name);
-    json.key("count");
-    json.value(file.problems.count(problem));
-    json.key("first_offset");
-    json.value(file.problems.first_offset(problem));
-    json.end_object();
-  }
-}
-
 Cell error_cell(const FileClock& clock) {
   return clock.error_ns ? Cell(*clock.error_ns) : Cell();
 }
@@ -102,7 +85,7 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.end_array();
   json.key("problems");
   json.begin_array();
-  for (const MergedFile& file : summary.files) write_problems(json, file);
+  for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
   json.end_array();
   json.end_object();
   return text + "\n";
