@@ -216,6 +216,12 @@ bool same_file(const std::string& a, const std::string& b) {
   return id && id == file_id(b);
 }
 
+bool is_input(const std::vector<Input>& inputs, const std::string& path) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+    return same_file(input.path == "-" ? "/dev/stdin" : input.path, path);
+  });
+}
+
 std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
   std::uint64_t bytes = 0;
   for (const Input& input : inputs) {

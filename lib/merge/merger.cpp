@@ -25,20 +25,19 @@ constexpr std::string_view kChangedWhileRead =
     "the file changed between the two times a merge reads it; merge it again when it is complete";
 
 void prepare_paths(const MergeOptions& options) {
+  if (is_input(options.inputs, options.output))
+    throw UsageError(
+        fmt::format("the output {} is also an input; name another output", options.output));
   for (const Input& input : options.inputs) {
-    const std::string path = input.path == "-" ? "/dev/stdin" : input.path;
-    if (options.output != "-" && same_file(path, options.output))
-      throw UsageError(
-          fmt::format("the output {} is also an input; name another output", options.output));
     if (input.path == "-")
       make_stdin_rereadable();
-    else if (std::error_code error; std::filesystem::exists(path, error) &&
-                                    !std::filesystem::is_regular_file(path, error) &&
-                                    !std::filesystem::is_directory(path, error))
+    else if (std::error_code error; std::filesystem::exists(input.path, error) &&
+                                    !std::filesystem::is_regular_file(input.path, error) &&
+                                    !std::filesystem::is_directory(input.path, error))
       throw UsageError(
           fmt::format("{} is no regular file, and a merge may read its inputs twice; pass one pipe "
                       "as - (stdin)",
-                      path));
+                      input.path));
   }
 }
 

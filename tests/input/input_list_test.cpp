@@ -213,4 +213,8 @@ TEST_CASE("input_list: knows the same file behind different paths") {
   CHECK_FALSE(same_file(a, folder.path("missing.json")));
   CHECK_FALSE(same_file(folder.path("missing.json"), folder.path("missing.json")));
   CHECK_FALSE(same_file("-", "-"));
+  CHECK(is_input({{copy, {}}, {a, 3}}, folder.path("link.json")));
+  CHECK_FALSE(is_input({{copy, {}}}, a));
+  CHECK_FALSE(is_input({{"-", {}}}, "-"));
+  CHECK_FALSE(is_input({{a, {}}}, ""));
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,13 +24,14 @@ namespace {
 
 // "3=+1.5ms" -> {3, 1'500'000}
 std::pair<std::int64_t, std::int64_t> read_offset(const std::string& text) {
-  const std::size_t equals = text.find('=');
+  const char* const end = text.data() + text.size();
   std::int64_t rank = -1;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  std::string time = equals == std::string::npos ? "" : text.substr(equals + 1);
-  if (time.starts_with('+')) time.erase(0, 1);
+  const auto [equals, error] = std::from_chars(text.data(), end, rank);
+  std::string_view time(equals, static_cast<std::size_t>(end - equals));
+  const bool has_rank = error == std::errc{} && rank >= 0 && time.starts_with('=');
+  if (has_rank) time.remove_prefix(time.starts_with("=+") && !time.starts_with("=+-") ? 2 : 1);
   const std::optional<std::int64_t> ns = parse_duration(time);
-  if (error != std::errc{} || stop != text.data() + equals || rank < 0 || !ns)
+  if (!has_rank || !ns)
     throw UsageError(
         fmt::format("--offset: '{}' is not RANK=TIME (try 3=1.5ms or 3=-200us)", text));
   return {rank, *ns};
@@ -113,9 +115,10 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
   command.merge.plan.clock.align_by = read_align_by(align_by);
-  for (const std::string& offset : offsets)
-    command.merge.plan.clock.offsets.insert_or_assign(read_offset(offset).first,
-                                                      read_offset(offset).second);
+  for (const std::string& offset : offsets) {
+    const auto [rank, ns] = read_offset(offset);
+    command.merge.plan.clock.offsets.insert_or_assign(rank, ns);
+  }
   read_origin(origin, command.merge.plan);
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
@@ -124,6 +127,9 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));
   command.merge.inputs = expand_inputs(inputs);
+  if (is_input(command.merge.inputs, command.report))
+    throw UsageError(
+        fmt::format("the report {} is also an input; name another file", command.report));
   return true;
 }
 

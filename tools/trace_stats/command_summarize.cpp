@@ -193,10 +193,8 @@ void write_output(const std::string& path, const std::string& text) {
 
 ExitCode run(const Options& options) {
   SummaryRequest request = make_request(options);
-  if (options.output != "-")
-    for (const Input& input : request.inputs)
-      if (same_file(input.path, options.output))
-        throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
+  if (is_input(request.inputs, options.output))
+    throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
   const Summary summary = summarize_with_progress(request);
   const bool loss = report_files(summary, options.verbosity);
   if (std::none_of(summary.files.begin(), summary.files.end(),
