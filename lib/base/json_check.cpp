@@ -12,15 +12,12 @@
 namespace traceloom {
 namespace {
 
-enum class Kind : std::uint8_t { other, space, digit, minus, quote, open, close, literal };
+enum class Kind : std::uint8_t { other, space, digit, open, close };
 
 constexpr std::array<Kind, 256> make_kinds() {
   std::array<Kind, 256> kinds{};
   for (const char c : {' ', '\t', '\n', '\r'}) kinds[static_cast<unsigned char>(c)] = Kind::space;
   for (unsigned char c = '0'; c <= '9'; ++c) kinds[c] = Kind::digit;
-  for (const char c : {'t', 'f', 'n'}) kinds[static_cast<unsigned char>(c)] = Kind::literal;
-  kinds['-'] = Kind::minus;
-  kinds['"'] = Kind::quote;
   kinds['{'] = kinds['['] = Kind::open;
   kinds['}'] = kinds[']'] = Kind::close;
   return kinds;

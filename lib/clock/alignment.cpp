@@ -66,8 +66,8 @@ const Sync* nearest(const std::vector<const Sync*>& syncs, std::int64_t ns) {
 
 class Aligner {
  public:
-  explicit Aligner(const std::vector<ClockFacts>& files)
-      : files_(files), clocks_(files.size()), own_sync_(files.size()) {}
+  Aligner(const std::vector<ClockFacts>& files, const ClockOptions& options)
+      : files_(files), options_(options), clocks_(files.size()), own_sync_(files.size()) {}
 
   std::vector<FileClock> run() {
     gather_syncs();
@@ -82,6 +82,7 @@ class Aligner {
   }
 
  private:
+  bool goes_by_sync(const ClockFacts& file) const;
   void gather_syncs();
   void place(std::vector<Sync>& syncs);
   bool find_by_label(std::vector<Sync>& syncs) const;
@@ -97,6 +98,7 @@ class Aligner {
   static std::vector<const Sync*> placed(const std::vector<Sync>& syncs);
 
   const std::vector<ClockFacts>& files_;
+  const ClockOptions& options_;
   std::vector<FileClock> clocks_;
   std::map<std::int64_t, std::vector<Sync>> syncs_of_rank_;  // by time
   std::map<std::int64_t, std::vector<const Sync*>> placed_of_rank_;
@@ -105,11 +107,16 @@ class Aligner {
   std::map<Label, std::size_t> cycle_of_label_;
 };
 
+bool Aligner::goes_by_sync(const ClockFacts& file) const {
+  return !file.is_merged && !options_.offsets.contains(file.rank) &&
+         (options_.align_by == AlignBy::any || options_.align_by == AlignBy::sync);
+}
+
 void Aligner::gather_syncs() {
   std::map<std::int64_t, std::map<std::int64_t, Sync>> by_value;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const ClockFacts& file = files_[i];
-    if (file.is_merged || !file.sync_us) continue;
+    if (!goes_by_sync(file) || !file.sync_us) continue;
     const std::optional<std::int64_t> ns = nanoseconds(*file.sync_us);
     if (is_moment(ns))
       by_value[file.rank][*ns].files.push_back(i);
@@ -232,10 +239,18 @@ bool Aligner::apply_sync(std::size_t file) {
 void Aligner::decide(std::size_t file) {
   const ClockFacts& facts = files_[file];
   FileClock& clock = clocks_[file];
-  if (!facts.is_merged && apply_sync(file)) return;
-  clock.offset_ns = facts.base_ns.value_or(0);
+  const std::int64_t base_ns = options_.align_by == AlignBy::none ? 0 : facts.base_ns.value_or(0);
+  if (const auto given = options_.offsets.find(facts.rank); given != options_.offsets.end()) {
+    clock.method = ClockMethod::given;
+    clock.offset_ns = sum(base_ns, given->second).value_or(base_ns);
+    return;
+  }
+  if (options_.align_by == AlignBy::none || (goes_by_sync(facts) && apply_sync(file))) return;
+  clock.offset_ns = base_ns;
   if (facts.is_merged)
     clock.method = ClockMethod::merged;
+  else if (options_.align_by == AlignBy::sync)
+    clock.method = ClockMethod::none;
   else if (facts.base_ns)
     clock.method = ClockMethod::base;
   else if (facts.first_ns && *facts.first_ns >= kFirstEpochNs)
@@ -243,6 +258,7 @@ void Aligner::decide(std::size_t file) {
 }
 
 void Aligner::count_no_clock() {
+  if (options_.align_by == AlignBy::none) return;
   const auto any = [&](auto predicate) {
     return std::any_of(clocks_.begin(), clocks_.end(),
                        [&](const FileClock& clock) { return predicate(clock.method); });
@@ -255,10 +271,6 @@ void Aligner::count_no_clock() {
     if ((clock.method == ClockMethod::none && any_evidence) || (is_absolute && any_sync))
       clock.problems.add(Problem::no_clock, 0);
   }
-}
-
-bool is_by_sync(ClockMethod method) {
-  return method == ClockMethod::sync || method == ClockMethod::sync_of_rank;
 }
 
 }  // namespace
@@ -292,32 +304,7 @@ std::optional<AlignBy> parse_align_by(std::string_view name) {
 }
 
 std::vector<FileClock> align(const std::vector<ClockFacts>& files, const ClockOptions& options) {
-  std::vector<ClockFacts> used = files;
-  for (ClockFacts& file : used) {
-    const bool is_given = options.offsets.contains(file.rank);
-    if (is_given || options.align_by == AlignBy::base || options.align_by == AlignBy::none)
-      file.sync_us.reset();
-    if (options.align_by == AlignBy::none) file.base_ns.reset();
-    // Neither its own syncs nor those of the others have anything to say of it.
-    if (is_given) file.is_merged = true;
-  }
-  std::vector<FileClock> clocks = Aligner(used).run();
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    FileClock& clock = clocks[i];
-    if (options.align_by == AlignBy::none) {
-      clock = FileClock{};
-    } else if (options.align_by == AlignBy::sync && !is_by_sync(clock.method)) {
-      clock.method = files[i].is_merged ? ClockMethod::merged : ClockMethod::none;
-    }
-    const auto given = options.offsets.find(files[i].rank);
-    if (given == options.offsets.end()) continue;
-    const std::int64_t base_ns = used[i].base_ns.value_or(0);
-    clock = FileClock{.method = ClockMethod::given,
-                      .offset_ns = sum(base_ns, given->second).value_or(base_ns),
-                      .error_ns = std::nullopt,
-                      .problems = {}};
-  }
-  return clocks;
+  return Aligner(files, options).run();
 }
 
 std::int64_t common_origin_ns(const std::vector<ClockFacts>& files,

@@ -169,7 +169,7 @@ std::map<std::int64_t, RankValues> values_by_rank(const MergePlan& plan,
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     for (const TopLevelEntry& entry : surveys[i].top_level) {
       if (is_own_key(entry.key)) continue;
-      if (entry.key == "otherData" && !surveys[i].evidence.merged_by.empty())
+      if (entry.key == "otherData" && surveys[i].evidence.was_merged_by_us())
         add_merged_values(entry.value, ranks);
       else
         add_value(ranks[plan.files[i].rank.rank][entry.key], entry.value);

@@ -102,11 +102,10 @@ class Merge {
     open_output();
     if (!merge_by_guess()) {
       // What a wrong guess has written is thrown away.
-      if (surveys_.empty())
-        survey();
-      else
+      if (plan_)
         open_output();
-      plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+      else
+        survey();
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
       scan(paths_of(inputs_), visitor);
@@ -120,7 +119,6 @@ class Merge {
  private:
   MergeSummary plan_only() {
     survey();
-    plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
     const std::size_t files = inputs_.size();
     summarize(std::vector<ProblemCounts>(files), std::vector<std::uint64_t>(files));
     return std::move(summary_);
@@ -146,9 +144,9 @@ class Merge {
     OnePassVisitor visitor(surveyor, writer);
     scan(paths, visitor);
     keep_surveys(surveyor.take_surveys());
-    if (writer.unplanned() || inputs_.size() < paths.size()) return false;
-    plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
-    if (!writes_the_same(*plan, *guess, *plan_, surveys_)) return false;
+    if (writer.unplanned() || inputs_.size() < paths.size() ||
+        !writes_the_same(*plan, *guess, *plan_, surveys_))
+      return false;
     finish(writer);
     return true;
   }
@@ -179,7 +177,7 @@ class Merge {
     };
   }
 
-  // Of the inputs that can be read.
+  // Of the inputs that can be read, and the plan that follows from them.
   void keep_surveys(std::vector<FileSurvey> surveys) {
     for (std::size_t file = 0; file < surveys.size(); ++file) {
       if (failed_.contains(file)) continue;
@@ -188,6 +186,7 @@ class Merge {
     }
     if (inputs_.empty())
       throw UsageError(fmt::format("no input could be read; {}", summary_.left_out.front().error));
+    plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
   }
 
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {

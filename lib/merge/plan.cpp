@@ -15,15 +15,11 @@ namespace {
 
 // Ids that a merge has written stay as they are when its output is merged again.
 bool keeps_async_ids(const FileSurvey& survey) {
-  return !survey.evidence.merged_by.empty() && !survey.has_other_async_ids;
+  return survey.evidence.was_merged_by_us() && !survey.has_other_async_ids;
 }
 
 const IdSet& async_ids(const FileSurvey& survey) {
   return keeps_async_ids(survey) ? survey.merged_async_ids : survey.async_ids;
-}
-
-bool was_merged(const FileSurvey& survey) {
-  return !survey.evidence.merged_by.empty();
 }
 
 // The ranges of numbers that each file has to itself, of flows, binds and async events.
@@ -40,7 +36,7 @@ IdRanges id_ranges(const std::vector<FileSurvey>& surveys, std::uint64_t merged_
   std::vector<std::uint64_t> bind;
   std::vector<std::uint64_t> async;
   for (const FileSurvey& survey : surveys) {
-    const bool merged = was_merged(survey);
+    const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? merged_limit : kPlainIdLimit;
     const std::uint64_t bind_range = survey.bind_ids.range(limit);
     flow.push_back(std::max(survey.flow_ids.range(limit), merged ? bind_range : 0));
@@ -105,7 +101,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   std::uint64_t async_begin = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const FileSurvey& survey = surveys[i];
-    const bool merged = was_merged(survey);
+    const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? ranges_of_ids.merged_limit : kPlainIdLimit;
     plan.files.push_back({inputs[i].path, ranks[i], clocks.clocks[i],
                           clocks.clocks[i].offset_ns - origin_ns,

@@ -87,7 +87,7 @@ class Sampler {
     // Who has a name has events, mostly; on two of three traces the samples miss a rare one.
     for (TrackFacts& track : survey.tracks)
       if (!track.name.empty()) track.events = std::max<std::uint64_t>(track.events, 1);
-    if (survey.evidence.is_merged() || !survey.evidence.merged_by.empty()) return std::nullopt;
+    if (survey.evidence.was_merged()) return std::nullopt;
     return survey;
   }
 

@@ -141,7 +141,7 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
               std::map<std::int64_t, Process>& processes,
               std::vector<std::pair<std::int64_t, ThreadKey>>& keys) {
   const std::string main_pid = file_rank.is_merged() ? "" : find_main_pid(survey);
-  const bool was_merged = file_rank.is_merged() || !survey.evidence.merged_by.empty();
+  const bool was_merged = file_rank.is_merged() || survey.evidence.was_merged_by_us();
   for (const TrackFacts& facts : survey.tracks) {
     const std::string pid = canonical_id(facts.pid);
     const std::int64_t rank = file_rank.rank_of(pid);

@@ -7,7 +7,6 @@
 #include "scan/text_index.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -139,7 +138,7 @@ class EventShapes::Learner {
       Node node;
       std::copy_n(text_, size, node.text.begin());
       node.text_size = static_cast<std::uint8_t>(size);
-      node.ignored = size == 32 ? 0 : ~std::uint32_t{0} << size;
+      node.ignored = size == Node::kRoom ? 0 : ~std::uint32_t{0} << size;
       text_ += size;
       if (text_ == to) {
         node.value = value;

@@ -11,11 +11,6 @@ std::optional<std::int64_t> first_value(const DistinctMarks& marks) {
   return marks.empty() ? std::nullopt : std::optional(marks.front().value);
 }
 
-// Also when RANK=path makes one rank of it.
-bool is_aligned_already(const FileEvidence& evidence) {
-  return evidence.is_merged() || !evidence.merged_by.empty();
-}
-
 std::optional<std::int64_t> sync_of(const FileEvidence& evidence) {
   const std::optional<std::int64_t> event = first_value(evidence.syncs);
   return event ? event : evidence.top_level_sync_us;
@@ -52,7 +47,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.base_ns = evidence[i].base_ns;
     file.first_ns = first_ns[i];
     file.cycle = cycle_of_name(inputs[i].path);
-    file.is_merged = is_aligned_already(evidence[i]);
+    file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it
     if (!file.is_merged) {
       file.sync_us = sync_of(evidence[i]);
       file.error_bound_us = first_value(evidence[i].error_bounds);

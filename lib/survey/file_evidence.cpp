@@ -76,7 +76,7 @@ void FileEvidence::append(const FileEvidence& later) {
   problems.add(later.problems);
 }
 
-bool FileEvidence::is_merged() const {
+bool FileEvidence::has_several_ranks() const {
   return std::any_of(rank_marks.begin(), rank_marks.end(),
                      [&](const Mark& mark) { return mark.value != rank_marks.front().value; });
 }

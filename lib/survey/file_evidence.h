@@ -38,8 +38,12 @@ struct FileEvidence {
   // What a later part of the same file says.
   void append(const FileEvidence& later);
 
-  // More than one rank in the file: it has been merged already, its pids are ranks.
-  bool is_merged() const;
+  // More than one rank in the file: its pids are ranks.
+  bool has_several_ranks() const;
+  // By a merge of ours.
+  bool was_merged_by_us() const { return !merged_by.empty(); }
+  // By any: its events are on one clock, its tracks and ids sorted out.
+  bool was_merged() const { return has_several_ranks() || was_merged_by_us(); }
 };
 
 }  // namespace traceloom

@@ -52,8 +52,9 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
 
 // The strongest claim; nullopt when nothing in or about the file tells the rank.
 std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
-  const bool is_ours = !evidence.merged_by.empty() && !evidence.rank_marks.empty();
-  if (!input.forced_rank && (is_ours || evidence.is_merged())) return merged_rank(input, evidence);
+  const bool is_ours = evidence.was_merged_by_us() && !evidence.rank_marks.empty();
+  if (!input.forced_rank && (is_ours || evidence.has_several_ranks()))
+    return merged_rank(input, evidence);
   std::optional<FileRank> file;
   for (const Claim& claim : claims_of(input, evidence)) {
     if (!claim.rank) continue;

@@ -192,13 +192,19 @@ std::vector<SummaryRow> summarize(const std::vector<Input>& inputs) {
 
 namespace {
 
+// Empty when there are none.
+std::string args_of(const TraceEvent& event) {
+  const Json* args = event.json->find("args");
+  return args == nullptr ? "" : canonical_text(*args);
+}
+
 // Members of the end's args stand where both have them.
 std::string merged_args(const TraceEvent& begin, const TraceEvent& end) {
   const Json* of_begin = begin.json->find("args");
   const Json* of_end = end.json->find("args");
-  if (of_end == nullptr) return of_begin == nullptr ? "" : canonical_text(*of_begin);
-  if (of_begin == nullptr) return canonical_text(*of_end);
-  if (of_end->keys.empty()) return canonical_text(*of_begin);
+  if (of_end == nullptr) return args_of(begin);
+  if (of_begin == nullptr) return args_of(end);
+  if (of_end->keys.empty()) return args_of(begin);
   Json merged = *of_begin;
   if (merged.kind != Json::Kind::object) merged = *of_end;
   for (std::size_t i = 0; i < of_end->keys.size(); ++i) {
@@ -227,18 +233,15 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
                         event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
                         duration, args});
     };
+    const auto add_as_written = [&](const TraceEvent& event) {
+      add(event, event.phase, duration_of(event), args_of(event));
+    };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
       last_ns = std::max(last_ns, round_to_ns(event.ts) + duration_of(event) + input.shift_ns);
-      if (event.phase == 'B' || event.phase == 'E') continue;
-      const Json* args = event.json->find("args");
-      add(event, event.phase, duration_of(event), args == nullptr ? "" : canonical_text(*args));
+      if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
     }
     const Pairs pairs = pair_begin_end(events);
-    const auto add_as_written = [&](const TraceEvent& event) {
-      const Json* args = event.json->find("args");
-      add(event, event.phase, 0, args == nullptr ? "" : canonical_text(*args));
-    };
     if (keep_begin_end) {
       for (const auto& [begin, end] : pairs.matched) {
         add_as_written(*begin);
@@ -249,11 +252,8 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     }
     for (const auto& [begin, end] : pairs.matched)
       add(*begin, 'X', round_to_ns(end->ts) - round_to_ns(begin->ts), merged_args(*begin, *end));
-    for (const TraceEvent* begin : pairs.unclosed) {
-      const Json* args = begin->json->find("args");
-      add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns),
-          args == nullptr ? "" : canonical_text(*args));
-    }
+    for (const TraceEvent* begin : pairs.unclosed)
+      add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns), args_of(*begin));
   }
   std::sort(merged.begin(), merged.end());
   return merged;

@@ -101,7 +101,7 @@ TEST_CASE("clock_plan: a merged file goes by its base alone") {
   merged.base_ns = 5'000;
   FileEvidence ours = composer(2, {9000});
   ours.merged_by = "0.1.0";
-  REQUIRE_FALSE(ours.is_merged());
+  REQUIRE_FALSE(ours.has_several_ranks());
   const ClockPlan result = plan({{"merged.json", merged, 7},
                                  {"out.json", ours, 90'000},
                                  {"rank3.json", composer(3, {4000}), 80'000},

@@ -39,7 +39,7 @@ TEST_CASE("file_evidence: takes rank, sync and error bound from metadata events"
   REQUIRE(evidence.error_bounds.size() == 1);
   CHECK(evidence.error_bounds.front().value == 20);
   CHECK(evidence.problems.empty());
-  CHECK_FALSE(evidence.is_merged());
+  CHECK_FALSE(evidence.has_several_ranks());
 }
 
 TEST_CASE("file_evidence: other events tell nothing") {
@@ -159,7 +159,7 @@ TEST_CASE("file_evidence: knows what a merge of ours wrote") {
 
 TEST_CASE("file_evidence: parts of a file add up") {
   FileEvidence evidence = evidence_of(rank_event("0", "0") + "," + sync_event("100", "0"), 1);
-  CHECK_FALSE(evidence.is_merged());
+  CHECK_FALSE(evidence.has_several_ranks());
   const FileEvidence later = evidence_of(rank_event("0", "0") + "," + rank_event("1", "1") + "," +
                                              sync_event("null", "1") + "," +
                                              metadata("clock_sync_error_bound", R"({"value":8})"),
@@ -167,7 +167,7 @@ TEST_CASE("file_evidence: parts of a file add up") {
   evidence.append(later);
   REQUIRE(evidence.rank_marks.size() == 2);
   CHECK(evidence.rank_marks.front().offset == 1);
-  CHECK(evidence.is_merged());
+  CHECK(evidence.has_several_ranks());
   CHECK(evidence.syncs.size() == 1);
   CHECK(evidence.error_bounds.front().value == 8);
   CHECK(evidence.problems.count(Problem::bad_sync) == 1);
@@ -187,7 +187,7 @@ TEST_CASE("file_evidence: what the first part says around the events stays") {
 }
 
 TEST_CASE("file_evidence: one rank under two pids is not merged, two ranks under one pid are") {
-  CHECK_FALSE(evidence_of(rank_event("4", "1") + "," + rank_event("4", "2")).is_merged());
-  CHECK(evidence_of(rank_event("4", "1") + "," + rank_event("5", "1")).is_merged());
-  CHECK_FALSE(FileEvidence{}.is_merged());
+  CHECK_FALSE(evidence_of(rank_event("4", "1") + "," + rank_event("4", "2")).has_several_ranks());
+  CHECK(evidence_of(rank_event("4", "1") + "," + rank_event("5", "1")).has_several_ranks());
+  CHECK_FALSE(FileEvidence{}.has_several_ranks());
 }

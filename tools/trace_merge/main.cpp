@@ -37,21 +37,25 @@ std::string clock_words(const MergedFile& file) {
                      format_duration(*file.clock.error_ns));
 }
 
-void tell_left_out(const MergeSummary& summary) {
+std::string file_words(const MergedFile& file) {
+  const bool is_merged = file.rank_source == RankSource::merged;
+  return fmt::format("{}: {} (by {}), {}", file.path,
+                     is_merged ? "several ranks" : fmt::format("rank {}", file.rank),
+                     to_string(file.rank_source), clock_words(file));
+}
+
+// What was wrong with the inputs, file by file; `verbose` has a line about each file, too.
+void tell_files(const MergeCommand& command, const MergeSummary& summary, bool verbose) {
+  for (const MergedFile& file : summary.files) {
+    if (verbose) fmt::print(stderr, "{}: {}\n", kTool, file_words(file));
+    report_problems(kTool, file.path, file.problems, command.verbosity);
+  }
   for (const LeftOut& file : summary.left_out)
     fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
 }
 
 void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
-  for (const MergedFile& file : summary.files) {
-    const bool is_merged = file.rank_source == RankSource::merged;
-    if (command.verbosity == Verbosity::verbose)
-      fmt::print(stderr, "{}: {}: {} (by {}), {}\n", kTool, file.path,
-                 is_merged ? "several ranks" : fmt::format("rank {}", file.rank),
-                 to_string(file.rank_source), clock_words(file));
-    report_problems(kTool, file.path, file.problems, command.verbosity);
-  }
-  tell_left_out(summary);
+  tell_files(command, summary, command.verbosity == Verbosity::verbose);
   // Whoever had to wait is told how long and how fast.
   const std::string speed =
       seconds < 1 ? ""
@@ -70,9 +74,7 @@ void show_plan(const MergeCommand& command, const MergeSummary& summary) {
   const std::unique_ptr<Sink> out = open_file_sink("-");
   out->write(text);
   out->close();
-  for (const MergedFile& file : summary.files)
-    report_problems(kTool, file.path, file.problems, command.verbosity);
-  tell_left_out(summary);
+  tell_files(command, summary, false);
 }
 
 void write_report(const MergeCommand& command, const MergeSummary& summary) {
