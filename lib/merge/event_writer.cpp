@@ -1,14 +1,10 @@
 #include "merge/event_writer.h"
 
-#include "event/trace_time.h"
+#include "merge/event_edit.h"
 #include "merge/event_repair.h"
-
-#include <fmt/format.h>
+#include "merge/id_edits.h"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -22,102 +18,6 @@ std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
 }
 
 }  // namespace
-
-// A handful of replacements in the text of one event, applied in the order of their places.
-class EventWriter::Edit {
- public:
-  explicit Edit(const Event& event) : event_(event) {}
-
-  // Texts are kept in a small buffer of our own: no allocation an event.
-  void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-    const std::size_t at = texts_size_;
-    append_text(text);
-    assert(patch_count_ < patches_.size());
-    patches_[patch_count_++] = {begin, end, static_cast<std::uint16_t>(at),
-                                static_cast<std::uint16_t>(texts_size_ - at)};
-  }
-  void replace(Key key, std::string_view text) {
-    const FieldRange range = event_.range(key);
-    if (event_.raw.substr(range.begin, range.end - range.begin) != text)
-      replace(range.begin, range.end, text);
-  }
-  // Puts a member right behind the opening brace.
-  void insert(Key key, std::string_view text) {
-    std::string member = "\"" + std::string(key_name(key)) + "\": " + std::string(text) + ", ";
-    replace(1, 1, member);
-  }
-  void set(Key key, std::string_view text) {
-    if (event_.has(key))
-      replace(key, text);
-    else
-      insert(key, text);
-  }
-  // The key is written plainly, without escapes.
-  void rename(Key key, std::string_view name) {
-    const std::size_t end = event_.raw.rfind('"', event_.range(key).begin - 1);
-    const std::size_t begin = event_.raw.rfind('"', end - 1) + 1;
-    replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), name);
-  }
-  void set_time(Key key, std::int64_t ns) {
-    char buffer[24];
-    set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});
-  }
-  void set_number(Key key, std::uint64_t number) {
-    char buffer[24];
-    const auto result = std::to_chars(buffer, buffer + sizeof buffer, number);
-    set(key, {buffer, static_cast<std::size_t>(result.ptr - buffer)});
-  }
-
-  void append_to(std::string& out) {
-    sort_patches();
-    std::uint32_t at = 0;
-    for (std::size_t i = 0; i < patch_count_; ++i) {
-      const Patch& patch = patches_[i];
-      out.append(event_.raw, at, patch.begin - at);
-      out.append(texts_.data() + patch.text, patch.text_size);
-      at = patch.end;
-    }
-    out.append(event_.raw, at);
-  }
-  // Where in the text of append_to() a place of the event is that no patch has covered.
-  std::size_t place_of(std::uint32_t place) const {
-    std::size_t moved = place;
-    for (std::size_t i = 0; i < patch_count_; ++i) {
-      const Patch& patch = patches_[i];
-      if (patch.end > place) continue;
-      moved += patch.text_size;
-      moved -= patch.end - patch.begin;
-    }
-    return moved;
-  }
-
- private:
-  struct Patch {
-    std::uint32_t begin;
-    std::uint32_t end;
-    std::uint16_t text;
-    std::uint16_t text_size;
-  };
-
-  // By place, stable; they are few and mostly in order.
-  void sort_patches() {
-    for (std::size_t i = 1; i < patch_count_; ++i)
-      for (std::size_t j = i; j > 0 && patches_[j].begin < patches_[j - 1].begin; --j)
-        std::swap(patches_[j], patches_[j - 1]);
-  }
-  // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
-  void append_text(std::string_view text) {
-    assert(texts_size_ + text.size() <= texts_.size());
-    std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
-    texts_size_ += text.size();
-  }
-
-  const Event& event_;
-  std::array<Patch, 12> patches_;
-  std::size_t patch_count_ = 0;
-  std::array<char, 512> texts_;
-  std::size_t texts_size_ = 0;
-};
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
   if (!timing.timed || (plan_.keeps_begin_end && is_stray_end(event))) return;
@@ -150,7 +50,7 @@ bool EventWriter::is_stray_end(const Event& event) const {
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
-  Edit edit(clean);
+  EventEdit edit(clean);
   const TrackTarget* const target = find_track(event, state);
   if (target == nullptr) return note_unplanned(event, state);
   edit.set(Key::pid, target->pid);
@@ -173,7 +73,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (!plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E'))
     return write_half(event, clean, start_ns, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
-  edit_ids(event, edit, state);
+  edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import; those of many files have done their
   // work.
   if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
@@ -188,12 +88,12 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
 
 // Of an E only the args are of interest: all else stands in its B.
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
-                             Edit& edit, WriteState& state) const {
+                             EventEdit& edit, WriteState& state) const {
   SliceHalf half;
   if (event.phase == 'E') {
     half.text = clean.text(Key::args);
   } else {
-    edit_ids(event, edit, state);
+    edit_ids(event, plan_.files[file_], edit, state.scratch);
     edit.replace(Key::ph, "\"X\"");
     half.has_duration_key = clean.has(Key::dur);
     if (half.has_duration_key) edit.replace(Key::dur, "");
@@ -221,28 +121,6 @@ const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state
     state.last_tid = tid;
   }
   return state.last_track;
-}
-
-void EventWriter::edit_ids(const Event& event, Edit& edit, WriteState& state) const {
-  const FilePlan& file = plan_.files[file_];
-  if (event.has(Key::bind_id))
-    edit.set_number(Key::bind_id,
-                    file.bind_ids.number(id_key(event.text(Key::bind_id), state.scratch)));
-  if (is_flow_phase(event.phase) && event.has(Key::id))
-    edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), state.scratch)));
-  if (!is_async_phase(event.phase)) return;
-  const std::string_view key = file.keeps_async_ids ? merged_async_key(event, state.scratch)
-                                                    : async_id_key(event, state.scratch);
-  if (key.empty()) return;
-  const std::string id2 = fmt::format("{{\"local\": \"0x{:x}\"}}", file.async_ids.number(key));
-  if (event.has(Key::id2)) {
-    edit.replace(Key::id2, id2);
-    // Both are an error to catapult; the id that counted is in id2 now.
-    if (event.has(Key::id)) edit.rename(Key::id, "source_id");
-  } else {
-    edit.rename(Key::id, "id2");
-    edit.replace(Key::id, id2);
-  }
 }
 
 }  // namespace traceloom

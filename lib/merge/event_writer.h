@@ -21,6 +21,8 @@
 
 namespace traceloom {
 
+class EventEdit;
+
 // What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
 // chunk.
 struct WriteState {
@@ -64,16 +66,14 @@ class EventWriter {
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
-  class Edit;
   bool is_stray_end(const Event& event) const;
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
-  void write_half(const Event& event, const Event& clean, std::int64_t start_ns, Edit& edit,
+  void write_half(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,
                   WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
-  void edit_ids(const Event& event, Edit& edit, WriteState& state) const;
 
   const MergePlan& plan_;
   std::size_t file_;

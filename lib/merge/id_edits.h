@@ -1,0 +1,19 @@
+// What a merge does to the ids of an event, so that no viewer takes those of two files for one.
+//
+//   edit_ids(event, plan.files[file], edit, scratch);
+#pragma once
+
+#include "event/event.h"
+#include "merge/event_edit.h"
+#include "merge/plan.h"
+
+#include <string>
+
+namespace traceloom {
+
+// Flows (s t f, bind_id) and async events (b n e S T p F) get the numbers of the file's id maps;
+// async ids are written as id2.local, which viewers take for one of the process. `event` is as the
+// survey saw it; the edit may be of its repaired text.
+void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+
+}  // namespace traceloom
