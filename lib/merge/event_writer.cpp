@@ -5,6 +5,7 @@
 #include "merge/id_edits.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -15,6 +16,37 @@ std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
   std::int64_t end_ns = 0;
   if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
   return std::numeric_limits<std::int64_t>::max();
+}
+
+void append_event(EventEdit& edit, std::string& text) {
+  text += ",\n";
+  edit.append_to(text);
+}
+
+OrderClass order_class(char phase) {
+  switch (phase) {
+    case 'X':
+      return OrderClass::slice;
+    case 'B':
+      return OrderClass::begin;
+    case 'E':
+      return OrderClass::end;
+    case 'C':
+      return OrderClass::counter;
+    case 's':
+    case 't':
+    case 'f':
+      return OrderClass::flow;
+    default:
+      return OrderClass::other;
+  }
+}
+
+// Two counters that happen to have one number are put in order together, which harms neither.
+std::uint32_t counter_group(const Event& event, std::uint32_t track) {
+  const std::hash<std::string_view> hash;
+  return static_cast<std::uint32_t>(hash(event.text(Key::name)) ^ hash(event.text(Key::id)) * 3 ^
+                                    track);
 }
 
 }  // namespace
@@ -45,6 +77,12 @@ bool EventWriter::is_stray_end(const Event& event) const {
   return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
 }
 
+bool EventWriter::is_joined(const Event& event) const {
+  if (event.phase != 'B' && event.phase != 'E') return false;
+  const std::vector<std::uint64_t>& instant = plan_.files[file_].instant_pairs;
+  return !plan_.keeps_begin_end || std::binary_search(instant.begin(), instant.end(), event.offset);
+}
+
 // Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its
 // repaired text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
@@ -57,8 +95,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target->tid);
   if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
-    state.out += ",\n";
-    edit.append_to(state.out);
+    append_event(edit, state.block.text);
     return;
   }
   std::int64_t start_ns = 0;
@@ -70,8 +107,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
   state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
-  if (!plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E'))
-    return write_half(event, clean, start_ns, edit, state);
+  if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import; those of many files have done their
@@ -81,15 +117,28 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 &&
       event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
-  state.out += ",\n";
-  edit.append_to(state.out);
+  append(event, {start_ns, timing.duration_ns, 0, 0, target->number}, edit, state);
+}
+
+// Where order matters, the event's place is kept: always of slices, B, E and counters.
+void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
+                         WriteState& state) const {
   ++state.events;
+  place.order = order_class(event.phase);
+  if (place.order == OrderClass::counter) place.group = counter_group(event, place.group);
+  const auto append_text = [&] { append_event(edit, state.block.text); };
+  const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;
+  if (has_order || plan_.sorts_by_time)
+    state.block.place(place, append_text);
+  else
+    append_text();
 }
 
 // Of an E only the args are of interest: all else stands in its B.
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
-                             EventEdit& edit, WriteState& state) const {
+                             std::uint32_t track, EventEdit& edit, WriteState& state) const {
   SliceHalf half;
+  half.track = track;
   if (event.phase == 'E') {
     half.text = clean.text(Key::args);
   } else {

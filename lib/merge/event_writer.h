@@ -2,13 +2,14 @@
 // change: time, pid, tid, and the ids of flows and async events.
 //
 //   EventWriter writer(plan, file);
-//   writer.write(event, time_event(event, state.problems), state);   // appends ",\n{...}", or
-//                                                                     // nothing for a dropped one
+//   writer.write(event, time_event(event, state.problems), state);   // to state.block, or nothing
+//                                                                     // for a dropped one
 #pragma once
 
 #include "base/problems.h"
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "merge/event_block.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
 #include "scan/event_scanner.h"
@@ -26,10 +27,10 @@ class EventEdit;
 // What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
 // chunk.
 struct WriteState {
-  std::string out;  // events, each behind ",\n"
+  EventBlock block;
   ProblemCounts problems;
-  std::uint64_t events = 0;  // written to out
-  SliceHalves halves;        // B and E events, which are not in out, unless they are to be kept
+  std::uint64_t events = 0;  // written to the block, without metadata
+  SliceHalves halves;  // B and E events, which are not in the block, unless they are to be kept
   std::int64_t last_ns = 0;  // the latest end of an event
   // The first event that the plan did not expect: of a track that it does not have, or before its
   // origin. Such events are not written.
@@ -37,7 +38,7 @@ struct WriteState {
 
   // For the next chunk.
   void reset() {
-    out.clear();
+    block.clear();
     problems = {};
     events = 0;
     halves.clear();
@@ -60,16 +61,19 @@ class EventWriter {
   EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
 
   // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
-  // are left out; B and E go to state.halves, but for MergePlan::keeps_begin_end.
+  // are left out; B and E go to state.halves; with MergePlan::keeps_begin_end only those of
+  // one time do, which Perfetto would take apart: at one time it looks at ends first.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
   bool is_stray_end(const Event& event) const;
+  bool is_joined(const Event& event) const;
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
-  void write_half(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,
-                  WriteState& state) const;
+  void write_half(const Event& event, const Event& clean, std::int64_t start_ns,
+                  std::uint32_t track, EventEdit& edit, WriteState& state) const;
+  void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;

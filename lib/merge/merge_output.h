@@ -22,12 +22,13 @@ class MergeOutput {
  public:
   // gzip when the name ends in .gz.
   MergeOutput(const std::string& path, int gzip_level)
-      : sink_(open_file_sink(path)), gzip_level_(gzip_level) {
+      : path_(path), sink_(open_file_sink(path)), gzip_level_(gzip_level) {
     if (!path.ends_with(".gz")) return;
     auto gzip = std::make_unique<GzipSink>(std::move(sink_), gzip_level);
     gzip_ = gzip.get();
     sink_ = std::move(gzip);
   }
+  const std::string& path() const { return path_; }
   bool is_gzip() const { return gzip_ != nullptr; }
   int gzip_level() const { return gzip_level_; }
   void write(std::string_view text) { sink_->write(text); }
@@ -35,6 +36,7 @@ class MergeOutput {
   void close() { sink_->close(); }
 
  private:
+  std::string path_;
   std::unique_ptr<Sink> sink_;
   GzipSink* gzip_ = nullptr;
   int gzip_level_;

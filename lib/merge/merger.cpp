@@ -208,7 +208,8 @@ class Merge {
   }
 
   // The tail of the trace, and what there is to say of it.
-  void finish(const WriteVisitor& visitor) {
+  void finish(WriteVisitor& visitor) {
+    visitor.finish();
     const std::vector<ProblemCounts> problems = summarize(visitor.problems(), visitor.events());
     output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
   }

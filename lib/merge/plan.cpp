@@ -94,7 +94,12 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
-  MergePlan plan{{}, TrackPlan(surveys, ranks), origin_ns, sub_microsecond, options.keep_begin_end};
+  MergePlan plan{{},
+                 TrackPlan(surveys, ranks),
+                 origin_ns,
+                 sub_microsecond,
+                 options.keep_begin_end,
+                 options.sort_by_time};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
   std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());
@@ -103,13 +108,13 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     const FileSurvey& survey = surveys[i];
     const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? ranges_of_ids.merged_limit : kPlainIdLimit;
-    plan.files.push_back({inputs[i].path, ranks[i], clocks.clocks[i],
-                          clocks.clocks[i].offset_ns - origin_ns,
-                          IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
-                          merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
-                                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
-                          IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit),
-                          keeps_async_ids(survey), survey.orphan_ends});
+    plan.files.push_back(
+        {inputs[i].path, ranks[i], clocks.clocks[i], clocks.clocks[i].offset_ns - origin_ns,
+         IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
+         merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
+                : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
+         IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit), keeps_async_ids(survey),
+         merged, survey.orphan_ends, survey.instant_pairs});
     flow_begin += ranges_of_ids.flow;
     bind_begin += ranges_of_ids.bind;
     async_begin += ranges_of_ids.async;

@@ -22,8 +22,10 @@ struct FilePlan {
   IdMap flow_ids;
   IdMap bind_ids;
   IdMap async_ids;
-  bool keeps_async_ids = false;            // async_ids go by merged_async_key()
-  std::vector<std::uint64_t> orphan_ends;  // offsets, ascending
+  bool keeps_async_ids = false;                 // async_ids go by merged_async_key()
+  bool keeps_order = false;                     // a merge has put its events in order already
+  std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
+  std::vector<std::uint64_t> instant_pairs = {};
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
@@ -38,6 +40,7 @@ struct MergePlan {
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
+  bool sorts_by_time = false;
 };
 
 // What time 0 of the output is.
@@ -49,6 +52,7 @@ enum class OriginKind : std::uint8_t {
 
 struct PlanOptions {
   bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
+  bool sort_by_time = false;    // all events, over all files
   ClockOptions clock = {};
   OriginKind origin = OriginKind::first_event;
   std::int64_t origin_ns = 0;

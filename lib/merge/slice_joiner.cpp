@@ -73,11 +73,6 @@ void SliceJoiner::finish(std::int64_t last_ns) {
   pairer_.finish();
 }
 
-void SliceJoiner::clear_out() {
-  out_.clear();
-  events_ = 0;
-}
-
 std::uint32_t SliceJoiner::keep(const SliceHalf& half) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
@@ -91,7 +86,6 @@ std::uint32_t SliceJoiner::keep(const SliceHalf& half) {
 
 void SliceJoiner::release(std::uint32_t slot) {
   slots_[slot].inner.clear();
-  slots_[slot].inner_events = 0;
   free_.push_back(slot);
 }
 
@@ -99,7 +93,7 @@ void SliceJoiner::join(const BeginEndPair& pair) {
   emit(pair.begin_payload,
        joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half.text,
               pair.duration_ns()),
-       pair.same_start_outer);
+       pair.start_ns, pair.duration_ns(), pair.same_start_outer);
   release(pair.end_payload);
 }
 
@@ -107,17 +101,19 @@ void SliceJoiner::close_open(const OpenBegin& begin) {
   const std::int64_t duration_ns = std::max<std::int64_t>(last_ns_ - begin.start_ns, 0);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
-  emit(begin.payload, event, kNoPayload);
+  emit(begin.payload, event, begin.start_ns, duration_ns, kNoPayload);
 }
 
 // Into the output, or to the event around it when that begins at the same time and is not yet out.
-void SliceJoiner::emit(std::uint32_t begin, const std::string& event, std::uint32_t outer) {
+void SliceJoiner::emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
+                       std::int64_t duration_ns, std::uint32_t outer) {
   Slot& slot = slots_[begin];
-  std::string& to = outer == kNoPayload ? out_ : slots_[outer].inner;
-  to += ",\n";
-  to += event;
-  to += slot.inner;
-  (outer == kNoPayload ? events_ : slots_[outer].inner_events) += 1 + slot.inner_events;
+  EventBlock& to = outer == kNoPayload ? out_ : slots_[outer].inner;
+  to.place({start_ns, duration_ns, 0, 0, slot.half.track, OrderClass::slice}, [&] {
+    to.text += ",\n";
+    to.text += event;
+  });
+  to.append(slot.inner);
   release(begin);
 }
 

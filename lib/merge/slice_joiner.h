@@ -3,7 +3,7 @@
 //   SliceJoiner joiner;
 //   joiner.take(halves);            // all of a file, chunk by chunk, in file order
 //   joiner.finish(last_ns);
-//   output.write(joiner.out());
+//   blocks.take(joiner.out());
 //
 // Why: viewers treat B and E by order (an E of another file closes the B of this one, one that
 // begins and ends in the same microsecond falls apart when X events are about), and X by time
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/problems.h"
+#include "merge/event_block.h"
 #include "merge/slice_halves.h"
 #include "scan/begin_end.h"
 
@@ -34,11 +35,9 @@ class SliceJoiner {
   // marked by a member "unclosed": true, since how long it took is not known.
   void finish(std::int64_t last_ns);
 
-  // What has been joined since clear_out(): events, each behind ",\n". An event that begins in the
-  // same nanosecond as the one around it comes after that one.
-  const std::string& out() const { return out_; }
-  std::uint64_t events() const { return events_; }
-  void clear_out();
+  // What has been joined so far, to be taken and cleared. An event that begins in the same
+  // nanosecond as the one around it comes after that one.
+  EventBlock& out() { return out_; }
 
   // end_without_begin, begin_without_end, out_of_order.
   const ProblemCounts& problems() const { return pairer_.problems(); }
@@ -46,21 +45,20 @@ class SliceJoiner {
  private:
   struct Slot {
     SliceHalf half;
-    std::string inner;  // joined already, begins with this one and has to come after it
-    std::uint64_t inner_events = 0;
+    EventBlock inner;  // joined already, begin with this one and have to come after it
   };
 
   std::uint32_t keep(const SliceHalf& half);
   void join(const BeginEndPair& pair);
   void close_open(const OpenBegin& begin);
-  void emit(std::uint32_t begin, const std::string& event, std::uint32_t outer);
+  void emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
+            std::int64_t duration_ns, std::uint32_t outer);
   void release(std::uint32_t slot);
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;
-  std::string out_;
-  std::uint64_t events_ = 0;
+  EventBlock out_;
   std::int64_t last_ns_ = 0;
   BeginEndPairer pairer_;
 };

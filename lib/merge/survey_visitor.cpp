@@ -187,7 +187,13 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
     if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
       survey.metadata.push_back(std::move(event));
   if (!chunk.begin_ends.empty()) {
-    if (!pairers_[file]) pairers_[file] = std::make_unique<BeginEndPairer>();
+    if (!pairers_[file])
+      pairers_[file] = std::make_unique<BeginEndPairer>(
+          BeginEndHandlers{.pair = [&survey](const BeginEndPair& pair) {
+            if (pair.start_ns != pair.end_ns) return;
+            survey.instant_pairs.push_back(pair.begin_offset);
+            survey.instant_pairs.push_back(pair.end_offset);
+          }});
     pairers_[file]->take(chunk.begin_ends);
   }
   survey.events += chunk.events;
@@ -208,6 +214,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
+  std::sort(survey.instant_pairs.begin(), survey.instant_pairs.end());
   survey.problems.add(pairers_[file]->problems());
   pairers_[file].reset();
 }

@@ -243,6 +243,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
     main_tids[rank] = main == nullptr ? 1 : process.threads.at(*main).tid;
   }
   files_.resize(surveys.size());
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
       const TrackFacts& facts = surveys[file].tracks[i];
@@ -252,7 +253,10 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
       const auto thread = processes[rank].threads.find(key);
       const std::uint32_t tid =
           thread == processes[rank].threads.end() ? main_tids[rank] : thread->second.tid;
-      files_[file].targets.push_back({std::to_string(rank), std::to_string(tid)});
+      const std::uint32_t number =
+          numbers.try_emplace({rank, tid}, static_cast<std::uint32_t>(numbers.size()))
+              .first->second;
+      files_[file].targets.push_back({std::to_string(rank), std::to_string(tid), number});
     }
   }
 }

@@ -25,6 +25,7 @@ namespace traceloom {
 struct TrackTarget {
   std::string pid;
   std::string tid;
+  std::uint32_t number = 0;  // one for each pid and tid
   bool operator==(const TrackTarget&) const = default;
 };
 

@@ -1,6 +1,8 @@
 #include "merge/write_visitor.h"
 
 #include "merge/frame.h"
+#include "merge/order_window.h"
+#include "merge/time_sorter.h"
 
 #include <algorithm>
 #include <string>
@@ -9,14 +11,23 @@
 
 namespace traceloom {
 
+namespace {
+
+std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, MergeOutput& output) {
+  if (plan.sorts_by_time) return std::make_unique<TimeSorter>(output);
+  return std::make_unique<OrderWindow>(output);
+}
+
+}  // namespace
+
 struct WriteVisitor::Chunk : ChunkResult {
   WriteState state;
-  CompressedBlock block;
 };
 
 WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
     : plan_(plan),
       output_(output),
+      blocks_(make_block_output(plan, output)),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()) {
@@ -29,9 +40,9 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     WriteState state;
     for (const KeptMetadata& event : surveys[file].metadata) {
-      state.out.clear();
+      state.block.clear();
       writers_[file].write_metadata(event, state);
-      if (written.insert(state.out).second) output_.write(state.out);
+      if (written.insert(state.block.text).second) output_.write(state.block.text);
     }
     problems_[file].add(state.problems);
   }
@@ -67,9 +78,8 @@ void WriteVisitor::write(ChunkResult& result, std::size_t file, const Event& eve
 }
 
 void WriteVisitor::finish_chunk(ChunkResult& result) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  if (output_.is_gzip() && !chunk.state.unplanned)
-    chunk.block = compress_block(chunk.state.out, output_.gzip_level());
+  WriteState& state = static_cast<Chunk&>(result).state;
+  if (!state.unplanned) blocks_->prepare(state.block);
 }
 
 void WriteVisitor::take(ChunkResult& result, std::size_t file) {
@@ -81,38 +91,39 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
     stopped_ = true;
     return;
   }
-  if (output_.is_gzip())
-    output_.write_block(chunk.block);
-  else
-    output_.write(chunk.state.out);
   events_[file] += chunk.state.events;
   last_ns_ = std::max(last_ns_, chunk.state.last_ns);
+  blocks_->take(chunk.state.block);
   if (chunk.state.halves.empty()) return;
   if (!slices_) slices_ = std::make_unique<SliceJoiner>();
   slices_->take(chunk.state.halves);
-  write_joined(file);
+  take_joined(file);
 }
 
 // What the joiner has to give, if anything.
-void WriteVisitor::write_joined(std::size_t file) {
-  if (slices_->out().empty()) return;
-  if (output_.is_gzip())
-    output_.write_block(compress_block(slices_->out(), output_.gzip_level()));
-  else
-    output_.write(slices_->out());
-  events_[file] += slices_->events();
-  slices_->clear_out();
+void WriteVisitor::take_joined(std::size_t file) {
+  EventBlock& joined = slices_->out();
+  if (joined.events.empty()) return;
+  events_[file] += joined.events.size();
+  blocks_->prepare(joined);
+  blocks_->take(joined);
+  joined.clear();
 }
 
 void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   text_bytes_[file] = end.text_bytes;
   if (slices_ && !unplanned_) {
     slices_->finish(last_ns_);
-    write_joined(file);
+    take_joined(file);
     problems_[file].add(slices_->problems());
   }
+  blocks_->end_file();
   slices_.reset();
   last_ns_ = 0;
+}
+
+void WriteVisitor::finish() {
+  blocks_->finish();
 }
 
 }  // namespace traceloom

@@ -4,8 +4,10 @@
 //   WriteVisitor visitor(plan, output);
 //   visitor.write_head(surveys);
 //   scan_files(paths, visitor, {});
+//   visitor.finish();
 #pragma once
 
+#include "merge/block_output.h"
 #include "merge/event_writer.h"
 #include "merge/file_survey.h"
 #include "merge/merge_output.h"
@@ -33,6 +35,8 @@ class WriteVisitor : public FileVisitor {
  public:
   // `plan` and `output` must live as long.
   WriteVisitor(const MergePlan& plan, MergeOutput& output);
+  // When all files have been taken.
+  void finish();
 
   // The head of the trace and the metadata that the surveys have kept: before all other events, so
   // that a merge of a merge finds them where it puts them.
@@ -58,10 +62,11 @@ class WriteVisitor : public FileVisitor {
 
  private:
   struct Chunk;
-  void write_joined(std::size_t file);
+  void take_joined(std::size_t file);
 
   const MergePlan& plan_;
   MergeOutput& output_;
+  std::unique_ptr<BlockOutput> blocks_;
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;

@@ -88,9 +88,9 @@ struct OpenBegin {
 
 // Each may be left out.
 struct BeginEndHandlers {
-  std::function<void(const BeginEndPair&)> pair;         // in the order of the E's times
-  std::function<void(std::uint32_t payload)> stray_end;  // an E without a B
-  std::function<void(const OpenBegin&)> open_begin;      // at finish(), the outer ones first
+  std::function<void(const BeginEndPair&)> pair = {};         // in the order of the E's times
+  std::function<void(std::uint32_t payload)> stray_end = {};  // an E without a B
+  std::function<void(const OpenBegin&)> open_begin = {};      // at finish(), the outer ones first
 };
 
 // Pairs the B and E events of one file; make another one for the next file. Linear in the number of

@@ -54,16 +54,16 @@ class Writing {
       writer.write(*event, time_event(*event, state.problems), state);
       REQUIRE_FALSE(state.unplanned);
       problems_.add(state.problems);
-      if (!state.out.empty()) {
-        REQUIRE(state.out.starts_with(",\n"));
-        written.events.push_back(state.out.substr(2));
+      if (!state.block.text.empty()) {
+        REQUIRE(state.block.text.starts_with(",\n"));
+        written.events.push_back(state.block.text.substr(2));
       }
-      CHECK(state.events == (state.out.empty() ? 0 : 1));
+      CHECK(state.events == (state.block.text.empty() ? 0 : 1));
     }
     for (const KeptMetadata& event : surveys_[file].metadata) {
       WriteState state;
       writer.write_metadata(event, state);
-      written.metadata.push_back(state.out.substr(2));
+      written.metadata.push_back(state.block.text.substr(2));
       CHECK(state.events == 0);
     }
     return written;

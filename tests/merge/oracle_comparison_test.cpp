@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -91,6 +92,32 @@ TEST_CASE("oracle_comparison: the merge of random ranks has the events that the 
         merge_traces(options);
         REQUIRE(read_file(options.output) == merged);
       }
+    }
+  }
+}
+
+TEST_CASE("oracle_comparison: a sorted merge has the same events, by time") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(style));
+      const RandomSet set = random_set(seed + 300, style, 3, 200);
+      const TemporaryFolder folder;
+      MergeOptions options = merge_options(folder, set.files, "merged.json");
+      options.plan.clock.align_by = align_by(style);
+      options.plan.sort_by_time = true;
+      merge_traces(options);
+      const std::string merged = read_file(options.output);
+      check_same(read_merged(merged), oracle::merge(set.inputs));
+      std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+      for (const oracle::Json& event : events_of(merged)) {
+        if (text_of(event, "ph") == "M") continue;
+        REQUIRE(ns_of(event, "ts") >= last_ns);
+        last_ns = ns_of(event, "ts");
+      }
+      options.threads = 4;
+      merge_traces(options);
+      REQUIRE(read_file(options.output) == merged);
     }
   }
 }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -101,13 +103,49 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths) : left_out_(pa
   check_flows();
 }
 
-void CheckedMerge::match_events() {
-  const std::vector<Json>& written = events_of(output_);
-  std::size_t next = 0;
-  const auto skip_metadata = [&] {
-    while (next < written.size() && text_of(written[next], "ph") == "M") ++next;
+namespace {
+
+// Which events of a file may change places: slices of a track that start together, the samples of a
+// counter, B and E of a track. Empty for all others.
+std::string order_group(const Json& written) {
+  const char phase = text_of(written, "ph").front();
+  const std::string thread = thread_of(written);
+  if (phase == 'X' && ns_of(written, "dur") > 0)
+    return "X " + thread + " " + text_of(written, "ts");
+  if (phase == 'C') return "C " + thread + " " + text_of(written, "name") + " " + id_of(written);
+  if (phase == 'B' || phase == 'E') return "B " + thread;
+  return {};
+}
+
+// How far apart two events that change places may be.
+constexpr std::size_t kWindow = 30'000;
+
+}  // namespace
+
+// The place of an input's event in the output: where it is due, or where one of its group is.
+std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::int64_t offset_ns,
+                                                      std::size_t due) const {
+  const auto is_it = [&](std::size_t i) {
+    return !taken_[i] && is_same_event(event, *written_[i]) &&
+           ns_of(event, "ts") + offset_ns == ns_of(*written_[i], "ts");
   };
-  skip_metadata();
+  if (due >= written_.size()) return std::nullopt;
+  if (is_it(due)) return due;
+  const std::string group = order_group(*written_[due]);
+  if (group.empty()) return std::nullopt;
+  const std::size_t end = std::min(written_.size(), due + kWindow);
+  for (std::size_t i = due - std::min(due, kWindow); i < end; ++i)
+    if (order_group(*written_[i]) == group && is_it(i) &&
+        std::abs(ns_of(event, "dur") - ns_of(*written_[i], "dur")) <= 1)  // rounded with its start
+      return i;
+  return std::nullopt;
+}
+
+void CheckedMerge::match_events() {
+  for (const Json& event : events_of(output_))
+    if (text_of(event, "ph") != "M") written_.push_back(&event);
+  taken_.resize(written_.size());
+  std::size_t due = 0;
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
     const std::vector<Json>& events = events_of(inputs_[file]);
     const std::int64_t offset_ns = summary_.files[file].clock.offset_ns - base_ns_;
@@ -115,11 +153,10 @@ void CheckedMerge::match_events() {
       const Json& event = events[index];
       if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
       if (text_of(event, "ph") == "M") continue;
-      if (next < written.size() && is_same_event(event, written[next]) &&
-          ns_of(event, "ts") + offset_ns == ns_of(written[next], "ts")) {
-        matches_.push_back({file, index, &event, &written[next]});
-        ++next;
-        skip_metadata();
+      if (const std::optional<std::size_t> at = find_written(event, offset_ns, due)) {
+        matches_.push_back({file, index, &event, written_[*at]});
+        taken_[*at] = true;
+        ++due;
       } else if (text_of(event, "ph") == "E") {
         ++left_out_[file];
       } else {
@@ -129,7 +166,7 @@ void CheckedMerge::match_events() {
       }
     }
   }
-  if (next != written.size()) faults_.push_back("the output has events that no input has");
+  if (due != written_.size()) faults_.push_back("the output has events that no input has");
   for (std::size_t file = 0; file < inputs_.size(); ++file)
     if (left_out_[file] != summary_.files[file].problems.count(Problem::end_without_begin))
       faults_.push_back(fmt::format(

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class CheckedMerge {
 
  private:
   void match_events();
+  std::optional<std::size_t> find_written(const oracle::Json& event, std::int64_t offset_ns,
+                                          std::size_t due) const;
   void check_times();
   void check_names();
   void check_rows();
@@ -50,6 +53,8 @@ class CheckedMerge {
   std::int64_t base_ns_ = 0;
   std::vector<oracle::Json> inputs_;
   oracle::Json output_;
+  std::vector<const oracle::Json*> written_;  // events of the output, without metadata
+  std::vector<bool> taken_;                   // which of them have been matched
   std::vector<EventMatch> matches_;
   std::vector<std::size_t> left_out_;
   std::vector<std::string> faults_;

@@ -242,16 +242,19 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
       if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
     }
     const Pairs pairs = pair_begin_end(events);
-    if (keep_begin_end) {
-      for (const auto& [begin, end] : pairs.matched) {
+    for (const auto& [begin, end] : pairs.matched) {
+      const std::int64_t duration_ns = round_to_ns(end->ts) - round_to_ns(begin->ts);
+      if (!keep_begin_end || duration_ns == 0) {
+        add(*begin, 'X', duration_ns, merged_args(*begin, *end));
+      } else {
         add_as_written(*begin);
         add_as_written(*end);
       }
+    }
+    if (keep_begin_end) {
       for (const TraceEvent* begin : pairs.unclosed) add_as_written(*begin);
       continue;
     }
-    for (const auto& [begin, end] : pairs.matched)
-      add(*begin, 'X', round_to_ns(end->ts) - round_to_ns(begin->ts), merged_args(*begin, *end));
     for (const TraceEvent* begin : pairs.unclosed)
       add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns), args_of(*begin));
   }

@@ -77,6 +77,10 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                "Leave begin and end events (B, E) as they are instead of joining each pair to one "
                "X event")
       ->group("Output");
+  app.add_flag("--sort", command.merge.plan.sort_by_time,
+               "Write all events in the order of their time; takes twice the output's size on its "
+               "disk while it works")
+      ->group("Output");
   std::string align_by = "auto";
   std::string origin = "min";
   std::vector<std::string> offsets;

@@ -1,0 +1,165 @@
+#include "merge/block_order.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// A place in a list of blocks where an event stands.
+struct Slot {
+  std::size_t block;
+  std::size_t event;
+};
+
+// What has to be put in order together: slices of one track and start, or all of a group.
+using Key = std::tuple<bool, std::uint32_t, std::int64_t>;
+
+// Slices that cover each other. One of no length may stand before what starts with it as well as in
+// it: that is left to the file.
+bool is_slice(const PlacedEvent& event) {
+  return event.order == OrderClass::slice && event.duration_ns > 0;
+}
+
+// Begins and ends share their track's numbers with its slices, but not with counters.
+bool is_by_time(const PlacedEvent& event) {
+  return event.order == OrderClass::counter || event.order == OrderClass::begin ||
+         event.order == OrderClass::end;
+}
+
+Key key_of(const PlacedEvent& event) {
+  if (is_slice(event)) return {true, event.group, event.start_ns};
+  return {false, event.group, event.order == OrderClass::counter ? 1 : 0};
+}
+
+bool is_before(const PlacedEvent& a, const PlacedEvent& b) {
+  return is_slice(a) ? a.duration_ns > b.duration_ns : a.start_ns < b.start_ns;
+}
+
+// The keys of a block whose events are out of order.
+std::set<Key> find_disorder(EventBlock& block) {
+  std::set<Key> keys;
+  block.slices.reset(block.events.size());
+  std::map<Key, std::int64_t> latest;
+  for (std::uint32_t i = 0; i < block.events.size(); ++i) {
+    const PlacedEvent& event = block.events[i];
+    if (is_slice(event)) {
+      std::uint32_t& last = block.slices.at(event.group, event.start_ns, [&](std::uint32_t other) {
+        return block.events[other].start_ns == event.start_ns &&
+               block.events[other].group == event.group;
+      });
+      if (last != SliceIndex::kNone && is_before(event, block.events[last]))
+        keys.insert(key_of(event));
+      last = i;
+    } else if (is_by_time(event)) {
+      const auto [at, is_first] = latest.try_emplace(key_of(event), event.start_ns);
+      if (event.start_ns < at->second) keys.insert(at->first);
+      at->second = event.start_ns;
+    }
+  }
+  return keys;
+}
+
+// Of the events by time: of each key the first and the last time.
+std::map<Key, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& block) {
+  std::map<Key, std::pair<std::int64_t, std::int64_t>> times;
+  for (const PlacedEvent& event : block.events) {
+    if (!is_by_time(event)) continue;
+    const auto [at, is_first] = times.try_emplace(key_of(event), event.start_ns, event.start_ns);
+    at->second.second = event.start_ns;
+  }
+  return times;
+}
+
+// The keys whose events are in order in either block, but not in both together.
+void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
+                           std::set<Key>& keys) {
+  for (const PlacedEvent& event : later.events) {
+    if (!is_slice(event)) continue;
+    const std::uint32_t last =
+        earlier.slices.number(event.group, event.start_ns, [&](std::uint32_t other) {
+          return earlier.events[other].start_ns == event.start_ns &&
+                 earlier.events[other].group == event.group;
+        });
+    if (last != SliceIndex::kNone && is_before(event, earlier.events[last]))
+      keys.insert(key_of(event));
+  }
+  const auto times = times_of(later);
+  if (times.empty()) return;
+  for (const auto& [key, first_and_last] : times_of(earlier)) {
+    const auto same = times.find(key);
+    if (same != times.end() && same->second.first < first_and_last.second) keys.insert(key);
+  }
+}
+
+// The text of a block whose events have got others' places: `texts[i]` and `events[i]` stand where
+// the i-th stood.
+EventBlock rebuilt(const EventBlock& block, const std::vector<PlacedEvent>& events,
+                   const std::vector<std::string_view>& texts) {
+  EventBlock result;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const PlacedEvent& old = block.events[i];
+    result.text.append(block.text, at, old.begin - at);
+    result.place(events[i], [&] { result.text += texts[i]; });
+    at = old.begin + old.size;
+  }
+  result.text.append(block.text, at);
+  return result;
+}
+
+// Puts the events of these keys in order: they share out the places that they have.
+void reorder(const std::vector<EventBlock*>& blocks, const std::set<Key>& keys) {
+  std::map<Key, std::vector<Slot>> slots;
+  std::vector<std::vector<PlacedEvent>> events;
+  std::vector<std::vector<std::string_view>> texts;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    events.push_back(blocks[b]->events);
+    std::vector<std::string_view>& block_texts = texts.emplace_back();
+    for (std::size_t i = 0; i < blocks[b]->events.size(); ++i) {
+      const PlacedEvent& event = blocks[b]->events[i];
+      block_texts.push_back(std::string_view(blocks[b]->text).substr(event.begin, event.size));
+      if (!is_slice(event) && !is_by_time(event)) continue;
+      if (const Key key = key_of(event); keys.contains(key)) slots[key].push_back({b, i});
+    }
+  }
+  for (const auto& [key, places] : slots) {
+    std::vector<Slot> order = places;
+    std::stable_sort(order.begin(), order.end(), [&](const Slot& a, const Slot& b) {
+      return is_before(blocks[a.block]->events[a.event], blocks[b.block]->events[b.event]);
+    });
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const PlacedEvent& event = blocks[order[i].block]->events[order[i].event];
+      events[places[i].block][places[i].event] = event;
+      texts[places[i].block][places[i].event] =
+          std::string_view(blocks[order[i].block]->text).substr(event.begin, event.size);
+    }
+  }
+  std::vector<EventBlock> results;
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    results.push_back(rebuilt(*blocks[b], events[b], texts[b]));
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    *blocks[b] = std::move(results[b]);
+    find_disorder(*blocks[b]);  // for the index
+  }
+}
+
+}  // namespace
+
+void put_in_order(EventBlock& block) {
+  if (const std::set<Key> keys = find_disorder(block); !keys.empty()) reorder({&block}, keys);
+}
+
+bool put_in_order(const std::vector<EventBlock*>& blocks) {
+  std::set<Key> keys;
+  for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
+    find_disorder_between(*blocks[b], *blocks.back(), keys);
+  if (keys.empty()) return false;
+  reorder(blocks, keys);
+  return true;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,60 @@
+// EventBlock: some events as they will be written, and what has to be known to put them in order.
+//
+//   block.place({start_ns, duration_ns, 0, 0, track, OrderClass::slice}, [&] {
+//   edit.append_to(block.text); });
+#pragma once
+
+#include "merge/slice_index.h"
+#include "output/gzip_sink.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// What goes first of what happens at the same time. Both viewers nest by it: what ends, before what
+// begins; slices, before what lies on them.
+enum class OrderClass : std::uint8_t { end, slice, begin, counter, other, flow };
+
+struct PlacedEvent {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;  // of slices
+  std::uint64_t begin = 0;       // in EventBlock::text, of the ",\n" before the event
+  std::uint32_t size = 0;
+  std::uint32_t group = 0;  // the track, or what tells one counter from another
+  OrderClass order = OrderClass::other;
+};
+
+struct EventBlock {
+  std::string text;                 // events, each behind ",\n"
+  std::vector<PlacedEvent> events;  // in the order of the text; those whose order matters
+  SliceIndex slices;                // of events
+  CompressedBlock compressed;       // text, when that is asked for
+
+  // `append` appends the event to text.
+  template <class Append>
+  void place(PlacedEvent event, const Append& append) {
+    event.begin = text.size();
+    append();
+    event.size = static_cast<std::uint32_t>(text.size() - event.begin);
+    events.push_back(event);
+  }
+  void append(const EventBlock& other) {
+    for (PlacedEvent event : other.events) {
+      event.begin += text.size();
+      events.push_back(event);
+    }
+    text += other.text;
+  }
+  void clear() {
+    text.clear();
+    events.clear();
+    slices.clear();
+    compressed = {};
+  }
+};
+
+}  // namespace traceloom

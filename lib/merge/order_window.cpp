@@ -1,0 +1,42 @@
+#include "merge/order_window.h"
+
+#include "merge/block_order.h"
+
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+void OrderWindow::prepare(EventBlock& block) const {
+  put_in_order(block);
+  if (output_.is_gzip()) block.compressed = compress_block(block.text, output_.gzip_level());
+}
+
+void OrderWindow::take(EventBlock& block) {
+  std::vector<EventBlock*> window;
+  for (EventBlock& held : held_) window.push_back(&held);
+  window.push_back(&block);
+  if (put_in_order(window) && output_.is_gzip())
+    for (EventBlock* changed : window)
+      changed->compressed = compress_block(changed->text, output_.gzip_level());
+  held_.push_back(std::move(block));
+  block = {};
+  if (held_.size() <= kBlocks) return;
+  write(held_.front());
+  block = std::move(held_.front());
+  held_.pop_front();
+}
+
+void OrderWindow::end_file() {
+  for (const EventBlock& block : held_) write(block);
+  held_.clear();
+}
+
+void OrderWindow::write(const EventBlock& block) {
+  if (output_.is_gzip())
+    output_.write_block(block.compressed);
+  else
+    output_.write(block.text);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,49 @@
+// SortedRun: events in the order of their time that have been put on the disk, to be read back one
+// by one.
+//
+//   SortedRun run(folder);
+//   run.add(event, text);  ...
+//   while (run.next()) use(run.event(), run.text());
+#pragma once
+
+#include "merge/event_block.h"
+#include "output/scratch_file.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+// What comes first in a trace that is sorted by time; equal events stay as they came.
+bool is_earlier(const PlacedEvent& a, const PlacedEvent& b);
+
+class SortedRun {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+
+  explicit SortedRun(const std::string& folder) : file_(folder) {}
+
+  void add(const PlacedEvent& event, std::string_view text);
+  // From the first event on, once all have been added; false behind the last one.
+  bool next();
+  // Valid until the next next().
+  const PlacedEvent& event() const { return event_; }
+  std::string_view text() const { return text_; }
+
+ private:
+  void flush();
+  // The next bytes of the file, in buffer_.
+  std::string_view take(std::size_t size);
+
+  ScratchFile file_;
+  std::string buffer_;
+  bool is_reading_ = false;
+  std::uint64_t read_ = 0;     // of the file
+  std::size_t buffer_at_ = 0;  // of buffer_
+  PlacedEvent event_;
+  std::string_view text_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,96 @@
+#include "merge/block_order.h"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+struct Placed {
+  const char* name;
+  OrderClass order;
+  std::uint32_t group;
+  std::int64_t start_ns;
+  std::int64_t duration_ns = 0;
+};
+
+constexpr auto slice = OrderClass::slice;
+constexpr auto counter = OrderClass::counter;
+
+EventBlock block_of(std::initializer_list<Placed> events) {
+  EventBlock block;
+  for (const Placed& event : events)
+    block.place({event.start_ns, event.duration_ns, 0, 0, event.group, event.order},
+                [&] { block.text += std::string(",") + event.name; });
+  return block;
+}
+
+std::string ordered(std::initializer_list<Placed> events) {
+  EventBlock block = block_of(events);
+  put_in_order(block);
+  return block.text;
+}
+
+}  // namespace
+
+TEST_CASE("block_order: slices of a track that start together stand by their length") {
+  CHECK(ordered({{"child", slice, 1, 10, 5},
+                 {"next", slice, 1, 20, 1},
+                 {"parent", slice, 1, 10, 30}}) == ",parent,next,child");
+  CHECK(ordered({{"c", slice, 1, 0, 1}, {"b", slice, 1, 0, 2}, {"a", slice, 1, 0, 3}}) == ",a,b,c");
+}
+
+TEST_CASE("block_order: what is in order, or has no order, stays") {
+  CHECK(ordered({{"parent", slice, 1, 10, 30}, {"child", slice, 1, 10, 5}}) == ",parent,child");
+  CHECK(ordered({{"twin1", slice, 1, 10, 5}, {"twin2", slice, 1, 10, 5}}) == ",twin1,twin2");
+  // Of other tracks, other starts, or without a length.
+  CHECK(ordered({{"a", slice, 1, 10, 5}, {"b", slice, 2, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", slice, 1, 11, 5}, {"b", slice, 1, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", slice, 1, 10, 0}, {"b", slice, 1, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", OrderClass::other, 1, 10}, {"b", OrderClass::flow, 1, 5}}) == ",a,b");
+  CHECK(ordered({}) == "");
+}
+
+TEST_CASE(
+    "block_order: samples of a counter, and begins and ends of a track, stand by their time") {
+  CHECK(ordered({{"c3", counter, 7, 3},
+                 {"d1", counter, 8, 1},
+                 {"c1", counter, 7, 1},
+                 {"c2", counter, 7, 2}}) == ",c1,d1,c2,c3");
+  CHECK(ordered(
+            {{"E", OrderClass::end, 7, 5}, {"c", counter, 7, 1}, {"B", OrderClass::begin, 7, 2}}) ==
+        ",B,c,E");
+  // At one time as they were: an end, and the begin of the next.
+  CHECK(ordered({{"B1", OrderClass::begin, 7, 1},
+                 {"E1", OrderClass::end, 7, 5},
+                 {"B2", OrderClass::begin, 7, 5}}) == ",B1,E1,B2");
+}
+
+TEST_CASE("block_order: text between the events stays where it is") {
+  EventBlock block;
+  block.text = ",instant";
+  block.place({10, 5, 0, 0, 1, slice}, [&] { block.text += ",child"; });
+  block.text += ",flow";
+  block.place({10, 50, 0, 0, 1, slice}, [&] { block.text += ",the parent"; });
+  block.text += ",last";
+  put_in_order(block);
+  CHECK(block.text == ",instant,the parent,flow,child,last");
+  CHECK(block.text.substr(block.events[0].begin, block.events[0].size) == ",the parent");
+  CHECK(block.text.substr(block.events[1].begin, block.events[1].size) == ",child");
+}
+
+TEST_CASE("block_order: events change places over the border of two blocks, and over a third") {
+  EventBlock first = block_of({{"child", slice, 1, 10, 5}, {"c2", counter, 7, 2}});
+  EventBlock second = block_of({{"other", slice, 1, 30, 5}});
+  EventBlock third = block_of({{"c1", counter, 7, 1}, {"parent", slice, 1, 10, 50}});
+  for (EventBlock* block : {&first, &second, &third}) put_in_order(*block);
+  CHECK_FALSE(put_in_order({&first, &second}));
+  CHECK(put_in_order({&first, &second, &third}));
+  CHECK(first.text == ",parent,c1");
+  CHECK(second.text == ",other");
+  CHECK(third.text == ",c2,child");
+  CHECK_FALSE(put_in_order({&first, &second, &third}));
+}

@@ -1,0 +1,62 @@
+#include "merge/time_sorter.h"
+
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+std::string sorted(const std::vector<PlacedEvent>& events, std::size_t run_bytes,
+                   const std::string& name = "out.json") {
+  const TemporaryFolder folder;
+  MergeOutput output(folder.path(name), 1);
+  TimeSorter sorter(output, run_bytes);
+  int number = 0;
+  for (const PlacedEvent& event : events) {
+    EventBlock block;
+    block.place(event, [&] { block.text = std::to_string(number++) + " "; });
+    sorter.prepare(block);
+    sorter.take(block);
+  }
+  sorter.end_file();
+  sorter.finish();
+  output.close();
+  CHECK(folder.entry_count() == 1);
+  return read_file(folder.path(name));
+}
+
+constexpr std::size_t kAllInMemory = std::size_t{1} << 20;
+
+}  // namespace
+
+TEST_CASE("time_sorter: by time, then what ends, slices by length, what begins, the rest, flows") {
+  const std::vector<PlacedEvent> events{
+      {5, 0, 0, 0, 0, OrderClass::flow},  {5, 0, 0, 0, 0, OrderClass::other},
+      {5, 0, 0, 0, 0, OrderClass::begin}, {5, 1, 0, 0, 0, OrderClass::slice},
+      {5, 9, 0, 0, 0, OrderClass::slice}, {5, 0, 0, 0, 0, OrderClass::end},
+      {-3, 0, 0, 0, 0, OrderClass::flow}, {5, 9, 0, 0, 1, OrderClass::slice}};
+  CHECK(sorted(events, kAllInMemory) == "6 5 4 7 3 2 1 0 ");
+  CHECK(sorted(events, 1) == "6 5 4 7 3 2 1 0 ");
+  CHECK(sorted({}, 1) == "");
+}
+
+TEST_CASE("time_sorter: the same bytes however small the memory is") {
+  std::mt19937 random(4);
+  std::vector<PlacedEvent> events;
+  for (int i = 0; i < 3000; ++i)
+    events.push_back({static_cast<std::int64_t>(random() % 500),
+                      static_cast<std::int64_t>(random() % 3), 0, 0, 0,
+                      static_cast<OrderClass>(random() % 6)});
+  const std::string wanted = sorted(events, kAllInMemory);
+  // 3000 runs of one event: they are merged into one whenever there are kMaxRuns.
+  for (const std::size_t run_bytes : {1U, 100U, 5000U}) {
+    CAPTURE(run_bytes);
+    CHECK(sorted(events, run_bytes) == wanted);
+  }
+}
