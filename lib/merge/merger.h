@@ -64,8 +64,9 @@ struct MergeSummary {
 };
 
 // Time: one pass over the inputs where samples of them tell what has to be known before the first
-// event is written (survey_guess.h); two for packed inputs, for an output that cannot be written
-// anew (stdout, a pipe), and where the samples have misled.
+// event is written (survey_guess.h; packed inputs are unpacked twice for that); two for an output
+// that cannot be written anew (stdout, a pipe), for inputs that were merged before, and where the
+// samples have misled.
 //
 // Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
 // begin events that stay open, plus the largest single event. The same bytes come out for any

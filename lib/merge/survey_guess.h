@@ -15,10 +15,10 @@
 
 namespace traceloom {
 
-// Reads the beginning, the end and a few places between of each file, 1.3 MiB at most. nullopt when
-// a file does not allow a guess: it is packed, no regular file, no trace, or has been merged
-// before. Counts, offsets and problems of the surveys mean nothing. `threads` 0: as many as there
-// are cores.
+// Reads the beginning, the end and a few places between of each file, 1.3 MiB at most; a packed one
+// has to be unpacked for that. nullopt when a file does not allow a guess: it is no regular file,
+// no trace, or has been merged before. Counts, offsets and problems of the surveys mean nothing.
+// `threads` 0: as many as there are cores.
 std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::string>& paths,
                                                      unsigned threads);
 

@@ -144,8 +144,20 @@ TEST_CASE(
                     R"({"ph": "E", "name": "step", "ts": 1600, "pid": 1, "tid": 7},)") == 1);
 }
 
-TEST_CASE("survey_guess: no guess for packed and merged files") {
-  CHECK(passes({{"rank0.json", gzip(long_trace(""))}}) == 2);
+TEST_CASE("survey_guess: packed files are sampled, too") {
+  const std::string base = R"(, "baseTimeNanoseconds": 1700000000000000000)";
+  CHECK(passes({{"rank0.json", gzip(long_trace("", base))},
+                {"rank1.json", long_trace("", base)}}) == 1);
+  const std::string early =
+      R"({"ph": "X", "name": "first", "ts": 7, "dur": 1, "pid": 1, "tid": 7},)";
+  CHECK(passes({{"rank0.json", gzip(long_trace(early))}}) == 2);
+  // Cut off, and so without the base time at its end.
+  std::string cut = gzip(long_trace("", base));
+  cut.resize(cut.size() / 2);
+  CHECK(passes({{"rank0.json", cut}}) == 1);
+}
+
+TEST_CASE("survey_guess: no guess for merged files") {
   const std::string merged = merge_inputs({{"rank0.json", long_trace("")}}, true).text;
   CHECK(passes({{"again.json", merged}}) == 2);
 }
