@@ -30,6 +30,7 @@ MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<File
                           IdMap(surveys[i].bind_ids, 0, 0),
                           IdMap(surveys[i].async_ids, 0, 0),
                           false,
+                          AsyncScope::process,
                           {}});
   }
   return plan;
