@@ -20,14 +20,18 @@ std::string_view async_id_key(const Event& event, std::string& scratch) {
   return scratch;
 }
 
+bool has_local_async_id(const Event& event) {
+  return !event.has(Key::id) && !json_member(event.text(Key::id2), "local").empty();
+}
+
 std::string_view merged_async_key(const Event& event, std::string& scratch) {
-  constexpr std::string_view kBefore = "{\"local\": \"0x";
   constexpr std::string_view kAfter = "\"}";
   const std::string_view id2 = event.text(Key::id2);
-  if (event.has(Key::id) || !id2.starts_with(kBefore) || !id2.ends_with(kAfter)) return {};
+  const std::string_view before = id2.starts_with(kMergedGlobal) ? kMergedGlobal : kMergedLocal;
+  if (event.has(Key::id) || !id2.starts_with(before) || !id2.ends_with(kAfter)) return {};
   std::uint64_t number = 0;
   const char* const end = id2.data() + id2.size() - kAfter.size();
-  const auto [stop, error] = std::from_chars(id2.data() + kBefore.size(), end, number, 16);
+  const auto [stop, error] = std::from_chars(id2.data() + before.size(), end, number, 16);
   if (error != std::errc{} || stop != end) return {};
   scratch = std::to_string(number);
   return scratch;

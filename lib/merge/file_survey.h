@@ -30,13 +30,23 @@ struct TrackFacts {
   std::string tid;
   std::uint64_t events = 0;  // without metadata and end events
   bool is_gpu = false;       // some event is of a category that only GPU rows have
-  std::string name;          // thread_name, decoded
+  // Counters without a tid, which make no track but belong to the process.
+  bool has_counters = false;
+  bool has_global_async = false;  // async events whose id is not id2.local
+  std::string name;               // thread_name, decoded
   std::optional<std::int64_t> sort_index;
+};
+
+// What a merge of ours has noted of a process that it left a process of its own.
+struct BesideMain {
+  std::string title;       // within its rank
+  std::string source_pid;  // canonical, in the file that it comes from
 };
 
 struct ProcessFacts {
   std::string name;    // process_name, decoded
   std::string labels;  // process_labels, decoded
+  std::optional<BesideMain> beside_main = {};
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.
@@ -73,8 +83,13 @@ using FailureHandler = std::function<void(std::size_t file, const Error& error)>
 // The key of an async event's id within its file: id2.local belongs to a process, id and id2.global
 // do not. Empty when the event has no id.
 std::string_view async_id_key(const Event& event, std::string& scratch);
-// The number in an id that a merge has written, {"local": "0x1f"}, as decimal text; empty for any
-// other id. Such numbers are unique in their file, and kept when the file is merged again.
+// False for an id that is of the whole trace.
+bool has_local_async_id(const Event& event);
+// The number in an id that a merge has written, {"local": "0x1f"} or {"global": "0x1f"}, as decimal
+// text; empty for any other id. Such numbers are unique in their file, and kept when the file is
+// merged again.
+inline constexpr std::string_view kMergedLocal = "{\"local\": \"0x";
+inline constexpr std::string_view kMergedGlobal = "{\"global\": \"0x";
 std::string_view merged_async_key(const Event& event, std::string& scratch);
 
 inline bool is_flow_phase(char phase) {

@@ -18,21 +18,20 @@ namespace {
 // with a category (catapult's streaming reader sees no event without one).
 class MetadataWriter {
  public:
-  MetadataWriter(std::string& text, std::int64_t rank) : text_(text), rank_(rank) {}
+  MetadataWriter(std::string& text, std::int64_t pid) : text_(text), pid_(pid) {}
 
   void write(std::uint32_t tid, std::string_view name, std::string_view key,
              std::string_view value) {
     std::string json;
     append_json_string(json, value);
-    write_json(tid, name, key, json);
+    write_args(tid, name, {{key, json}});
   }
   void write(std::uint32_t tid, std::string_view name, std::string_view key, std::int64_t value) {
-    write_json(tid, name, key, std::to_string(value));
+    write_args(tid, name, {{key, std::to_string(value)}});
   }
-
- private:
-  void write_json(std::uint32_t tid, std::string_view name, std::string_view key,
-                  std::string_view value) {
+  // The values are JSON.
+  void write_args(std::uint32_t tid, std::string_view name,
+                  const std::vector<std::pair<std::string_view, std::string>>& args) {
     if (text_.back() != '\n') text_ += ",\n";
     JsonWriter json(text_);
     json.begin_object();
@@ -43,31 +42,53 @@ class MetadataWriter {
     json.key("ph");
     json.value("M");
     json.key("pid");
-    json.value(rank_);
+    json.value(pid_);
     json.key("tid");
     json.value(tid);
     json.key("args");
     json.begin_object();
-    json.key(key);
-    json.raw(value);
+    for (const auto& [key, value] : args) {
+      json.key(key);
+      json.raw(value);
+    }
     json.end_object();
     json.end_object();
   }
 
+ private:
   std::string& text_;
-  std::int64_t rank_;
+  std::int64_t pid_;
 };
 
-void write_metadata(std::string& text, const OutputRank& rank) {
-  MetadataWriter metadata(text, rank.rank);
-  const std::uint32_t main_tid = rank.tracks.empty() ? 1 : rank.tracks.front().tid;
-  metadata.write(main_tid, "process_name", "name", rank.name);
-  if (!rank.labels.empty()) metadata.write(main_tid, "process_labels", "labels", rank.labels);
-  metadata.write(main_tid, "process_sort_index", "sort_index", rank.rank);
+std::string json_text(std::string_view text) {
+  std::string json;
+  append_json_string(json, text);
+  return json;
+}
+
+// As JSON that canonical_id() reads as the same.
+std::string json_of_id(const std::string& canonical) {
+  if (canonical.empty()) return "null";
+  if (is_json_string(canonical)) return json_text(unquoted(canonical));
+  return is_strict_json(canonical) ? canonical : json_text(canonical);
+}
+
+void write_metadata(std::string& text, const OutputProcess& process, std::int64_t sort_index) {
+  MetadataWriter metadata(text, process.pid);
+  const std::uint32_t main_tid = process.tracks.empty() ? 1 : process.tracks.front().tid;
+  metadata.write(main_tid, "process_name", "name", process.name);
+  if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
+  metadata.write(main_tid, "process_sort_index", "sort_index", sort_index);
   // What Composer writes; it also tells this and other mergers which rank a merged event is of.
-  metadata.write(main_tid, "global_rank", "value", rank.rank);
+  std::vector<std::pair<std::string_view, std::string>> rank{
+      {"value", std::to_string(process.rank)}};
+  if (!process.is_main) {
+    rank.emplace_back("process", json_text(process.title));
+    rank.emplace_back("source_pid", json_of_id(process.source_pid));
+  }
+  metadata.write_args(main_tid, "global_rank", rank);
   std::int64_t index = 0;
-  for (const OutputTrack& track : rank.tracks) {
+  for (const OutputTrack& track : process.tracks) {
     metadata.write(track.tid, "thread_name", "name", track.name);
     metadata.write(track.tid, "thread_sort_index", "sort_index", index++);
   }
@@ -118,15 +139,15 @@ std::vector<std::int64_t> ranks_of(const FileRank& rank) {
 void write_ranks(JsonWriter& json, const MergePlan& plan,
                  const std::vector<std::uint64_t>& events) {
   json.begin_array();
-  for (const OutputRank& rank : plan.tracks.ranks()) {
+  for (const std::int64_t rank : plan.tracks.ranks()) {
     json.begin_object();
     json.key("rank");
-    json.value(rank.rank);
+    json.value(rank);
     json.key("files");
     json.begin_array();
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
       const std::vector<std::int64_t> ranks = ranks_of(plan.files[i].rank);
-      if (std::binary_search(ranks.begin(), ranks.end(), rank.rank))
+      if (std::binary_search(ranks.begin(), ranks.end(), rank))
         write_file(json, plan.files[i], events[i]);
     }
     json.end_array();
@@ -197,7 +218,10 @@ std::string head_of_trace(const MergePlan& plan) {
   text += "\",\n\"baseTimeNanoseconds\": ";
   text += std::to_string(plan.origin_ns);
   text += ",\n\"traceEvents\": [\n";
-  for (const OutputRank& rank : plan.tracks.ranks()) write_metadata(text, rank);
+  // With one process a rank, ranks of several merges sort among each other.
+  std::int64_t index = 0;
+  for (const OutputProcess& process : plan.tracks.processes())
+    write_metadata(text, process, plan.pids == PidLayout::rank ? process.rank : index++);
   return text;
 }
 

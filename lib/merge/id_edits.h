@@ -12,7 +12,8 @@
 namespace traceloom {
 
 // Flows (s t f, bind_id) and async events (b n e S T p F) get the numbers of the file's id maps;
-// async ids are written as id2.local, which viewers take for one of the process. `event` is as the
+// async ids are written as id2.local, which viewers take for one of the process, or id2.global; see
+// AsyncScope. `event` is as the
 // survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
 

@@ -229,9 +229,11 @@ class Merge {
       summary_.events += events[i];
       summary_.text_bytes += surveys_[i].text_bytes;
     }
-    for (const OutputRank& rank : plan_->tracks.ranks()) {
-      MergedRank& merged = summary_.ranks.emplace_back(MergedRank{rank.rank, rank.name, {}});
-      for (const OutputTrack& track : rank.tracks) merged.tracks.push_back(track.name);
+    summary_.ranks = plan_->tracks.ranks().size();
+    for (const OutputProcess& process : plan_->tracks.processes()) {
+      MergedProcess& merged =
+          summary_.processes.emplace_back(MergedProcess{process.rank, process.name, {}});
+      for (const OutputTrack& track : process.tracks) merged.tracks.push_back(track.name);
     }
     summary_.origin_ns = plan_->origin_ns;
     return problems;

@@ -47,8 +47,8 @@ struct MergedFile {
   ProblemCounts problems;
 };
 
-// A process of the output.
-struct MergedRank {
+// A process of the output: of a rank, or with PidLayout::split one of several.
+struct MergedProcess {
   std::int64_t rank = 0;
   std::string name;
   std::vector<std::string> tracks;  // their names, as they are shown
@@ -57,7 +57,8 @@ struct MergedRank {
 struct MergeSummary {
   std::vector<MergedFile> files;  // in the order of the inputs
   std::vector<LeftOut> left_out;
-  std::vector<MergedRank> ranks;
+  std::vector<MergedProcess> processes;
+  std::size_t ranks = 0;
   std::uint64_t events = 0;      // written, without metadata
   std::uint64_t text_bytes = 0;  // read, uncompressed
   std::int64_t origin_ns = 0;    // Unix time of time 0 in the output, with absolute clocks

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 
 namespace traceloom {
 namespace {
@@ -62,6 +64,22 @@ IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
   return fit ? ranges : id_ranges(surveys, kPlainIdLimit);
 }
 
+// Ids that are not of one process: where GPUs, workers and the rest stay processes, the events of
+// such an id may be in several of a rank.
+AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
+  if (pids == PidLayout::rank) return AsyncScope::process;
+  if (keeps_async_ids(survey)) return AsyncScope::kept;
+  std::map<std::int64_t, std::set<std::string>> users;
+  for (const TrackFacts& track : survey.tracks) {
+    if (!track.has_global_async) continue;
+    const std::string pid = canonical_id(track.pid);
+    users[rank.rank_of(pid)].insert(pid);
+  }
+  const bool is_shared = std::any_of(users.begin(), users.end(),
+                                     [](const auto& user) { return user.second.size() > 1; });
+  return is_shared ? AsyncScope::trace : AsyncScope::process;
+}
+
 std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,
                            const PlanOptions& options) {
   if (options.origin == OriginKind::first_event) return clocks.origin_ns;
@@ -95,11 +113,12 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
   MergePlan plan{{},
-                 TrackPlan(surveys, ranks),
+                 TrackPlan(surveys, ranks, options.pids),
                  origin_ns,
                  sub_microsecond,
                  options.keep_begin_end,
-                 options.sort_by_time};
+                 options.sort_by_time,
+                 options.pids};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
   std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());
@@ -114,7 +133,8 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
          merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
          IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit), keeps_async_ids(survey),
-         merged, survey.orphan_ends, survey.instant_pairs});
+         merged, async_scope(survey, ranks[i], options.pids), survey.orphan_ends,
+         survey.instant_pairs});
     flow_begin += ranges_of_ids.flow;
     bind_begin += ranges_of_ids.bind;
     async_begin += ranges_of_ids.async;

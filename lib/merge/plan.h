@@ -14,6 +14,13 @@
 
 namespace traceloom {
 
+// To whom the ids of a file's async events belong in the output: what viewers pair by them.
+enum class AsyncScope : std::uint8_t {
+  process,  // to the process: all that may share one are in it
+  trace,    // to the trace: an event may begin in one process and end in another
+  kept,     // as an earlier merge has it
+};
+
 struct FilePlan {
   std::string path;
   FileRank rank;
@@ -22,8 +29,9 @@ struct FilePlan {
   IdMap flow_ids;
   IdMap bind_ids;
   IdMap async_ids;
-  bool keeps_async_ids = false;                 // async_ids go by merged_async_key()
-  bool keeps_order = false;                     // a merge has put its events in order already
+  bool keeps_async_ids = false;  // async_ids go by merged_async_key()
+  bool keeps_order = false;      // a merge has put its events in order already
+  AsyncScope async_scope = AsyncScope::process;
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> instant_pairs = {};
 };
@@ -41,6 +49,7 @@ struct MergePlan {
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
   bool sorts_by_time = false;
+  PidLayout pids = PidLayout::rank;
 };
 
 // What time 0 of the output is.
@@ -53,6 +62,7 @@ enum class OriginKind : std::uint8_t {
 struct PlanOptions {
   bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
   bool sort_by_time = false;    // all events, over all files
+  PidLayout pids = PidLayout::rank;
   ClockOptions clock = {};
   OriginKind origin = OriginKind::first_event;
   std::int64_t origin_ns = 0;

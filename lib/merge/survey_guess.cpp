@@ -189,7 +189,7 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
         a.instant_pairs != b.instant_pairs)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
-        a.keeps_async_ids != b.keeps_async_ids)
+        a.keeps_async_ids != b.keeps_async_ids || a.async_scope != b.async_scope)
       return false;
     if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
       return false;

@@ -67,9 +67,10 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
-  void add_ids(const Event& event);
+  void add_ids(const Event& event, TrackFacts& track);
 
  private:
+  void add_name(const Event& event, std::string_view key, std::string value);
   void add_async_id(const Event& event, std::string_view key);
 
   std::string scratch_;
@@ -101,15 +102,25 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
       metadata.push_back({std::string(event.raw), event.offset});
     return;
   }
+  if (key == "global_rank") {
+    if (const std::string title = json_member(event.text(Key::args), "process"); !title.empty()) {
+      add_name(event, "process", decoded(title));
+      add_name(event, "source_pid", canonical_id(json_member(event.text(Key::args), "source_pid")));
+    }
+    return;
+  }
   std::string_view member;
   if (key == "process_name" || key == "thread_name") member = "name";
   if (key == "process_labels") member = "labels";
   if (key == "thread_sort_index") member = "sort_index";
   if (member.empty()) return;
   const std::string value = json_member(event.text(Key::args), member);
-  if (value.empty()) return;
+  if (!value.empty()) add_name(event, key, decoded(value));
+}
+
+void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, std::string value) {
   names.push_back({std::string(event.text(Key::pid)), std::string(event.text(Key::tid)),
-                   std::string(key), decoded(value)});
+                   std::string(key), std::move(value)});
 }
 
 void SurveyVisitor::Chunk::add_async_id(const Event& event, std::string_view key) {
@@ -121,12 +132,14 @@ void SurveyVisitor::Chunk::add_async_id(const Event& event, std::string_view key
     merged_async_ids.add(merged);
 }
 
-void SurveyVisitor::Chunk::add_ids(const Event& event) {
+void SurveyVisitor::Chunk::add_ids(const Event& event, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
     if (event.has(Key::id)) flow_ids.add(id_key(event.text(Key::id), scratch_));
   } else if (is_async_phase(event.phase)) {
     const std::string_view key = async_id_key(event, scratch_);
     if (!key.empty()) add_async_id(event, key);
+    if (!key.empty() && !track.has_global_async)
+      track.has_global_async = !has_local_async_id(event);
   }
   if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
 }
@@ -162,6 +175,8 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
     ++track.events;
     if (!track.is_gpu) track.is_gpu = is_gpu_category(event.text(Key::cat));
+  } else if (event.phase == 'C') {
+    track.has_counters = true;
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
@@ -169,7 +184,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
-  if (event.phase != 'X' || event.has(Key::bind_id)) chunk.add_ids(event);
+  if (event.phase != 'X' || event.has(Key::bind_id)) chunk.add_ids(event, track);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
@@ -233,6 +248,8 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
       continue;
     }
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
+    known[id].has_counters |= chunk.tracks[i].has_counters;
+    known[id].has_global_async |= chunk.tracks[i].has_global_async;
     known[id].events += chunk.tracks[i].events;
   }
 }
@@ -243,6 +260,11 @@ void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
   for (const NameFact& fact : chunk.names) {
     if (fact.key == "process_name") survey.processes[canonical_id(fact.pid)].name = fact.value;
     if (fact.key == "process_labels") survey.processes[canonical_id(fact.pid)].labels = fact.value;
+    if (fact.key == "process" || fact.key == "source_pid") {
+      std::optional<BesideMain>& beside = survey.processes[canonical_id(fact.pid)].beside_main;
+      if (!beside) beside.emplace();
+      (fact.key == "process" ? beside->title : beside->source_pid) = fact.value;
+    }
     const std::optional<std::uint32_t> track =
         track_ids_[file].find(fact.pid + std::string(1, '\0') + fact.tid);
     if (!track) continue;

@@ -4,10 +4,11 @@
 //   TrackPlan plan(surveys, ranks);
 //   const TrackTarget* target = plan.target(file, "1166", "7");   // {"3", "10000004"}
 //
-// One process (pid) a rank. The threads of the rank's main process keep their tids where viewers
-// can show them; everything else (GPU streams, "Spans", workers, tids that are text, 0, negative or
-// above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two source threads share
-// a tid; the same thread keeps its tid over all files of a rank.
+// One process (pid) a rank, or (PidLayout::split) one for each process that the rank's files have.
+// Threads of the rank's main process, and of every process that stays one, keep their tids where
+// viewers can show them; everything else (threads of folded processes, tids that are text, 0,
+// negative or above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two source
+// threads share a row; the same thread keeps its place over all files of a rank.
 #pragma once
 
 #include "base/string_table.h"
@@ -20,6 +21,11 @@
 #include <vector>
 
 namespace traceloom {
+
+enum class PidLayout : std::uint8_t {
+  rank,   // pid = rank; GPUs, workers and the rest are rows of it
+  split,  // every source process is a group of rows of its own, labelled with its rank
+};
 
 // As it is written into events.
 struct TrackTarget {
@@ -36,17 +42,24 @@ struct OutputTrack {
 };
 
 // A process of the merged trace.
-struct OutputRank {
+struct OutputProcess {
   std::int64_t rank = 0;
+  std::int64_t pid = 0;
   std::string name;    // "rank 3 · python3 (pid 1166)"
   std::string labels;  // all that the files gave, without repetition
   std::vector<OutputTrack>
-      tracks;  // in the order in which they are shown; tracks[0] is the main thread
+      tracks;  // in the order in which they are shown; tracks[0] is the main thread, if one is
+  // Of a process beside the rank's main one: what it is called within its rank ("GPU 0"), and its
+  // canonical pid in the files. A later merge knows it again by that.
+  bool is_main = true;
+  std::string title;
+  std::string source_pid;
 };
 
 class TrackPlan {
  public:
-  TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks);
+  TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks,
+            PidLayout layout = PidLayout::rank);
 
   // Of an event of `file`, by the JSON text of its pid and tid (empty when absent); nullptr when
   // the survey saw no such track.
@@ -54,8 +67,11 @@ class TrackPlan {
                             std::string& scratch) const;
   // True when it has every track of `other`, which is of the same files, at the same place.
   bool covers(const TrackPlan& other) const;
-  // Ascending by rank. Every rank of an input is there, also one without events.
-  const std::vector<OutputRank>& ranks() const { return ranks_; }
+  // Ascending by rank; of a rank its main process, its GPUs, the rest. Every rank of an input is
+  // there, also one without events.
+  const std::vector<OutputProcess>& processes() const { return processes_; }
+  // Ascending.
+  const std::vector<std::int64_t>& ranks() const { return ranks_; }
 
  private:
   struct FileTracks {
@@ -63,7 +79,8 @@ class TrackPlan {
     std::vector<TrackTarget> targets;
   };
   std::vector<FileTracks> files_;
-  std::vector<OutputRank> ranks_;
+  std::vector<OutputProcess> processes_;
+  std::vector<std::int64_t> ranks_;
 };
 
 }  // namespace traceloom

@@ -22,15 +22,9 @@ MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<File
     clock.method = ClockMethod::sync;
     clock.offset_ns = -2'676'000;
     clock.error_ns = 12'000;
-    plan.files.push_back({"rank" + std::to_string(i) + ".json",
-                          ranks[i],
-                          clock,
-                          0,
-                          IdMap(surveys[i].flow_ids, 0, 0),
-                          IdMap(surveys[i].bind_ids, 0, 0),
-                          IdMap(surveys[i].async_ids, 0, 0),
-                          false,
-                          {}});
+    plan.files.push_back({"rank" + std::to_string(i) + ".json", ranks[i], clock, 0,
+                          IdMap(surveys[i].flow_ids, 0, 0), IdMap(surveys[i].bind_ids, 0, 0),
+                          IdMap(surveys[i].async_ids, 0, 0)});
   }
   return plan;
 }

@@ -77,7 +77,7 @@ TEST_CASE("merger: says what it did") {
   CHECK(summary.files[0].clock.offset_ns == -3'000'000);
   CHECK(summary.files[0].events == 1);
   CHECK(summary.files[0].problems.empty());
-  CHECK(summary.ranks.size() == 2);
+  CHECK(summary.processes.size() == 2);
   CHECK(summary.events == 2);
   CHECK(summary.origin_ns == 1'007'000);
   CHECK(summary.text_bytes == files[0].second.size() + files[1].second.size());
@@ -319,9 +319,9 @@ TEST_CASE("merger: a dry run plans, and writes nothing") {
   CHECK(summary.files[1].clock.offset_ns == -3'000'000);
   CHECK(summary.files[1].events_in == 1);
   CHECK(summary.files[1].events == 0);
-  REQUIRE(summary.ranks.size() == 2);
-  CHECK(summary.ranks[1].rank == 1);
-  CHECK(summary.ranks[1].tracks.size() == 1);
+  REQUIRE(summary.processes.size() == 2);
+  CHECK(summary.processes[1].rank == 1);
+  CHECK(summary.processes[1].tracks.size() == 1);
 }
 
 TEST_CASE("merger: two files with the same threads of a rank at the same time are refused") {

@@ -87,6 +87,12 @@ TEST_CASE("oracle_comparison: the merge of random ranks has the events that the 
       const std::string merged = read_file(options.output);
       REQUIRE(is_strict_json(merged));
       check_same(read_merged(merged), oracle::merge(set.inputs));
+      options.plan.pids = PidLayout::split;
+      merge_traces(options);
+      const std::string split = read_file(options.output);
+      REQUIRE(is_strict_json(split));
+      check_same(read_merged(split), oracle::merge(set.inputs));
+      options.plan.pids = PidLayout::rank;
       for (const unsigned threads : {2U, 5U}) {
         options.threads = threads;
         merge_traces(options);
@@ -146,10 +152,12 @@ TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData")
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(style));
-      const std::string once =
-          merge_texts(random_set(seed + 100, style, 3, 150).files, 1, align_by(style));
-      const std::string twice = merge_texts({{"once.json", once}});
-      REQUIRE(without_other_data(twice) == without_other_data(once));
+      const NamedTexts files = random_set(seed + 100, style, 3, 150).files;
+      for (const PidLayout pids : {PidLayout::rank, PidLayout::split}) {
+        const std::string once = merge_texts(files, 1, align_by(style), pids);
+        const std::string twice = merge_texts({{"once.json", once}}, 1, AlignBy::any, pids);
+        REQUIRE(without_other_data(twice) == without_other_data(once));
+      }
     }
   }
 }

@@ -64,9 +64,9 @@ std::vector<std::string> targets(const TrackPlan& plan, const std::vector<FileSu
   return found;
 }
 
-std::vector<std::string> names(const OutputRank& rank) {
+std::vector<std::string> names(const OutputProcess& process) {
   std::vector<std::string> found;
-  for (const OutputTrack& one : rank.tracks)
+  for (const OutputTrack& one : process.tracks)
     found.push_back(std::to_string(one.tid) + " " + one.name);
   return found;
 }
@@ -85,10 +85,10 @@ TEST_CASE("track_plan: all processes of a Kineto file become one, and no two thr
   const TrackPlan plan(surveys, {rank_of(3)});
   CHECK(targets(plan, surveys) == Texts{"3/1166", "3/7", "3/10000001", "3/10000002", "3/10000004",
                                         "3/10000005", "3/10000003", "3/10000000"});
-  REQUIRE(plan.ranks().size() == 1);
-  CHECK(plan.ranks()[0].name == "rank 3 · python3 (pid 1166)");
-  CHECK(plan.ranks()[0].labels == "CPU, GPU 0");
-  CHECK(names(plan.ranks()[0]) ==
+  REQUIRE(plan.processes().size() == 1);
+  CHECK(plan.processes()[0].name == "rank 3 · python3 (pid 1166)");
+  CHECK(plan.processes()[0].labels == "CPU, GPU 0");
+  CHECK(names(plan.processes()[0]) ==
         Texts{"1166 thread 1166", "7 thread 7", "10000001 GPU 0 · stream 7",
               "10000002 pid 1 · stream 7", "10000000 pid -1 · thread 0", "10000003 unnamed",
               "10000004 Spans · PyTorch Profiler", "10000005 Traces · Trace PyTorch Profiler"});
@@ -123,7 +123,7 @@ TEST_CASE("track_plan: 7, 7.0 and \"7\" are one thread, in one process however i
       file_of({track("1166", "7", 9), track("\"1166\"", "\"7\""), track("1166.0", "7e0")}));
   const TrackPlan plan(surveys, {rank_of(0)});
   CHECK(targets(plan, surveys) == Texts{"0/7", "0/7", "0/7"});
-  CHECK(plan.ranks()[0].tracks.size() == 1);
+  CHECK(plan.processes()[0].tracks.size() == 1);
 }
 
 TEST_CASE("track_plan: a number that is taken is passed over") {
@@ -140,7 +140,7 @@ TEST_CASE("track_plan: the cycles of a rank share its threads, whatever the pid 
   const TrackPlan plan(surveys, {rank_of(3), rank_of(3)});
   CHECK(targets(plan, surveys, 0) == Texts{"3/1166", "3/10000000"});
   CHECK(targets(plan, surveys, 1) == Texts{"3/10000001", "3/10000000", "3/1166"});
-  CHECK(plan.ranks().size() == 1);
+  CHECK(plan.processes().size() == 1);
 }
 
 TEST_CASE("track_plan: equal threads of two ranks stay in their ranks") {
@@ -149,9 +149,9 @@ TEST_CASE("track_plan: equal threads of two ranks stay in their ranks") {
   const TrackPlan plan(surveys, {rank_of(5), rank_of(2)});
   CHECK(targets(plan, surveys, 0) == Texts{"5/7"});
   CHECK(targets(plan, surveys, 1) == Texts{"2/7"});
-  REQUIRE(plan.ranks().size() == 2);
-  CHECK(plan.ranks()[0].rank == 2);
-  CHECK(plan.ranks()[1].rank == 5);
+  REQUIRE(plan.processes().size() == 2);
+  CHECK(plan.processes()[0].rank == 2);
+  CHECK(plan.processes()[1].rank == 5);
 }
 
 TEST_CASE("track_plan: what has no events makes no row; its metadata goes to the main thread") {
@@ -159,15 +159,15 @@ TEST_CASE("track_plan: what has no events makes no row; its metadata goes to the
       surveys_of(file_of({track("1", "7", 9), track("0", "0", 0), track("15", "20", 0)}));
   const TrackPlan plan(surveys, {rank_of(1)});
   CHECK(targets(plan, surveys) == Texts{"1/7", "1/7", "1/7"});
-  CHECK(plan.ranks()[0].tracks.size() == 1);
+  CHECK(plan.processes()[0].tracks.size() == 1);
 }
 
 TEST_CASE("track_plan: a rank without events is there and has no rows") {
   const std::vector<FileSurvey> surveys = surveys_of(file_of({}));
   const TrackPlan plan(surveys, {rank_of(4)});
-  REQUIRE(plan.ranks().size() == 1);
-  CHECK(plan.ranks()[0].name == "rank 4");
-  CHECK(plan.ranks()[0].tracks.empty());
+  REQUIRE(plan.processes().size() == 1);
+  CHECK(plan.processes()[0].name == "rank 4");
+  CHECK(plan.processes()[0].tracks.empty());
 }
 
 TEST_CASE("track_plan: a merged file keeps its tids and their order") {
@@ -183,10 +183,10 @@ TEST_CASE("track_plan: a merged file keeps its tids and their order") {
   const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
   const TrackPlan plan(surveys, {merged_ranks({{"0", 0}, {"1", 1}})});
   CHECK(targets(plan, surveys) == Texts{"0/10000000", "0/7", "1/1", "1/10000000"});
-  REQUIRE(plan.ranks().size() == 2);
-  CHECK(plan.ranks()[0].name == "rank 0 · python3 (pid 50)");
-  CHECK(plan.ranks()[0].labels == "CPU, GPU 0");
-  CHECK(names(plan.ranks()[0]) == Texts{"7 loop", "10000000 GPU 0 · stream 7"});
+  REQUIRE(plan.processes().size() == 2);
+  CHECK(plan.processes()[0].name == "rank 0 · python3 (pid 50)");
+  CHECK(plan.processes()[0].labels == "CPU, GPU 0");
+  CHECK(names(plan.processes()[0]) == Texts{"7 loop", "10000000 GPU 0 · stream 7"});
 }
 
 TEST_CASE("track_plan: the process that Composer marked with the rank is the main one") {
@@ -202,14 +202,14 @@ TEST_CASE("track_plan: a GPU row in the main process is not its main thread") {
   gpu.events = 100;
   const std::vector<FileSurvey> surveys = surveys_of(file_of({gpu, track("0", "60", 1)}));
   const TrackPlan plan(surveys, {rank_of(0)});
-  CHECK(names(plan.ranks()[0]) == Texts{"60 thread 60", "7 stream 7"});
+  CHECK(names(plan.processes()[0]) == Texts{"60 thread 60", "7 stream 7"});
 }
 
 TEST_CASE("track_plan: a rank that a process names itself after is not named twice") {
   FileSurvey survey = file_of({track("2", "100")});
   survey.processes = {{"2", {"Rank 2 training loop process", ""}}};
   const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
-  CHECK(TrackPlan(surveys, {rank_of(2)}).ranks()[0].name == "Rank 2 training loop process");
-  CHECK(TrackPlan(surveys, {rank_of(21)}).ranks()[0].name ==
+  CHECK(TrackPlan(surveys, {rank_of(2)}).processes()[0].name == "Rank 2 training loop process");
+  CHECK(TrackPlan(surveys, {rank_of(21)}).processes()[0].name ==
         "rank 21 · Rank 2 training loop process (pid 2)");
 }

@@ -76,12 +76,14 @@ std::size_t count_arrows(const std::vector<EventMatch>& matches, const Json* Eve
 
 }  // namespace
 
-CheckedMerge::CheckedMerge(const std::vector<std::string>& paths) : left_out_(paths.size()) {
+CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids)
+    : left_out_(paths.size()) {
   const TemporaryFolder folder;
   MergeOptions options;
   for (const std::string& path : paths) options.inputs.push_back({path, {}});
   options.output = folder.path("merged.json");
   options.threads = 2;
+  options.plan.pids = pids;
   options.plan.keep_begin_end = true;  // event by event; what becomes of them otherwise: files_test
   summary_ = merge_traces(options);
   text_ = read_file(options.output);

@@ -103,6 +103,7 @@ TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and 
       REQUIRE(paths.size() > 1);
       const CheckedMerge merge(paths);
       CHECK(joined(merge.faults()) == "");
+      CHECK(joined(CheckedMerge(paths, PidLayout::split).faults()) == "");
       const Expected expected = expected_of(set.path(), group.filename().string());
       by_sync += expected.empty() ? 0 : 1;
       ++groups;

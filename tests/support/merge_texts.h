@@ -11,6 +11,7 @@
 #include "support/temporary_folder.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,11 +31,12 @@ inline MergeOptions merge_options(const TemporaryFolder& folder, const NamedText
 }
 
 inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1,
-                               AlignBy align_by = AlignBy::any) {
+                               AlignBy align_by = AlignBy::any, PidLayout pids = PidLayout::rank) {
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, files, "merge_texts output.json");
   options.threads = threads;
   options.plan.clock.align_by = align_by;
+  options.plan.pids = pids;
   merge_traces(options);
   return read_file(options.output);
 }
@@ -61,10 +63,20 @@ inline std::string base_of(const std::string& merged) {
   return text_of(oracle::parse_json(merged), "baseTimeNanoseconds");
 }
 
+// What the process says of its rank, by pid.
+inline std::map<std::string, std::int64_t> ranks_of_pids(const oracle::Json& document) {
+  std::map<std::string, std::int64_t> ranks;
+  for (const oracle::Json& event : document.find("traceEvents")->items)
+    if (text_of(event, "name") == "global_rank" && text_of(event, "ph") == "M")
+      ranks[text_of(event, "pid")] = std::stoll(text_of(*event.find("args"), "value"));
+  return ranks;
+}
+
 // The events of a merged trace but metadata, their times on the common clock; sorted.
 inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
   const oracle::Json document = oracle::parse_json(merged);
   const std::int64_t base_ns = std::stoll(text_of(document, "baseTimeNanoseconds"));
+  const std::map<std::string, std::int64_t> ranks = ranks_of_pids(document);
   std::vector<oracle::MergedEvent> events;
   for (const oracle::Json& event : document.find("traceEvents")->items) {
     const std::string ph = text_of(event, "ph");
@@ -72,7 +84,7 @@ inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
     const char phase = ph.front();
     if (phase == 'M') continue;
     const oracle::Json* args = event.find("args");
-    events.push_back({std::stoll(text_of(event, "pid")), ns_of(event, "ts") + base_ns, phase,
+    events.push_back({ranks.at(text_of(event, "pid")), ns_of(event, "ts") + base_ns, phase,
                       text_of(event, "name"), text_of(event, "cat"),
                       phase == 'X' ? ns_of(event, "dur") : 0,
                       args == nullptr ? "" : canonical_text(*args)});

@@ -62,8 +62,8 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
                   : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
   fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}, {} of text{}\n", kTool,
-             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks.size(),
-             summary.ranks.size() == 1 ? "" : "s", format_count(summary.events),
+             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
+             summary.ranks == 1 ? "" : "s", format_count(summary.events),
              summary.events == 1 ? "" : "s", format_bytes(summary.text_bytes), speed);
 }
 

@@ -43,6 +43,13 @@ AlignBy read_align_by(const std::string& name) {
                                did_you_mean(name, {"auto", "sync", "base", "none"})));
 }
 
+PidLayout read_pids(const std::string& name) {
+  if (name == "rank") return PidLayout::rank;
+  if (name == "split") return PidLayout::split;
+  throw UsageError(fmt::format("--pids: '{}' is neither rank nor split{}", name,
+                               did_you_mean(name, {"rank", "split"})));
+}
+
 void read_origin(const std::string& text, PlanOptions& plan) {
   plan.origin = text == "keep"  ? OriginKind::keep
                 : text == "min" ? OriginKind::first_event
@@ -81,6 +88,13 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                "Write all events in the order of their time; takes twice the output's size on its "
                "disk while it works")
       ->group("Output");
+  std::string pids = "rank";
+  app.add_option(
+         "--pids", pids,
+         "Make one process of each rank (rank), or keep each of its processes and GPUs as a "
+         "group of rows of its own, labelled with the rank (split) [default: rank]")
+      ->group("Output")
+      ->type_name("HOW");
   std::string align_by = "auto";
   std::string origin = "min";
   std::vector<std::string> offsets;
@@ -118,6 +132,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
             {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
+  command.merge.plan.pids = read_pids(pids);
   command.merge.plan.clock.align_by = read_align_by(align_by);
   for (const std::string& offset : offsets) {
     const auto [rank, ns] = read_offset(offset);

@@ -107,10 +107,10 @@ std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
                 {"process", "Process", ColumnKind::text},
                 {"tracks", "Tracks", ColumnKind::count},
                 {"names", "Names", ColumnKind::text}});
-  for (const MergedRank& rank : summary.ranks)
-    tracks.add_row({Cell(rank.rank), Cell(rank.name),
-                    Cell(static_cast<std::int64_t>(rank.tracks.size())),
-                    Cell(fmt::format("{}", fmt::join(rank.tracks, ", ")))});
+  for (const MergedProcess& process : summary.processes)
+    tracks.add_row({Cell(process.rank), Cell(process.name),
+                    Cell(static_cast<std::int64_t>(process.tracks.size())),
+                    Cell(fmt::format("{}", fmt::join(process.tracks, ", ")))});
   const TextStyle style{colour, width};
   return render_table(files, TableFormat::text, style) + "\n" +
          render_table(tracks, TableFormat::text, style);

@@ -1,0 +1,73 @@
+#include "merge/track_names.h"
+
+#include "event/event.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace traceloom {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text != "0" &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool starts_with_rank(std::string name, std::int64_t rank) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const std::string title = fmt::format("rank {}", rank);
+  return name.starts_with(title) && (name.size() == title.size() || name[title.size()] == ' ');
+}
+
+}  // namespace
+
+bool is_gpu_label(const std::string& labels) {
+  return labels.starts_with("GPU");
+}
+
+std::string rank_title(std::int64_t rank, const std::string& process, const std::string& pid) {
+  if (starts_with_rank(process, rank)) return process;
+  std::string title = fmt::format("rank {}", rank);
+  if (process.empty()) return title;
+  return is_number(pid) && pid != std::to_string(rank)
+             ? fmt::format("{} · {} (pid {})", title, process, pid)
+             : fmt::format("{} · {}", title, process);
+}
+
+std::string process_title(const std::string& pid, const ProcessFacts* facts) {
+  if (facts != nullptr && facts->beside_main) return facts->beside_main->title;
+  if (facts != nullptr && !facts->labels.empty() && facts->labels != "CPU") return facts->labels;
+  const std::string_view plain = unquoted(pid);
+  if (plain != pid) return std::string(plain);
+  if (facts != nullptr && !facts->name.empty()) return fmt::format("{} {}", facts->name, pid);
+  return pid.empty() ? "no pid" : "pid " + pid;
+}
+
+std::string process_title_of_rank(std::int64_t rank, const std::string& pid,
+                                  const ProcessFacts* facts) {
+  if (facts != nullptr && facts->beside_main) return facts->name;
+  const bool has_name = facts != nullptr && !facts->name.empty() &&
+                        (facts->labels.empty() || facts->labels == "CPU") && unquoted(pid) == pid;
+  if (has_name) return rank_title(rank, facts->name, pid);
+  const std::string title = process_title(pid, facts);
+  return fmt::format("rank {} · {}", rank, title.empty() ? "unnamed" : title);
+}
+
+std::string thread_title(const std::string& tid, std::string name, bool is_gpu) {
+  while (!name.empty() && name.back() == ' ') name.pop_back();
+  if (!name.empty()) return name;
+  if (tid == "\"\"") return "unnamed";
+  if (tid.empty()) return "no tid";
+  if (tid.front() == '"') return std::string(unquoted(tid));
+  return (is_gpu ? "stream " : "thread ") + tid;
+}
+
+std::string row_title(const std::string& process, const std::string& thread) {
+  if (process.empty() || process == thread) return thread;
+  return thread.empty() ? process : process + " · " + thread;
+}
+
+}  // namespace traceloom
