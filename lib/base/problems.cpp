@@ -47,6 +47,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"begin_without_end", notice,
      "begin event (B) that is never closed; ends with its file, and counts as no span"},
     {"out_of_order", notice, "begin or end event too far out of time order to be paired exactly"},
+    {"partial_overlap", info,
+     "slice that overlaps the one before it on its thread, neither inside the other; left as it "
+     "is"},
     {"rank_from_position", notice,
      "nothing tells the rank; taken from the position among the inputs"},
     {"rank_disagrees", notice, "sources disagree about the rank; the stronger one was believed"},

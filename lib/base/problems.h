@@ -60,6 +60,7 @@ enum class Problem : std::uint8_t {
   end_without_begin,
   begin_without_end,
   out_of_order,
+  partial_overlap,
   // ranks and clocks
   rank_from_position,
   rank_disagrees,

@@ -52,8 +52,7 @@ std::uint32_t counter_group(const Event& event, std::uint32_t track) {
 }  // namespace
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
-  if (!timing.timed || (plan_.keeps_begin_end && is_stray_end(event))) return;
-  write_usable(event, timing, state);
+  if (timing.timed) write_usable(event, timing, state);
 }
 
 void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
@@ -79,8 +78,8 @@ bool EventWriter::is_stray_end(const Event& event) const {
 
 bool EventWriter::is_joined(const Event& event) const {
   if (event.phase != 'B' && event.phase != 'E') return false;
-  const std::vector<std::uint64_t>& instant = plan_.files[file_].instant_pairs;
-  return !plan_.keeps_begin_end || std::binary_search(instant.begin(), instant.end(), event.offset);
+  const std::vector<std::uint64_t>& joined = plan_.files[file_].joined_halves;
+  return !plan_.keeps_begin_end || std::binary_search(joined.begin(), joined.end(), event.offset);
 }
 
 // Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its
@@ -106,13 +105,18 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
   state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
+  if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import; those of many files have done their
   // work.
-  if (event.phase == 'c' && plan_.files.size() > 1) edit.replace(Key::ph, "\"i\"");
+  if (event.phase == 'c' && plan_.files.size() > 1) {
+    edit.replace(Key::ph, "\"i\"");
+    // On a thread Perfetto would take it for a slice that arrows can start at.
+    edit.set(Key::s, "\"p\"");
+  }
   // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
   if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 &&
       event.text(Key::s) == "\"g\"")
@@ -125,6 +129,9 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
                          WriteState& state) const {
   ++state.events;
   place.order = order_class(event.phase);
+  if (place.order == OrderClass::slice &&
+      state.overlaps.overlaps(place.group, place.start_ns, place.duration_ns))
+    state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, place.group);
   const auto append_text = [&] { append_event(edit, state.block.text); };
   const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;

@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/event_block.h"
+#include "merge/overlap_check.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
 #include "scan/event_scanner.h"
@@ -44,8 +45,10 @@ struct WriteState {
     halves.clear();
     last_ns = 0;
     unplanned.reset();
+    overlaps.forget();
   }
 
+  OverlapCheck overlaps;
   std::string scratch;
   EventScanner scanner;  // reads events again that were repaired
   // The track that was looked up last.
@@ -61,8 +64,9 @@ class EventWriter {
   EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
 
   // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
-  // are left out; B and E go to state.halves; with MergePlan::keeps_begin_end only those of
-  // one time do, which Perfetto would take apart: at one time it looks at ends first.
+  // are left out; B and E go to state.halves; with MergePlan::keeps_begin_end only
+  // those of one time do, which Perfetto would take apart (at one time it looks at ends first), and
+  // what is never closed, which would take in all that follows in other files.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;

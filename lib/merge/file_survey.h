@@ -67,7 +67,8 @@ struct FileSurvey {
   bool has_other_async_ids = false;               // some id is not as a merge writes it
   std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
                                                   // only when asked for
-  std::vector<std::uint64_t> instant_pairs;       // the same of B and E events at one time
+  std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
+                                                  // X even when B and E are kept
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start

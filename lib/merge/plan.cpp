@@ -134,7 +134,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
          IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit), keeps_async_ids(survey),
          merged, async_scope(survey, ranks[i], options.pids), survey.orphan_ends,
-         survey.instant_pairs});
+         survey.joined_halves});
     flow_begin += ranges_of_ids.flow;
     bind_begin += ranges_of_ids.bind;
     async_begin += ranges_of_ids.async;

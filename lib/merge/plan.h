@@ -33,7 +33,7 @@ struct FilePlan {
   bool keeps_order = false;      // a merge has put its events in order already
   AsyncScope async_scope = AsyncScope::process;
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
-  std::vector<std::uint64_t> instant_pairs = {};
+  std::vector<std::uint64_t> joined_halves = {};
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0

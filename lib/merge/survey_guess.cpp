@@ -186,7 +186,7 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
     if (a.shift_ns != b.shift_ns || a.orphan_ends != b.orphan_ends ||
-        a.instant_pairs != b.instant_pairs)
+        a.joined_halves != b.joined_halves)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.keeps_async_ids != b.keeps_async_ids || a.async_scope != b.async_scope)

@@ -203,12 +203,15 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
       survey.metadata.push_back(std::move(event));
   if (!chunk.begin_ends.empty()) {
     if (!pairers_[file])
-      pairers_[file] = std::make_unique<BeginEndPairer>(
-          BeginEndHandlers{.pair = [&survey](const BeginEndPair& pair) {
-            if (pair.start_ns != pair.end_ns) return;
-            survey.instant_pairs.push_back(pair.begin_offset);
-            survey.instant_pairs.push_back(pair.end_offset);
-          }});
+      pairers_[file] = std::make_unique<BeginEndPairer>(BeginEndHandlers{
+          .pair =
+              [&survey](const BeginEndPair& pair) {
+                if (pair.start_ns != pair.end_ns) return;
+                survey.joined_halves.push_back(pair.begin_offset);
+                survey.joined_halves.push_back(pair.end_offset);
+              },
+          .open_begin =
+              [&survey](const OpenBegin& begin) { survey.joined_halves.push_back(begin.offset); }});
     pairers_[file]->take(chunk.begin_ends);
   }
   survey.events += chunk.events;
@@ -229,7 +232,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
-  std::sort(survey.instant_pairs.begin(), survey.instant_pairs.end());
+  std::sort(survey.joined_halves.begin(), survey.joined_halves.end());
   survey.problems.add(pairers_[file]->problems());
   pairers_[file].reset();
 }

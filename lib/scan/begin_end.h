@@ -83,6 +83,7 @@ inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 // A B that is never closed.
 struct OpenBegin {
   std::int64_t start_ns;
+  std::uint64_t offset;
   std::uint32_t payload;
 };
 

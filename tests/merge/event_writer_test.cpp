@@ -248,8 +248,10 @@ TEST_CASE("event_writer: clock syncs of several files become instants, one file 
       R"([{"ph":"c","ts":1,"pid":1,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}}])";
   CHECK(written(list).events ==
         Texts{R"({"ph":"c","ts":0,"pid":3,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}})"});
-  CHECK(Writing({{list, 0}, {list, 1}}).write(1).events ==
-        Texts{R"({"ph":"i","ts":0,"pid":1,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}})"});
+  CHECK(
+      Writing({{list, 0}, {list, 1}}).write(1).events ==
+      Texts{
+          R"({"s": "p", "ph":"i","ts":0,"pid":1,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}})"});
 }
 
 TEST_CASE("event_writer: keeps metadata of other tools at time 0, drops what the merge writes") {

@@ -144,8 +144,16 @@ std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::in
 }
 
 void CheckedMerge::match_events() {
-  for (const Json& event : events_of(output_))
-    if (text_of(event, "ph") != "M") written_.push_back(&event);
+  std::multimap<std::string, const Json*> unclosed;  // by name and time
+  const auto key_of = [](const Json& event, std::int64_t offset_ns) {
+    return text_of(event, "name") + " " + std::to_string(ns_of(event, "ts") + offset_ns);
+  };
+  for (const Json& event : events_of(output_)) {
+    if (event.find("unclosed") != nullptr)
+      unclosed.emplace(key_of(event, 0), &event);
+    else if (text_of(event, "ph") != "M")
+      written_.push_back(&event);
+  }
   taken_.resize(written_.size());
   std::size_t due = 0;
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
@@ -161,6 +169,10 @@ void CheckedMerge::match_events() {
         ++due;
       } else if (text_of(event, "ph") == "E") {
         ++left_out_[file];
+      } else if (const auto open = unclosed.find(key_of(event, offset_ns));
+                 open != unclosed.end()) {
+        matches_.push_back({file, index, &event, open->second});
+        unclosed.erase(open);
       } else {
         faults_.push_back(fmt::format("event {} of file {} is not where it should be: {}", index,
                                       file, canonical_text(event)));
@@ -168,7 +180,8 @@ void CheckedMerge::match_events() {
       }
     }
   }
-  if (due != written_.size()) faults_.push_back("the output has events that no input has");
+  if (due != written_.size() || !unclosed.empty())
+    faults_.push_back("the output has events that no input has");
   for (std::size_t file = 0; file < inputs_.size(); ++file)
     if (left_out_[file] != summary_.files[file].problems.count(Problem::end_without_begin))
       faults_.push_back(fmt::format(

@@ -251,10 +251,6 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
         add_as_written(*end);
       }
     }
-    if (keep_begin_end) {
-      for (const TraceEvent* begin : pairs.unclosed) add_as_written(*begin);
-      continue;
-    }
     for (const TraceEvent* begin : pairs.unclosed)
       add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns), args_of(*begin));
   }

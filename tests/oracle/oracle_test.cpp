@@ -136,7 +136,7 @@ TEST_CASE("oracle: merge shifts each file, leaves out metadata and orphans, keep
   CHECK(shown(merge({{rank1, 1, -2'000}, {rank0, 0, 10}}, true)) ==
         "0 1010 B step/c 0 {\"a\":\"é\",\"b\":1}\n"
         "0 4010 E step/c 0 \n"
-        "0 6010 B open/c 0 \n"
+        "0 6010 X open/c 0 \n"
         "1 -2500 X gemm/ 1250 \n"
         "1 0 C mem/ 0 {\"v\":1.50}\n");
 }

@@ -1,0 +1,48 @@
+// OverlapCheck: finds slices of a track that overlap without one being inside the other.
+//
+//   OverlapCheck check;
+//   if (check.overlaps(track, start_ns, duration_ns)) problems.add(Problem::partial_overlap,
+//   offset);
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace traceloom {
+
+// Viewers cannot nest such slices: Perfetto moves the later one to a lane of its own. They are the
+// producer's (kernels that start before the one before them has ended), and are left as they are.
+// Looks at slices in the order of a file, and only where their starts ascend: never claims an
+// overlap that is none. A few nanoseconds a slice. Not thread-safe.
+class OverlapCheck {
+ public:
+  // True when an earlier slice of the track ends within this one, after its start.
+  bool overlaps(std::uint32_t track, std::int64_t start_ns, std::int64_t duration_ns) {
+    if (track >= tracks_.size()) tracks_.resize(track + 1);
+    Track& on = tracks_[track];
+    if (on.round != round_ || start_ns < on.last_start_ns) on.ends.clear();
+    on.round = round_;
+    on.last_start_ns = start_ns;
+    while (!on.ends.empty() && on.ends.back() <= start_ns) on.ends.pop_back();
+    std::int64_t end_ns = 0;
+    if (__builtin_add_overflow(start_ns, duration_ns, &end_ns))
+      end_ns = std::numeric_limits<std::int64_t>::max();
+    const bool overlaps = !on.ends.empty() && on.ends.back() < end_ns;
+    if (!overlaps) on.ends.push_back(end_ns);
+    return overlaps;
+  }
+  // From here on nothing is known of earlier slices.
+  void forget() { ++round_; }
+
+ private:
+  struct Track {
+    std::uint64_t round = 0;
+    std::int64_t last_start_ns = 0;
+    std::vector<std::int64_t> ends;  // of the slices around the last one, the innermost last
+  };
+  std::vector<Track> tracks_;
+  std::uint64_t round_ = 1;
+};
+
+}  // namespace traceloom
