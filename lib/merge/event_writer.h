@@ -62,6 +62,8 @@ class EventWriter {
   // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
   // are left out; B and E go to state.halves, but for MergePlan::keeps_begin_end.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
+  // Whether the plan leaves out the rank that the event is of.
+  bool is_left_out(const Event& event, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 

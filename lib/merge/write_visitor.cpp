@@ -17,6 +17,7 @@ struct WriteVisitor::Chunk : ChunkResult {
 WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
     : plan_(plan),
       output_(output),
+      is_part_(plan.only_rank.has_value()),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()) {
@@ -52,6 +53,7 @@ void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
 }
 
 void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  if (is_part_ && writers_[file].is_left_out(event, static_cast<Chunk&>(result).state)) return;
   write(result, file, event, time(result, event));
 }
 
