@@ -59,7 +59,14 @@ void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state
   ProblemCounts ignored;
   EventScanner scanner;
   scanner.start(metadata.text, metadata.offset, Position::first, ignored);
-  if (const Event* event = scanner.next()) write_usable(*event, EventTiming{}, state);
+  const Event* const event = scanner.next();
+  if (event != nullptr && !is_left_out(*event, state)) write_usable(*event, EventTiming{}, state);
+}
+
+bool EventWriter::is_left_out(const Event& event, WriteState& state) const {
+  if (!plan_.only_rank) return false;
+  const TrackTarget* const target = find_track(event, state);
+  return target != nullptr && !plan_.writes(target->rank);
 }
 
 void EventWriter::write_usable(const Event& event, const EventTiming& timing,

@@ -68,6 +68,8 @@ class EventWriter {
   // those of one time do, which Perfetto would take apart (at one time it looks at ends first), and
   // what is never closed, which would take in all that follows in other files.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
+  // Whether the plan leaves out the rank that the event is of.
+  bool is_left_out(const Event& event, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 

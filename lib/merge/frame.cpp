@@ -140,6 +140,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
                  const std::vector<std::uint64_t>& events) {
   json.begin_array();
   for (const std::int64_t rank : plan.tracks.ranks()) {
+    if (!plan.writes(rank)) continue;
     json.begin_object();
     json.key("rank");
     json.value(rank);
@@ -220,8 +221,10 @@ std::string head_of_trace(const MergePlan& plan) {
   text += ",\n\"traceEvents\": [\n";
   // With one process a rank, ranks of several merges sort among each other.
   std::int64_t index = 0;
-  for (const OutputProcess& process : plan.tracks.processes())
-    write_metadata(text, process, plan.pids == PidLayout::rank ? process.rank : index++);
+  for (const OutputProcess& process : plan.tracks.processes()) {
+    const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
+    if (plan.writes(process.rank)) write_metadata(text, process, sort_index);
+  }
   return text;
 }
 
@@ -253,6 +256,7 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.key("ranks");
   json.begin_object();
   for (const auto& [rank, values] : values_by_rank(plan, surveys)) {
+    if (!plan.writes(rank)) continue;
     json.key(std::to_string(rank));
     write_values(json, values);
   }

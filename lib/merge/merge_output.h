@@ -1,7 +1,7 @@
 // MergeOutput: the merged trace as bytes: plain, or gzip in blocks that were compressed in
 // parallel.
 //
-//   MergeOutput output("merged.json.gz", 1);
+//   MergeOutput output("merged.json.gz", 1);    // or to any Sink
 //   output.write(head);
 //   output.write_block(compress_block(events, 1));   // gzip only
 //   output.close();
@@ -20,14 +20,20 @@ namespace traceloom {
 // As a Sink: without close() nothing is left, and the old output is untouched.
 class MergeOutput {
  public:
-  // gzip when the name ends in .gz.
+  // gzip when is_gzip_name().
   MergeOutput(const std::string& path, int gzip_level)
-      : path_(path), sink_(open_file_sink(path)), gzip_level_(gzip_level) {
-    if (!path.ends_with(".gz")) return;
-    auto gzip = std::make_unique<GzipSink>(std::move(sink_), gzip_level);
-    gzip_ = gzip.get();
-    sink_ = std::move(gzip);
+      : path_(path), owned_(open_file_sink(path)), sink_(owned_.get()), gzip_level_(gzip_level) {
+    if (!is_gzip_name(path)) return;
+    auto gzip = std::make_unique<GzipSink>(std::move(owned_), gzip_level);
+    sink_ = gzip_ = gzip.get();
+    owned_ = std::move(gzip);
   }
+  // Plain text. `path` is that of what it will be a part of.
+  MergeOutput(std::unique_ptr<Sink> sink, std::string path)
+      : path_(std::move(path)), owned_(std::move(sink)), sink_(owned_.get()) {}
+  // `gzip` must live as long.
+  MergeOutput(GzipSink& gzip, int gzip_level, std::string path)
+      : path_(std::move(path)), sink_(&gzip), gzip_(&gzip), gzip_level_(gzip_level) {}
   const std::string& path() const { return path_; }
   bool is_gzip() const { return gzip_ != nullptr; }
   int gzip_level() const { return gzip_level_; }
@@ -37,9 +43,10 @@ class MergeOutput {
 
  private:
   std::string path_;
-  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<Sink> owned_;
+  Sink* sink_;
   GzipSink* gzip_ = nullptr;
-  int gzip_level_;
+  int gzip_level_ = kDefaultGzipLevel;
 };
 
 }  // namespace traceloom

@@ -3,7 +3,10 @@
 #include "base/error.h"
 #include "input/plain_source.h"
 #include "merge/merge_output.h"
+#include "merge/perfetto_manifest.h"
 #include "merge/plan.h"
+#include "merge/rank_archive.h"
+#include "merge/rank_parts.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
 #include "merge/write_visitor.h"
@@ -12,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -98,6 +102,7 @@ class Merge {
 
   MergeSummary run() {
     if (options_.dry_run) return plan_only();
+    if (options_.format == MergeFormat::perfetto_tar) return write_archive();
     // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
     open_output();
     if (!merge_by_guess()) {
@@ -109,7 +114,7 @@ class Merge {
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
       scan(paths_of(inputs_), visitor);
-      check_unchanged(visitor);
+      for (std::size_t file = 0; file < inputs_.size(); ++file) check_unchanged(visitor, file);
       finish(visitor);
     }
     output_->close();
@@ -122,6 +127,66 @@ class Merge {
     const std::size_t files = inputs_.size();
     summarize(std::vector<ProblemCounts>(files), std::vector<std::uint64_t>(files));
     return std::move(summary_);
+  }
+
+  // A trace a rank, after all inputs have been surveyed.
+  MergeSummary write_archive() {
+    RankArchive archive(options_.output, options_.gzip_level);
+    survey();
+    const std::vector<RankPart> parts = parts_of(*plan_, surveys_);
+    const std::vector<ArchivedRank> ranks = archived_ranks(parts);
+    const std::int64_t origin_ns = plan_->origin_ns;
+    archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
+    std::vector<ProblemCounts> problems(inputs_.size());
+    std::vector<std::uint64_t> events(inputs_.size());
+    std::uint64_t to_read = 0;
+    for (const RankPart& part : parts) to_read += stored_bytes(inputs_of(part));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      select(*plan_, parts[i]);
+      archive.add(ranks[i].path, [&](MergeOutput& member) {
+        WriteVisitor visitor(*plan_, member);
+        write_part(parts[i], visitor, member, to_read);
+        for (const std::size_t file : parts[i].files) {
+          problems[file].add(visitor.problems()[file]);
+          events[file] += visitor.events()[file];
+        }
+      });
+      to_read -= stored_bytes(inputs_of(parts[i]));
+    }
+    select_all(*plan_, origin_ns);
+    summarize(problems, events);
+    archive.close();
+    return std::move(summary_);
+  }
+
+  void write_part(const RankPart& part, WriteVisitor& visitor, MergeOutput& member,
+                  std::uint64_t to_read) {
+    visitor.write_head(surveys_);
+    PartVisitor part_visitor(visitor, part.files);
+    scan(paths_of(inputs_of(part)), part_visitor, to_read);
+    visitor.finish();
+    std::vector<ProblemCounts> problems(inputs_.size());
+    for (const std::size_t file : part.files) {
+      check_unchanged(visitor, file);
+      problems[file] = problems_of(file, visitor.problems()[file]);
+    }
+    member.write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+  }
+
+  std::vector<Input> inputs_of(const RankPart& part) const {
+    std::vector<Input> inputs;
+    for (const std::size_t file : part.files) inputs.push_back(inputs_[file]);
+    return inputs;
+  }
+
+  // Their names are in the order of the ranks, whatever their numbers are.
+  std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts) const {
+    const std::size_t digits = std::to_string(parts.back().rank).size();
+    std::vector<ArchivedRank> ranks;
+    for (const RankPart& part : parts)
+      ranks.push_back({part.rank, fmt::format("rank{:0{}}.json", part.rank, digits),
+                       part.origin_ns - plan_->origin_ns});
+    return ranks;
   }
 
   void open_output() {
@@ -190,21 +255,25 @@ class Merge {
   }
 
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {
+    scan(paths, visitor, stored_bytes_);
+  }
+
+  // `to_read`: the stored bytes of these files and of those that will be read after them.
+  void scan(const std::vector<std::string>& paths, FileVisitor& visitor, std::uint64_t to_read) {
     const std::uint64_t before = bytes_read_;
     scan_files(paths, visitor, {options_.threads, [&](std::uint64_t bytes) {
                                   bytes_read_ = before + bytes;
                                   if (options_.progress)
-                                    options_.progress(bytes_read_, before + stored_bytes_);
+                                    options_.progress(bytes_read_, before + to_read);
                                 }});
   }
 
-  void check_unchanged(const WriteVisitor& visitor) const {
+  void check_unchanged(const WriteVisitor& visitor, std::size_t file) const {
     if (visitor.unplanned())
       throw Error(plan_->files[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                   std::string(kChangedWhileRead));
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (visitor.text_bytes()[i] != surveys_[i].text_bytes)
-        throw Error(inputs_[i].path, std::string(kChangedWhileRead));
+    if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
+      throw Error(inputs_[file].path, std::string(kChangedWhileRead));
   }
 
   // The tail of the trace, and what there is to say of it.
@@ -214,16 +283,22 @@ class Merge {
     output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
   }
 
+  // All that is wrong with a file; `written` is what was found in writing it.
+  ProblemCounts problems_of(std::size_t file, const ProblemCounts& written) const {
+    ProblemCounts problems = surveys_[file].problems;
+    problems.add(written);
+    problems.add(plan_->files[file].rank.problems);
+    problems.add(plan_->files[file].clock.problems);
+    return problems;
+  }
+
   // Returns all problems, by file: `written` are those of writing.
   std::vector<ProblemCounts> summarize(const std::vector<ProblemCounts>& written,
                                        const std::vector<std::uint64_t>& events) {
     std::vector<ProblemCounts> problems;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const FilePlan& file = plan_->files[i];
-      problems.push_back(surveys_[i].problems);
-      problems.back().add(written[i]);
-      problems.back().add(file.rank.problems);
-      problems.back().add(file.clock.problems);
+      problems.push_back(problems_of(i, written[i]));
       summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
                                 surveys_[i].events, events[i], problems.back()});
       summary_.events += events[i];
@@ -251,6 +326,20 @@ class Merge {
 };
 
 }  // namespace
+
+std::optional<MergeFormat> parse_merge_format(std::string_view name) {
+  if (name == "json") return MergeFormat::json;
+  if (name == "perfetto-tar") return MergeFormat::perfetto_tar;
+  return std::nullopt;
+}
+
+MergeFormat format_of_name(std::string_view path) {
+  std::string name(path);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const bool is_tar = name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
+  return is_tar ? MergeFormat::perfetto_tar : MergeFormat::json;
+}
 
 MergeSummary merge_traces(const MergeOptions& options) {
   prepare_paths(options);

@@ -15,14 +15,26 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
 
+enum class MergeFormat : std::uint8_t {
+  json,          // one Chrome JSON trace
+  perfetto_tar,  // a trace a rank and a manifest, for Perfetto; see rank_archive.h
+};
+// "json", "perfetto-tar".
+std::optional<MergeFormat> parse_merge_format(std::string_view name);
+// perfetto_tar for names that end in .tar, .tar.gz or .tgz, in any case of letters.
+MergeFormat format_of_name(std::string_view path);
+
 struct MergeOptions {
   std::vector<Input> inputs;
-  std::string output;    // "-" is stdout; a name that ends in .gz is written as gzip
+  std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
+  MergeFormat format = MergeFormat::json;
   unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
   PlanOptions plan = {};
@@ -66,8 +78,9 @@ struct MergeSummary {
 
 // Time: one pass over the inputs where samples of them tell what has to be known before the first
 // event is written (survey_guess.h; packed inputs are unpacked twice for that); two for an output
-// that cannot be written anew (stdout, a pipe), for inputs that were merged before, and where the
-// samples have misled.
+// that cannot be written anew (stdout, a pipe), for inputs that were merged before, where the
+// samples have misled, and for a perfetto_tar (there of files that were merged before one more a
+// rank).
 //
 // Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
 // begin events that stay open, plus the largest single event. The same bytes come out for any

@@ -9,6 +9,7 @@
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct MergePlan {
   bool keeps_begin_end = false;  // B and E stay what they are
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;
+  std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
+
+  bool writes(std::int64_t rank) const { return !only_rank || rank == *only_rank; }
 };
 
 // What time 0 of the output is.

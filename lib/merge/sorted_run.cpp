@@ -20,14 +20,14 @@ void SortedRun::add(const PlacedEvent& event, std::string_view text) {
 }
 
 void SortedRun::flush() {
-  file_.write(buffer_);
+  file_->write(buffer_);
   buffer_.clear();
 }
 
 bool SortedRun::next() {
   if (!is_reading_) flush();
   is_reading_ = true;
-  if (read_ == file_.size() && buffer_at_ == buffer_.size()) return false;
+  if (read_ == file_->size() && buffer_at_ == buffer_.size()) return false;
   std::memcpy(&event_, take(sizeof event_).data(), sizeof event_);
   text_ = take(event_.size);
   return true;
@@ -39,9 +39,9 @@ std::string_view SortedRun::take(std::size_t size) {
     buffer_at_ = 0;
     const std::size_t kept = buffer_.size();
     const std::size_t more = static_cast<std::size_t>(
-        std::min<std::uint64_t>(std::max(size, kBufferBytes) - kept, file_.size() - read_));
+        std::min<std::uint64_t>(std::max(size, kBufferBytes) - kept, file_->size() - read_));
     buffer_.resize(kept + more);
-    file_.read(read_, buffer_.data() + kept, more);
+    file_->read(read_, buffer_.data() + kept, more);
     read_ += more;
   }
   buffer_at_ += size;

@@ -1,16 +1,17 @@
 // SortedRun: events in the order of their time that have been put on the disk, to be read back one
 // by one.
 //
-//   SortedRun run(folder);
+//   SortedRun run("merged.json");
 //   run.add(event, text);  ...
 //   while (run.next()) use(run.event(), run.text());
 #pragma once
 
 #include "merge/event_block.h"
-#include "output/scratch_file.h"
+#include "output/spool_file.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,8 @@ class SortedRun {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 
-  explicit SortedRun(const std::string& folder) : file_(folder) {}
+  // Beside `output`, as SpoolFile.
+  explicit SortedRun(const std::string& output) : file_(std::make_unique<SpoolFile>(output)) {}
 
   void add(const PlacedEvent& event, std::string_view text);
   // From the first event on, once all have been added; false behind the last one.
@@ -37,7 +39,7 @@ class SortedRun {
   // The next bytes of the file, in buffer_.
   std::string_view take(std::size_t size);
 
-  ScratchFile file_;
+  std::unique_ptr<SpoolFile> file_;
   std::string buffer_;
   bool is_reading_ = false;
   std::uint64_t read_ = 0;     // of the file

@@ -1,7 +1,6 @@
 #include "merge/time_sorter.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 #include <queue>
 #include <string_view>
@@ -11,14 +10,6 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
-
-// Where nameless files go: where there has to be room anyway.
-std::string folder_of(const std::string& output_path) {
-  namespace fs = std::filesystem;
-  if (output_path == "-" || !is_written_aside(output_path)) return fs::temp_directory_path();
-  const fs::path folder = fs::path(output_path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
 
 // The events of a block in order: use(event, text).
 template <class Use>
@@ -73,7 +64,7 @@ class Gatherer {
 }  // namespace
 
 TimeSorter::TimeSorter(MergeOutput& output, std::size_t run_bytes)
-    : output_(output), folder_(folder_of(output.path())), run_bytes_(run_bytes) {}
+    : output_(output), run_bytes_(run_bytes) {}
 
 void TimeSorter::take(EventBlock& block) {
   gathered_.append(block);
@@ -81,7 +72,7 @@ void TimeSorter::take(EventBlock& block) {
 }
 
 void TimeSorter::write_run() {
-  SortedRun run(folder_);
+  SortedRun run(output_.path());
   for_each_sorted(gathered_,
                   [&](const PlacedEvent& event, std::string_view text) { run.add(event, text); });
   gathered_.clear();
@@ -90,7 +81,7 @@ void TimeSorter::write_run() {
 }
 
 void TimeSorter::merge_runs() {
-  SortedRun merged(folder_);
+  SortedRun merged(output_.path());
   for_each_merged(
       runs_, [&](const PlacedEvent& event, std::string_view text) { merged.add(event, text); });
   runs_.clear();

@@ -8,7 +8,6 @@
 #include "merge/sorted_run.h"
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace traceloom {
@@ -34,7 +33,6 @@ class TimeSorter : public BlockOutput {
   void merge_runs();
 
   MergeOutput& output_;
-  std::string folder_;
   std::size_t run_bytes_;
   EventBlock gathered_;
   std::vector<SortedRun> runs_;

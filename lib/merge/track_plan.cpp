@@ -359,9 +359,16 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
       const std::uint32_t number =
           numbers.try_emplace({process.pid, tid}, static_cast<std::uint32_t>(numbers.size()))
               .first->second;
-      files_[file].targets.push_back({std::to_string(process.pid), std::to_string(tid), number});
+      files_[file].targets.push_back(
+          {std::to_string(process.pid), std::to_string(tid), places[file][i].process.rank, number});
     }
   }
+}
+
+std::vector<std::int64_t> TrackPlan::ranks_of(std::size_t file) const {
+  std::set<std::int64_t> ranks;
+  for (const TrackTarget& target : files_[file].targets) ranks.insert(target.rank);
+  return {ranks.begin(), ranks.end()};
 }
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,

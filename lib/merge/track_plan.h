@@ -31,6 +31,7 @@ enum class PidLayout : std::uint8_t {
 struct TrackTarget {
   std::string pid;
   std::string tid;
+  std::int64_t rank = 0;
   std::uint32_t number = 0;  // one for each pid and tid
   bool operator==(const TrackTarget&) const = default;
 };
@@ -72,6 +73,8 @@ class TrackPlan {
   const std::vector<OutputProcess>& processes() const { return processes_; }
   // Ascending.
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
+  // Those that a file has tracks of; ascending.
+  std::vector<std::int64_t> ranks_of(std::size_t file) const;
 
  private:
   struct FileTracks {

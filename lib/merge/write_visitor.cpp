@@ -28,6 +28,7 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
     : plan_(plan),
       output_(output),
       blocks_(make_block_output(plan, output)),
+      is_part_(plan.only_rank.has_value()),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()) {
@@ -63,6 +64,7 @@ void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
 }
 
 void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  if (is_part_ && writers_[file].is_left_out(event, static_cast<Chunk&>(result).state)) return;
   write(result, file, event, time(result, event));
 }
 

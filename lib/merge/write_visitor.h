@@ -67,6 +67,7 @@ class WriteVisitor : public FileVisitor {
   const MergePlan& plan_;
   MergeOutput& output_;
   std::unique_ptr<BlockOutput> blocks_;
+  bool is_part_;
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;

@@ -51,9 +51,18 @@ CompressedBlock compress_block(std::string_view text, int level) {
   return block;
 }
 
-GzipSink::GzipSink(std::unique_ptr<Sink> target, int level)
-    : target_(std::move(target)), level_(level) {
-  target_->write(kHeader);
+bool is_gzip_name(std::string_view path) {
+  const auto ends_with = [path](std::string_view ending) {
+    return path.size() >= ending.size() &&
+           std::equal(ending.begin(), ending.end(), path.end() - ending.size(),
+                      [](char wanted, char c) { return wanted == c || wanted == (c | 0x20); });
+  };
+  return ends_with(".gz") || ends_with(".tgz");
+}
+
+GzipSink::GzipSink(std::unique_ptr<Sink> target, int level, GzipFrame frame)
+    : target_(std::move(target)), level_(level), frame_(frame) {
+  if (frame_ == GzipFrame::whole) target_->write(kHeader);
 }
 
 void GzipSink::write(std::string_view bytes) {
@@ -73,9 +82,11 @@ void GzipSink::write_block(const CompressedBlock& block) {
 
 void GzipSink::close() {
   flush_pending();
-  target_->write(kLastBlock);
-  target_->write(view(little_endian(crc32_)));
-  target_->write(view(little_endian(static_cast<std::uint32_t>(text_size_))));  // modulo 2^32
+  if (frame_ == GzipFrame::whole) {
+    target_->write(kLastBlock);
+    target_->write(view(little_endian(crc32_)));
+    target_->write(view(little_endian(static_cast<std::uint32_t>(text_size_))));  // modulo 2^32
+  }
   target_->close();
 }
 

@@ -39,9 +39,17 @@ inline constexpr std::size_t kGzipBlockBytes = std::size_t{1} << 20;
 // Each thread keeps its compressor and a buffer, a few MB; a block holds no more than its data.
 CompressedBlock compress_block(std::string_view text, int level);
 
+// True for names that ask for gzip: .gz and .tgz, in any case of letters.
+bool is_gzip_name(std::string_view path);
+
+enum class GzipFrame : std::uint8_t {
+  whole,  // a gzip file
+  none,   // the deflate data alone, to be joined to another sink's by write_block()
+};
+
 class GzipSink : public Sink {
  public:
-  GzipSink(std::unique_ptr<Sink> target, int level);
+  GzipSink(std::unique_ptr<Sink> target, int level, GzipFrame frame = GzipFrame::whole);
 
   // Gathers text into blocks of kGzipBlockBytes and compresses them here, in the calling thread.
   void write(std::string_view bytes) override;
@@ -49,12 +57,17 @@ class GzipSink : public Sink {
   void write_block(const CompressedBlock& block);
   void close() override;
 
+  // Of all text up to close().
+  std::uint32_t crc32() const { return crc32_; }
+  std::uint64_t text_size() const { return text_size_; }
+
  private:
   void flush_pending();
   void append(const CompressedBlock& block);
 
   std::unique_ptr<Sink> target_;
   int level_;
+  GzipFrame frame_;
   std::string pending_;
   std::uint32_t crc32_ = 0;
   std::uint64_t text_size_ = 0;

@@ -10,7 +10,7 @@ using namespace traceloom;
 
 TEST_CASE("sorted_run: gives back what was added, also texts larger than its buffer") {
   const TemporaryFolder folder;
-  SortedRun run(folder.path("."));
+  SortedRun run(folder.path("out.json"));
   const std::string large(3 * SortedRun::kBufferBytes, 'x');
   for (int i = 0; i < 2000; ++i) {
     const std::string text = i == 1000 ? large : std::to_string(i);
@@ -30,6 +30,6 @@ TEST_CASE("sorted_run: gives back what was added, also texts larger than its buf
 
 TEST_CASE("sorted_run: an empty run has no event") {
   const TemporaryFolder folder;
-  SortedRun run(folder.path("."));
+  SortedRun run(folder.path("out.json"));
   CHECK_FALSE(run.next());
 }

@@ -157,3 +157,32 @@ TEST_CASE("gzip_sink: an error of the target comes through") {
   GzipSink trailer(std::make_unique<FailingSink>(12, full), 1);
   CHECK_THROWS_WITH_AS(trailer.close(), "out.json.gz: No space left on device", Error);
 }
+
+TEST_CASE("gzip_sink: blocks without a frame can be joined to another sink, in pieces") {
+  for (const std::string& text : texts()) {
+    CAPTURE(text.size());
+    std::string deflated;
+    GzipSink part(std::make_unique<MemorySink>(deflated), kDefaultGzipLevel, GzipFrame::none);
+    part.write(text);
+    part.write_block(compress_block("tail", kDefaultGzipLevel));
+    part.close();
+    std::string out;
+    GzipSink whole(std::make_unique<MemorySink>(out), kDefaultGzipLevel);
+    whole.write("head");
+    const std::size_t middle = deflated.size() / 2;
+    whole.write_block({deflated.substr(0, middle), 0, 0});
+    whole.write_block({deflated.substr(middle), 0, 0});
+    whole.write_block({{}, part.crc32(), part.text_size()});
+    whole.write("end");
+    whole.close();
+    CHECK(part.text_size() == text.size() + 4);
+    CHECK((gunzip_one_member(out) == "head" + text + "tail" + "end"));
+  }
+}
+
+TEST_CASE("gzip_sink: a name asks for gzip by its ending, in any case of letters") {
+  for (const char* name : {"a.gz", "a.json.gz", "a.GZ", "a.Gz", "a.tgz", "a.TGZ", ".gz"})
+    CHECK(is_gzip_name(name));
+  for (const char* name : {"a", "gz", "", "-", "a.gz.json", "a.gzip", "agz", "a.tar"})
+    CHECK_FALSE(is_gzip_name(name));
+}

@@ -174,7 +174,8 @@ Arguments:
                             patterns; - is stdin
 
 Options:
-  -j, --threads N           How many threads to use [default: all cores]
+  -j, --threads N           How many threads to use; 0: as many as there are
+                            cores [default: 0]
       --top N               How many rows
       --exact               Slow and exact
       --fast                Fast

@@ -68,9 +68,9 @@ CLI::Option* add_output(CLI::App& app, std::string& path) {
 CLI::Option* add_threads(CLI::App& app, unsigned& threads) {
   return add_parsed(app, "-j,--threads", threads, parse_threads,
                     fmt::format("a number of threads from 0 to {}", kMaxThreads),
-                    "How many threads to use")
+                    "How many threads to use; 0: as many as there are cores")
       ->type_name("N")
-      ->default_str(threads == 0 ? "all cores" : std::to_string(threads));
+      ->default_str(std::to_string(threads));
 }
 
 CLI::Option* add_format(CLI::App& app, TableFormat& format) {

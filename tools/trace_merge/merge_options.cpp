@@ -43,6 +43,13 @@ AlignBy read_align_by(const std::string& name) {
                                did_you_mean(name, {"auto", "sync", "base", "none"})));
 }
 
+MergeFormat read_format(const std::string& name, const std::string& output) {
+  if (name.empty()) return format_of_name(output);
+  if (const std::optional<MergeFormat> format = parse_merge_format(name)) return *format;
+  throw UsageError(fmt::format("--format: '{}' is neither json nor perfetto-tar{}", name,
+                               did_you_mean(name, {"json", "perfetto-tar"})));
+}
+
 PidLayout read_pids(const std::string& name) {
   if (name == "rank") return PidLayout::rank;
   if (name == "split") return PidLayout::split;
@@ -76,10 +83,17 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_output(app, command.merge.output);
   app.add_option("--output_file", command.merge.output)->group("");
   app.add_option("--gzip-level", command.merge.gzip_level,
-                 fmt::format("{} (fast) to {} (small), for outputs that end in .gz; default {}",
+                 fmt::format("{} (fast) to {} (small), for names in .gz or .tgz; default {}",
                              kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))
       ->group("Output")
       ->type_name("N");
+  std::string format;
+  app.add_option("--format", format,
+                 "Write one trace (json), or a tar of one trace a rank with a manifest that tells "
+                 "Perfetto their clocks (perfetto-tar, for Perfetto 58 or later) [default: by the "
+                 "name: perfetto-tar for .tar, .tar.gz and .tgz]")
+      ->group("Output")
+      ->type_name("FORM");
   app.add_flag("--keep-begin-end", command.merge.plan.keep_begin_end,
                "Leave begin and end events (B, E) as they are instead of joining each pair to one "
                "X event")
@@ -132,6 +146,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
             {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
+  command.merge.format = read_format(format, command.merge.output);
   command.merge.plan.pids = read_pids(pids);
   command.merge.plan.clock.align_by = read_align_by(align_by);
   for (const std::string& offset : offsets) {

@@ -186,7 +186,7 @@ TextStyle text_style(const std::string& output) {
 
 void write_output(const std::string& path, const std::string& text) {
   std::unique_ptr<Sink> sink = open_file_sink(path);
-  if (path.ends_with(".gz")) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
+  if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
   sink->write(text);
   sink->close();
 }

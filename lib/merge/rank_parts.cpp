@@ -1,0 +1,61 @@
+#include "merge/rank_parts.h"
+
+#include "clock/alignment.h"
+
+#include <algorithm>
+#include <map>
+
+namespace traceloom {
+namespace {
+
+std::vector<std::int64_t> ranks_of(const MergePlan& plan, std::size_t file) {
+  const FileRank& rank = plan.files[file].rank;
+  if (!rank.is_merged()) return {rank.rank};
+  return plan.tracks.ranks_of(file);
+}
+
+std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                            const std::vector<std::size_t>& files) {
+  std::vector<ClockFacts> facts;
+  std::vector<FileClock> clocks;
+  for (const std::size_t file : files) {
+    if (!surveys[file].first_ns) continue;
+    facts.push_back({.first_ns = surveys[file].first_ns});
+    clocks.push_back(plan.files[file].clock);
+  }
+  return facts.empty() ? plan.origin_ns : common_origin_ns(facts, clocks);
+}
+
+void move_origin(MergePlan& plan, std::int64_t origin_ns) {
+  for (FilePlan& file : plan.files) file.shift_ns -= origin_ns - plan.origin_ns;
+  plan.origin_ns = origin_ns;
+}
+
+}  // namespace
+
+std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+  std::map<std::int64_t, RankPart> parts;
+  for (const std::int64_t rank : plan.tracks.ranks()) parts[rank].rank = rank;
+  for (std::size_t file = 0; file < plan.files.size(); ++file)
+    for (const std::int64_t rank : ranks_of(plan, file)) parts[rank].files.push_back(file);
+  std::vector<RankPart> result;
+  for (auto& [rank, part] : parts) {
+    part.origin_ns = result.empty()
+                         ? plan.origin_ns
+                         : std::max(plan.origin_ns, first_event_of(plan, surveys, part.files));
+    result.push_back(std::move(part));
+  }
+  return result;
+}
+
+void select(MergePlan& plan, const RankPart& part) {
+  move_origin(plan, part.origin_ns);
+  plan.only_rank = part.rank;
+}
+
+void select_all(MergePlan& plan, std::int64_t origin_ns) {
+  move_origin(plan, origin_ns);
+  plan.only_rank.reset();
+}
+
+}  // namespace traceloom
