@@ -210,7 +210,8 @@ class Merge {
   // The tail of the trace, and what there is to say of it.
   void finish(const WriteVisitor& visitor) {
     const std::vector<ProblemCounts> problems = summarize(visitor.problems(), visitor.events());
-    output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+    write_tail(*plan_, surveys_, visitor.events(), problems, summary_.left_out,
+               [this](std::string_view text) { output_->write(text); });
   }
 
   // Returns all problems, by file: `written` are those of writing.
@@ -223,6 +224,7 @@ class Merge {
       problems.back().add(written[i]);
       problems.back().add(file.rank.problems);
       problems.back().add(file.clock.problems);
+      problems.back().add(file.problems);
       summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
                                 surveys_[i].events, events[i], problems.back()});
       summary_.events += events[i];

@@ -5,14 +5,24 @@
 #include "input/input_list.h"
 #include "merge/file_survey.h"
 #include "merge/id_map.h"
+#include "merge/stack_frames.h"
 #include "merge/track_plan.h"
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace traceloom {
+
+// Numbers for ids that are written as hexadecimal text.
+struct HexIdMap {
+  IdMap map;
+  bool keeps = false;  // the file was merged before: ids go by the numbers that they have
+  bool operator==(const HexIdMap&) const = default;
+};
 
 struct FilePlan {
   std::string path;
@@ -21,9 +31,15 @@ struct FilePlan {
   std::int64_t shift_ns = 0;  // output time = file time + shift_ns
   IdMap flow_ids;
   IdMap bind_ids;
-  IdMap async_ids;
-  bool keeps_async_ids = false;            // async_ids go by merged_async_key()
-  std::vector<std::uint64_t> orphan_ends;  // offsets, ascending
+  HexIdMap async_ids;
+  HexIdMap object_ids;
+  std::uint64_t object_ids_end = 0;  // above those of all files
+  FrameIds frames = {};
+  // Of counters that another process of the rank has as well, by counter_key().
+  std::map<std::string, std::string, std::less<>> counter_suffixes = {};
+  bool keeps_subtraces = false;  // embedded traces, which need no other times than they have
+  std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
+  ProblemCounts problems = {};                  // top-level values that cannot be kept
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
@@ -38,6 +54,7 @@ struct MergePlan {
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
+  bool has_objects = false;      // that args may refer to
 };
 
 // What time 0 of the output is.
@@ -53,6 +70,9 @@ struct PlanOptions {
   OriginKind origin = OriginKind::first_event;
   std::int64_t origin_ns = 0;
 };
+
+// The ranks that a file has events of, ascending.
+std::vector<std::int64_t> ranks_of(const FileRank& rank);
 
 // Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
 // that was given: both name what to do.

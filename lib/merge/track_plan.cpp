@@ -253,6 +253,13 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
       const std::uint32_t tid =
           thread == processes[rank].threads.end() ? main_tids[rank] : thread->second.tid;
       files_[file].targets.push_back({std::to_string(rank), std::to_string(tid)});
+      const std::string pid = canonical_id(facts.pid);
+      const auto found = surveys[file].processes.find(pid);
+      const ProcessFacts* const process =
+          found == surveys[file].processes.end() ? nullptr : &found->second;
+      files_[file].processes.try_emplace(
+          pid, ProcessTarget{std::to_string(rank),
+                             key.is_foreign ? process_title(pid, process) : std::string()});
     }
   }
 }
@@ -264,6 +271,11 @@ const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std
   scratch.append(tid);
   const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
   return track ? &files_[file].targets[*track] : nullptr;
+}
+
+const ProcessTarget* TrackPlan::process(std::size_t file, const std::string& pid) const {
+  const auto found = files_[file].processes.find(pid);
+  return found == files_[file].processes.end() ? nullptr : &found->second;
 }
 
 bool TrackPlan::covers(const TrackPlan& other) const {

@@ -83,9 +83,10 @@ struct MergedEvent {
 };
 
 // Every event but metadata (M), with its file's rank and shift; sorted. B and E are one X, with the
-// args of both; a B that is never closed ends with the last event of its file. Pids, tids and ids
-// are left out: a merge rewrites them. With `keep_begin_end` every B stays, and every E that has
-// one.
+// args of both; a B that is never closed ends with the last event of its file. Old async events (S,
+// T, p, F) are new ones (b, n, e), clock syncs (c) are instants, counters have their numbers only,
+// and none without any. Pids, tids and ids are left out: a merge rewrites them. With
+// `keep_begin_end` every B stays, and every E that has one.
 std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end = false);
 
 }  // namespace traceloom::oracle

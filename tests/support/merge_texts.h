@@ -41,7 +41,7 @@ inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1,
 
 // Without what a merge says about itself at the end: equal for a merge and a merge of that.
 inline std::string without_other_data(const std::string& merged) {
-  return merged.substr(0, merged.find("\n],\n\"otherData\""));
+  return merged.substr(0, merged.find(",\n\"otherData\": {\"traceloom\""));
 }
 
 inline std::string text_of(const oracle::Json& object, std::string_view key) {
