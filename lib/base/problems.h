@@ -32,6 +32,8 @@ enum class Problem : std::uint8_t {
   second_trace_events,
   trailing_garbage,
   top_level_dropped,
+  subtrace_dropped,
+  bad_time_unit,
   gzip_cut,
   gzip_damaged,
   gzip_checksum,
@@ -51,6 +53,8 @@ enum class Problem : std::uint8_t {
   negative_duration,
   duplicate_key,
   bad_args,
+  bad_field,
+  bad_counter,
   // strings and values
   invalid_utf8,
   control_character,

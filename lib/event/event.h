@@ -26,14 +26,20 @@ enum class Key : std::uint8_t {
   args,
   s,
   unclosed,
+  tts,
+  tdur,
+  sf,
+  esf,
+  flow_in,
+  flow_out,
   count_  // not a key: how many there are
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
 
 constexpr std::string_view key_name(Key key) {
   constexpr std::array<std::string_view, kKeyCount> kNames{
-      "name", "cat", "ph",      "ts",    "dur",  "pid", "tid",
-      "id",   "id2", "bind_id", "scope", "args", "s",   "unclosed"};
+      "name",  "cat",  "ph", "ts",       "dur", "pid",  "tid", "id",  "id2",     "bind_id",
+      "scope", "args", "s",  "unclosed", "tts", "tdur", "sf",  "esf", "flow_in", "flow_out"};
   return kNames[static_cast<std::size_t>(key)];
 }
 
@@ -63,12 +69,10 @@ struct Event {
   std::uint64_t offset = 0;  // of raw in the uncompressed text of the file
   char phase = 0;            // first character of ph; 0 when ph is absent, empty or no string
   EventFlags flags;
-  std::uint16_t present = 0;  // one bit a key: which of `fields` mean something
+  std::uint32_t present = 0;  // one bit a key: which of `fields` mean something
   std::array<FieldRange, kKeyCount> fields;
 
-  static constexpr std::uint16_t bit(Key key) {
-    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(key));
-  }
+  static constexpr std::uint32_t bit(Key key) { return 1U << static_cast<unsigned>(key); }
   bool has(Key key) const { return (present & bit(key)) != 0; }
   void set(Key key, std::size_t begin, std::size_t end) {
     flags.duplicate_key |= has(key);

@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <forward_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,13 +27,10 @@ class EventEdit {
  public:
   explicit EventEdit(const Event& event) : event_(event) {}
 
-  // Texts are kept in a small buffer of our own: no allocation an event.
+  // Short texts are kept in a buffer of our own: no allocation for a usual event.
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-    const std::size_t at = texts_size_;
-    append_text(text);
     assert(patch_count_ < patches_.size());
-    patches_[patch_count_++] = {begin, end, static_cast<std::uint16_t>(at),
-                                static_cast<std::uint16_t>(texts_size_ - at)};
+    patches_[patch_count_++] = {begin, end, static_cast<std::uint32_t>(text.size()), keep(text)};
   }
   void replace(Key key, std::string_view text) {
     const FieldRange range = event_.range(key);
@@ -49,6 +47,14 @@ class EventEdit {
       replace(key, text);
     else
       insert(key, text);
+  }
+  // What stands for the value of the key after all.
+  std::string_view text(Key key) const {
+    const FieldRange range = event_.range(key);
+    for (std::size_t i = 0; i < patch_count_; ++i)
+      if (patches_[i].begin == range.begin && patches_[i].end == range.end && range.end != 0)
+        return {patches_[i].text, patches_[i].text_size};
+    return event_.text(key);
   }
   // The key is written plainly, without escapes.
   void rename(Key key, std::string_view name) {
@@ -72,7 +78,7 @@ class EventEdit {
     for (std::size_t i = 0; i < patch_count_; ++i) {
       const Patch& patch = patches_[i];
       out.append(event_.raw, at, patch.begin - at);
-      out.append(texts_.data() + patch.text, patch.text_size);
+      out.append(patch.text, patch.text_size);
       at = patch.end;
     }
     out.append(event_.raw, at);
@@ -93,8 +99,8 @@ class EventEdit {
   struct Patch {
     std::uint32_t begin;
     std::uint32_t end;
-    std::uint16_t text;
-    std::uint16_t text_size;
+    std::uint32_t text_size;
+    const char* text;
   };
 
   // By place, stable; they are few and mostly in order.
@@ -103,18 +109,22 @@ class EventEdit {
       for (std::size_t j = i; j > 0 && patches_[j].begin < patches_[j - 1].begin; --j)
         std::swap(patches_[j], patches_[j - 1]);
   }
-  // ts, dur, pid, tid, id, id2, bind_id and s, each at most 60 bytes with its key.
-  void append_text(std::string_view text) {
-    assert(texts_size_ + text.size() <= texts_.size());
-    std::copy(text.begin(), text.end(), texts_.begin() + static_cast<std::ptrdiff_t>(texts_size_));
+  // Numbers fit the buffer; what came out of args need not.
+  const char* keep(std::string_view text) {
+    if (texts_size_ + text.size() > texts_.size()) return long_texts_.emplace_front(text).data();
+    char* const kept = texts_.data() + texts_size_;
+    std::copy(text.begin(), text.end(), kept);
     texts_size_ += text.size();
+    return kept;
   }
 
   const Event& event_;
-  std::array<Patch, 12> patches_;
+  // Each of the keys that somebody edits, once for its value and once for its name.
+  std::array<Patch, 32> patches_;
   std::size_t patch_count_ = 0;
   std::array<char, 512> texts_;
   std::size_t texts_size_ = 0;
+  std::forward_list<std::string> long_texts_;
 };
 
 }  // namespace traceloom

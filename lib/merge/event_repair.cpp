@@ -290,4 +290,26 @@ std::string repair_event(const Event& event, ProblemCounts& problems) {
   return out;
 }
 
+std::optional<std::string> repair_value(std::string_view value, std::uint64_t offset,
+                                        ProblemCounts& problems) {
+  if (value.empty()) return std::nullopt;
+  Repairs repairs;
+  std::string out;
+  if (value.front() != '{' && value.front() != '[') {
+    if (is_json_string(value))
+      append_string(out, unquoted(value), repairs);
+    else
+      append_plain(out, value, repairs);
+  } else if (!NestedValue(value, out, repairs).append()) {
+    return std::nullopt;
+  }
+  repairs.count(problems, offset);
+  return out;
+}
+
+std::optional<std::string> repair_value(std::string_view value) {
+  ProblemCounts ignored;
+  return repair_value(value, 0, ignored);
+}
+
 }  // namespace traceloom

@@ -8,7 +8,10 @@
 #include "base/problems.h"
 #include "event/event.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace traceloom {
 
@@ -31,5 +34,12 @@ bool is_clean_event(const Event& event);
 // escapes, is legal JSON and not counted; half a pair is a bad_escape.
 // `event` must come from EventScanner.
 std::string repair_event(const Event& event, ProblemCounts& problems);
+
+// The same for one value, as it stands in args or beside the events: strict JSON, or nullopt when
+// it cannot be understood or nests too deep.
+std::optional<std::string> repair_value(std::string_view value);
+// With the repairs counted in `problems` at `offset`.
+std::optional<std::string> repair_value(std::string_view value, std::uint64_t offset,
+                                        ProblemCounts& problems);
 
 }  // namespace traceloom

@@ -1,7 +1,9 @@
 #include "merge/event_writer.h"
 
+#include "merge/counters.h"
 #include "merge/event_edit.h"
 #include "merge/event_repair.h"
+#include "merge/field_edits.h"
 #include "merge/id_edits.h"
 
 #include <algorithm>
@@ -93,6 +95,8 @@ bool EventWriter::is_joined(const Event& event) const {
 // repaired text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            WriteState& state) const {
+  if (event.phase == 'C' && !has_counter_value(event))
+    return state.problems.add(Problem::bad_counter, event.offset);
   const FilePlan& file = plan_.files[file_];
   EventEdit edit(clean);
   const TrackTarget* const target = find_track(event, state);
@@ -101,6 +105,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target->tid);
   if (!timing.timed) {
     if (event.has(Key::ts)) edit.replace(Key::ts, "0");
+    edit_fields({event, clean, file, {}, false}, edit, state.problems);
     append_event(edit, state.block.text);
     return;
   }
@@ -114,12 +119,16 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
+  const EditedEvent edited{
+      event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)};
+  if (!has_usual_fields(event)) edit_fields(edited, edit, state.problems);
+  if (plan_.has_objects) edit_object_refs(edited, edit);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
   edit_ids(event, file, edit, state.scratch);
-  // Two clock syncs of one id make catapult stop its import; those of many files have done their
-  // work.
-  if (event.phase == 'c' && plan_.files.size() > 1) {
+  // Two clock syncs of one id make catapult stop its import. They have done their work, but where
+  // an embedded trace has a clock of its own.
+  if (event.phase == 'c' && !file.keeps_subtraces) {
     edit.replace(Key::ph, "\"i\"");
     // On a thread Perfetto would take it for a slice that arrows can start at.
     edit.set(Key::s, "\"p\"");
@@ -154,7 +163,7 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
   SliceHalf half;
   half.track = track;
   if (event.phase == 'E') {
-    half.text = clean.text(Key::args);
+    half.text = edit.text(Key::args);
   } else {
     edit_ids(event, plan_.files[file_], edit, state.scratch);
     edit.replace(Key::ph, "\"X\"");
@@ -163,7 +172,7 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     edit.append_to(half.text);
     half.duration_at = edit.place_of(clean.range(half.has_duration_key ? Key::dur : Key::ts).end);
     half.args_begin = edit.place_of(clean.range(Key::args).begin);
-    half.args_end = half.args_begin + clean.text(Key::args).size();
+    half.args_end = half.args_begin + edit.text(Key::args).size();
   }
   state.halves.add(event, start_ns, std::move(half));
 }

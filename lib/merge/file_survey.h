@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "merge/id_keys.h"
 #include "merge/id_map.h"
 #include "scan/scan_files.h"
 #include "survey/file_evidence.h"
@@ -18,6 +19,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +64,10 @@ struct FileSurvey {
   std::vector<KeptMetadata> metadata;             // each text once
   IdSet flow_ids;                                 // s t f
   IdSet bind_ids;                                 // bind_id of flows between slices
-  IdSet async_ids;                                // b n e S T p F
-  IdSet merged_async_ids;                         // the same by merged_async_key()
-  bool has_other_async_ids = false;               // some id is not as a merge writes it
+  HexIds async_ids;                               // b n e S T p F
+  HexIds object_ids;                              // N O D ( ) v V P
+  std::set<std::string> counters;                 // by counter_key()
+  std::uint32_t frame_groups = 0;                 // of stack frames, where a merge has made groups
   std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
                                                   // only when asked for
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
@@ -72,33 +75,13 @@ struct FileSurvey {
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start
-  bool sub_microsecond = false;  // some time is no whole microsecond
-  std::vector<TopLevelEntry> top_level;
+  bool sub_microsecond = false;          // some time is no whole microsecond
+  std::vector<TopLevelEntry> top_level;  // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };
 
 // Told of a file that is no trace or cannot be read: throw to stop, return to leave it out.
 using FailureHandler = std::function<void(std::size_t file, const Error& error)>;
-
-// The key of an async event's id within its file: id2.local belongs to a process, id and id2.global
-// do not. Empty when the event has no id.
-std::string_view async_id_key(const Event& event, std::string& scratch);
-// False for an id that is of the whole trace.
-bool has_local_async_id(const Event& event);
-// The number in an id that a merge has written, {"local": "0x1f"} or {"global": "0x1f"}, as decimal
-// text; empty for any other id. Such numbers are unique in their file, and kept when the file is
-// merged again.
-inline constexpr std::string_view kMergedLocal = "{\"local\": \"0x";
-inline constexpr std::string_view kMergedGlobal = "{\"global\": \"0x";
-std::string_view merged_async_key(const Event& event, std::string& scratch);
-
-inline bool is_flow_phase(char phase) {
-  return phase == 's' || phase == 't' || phase == 'f';
-}
-inline bool is_async_phase(char phase) {
-  return phase == 'b' || phase == 'n' || phase == 'e' || phase == 'S' || phase == 'T' ||
-         phase == 'p' || phase == 'F';
-}
 
 }  // namespace traceloom

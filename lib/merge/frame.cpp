@@ -2,14 +2,11 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "merge/top_level_values.h"
 #include "output/json_writer.h"
 #include "output/problem_list.h"
-#include "survey/json_member.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
 
 namespace traceloom {
 namespace {
@@ -94,21 +91,6 @@ void write_metadata(std::string& text, const OutputProcess& process, std::int64_
   }
 }
 
-// Keys that the merge itself writes, or whose values it has used up.
-bool is_own_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kKeys{"traceEvents", "displayTimeUnit",
-                                                         "baseTimeNanoseconds", "beginningOfTime",
-                                                         "controllerTraceDataKey"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
-}
-
-void write_value(JsonWriter& json, const std::string& value) {
-  if (is_strict_json(value))
-    json.raw(value);
-  else
-    json.value(value);
-}
-
 void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.begin_object();
   json.key("path");
@@ -124,16 +106,6 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.key("events");
   json.value(events);
   json.end_object();
-}
-
-// The ranks that a file has events of.
-std::vector<std::int64_t> ranks_of(const FileRank& rank) {
-  if (!rank.is_merged()) return {rank.rank};
-  std::vector<std::int64_t> ranks;
-  for (const auto& [pid, one] : rank.rank_of_pid) ranks.push_back(one);
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
 }
 
 void write_ranks(JsonWriter& json, const MergePlan& plan,
@@ -170,47 +142,6 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
   json.end_array();
 }
 
-// What a rank's files said beside their events. A key that several files of the rank have, with
-// different values, keeps each of them, in a list.
-using RankValues = std::map<std::string, std::vector<std::string>>;
-
-void add_value(std::vector<std::string>& values, const std::string& value) {
-  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-}
-
-// What an earlier merge has written by this function.
-void add_merged_values(const std::string& other_data, std::map<std::int64_t, RankValues>& ranks) {
-  for (const auto& [number, members] : json_members(json_member(other_data, "ranks")))
-    if (const std::optional<std::int64_t> rank = json_integer(number))
-      for (const auto& [key, value] : json_members(members)) add_value(ranks[*rank][key], value);
-}
-
-std::map<std::int64_t, RankValues> values_by_rank(const MergePlan& plan,
-                                                  const std::vector<FileSurvey>& surveys) {
-  std::map<std::int64_t, RankValues> ranks;
-  for (std::size_t i = 0; i < surveys.size(); ++i) {
-    for (const TopLevelEntry& entry : surveys[i].top_level) {
-      if (is_own_key(entry.key)) continue;
-      if (entry.key == "otherData" && surveys[i].evidence.was_merged_by_us())
-        add_merged_values(entry.value, ranks);
-      else
-        add_value(ranks[plan.files[i].rank.rank][entry.key], entry.value);
-    }
-  }
-  return ranks;
-}
-
-void write_values(JsonWriter& json, const RankValues& values) {
-  json.begin_object();
-  for (const auto& [key, list] : values) {
-    json.key(key);
-    if (list.size() > 1) json.begin_array();
-    for (const std::string& value : list) write_value(json, value);
-    if (list.size() > 1) json.end_array();
-  }
-  json.end_object();
-}
-
 }  // namespace
 
 std::string head_of_trace(const MergePlan& plan) {
@@ -228,14 +159,16 @@ std::string head_of_trace(const MergePlan& plan) {
   return text;
 }
 
-std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                          const std::vector<std::uint64_t>& events,
-                          const std::vector<ProblemCounts>& problems,
-                          const std::vector<LeftOut>& left_out) {
-  std::string text = "\n],\n\"otherData\": ";
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("traceloom");
+void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                const std::vector<std::uint64_t>& events,
+                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
+                const std::function<void(std::string_view)>& write) {
+  const TopLevelValues values(plan, surveys);
+  PieceWriter out(write);
+  out.text() += "\n]";
+  values.write_kept(out);
+  out.text() += ",\n\"otherData\": {\"traceloom\":";
+  JsonWriter json(out.text());
   json.begin_object();
   json.key("version");
   json.value(TRACELOOM_VERSION);
@@ -253,17 +186,10 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
     write_left_out(json, left_out);
   }
   json.end_object();
-  json.key("ranks");
-  json.begin_object();
-  for (const auto& [rank, values] : values_by_rank(plan, surveys)) {
-    if (!plan.writes(rank)) continue;
-    json.key(std::to_string(rank));
-    write_values(json, values);
-  }
-  json.end_object();
-  json.end_object();
-  text += "}";
-  return text;
+  out.text() += ",\"ranks\":";
+  values.write_ranks(out);
+  out.text() += "}}";
+  out.flush();
 }
 
 }  // namespace traceloom

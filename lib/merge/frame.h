@@ -5,7 +5,10 @@
 #include "merge/file_survey.h"
 #include "merge/plan.h"
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -14,21 +17,21 @@ namespace traceloom {
 // is always at least one metadata event.
 std::string head_of_trace(const MergePlan& plan);
 
-// From the bracket behind the last event to the end of the text. otherData.traceloom says what was
-// done:
+// From the bracket behind the last event to the end of the text, piece by piece: what the inputs
+// said beside their events may be large. otherData.traceloom says what was done:
 //   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
 //   "offset_ns",
 //    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out":
 //    [{"path", "error"}]}
-// otherData.ranks has, per rank, the top-level values of its files that are not of the format
-// itself (of a file that was merged before: what its own otherData.ranks says).
+// otherData.ranks has, per rank, the top-level values of its files that have no place beside the
+// events (of a file that was merged before: what its own otherData.ranks says).
 struct LeftOut {
   std::string path;
   std::string error;
 };
-std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                          const std::vector<std::uint64_t>& events,
-                          const std::vector<ProblemCounts>& problems,
-                          const std::vector<LeftOut>& left_out);
+void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                const std::vector<std::uint64_t>& events,
+                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
+                const std::function<void(std::string_view)>& write);
 
 }  // namespace traceloom

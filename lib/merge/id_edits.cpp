@@ -1,13 +1,12 @@
 #include "merge/id_edits.h"
 
-#include "merge/id_map.h"
+#include "merge/id_keys.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
 namespace traceloom {
-
 namespace {
 
 std::string_view async_scope(const Event& event, AsyncScope scope) {
@@ -18,19 +17,21 @@ std::string_view async_scope(const Event& event, AsyncScope scope) {
   return is_global ? "global" : "local";
 }
 
-}  // namespace
+// The old async events become nestable ones: Perfetto ignores the old, and takes a step (T) for an
+// error. A step is an instant then, with its name in the args as before.
+void edit_legacy_phase(const Event& event, EventEdit& edit) {
+  edit.replace(Key::ph, event.phase == 'S' ? "\"b\"" : event.phase == 'F' ? "\"e\"" : "\"n\"");
+  if (!event.has(Key::cat)) edit.insert(Key::cat, "\"\"");  // catapult wants one
+}
 
-void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {
-  if (event.has(Key::bind_id))
-    edit.set_number(Key::bind_id, file.bind_ids.number(id_key(event.text(Key::bind_id), scratch)));
-  if (is_flow_phase(event.phase) && event.has(Key::id))
-    edit.set_number(Key::id, file.flow_ids.number(id_key(event.text(Key::id), scratch)));
-  if (!is_async_phase(event.phase)) return;
+void edit_async_id(const Event& event, const FilePlan& file, EventEdit& edit,
+                   std::string& scratch) {
   const std::string_view key =
-      file.keeps_async_ids ? merged_async_key(event, scratch) : async_id_key(event, scratch);
+      file.async_ids.keeps ? merged_async_key(event, scratch) : async_id_key(event, scratch);
   if (key.empty()) return;
-  const std::string id2 = fmt::format(
-      "{{\"{}\": \"0x{:x}\"}}", async_scope(event, file.async_scope), file.async_ids.number(key));
+  const std::string id2 =
+      fmt::format("{{\"{}\": \"0x{:x}\"}}", async_scope(event, file.async_scope),
+                  file.async_ids.map.number(key));
   if (event.has(Key::id2)) {
     edit.replace(Key::id2, id2);
     // Both are an error to catapult; the id that counted is in id2 now.
@@ -38,6 +39,36 @@ void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::st
   } else {
     edit.rename(Key::id, "id2");
     edit.replace(Key::id, id2);
+  }
+  if (is_legacy_async(event)) edit_legacy_phase(event, edit);
+}
+
+// As the value of `id`, whatever key it had.
+void write_id(const Event& event, std::string_view id, EventEdit& edit) {
+  if (event.has(Key::id)) {
+    edit.replace(Key::id, id);
+    if (event.has(Key::id2)) edit.rename(Key::id2, "source_id2");
+  } else {
+    edit.rename(Key::id2, "id");
+    edit.replace(Key::id2, id);
+  }
+}
+
+}  // namespace
+
+void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {
+  if (event.has(Key::bind_id))
+    edit.set_number(Key::bind_id, file.bind_ids.number(id_key(event.text(Key::bind_id), scratch)));
+  if (is_flow_phase(event.phase)) {
+    const std::string_view key = flow_id_key(event, scratch);
+    if (!key.empty()) write_id(event, std::to_string(file.flow_ids.number(key)), edit);
+  } else if (is_async(event)) {
+    edit_async_id(event, file, edit, scratch);
+  } else if (is_object_phase(event.phase)) {
+    const std::string_view key =
+        file.object_ids.keeps ? merged_object_key(event, scratch) : object_id_key(event, scratch);
+    if (!key.empty())
+      write_id(event, fmt::format("\"0x{:x}\"", file.object_ids.map.number(key)), edit);
   }
 }
 

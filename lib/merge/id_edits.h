@@ -11,10 +11,10 @@
 
 namespace traceloom {
 
-// Flows (s t f, bind_id) and async events (b n e S T p F) get the numbers of the file's id maps;
-// async ids are written as id2.local, which viewers take for one of the process, or id2.global; see
-// AsyncScope. `event` is as the
-// survey saw it; the edit may be of its repaired text.
+// Flows (s t f, bind_id), async events (b n e S T p F) and objects (N O D, contexts, memory dumps,
+// profiles) get the numbers of the file's id maps; async ids are written as id2.local, which
+// viewers take for one of the process, or id2.global (AsyncScope), and S T p F as b n e. `event` is
+// as the survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
 
 }  // namespace traceloom

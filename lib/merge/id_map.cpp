@@ -55,6 +55,14 @@ std::uint64_t IdMap::number(std::string_view key) const {
   return end_ - 1 - ids_->others_.find(key).value_or(0);
 }
 
+std::optional<std::uint64_t> IdMap::find(std::string_view key) const {
+  const std::optional<std::uint64_t> number = whole_number(key);
+  const bool is_known =
+      number && *number < limit_ ? begin_ + *number < end_ : ids_->others_.find(key).has_value();
+  if (!is_known) return std::nullopt;
+  return this->number(key);
+}
+
 bool IdMap::operator==(const IdMap& other) const {
   const StringTable& texts = ids_->others_;
   const StringTable& other_texts = other.ids_->others_;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,8 @@ class IdMap {
 
   // Of an id that was in the set.
   std::uint64_t number(std::string_view key) const;
+  // nullopt for an id that cannot have been in the set.
+  std::optional<std::uint64_t> find(std::string_view key) const;
   // The begin for the next file.
   std::uint64_t end() const { return end_; }
 

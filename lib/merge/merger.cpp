@@ -170,7 +170,8 @@ class Merge {
       check_unchanged(visitor, file);
       problems[file] = problems_of(file, visitor.problems()[file]);
     }
-    member.write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+    write_tail(*plan_, surveys_, visitor.events(), problems, summary_.left_out,
+               [&](std::string_view text) { member.write(text); });
   }
 
   std::vector<Input> inputs_of(const RankPart& part) const {
@@ -280,7 +281,8 @@ class Merge {
   void finish(WriteVisitor& visitor) {
     visitor.finish();
     const std::vector<ProblemCounts> problems = summarize(visitor.problems(), visitor.events());
-    output_->write(tail_of_trace(*plan_, surveys_, visitor.events(), problems, summary_.left_out));
+    write_tail(*plan_, surveys_, visitor.events(), problems, summary_.left_out,
+               [this](std::string_view text) { output_->write(text); });
   }
 
   // All that is wrong with a file; `written` is what was found in writing it.
@@ -289,6 +291,7 @@ class Merge {
     problems.add(written);
     problems.add(plan_->files[file].rank.problems);
     problems.add(plan_->files[file].clock.problems);
+    problems.add(plan_->files[file].problems);
     return problems;
   }
 

@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "merge/counters.h"
 #include "merge/plan_checks.h"
+#include "merge/top_level_rules.h"
 #include "survey/clock_plan.h"
 
 #include <fmt/format.h>
@@ -16,36 +18,40 @@ namespace traceloom {
 namespace {
 
 // Ids that a merge has written stay as they are when its output is merged again.
-bool keeps_async_ids(const FileSurvey& survey) {
-  return survey.evidence.was_merged_by_us() && !survey.has_other_async_ids;
+bool keeps(const FileSurvey& survey, const HexIds& ids) {
+  return survey.evidence.was_merged_by_us() && !ids.has_other;
 }
 
-const IdSet& async_ids(const FileSurvey& survey) {
-  return keeps_async_ids(survey) ? survey.merged_async_ids : survey.async_ids;
+const IdSet& used_ids(const FileSurvey& survey, const HexIds& ids) {
+  return keeps(survey, ids) ? ids.merged : ids.ids;
 }
 
-// The ranges of numbers that each file has to itself, of flows, binds and async events.
+// The ranges of numbers that each file has to itself, of flows, binds, async events and objects.
 struct IdRanges {
   std::uint64_t merged_limit = kMergedIdLimit;  // of files that were merged before
   std::uint64_t flow = 0;  // of a file that was merged before: of its binds, too, which an earlier
                            // merge has kept apart from its flows
   std::uint64_t bind = 0;
   std::uint64_t async = 0;
+  std::uint64_t object = 0;
 };
 
 IdRanges id_ranges(const std::vector<FileSurvey>& surveys, std::uint64_t merged_limit) {
   std::vector<std::uint64_t> flow;
   std::vector<std::uint64_t> bind;
   std::vector<std::uint64_t> async;
+  std::vector<std::uint64_t> object;
   for (const FileSurvey& survey : surveys) {
     const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? merged_limit : kPlainIdLimit;
     const std::uint64_t bind_range = survey.bind_ids.range(limit);
     flow.push_back(std::max(survey.flow_ids.range(limit), merged ? bind_range : 0));
     bind.push_back(merged ? 0 : bind_range);
-    async.push_back(async_ids(survey).range(limit));
+    async.push_back(used_ids(survey, survey.async_ids).range(limit));
+    object.push_back(used_ids(survey, survey.object_ids).range(limit));
   }
-  return {merged_limit, common_id_range(flow), common_id_range(bind), common_id_range(async)};
+  return {merged_limit, common_id_range(flow), common_id_range(bind), common_id_range(async),
+          common_id_range(object)};
 }
 
 // Where the binds of files that were not merged before begin.
@@ -60,7 +66,7 @@ IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
   const std::uint64_t files = surveys.size();
   const bool fit = ranges.flow < kMergedIdLimit / files &&
                    ranges.bind < (kMergedIdLimit - first_bind_id(ranges, files)) / files &&
-                   ranges.async < kMergedIdLimit / files;
+                   ranges.async < kMergedIdLimit / files && ranges.object < kMergedIdLimit / files;
   return fit ? ranges : id_ranges(surveys, kPlainIdLimit);
 }
 
@@ -68,7 +74,7 @@ IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
 // such an id may be in several of a rank.
 AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
   if (pids == PidLayout::rank) return AsyncScope::process;
-  if (keeps_async_ids(survey)) return AsyncScope::kept;
+  if (keeps(survey, survey.async_ids)) return AsyncScope::kept;
   std::map<std::int64_t, std::set<std::string>> users;
   for (const TrackFacts& track : survey.tracks) {
     if (!track.has_global_async) continue;
@@ -95,6 +101,15 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
 
 }  // namespace
 
+std::vector<std::int64_t> ranks_of(const FileRank& rank) {
+  if (!rank.is_merged()) return {rank.rank};
+  std::vector<std::int64_t> ranks;
+  for (const auto& [pid, one] : rank.rank_of_pid) ranks.push_back(one);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                     const PlanOptions& options) {
   std::vector<FileEvidence> evidence;
@@ -112,33 +127,50 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
-  MergePlan plan{{},
-                 TrackPlan(surveys, ranks, options.pids),
-                 origin_ns,
-                 sub_microsecond,
-                 options.keep_begin_end,
-                 options.sort_by_time,
-                 options.pids};
+  MergePlan plan{.files = {},
+                 .tracks = TrackPlan(surveys, ranks, options.pids),
+                 .origin_ns = origin_ns,
+                 .sub_microsecond = sub_microsecond,
+                 .keeps_begin_end = options.keep_begin_end,
+                 .sorts_by_time = options.sort_by_time,
+                 .pids = options.pids};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
   std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());
   std::uint64_t async_begin = 0;
+  std::uint64_t object_begin = 0;
+  std::uint32_t frame_begin = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const FileSurvey& survey = surveys[i];
     const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? ranges_of_ids.merged_limit : kPlainIdLimit;
-    plan.files.push_back(
-        {inputs[i].path, ranks[i], clocks.clocks[i], clocks.clocks[i].offset_ns - origin_ns,
-         IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
-         merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
-                : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
-         IdMap(async_ids(survey), async_begin, ranges_of_ids.async, limit), keeps_async_ids(survey),
-         merged, async_scope(survey, ranks[i], options.pids), survey.orphan_ends,
-         survey.joined_halves});
+    const auto hex_ids = [&](const HexIds& ids, std::uint64_t begin, std::uint64_t range) {
+      return HexIdMap{IdMap(used_ids(survey, ids), begin, range, limit), keeps(survey, ids)};
+    };
+    plan.files.push_back({inputs[i].path,
+                          ranks[i],
+                          clocks.clocks[i],
+                          clocks.clocks[i].offset_ns - origin_ns,
+                          IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
+                          merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
+                                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
+                          hex_ids(survey.async_ids, async_begin, ranges_of_ids.async),
+                          hex_ids(survey.object_ids, object_begin, ranges_of_ids.object),
+                          ranges_of_ids.object * surveys.size(),
+                          {frame_begin, merged}});
+    plan.files.back().async_scope = async_scope(survey, ranks[i], options.pids);
+    plan.files.back().keeps_order = merged;
+    plan.files.back().orphan_ends = survey.orphan_ends;
+    plan.files.back().joined_halves = survey.joined_halves;
+    plan.has_objects |= !survey.object_ids.ids.empty();
     flow_begin += ranges_of_ids.flow;
     bind_begin += ranges_of_ids.bind;
     async_begin += ranges_of_ids.async;
+    object_begin += ranges_of_ids.object;
+    frame_begin += merged ? survey.frame_groups : 1;
   }
+  name_counters(surveys, plan);
+  plan_subtraces(surveys, plan);
   return plan;
 }
 

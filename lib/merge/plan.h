@@ -5,10 +5,13 @@
 #include "input/input_list.h"
 #include "merge/file_survey.h"
 #include "merge/id_map.h"
+#include "merge/stack_frames.h"
 #include "merge/track_plan.h"
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +25,13 @@ enum class AsyncScope : std::uint8_t {
   kept,     // as an earlier merge has it
 };
 
+// Numbers for ids that are written as hexadecimal text.
+struct HexIdMap {
+  IdMap map;
+  bool keeps = false;  // the file was merged before: ids go by the numbers that they have
+  bool operator==(const HexIdMap&) const = default;
+};
+
 struct FilePlan {
   std::string path;
   FileRank rank;
@@ -29,12 +39,18 @@ struct FilePlan {
   std::int64_t shift_ns = 0;  // output time = file time + shift_ns
   IdMap flow_ids;
   IdMap bind_ids;
-  IdMap async_ids;
-  bool keeps_async_ids = false;  // async_ids go by merged_async_key()
-  bool keeps_order = false;      // a merge has put its events in order already
+  HexIdMap async_ids;
+  HexIdMap object_ids;
+  std::uint64_t object_ids_end = 0;  // above those of all files
+  FrameIds frames = {};
+  // Of counters that another process of the rank has as well, by counter_key().
+  std::map<std::string, std::string, std::less<>> counter_suffixes = {};
+  bool keeps_subtraces = false;  // embedded traces, which need no other times than they have
   AsyncScope async_scope = AsyncScope::process;
+  bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
+  ProblemCounts problems = {};  // top-level values that cannot be kept
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
@@ -49,6 +65,7 @@ struct MergePlan {
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
+  bool has_objects = false;      // that args may refer to
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;
   std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
@@ -71,6 +88,9 @@ struct PlanOptions {
   OriginKind origin = OriginKind::first_event;
   std::int64_t origin_ns = 0;
 };
+
+// The ranks that a file has events of, ascending.
+std::vector<std::int64_t> ranks_of(const FileRank& rank);
 
 // Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
 // that was given: both name what to do.

@@ -176,7 +176,8 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
 
 bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& guess_surveys,
                      const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
-  if (head_of_trace(guess) != head_of_trace(plan) || !guess.tracks.covers(plan.tracks))
+  if (head_of_trace(guess) != head_of_trace(plan) || !guess.tracks.covers(plan.tracks) ||
+      guess.has_objects != plan.has_objects)
     return false;
   // The offset, too: what is wrong with the event is reported there.
   const auto is_same_metadata = [](const KeptMetadata& a, const KeptMetadata& b) {
@@ -189,7 +190,9 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
         a.joined_halves != b.joined_halves)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
-        a.keeps_async_ids != b.keeps_async_ids || a.async_scope != b.async_scope)
+        a.async_scope != b.async_scope || a.object_ids != b.object_ids ||
+        a.object_ids_end != b.object_ids_end || a.frames != b.frames ||
+        a.counter_suffixes != b.counter_suffixes || a.keeps_subtraces != b.keeps_subtraces)
       return false;
     if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
       return false;

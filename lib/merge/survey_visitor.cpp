@@ -1,5 +1,12 @@
 #include "merge/survey_visitor.h"
 
+#include "base/json_check.h"
+#include "base/json_walk.h"
+#include "merge/args_edits.h"
+#include "merge/counters.h"
+#include "merge/object_refs.h"
+#include "merge/stack_frames.h"
+#include "merge/top_level_rules.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
@@ -56,9 +63,10 @@ struct SurveyVisitor::Chunk : ChunkResult {
   BeginEndBatch begin_ends;
   IdSet flow_ids;
   IdSet bind_ids;
-  IdSet async_ids;
-  IdSet merged_async_ids;
-  bool has_other_async_ids = false;
+  HexIds async_ids;
+  HexIds object_ids;
+  StringTable counters;
+  std::uint32_t frame_groups = 0;
   std::uint64_t events = 0;
   std::int64_t first_ns = kNoTime;
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
@@ -68,12 +76,15 @@ struct SurveyVisitor::Chunk : ChunkResult {
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
   void add_ids(const Event& event, TrackFacts& track);
+  void add_frame(std::string_view json_id);
+  void add_times_in_args(const Event& event, std::int64_t start_ns);
 
  private:
   void add_name(const Event& event, std::string_view key, std::string value);
-  void add_async_id(const Event& event, std::string_view key);
+  void add_objects(const Event& event);
 
   std::string scratch_;
+  std::string merged_scratch_;
   std::size_t last_track_ = 0;
 };
 
@@ -123,25 +134,46 @@ void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, st
                    std::string(key), std::move(value)});
 }
 
-void SurveyVisitor::Chunk::add_async_id(const Event& event, std::string_view key) {
-  async_ids.add(key);
-  const std::string_view merged = merged_async_key(event, scratch_);
-  if (merged.empty())
-    has_other_async_ids = true;
-  else
-    merged_async_ids.add(merged);
-}
-
 void SurveyVisitor::Chunk::add_ids(const Event& event, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
-    if (event.has(Key::id)) flow_ids.add(id_key(event.text(Key::id), scratch_));
-  } else if (is_async_phase(event.phase)) {
+    const std::string_view key = flow_id_key(event, scratch_);
+    if (!key.empty()) flow_ids.add(key);
+  } else if (event.phase == 'C') {
+    counters.intern(counter_key(event, scratch_));
+  } else if (is_async(event)) {
     const std::string_view key = async_id_key(event, scratch_);
-    if (!key.empty()) add_async_id(event, key);
-    if (!key.empty() && !track.has_global_async)
-      track.has_global_async = !has_local_async_id(event);
+    if (key.empty()) return;
+    async_ids.add(key, merged_async_key(event, merged_scratch_));
+    if (!track.has_global_async) track.has_global_async = !has_local_async_id(event);
+  } else if (is_object_phase(event.phase)) {
+    add_objects(event);
   }
   if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+}
+
+void SurveyVisitor::Chunk::add_objects(const Event& event) {
+  const std::string_view key = object_id_key(event, scratch_);
+  if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
+  const std::string_view args = event.text(Key::args);
+  if (event.phase != 'O' || !is_strict_json(args)) return;
+  const std::string_view scope = event.text(Key::scope);
+  find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
+    object_ids.add(
+        object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
+        merged_hex_key(id, merged_scratch_));
+  });
+}
+
+void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
+  if (const std::optional<std::uint32_t> group = frame_group(json_id))
+    frame_groups = std::max(frame_groups, *group + 1);
+}
+
+void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
+  const std::string_view args = event.text(Key::args);
+  if (!is_strict_json(args)) return;
+  if (const auto first = first_time_in_args(event.phase, args, start_ns))
+    first_ns = std::min(first_ns, *first);
 }
 
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs)
@@ -165,7 +197,7 @@ void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) 
 }
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
-  if (!timing.usable) return;
+  if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   Chunk& chunk = static_cast<Chunk&>(result);
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
@@ -185,6 +217,9 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) chunk.add_ids(event, track);
+  if (event.phase == 'P' || event.phase == 'c') chunk.add_times_in_args(event, timing.start_ns);
+  if (event.has(Key::sf)) chunk.add_frame(event.text(Key::sf));
+  if (event.has(Key::esf)) chunk.add_frame(event.text(Key::esf));
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
@@ -194,8 +229,10 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.flow_ids.add(chunk.flow_ids);
   survey.bind_ids.add(chunk.bind_ids);
   survey.async_ids.add(chunk.async_ids);
-  survey.merged_async_ids.add(chunk.merged_async_ids);
-  survey.has_other_async_ids |= chunk.has_other_async_ids;
+  survey.object_ids.add(chunk.object_ids);
+  for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
+    survey.counters.emplace(chunk.counters[i]);
+  survey.frame_groups = std::max(survey.frame_groups, chunk.frame_groups);
   add_tracks(chunk, file);
   add_names(chunk, file);
   for (KeptMetadata& event : chunk.metadata)
@@ -225,7 +262,8 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.evidence.add_top_level(end.top_level);
   survey.problems.add(survey.evidence.problems);
   survey.problems.add(end.problems);
-  survey.top_level = end.top_level.entries();
+  survey.top_level = end.top_level.take_entries();
+  survey_top_level(survey);
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};

@@ -324,6 +324,13 @@ const Process& process_of(const Processes& processes, const ProcessKey& key) {
                                   : processes.lower_bound({key.rank, false, {}})->second;
 }
 
+// What tells a process from the others that become one with it; empty where none do.
+std::string title_in_process(const FileSurvey& survey, const std::string& pid, const Place& place) {
+  if (!place.thread.is_foreign || place.process.is_foreign) return {};
+  const auto found = survey.processes.find(pid);
+  return process_title(pid, found == survey.processes.end() ? nullptr : &found->second);
+}
+
 }  // namespace
 
 TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks,
@@ -361,6 +368,10 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
               .first->second;
       files_[file].targets.push_back(
           {std::to_string(process.pid), std::to_string(tid), places[file][i].process.rank, number});
+      const std::string pid = canonical_id(facts.pid);
+      files_[file].processes.try_emplace(
+          pid, ProcessTarget{std::to_string(process.pid),
+                             title_in_process(surveys[file], pid, places[file][i])});
     }
   }
 }
@@ -378,6 +389,11 @@ const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std
   scratch.append(tid);
   const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
   return track ? &files_[file].targets[*track] : nullptr;
+}
+
+const ProcessTarget* TrackPlan::process(std::size_t file, const std::string& pid) const {
+  const auto found = files_[file].processes.find(pid);
+  return found == files_[file].processes.end() ? nullptr : &found->second;
 }
 
 bool TrackPlan::covers(const TrackPlan& other) const {

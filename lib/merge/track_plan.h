@@ -16,6 +16,7 @@
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ struct TrackTarget {
   std::int64_t rank = 0;
   std::uint32_t number = 0;  // one for each pid and tid
   bool operator==(const TrackTarget&) const = default;
+};
+
+// What becomes of a process of an input.
+struct ProcessTarget {
+  std::string pid;    // in the output
+  std::string title;  // "GPU 0"; empty for the main process of a rank
 };
 
 // A row of the merged trace.
@@ -66,6 +73,8 @@ class TrackPlan {
   // the survey saw no such track.
   const TrackTarget* target(std::size_t file, std::string_view pid, std::string_view tid,
                             std::string& scratch) const;
+  // Of the process with that canonical pid; nullptr when the survey saw no such track.
+  const ProcessTarget* process(std::size_t file, const std::string& pid) const;
   // True when it has every track of `other`, which is of the same files, at the same place.
   bool covers(const TrackPlan& other) const;
   // Ascending by rank; of a rank its main process, its GPUs, the rest. Every rank of an input is
@@ -80,6 +89,7 @@ class TrackPlan {
   struct FileTracks {
     StringTable keys;  // pid, '\0', tid
     std::vector<TrackTarget> targets;
+    std::map<std::string, ProcessTarget> processes;  // by canonical pid
   };
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;

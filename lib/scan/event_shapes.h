@@ -63,8 +63,8 @@ class EventShapes {
     std::uint8_t quotes = 0;         // 1: the field is a character longer on either side
     std::uint16_t first_mark = 0;
     std::uint16_t mark_count = 0;
-    std::uint16_t present = 0;  // of the Event, where it ends
-    char phase = 0;             // the same
+    char phase = 0;             // of the Event, where it ends
+    std::uint32_t present = 0;  // the same
   };
   // Where a field begins or ends within a node's text: of phase, pid and tid, which are part of the
   // shape, and of args, whose members are.

@@ -30,7 +30,7 @@ namespace traceloom {
 
 // What is known of a file once it has been read to its end.
 struct FileEnd {
-  const TopLevelParser& top_level;
+  TopLevelParser& top_level;
   ProblemCounts problems;    // container, compression and elements; the visitor's own are not in it
   std::uint64_t events = 0;  // objects in the event list
   std::uint64_t text_bytes = 0;  // uncompressed

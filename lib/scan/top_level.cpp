@@ -205,8 +205,9 @@ void TopLevelParser::keep(char c) {
 void TopLevelParser::end_value() {
   if (!value_dropped_) {
     kept_bytes_ += sizeof(TopLevelEntry) + key_.size() + value_.size();
-    entries_.push_back({key_, value_});
+    entries_.push_back({key_, value_, value_offset_});
   }
+  value_ = std::string();  // it may be large
   step_ = Step::comma;
 }
 

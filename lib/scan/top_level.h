@@ -18,14 +18,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
 
 // One key outside of the event list, with its value as it is written.
 struct TopLevelEntry {
-  std::string key;    // decoded
-  std::string value;  // JSON text; strict JSON is not checked
+  std::string key;           // decoded
+  std::string value;         // JSON text; strict JSON is not checked
+  std::uint64_t offset = 0;  // of the value in the uncompressed text
 };
 
 class TopLevelParser {
@@ -55,6 +57,8 @@ class TopLevelParser {
   // True for {"traceEvents": [...]}, false for a bare list.
   bool is_object() const { return is_object_; }
   const std::vector<TopLevelEntry>& entries() const { return entries_; }
+  // The same for who keeps them, without a copy of what may be 64 MiB.
+  std::vector<TopLevelEntry> take_entries() { return std::move(entries_); }
   // The value of the last entry with that key, or empty.
   std::string_view value(std::string_view key) const;
   const ProblemCounts& problems() const { return problems_; }

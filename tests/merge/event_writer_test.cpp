@@ -212,16 +212,16 @@ TEST_CASE("event_writer: async ids become local to the process, of their own in 
   const std::string list = R"([{"ph":"b","cat":"x","id": 1,"ts":1,"pid":1,"tid":7},
                                {"ph":"e","cat":"x","ts":1,"id" : "0x1","pid":1,"tid":7},
                                {"ph":"n","cat":"x","id2":{"global":"0x1"},"ts":1,"pid":1,"tid":7},
-                               {"ph":"S","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},
-                               {"ph":"F","id2":{"local":"0x1"},"ts":1,"pid":2,"tid":7}])";
+                               {"ph":"S","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},
+                               {"ph":"F","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":2,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
   const Texts first = writing.write(0).events;
   REQUIRE(first.size() == 5);
   CHECK(first[0] == R"({"ph":"b","cat":"x","id2": {"local": "0x1"},"ts":0,"pid":0,"tid":7})");
   CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2" : {"local": "0x9"},"pid":0,"tid":7})");
   CHECK(first[2] == R"({"ph":"n","cat":"x","id2":{"local": "0x8"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[3] == R"({"ph":"S","id2":{"local": "0x7"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[4] == R"({"ph":"F","id2":{"local": "0x6"},"ts":0,"pid":0,"tid":10000000})");
+  CHECK(first[3] == R"({"ph":"b","cat":"x","id2":{"local": "0x7"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[4] == R"({"ph":"e","cat":"x","id2":{"local": "0x6"},"ts":0,"pid":0,"tid":10000000})");
   CHECK(writing.write(1).events[0] ==
         R"({"ph":"b","cat":"x","id2": {"local": "0xb"},"ts":0,"pid":1,"tid":7})");
 }
@@ -243,11 +243,13 @@ TEST_CASE("event_writer: a global instant of one of many ranks is one of its pro
         Texts{R"({"ph":"I","ts":0,"s":"p","pid":1,"tid":7})"});
 }
 
-TEST_CASE("event_writer: clock syncs of several files become instants, one file keeps its own") {
+TEST_CASE("event_writer: clock syncs, which have done their work, become instants") {
   const std::string list =
       R"([{"ph":"c","ts":1,"pid":1,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}}])";
-  CHECK(written(list).events ==
-        Texts{R"({"ph":"c","ts":0,"pid":3,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}})"});
+  CHECK(
+      written(list).events ==
+      Texts{
+          R"({"s": "p", "ph":"i","ts":0,"pid":3,"tid":7,"name":"clock_sync","args":{"sync_id":"A"}})"});
   CHECK(
       Writing({{list, 0}, {list, 1}}).write(1).events ==
       Texts{

@@ -224,18 +224,19 @@ TEST_CASE("merger: a merge of a merge is the same, to the byte, but for otherDat
                                 .tid("\"x\"")
                                 .x("span", "1000.25", 3)
                                 .b("open", 1003)
-                                .object("\"schemaVersion\": 1");
+                                .object("\"schemaVersion\": 1, \"run\": 1");
   std::string second = flows;
   second.replace(second.find("\"value\": 0"), 10, "\"value\": 1");
+  second.replace(second.find("\"schemaVersion\": 1"), 18, "\"schemaVersion\": 2");
   const std::string once = merge_texts({{"a.json", flows}, {"b.json", second}});
   const std::string twice = merge_texts({{"merged.json", once}});
   CHECK(without_other_data(once) == without_other_data(twice));
   const oracle::Json first = oracle::parse_json(once);
   const oracle::Json again = oracle::parse_json(twice);
   CHECK(canonical_text(*first.find("otherData")->find("ranks")) ==
-        R"({"0":{"schemaVersion":1},"1":{"schemaVersion":1}})");
+        R"({"0":{"run":1,"schemaVersion":1},"1":{"run":1,"schemaVersion":2}})");
   CHECK(canonical_text(*again.find("otherData")->find("ranks")) ==
-        R"({"0":{"schemaVersion":1},"1":{"schemaVersion":1}})");
+        R"({"0":{"run":1,"schemaVersion":1},"1":{"run":1,"schemaVersion":2}})");
 }
 
 TEST_CASE("merger: a merged file can be joined by another rank, without ids in common") {

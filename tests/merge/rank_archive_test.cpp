@@ -197,7 +197,8 @@ TEST_CASE("rank_archive: random ranks have the events that the oracle finds") {
       const Archive archive = archive_of(files);
       const std::string merged = merge_texts(files);
       REQUIRE(placed_events(archive) == read_merged(merged));
-      if (style == TraceStyle::composer) REQUIRE(placed_events(archive) == oracle::merge(inputs));
+      if (style == TraceStyle::composer)
+        REQUIRE(without_counter_suffixes(placed_events(archive)) == oracle::merge(inputs));
       MergeOptions many;
       many.threads = 3;
       REQUIRE(archive_of(files, many).texts.size() == archive.texts.size());

@@ -7,10 +7,13 @@
 #include "support/merge_texts.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
+#include <regex>
 
 using namespace traceloom;
 namespace fs = std::filesystem;
@@ -41,9 +44,8 @@ void check_facts(const CheckedMerge& merge, const oracle::Json& facts) {
   std::int64_t total_ns = 0;
   std::int64_t tolerance_ns = 0;  // the facts add up what is written; a merge rounds to nanoseconds
   for (const EventMatch& match : merge.matches()) {
-    const bool is_unclosed = match.output->find("unclosed") != nullptr;
-    ++phases[is_unclosed ? "B" : text_of(*match.output, "ph")];
-    if (is_unclosed) continue;  // its end is that of the file
+    ++phases[text_of(*match.input, "ph")];
+    if (match.output->find("unclosed") != nullptr) continue;  // its end is that of the file
     if (text_of(*match.output, "ph") != "X") continue;
     total_ns += ns_of(*match.output, "dur");
     tolerance_ns += has_long_fraction(*match.input, "ts") || has_long_fraction(*match.input, "dur");
@@ -61,6 +63,22 @@ void check_facts(const CheckedMerge& merge, const oracle::Json& facts) {
     CHECK(std::abs(total_ns - ns_of(*complete, "total_dur")) <= tolerance_ns);
 }
 
+// Without what a merge gives anew inside args: ids of objects, and times.
+std::string without_ids(const std::string& args) {
+  static constexpr std::array<std::string_view, 3> kSigns{"\"id", "id_ref\"", "Time\""};
+  if (std::none_of(kSigns.begin(), kSigns.end(),
+                   [&](std::string_view sign) { return args.find(sign) != std::string::npos; }))
+    return args;
+  static const std::regex kIds(
+      R"re("(id|id_ref|source_id_ref|pid_ref|startTime|endTime)":("[^"]*"|[-0-9.]+),?)re");
+  return std::regex_replace(std::regex_replace(args, kIds, ""), std::regex(",\\}"), "}");
+}
+
+std::string shown(const oracle::MergedEvent& event) {
+  return fmt::format("{} {} {}/{} +{} {}", event.ts_ns, event.phase, event.name, event.cat,
+                     event.duration_ns, event.args);
+}
+
 // Begin and end joined, as a merge does when it is not told to keep them.
 void check_slices(const std::string& path) {
   const TemporaryFolder folder;
@@ -74,15 +92,24 @@ void check_slices(const std::string& path) {
   std::vector<oracle::MergedEvent> got = read_merged(merged);
   std::vector<oracle::MergedEvent> wanted = oracle::merge({input});
   // Pids of a merged file are ranks; that they are right is seen elsewhere.
-  for (oracle::MergedEvent& event : got) event.rank = 0;
+  for (oracle::MergedEvent& event : got) {
+    event.rank = 0;
+    event.args = without_ids(event.args);
+  }
   for (oracle::MergedEvent& event : wanted) {
     event.rank = 0;
     event.name = to_valid_utf8(event.name);
     event.args = to_valid_utf8(event.args);
+    event.args = without_ids(event.args);
   }
   std::sort(got.begin(), got.end());
   std::sort(wanted.begin(), wanted.end());
-  CHECK(got == wanted);
+  CHECK(got.size() == wanted.size());
+  for (std::size_t i = 0; i < std::min(got.size(), wanted.size()); ++i) {
+    if (got[i] == wanted[i]) continue;
+    CHECK(shown(got[i]) == shown(wanted[i]));
+    return;
+  }
 }
 
 }  // namespace

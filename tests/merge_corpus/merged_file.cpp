@@ -45,12 +45,18 @@ std::string thread_of(const Json& event) {
   return text_of(event, "pid") + " / " + text_of(event, "tid");
 }
 
-// A clock sync of several files becomes an instant.
+// A clock sync becomes an instant, the old kind of async event the new one.
+std::string phase_in_output(const std::string& phase) {
+  if (phase == "c") return "i";
+  if (phase == "S") return "b";
+  if (phase == "T" || phase == "p") return "n";
+  return phase == "F" ? "e" : phase;
+}
+
 bool is_same_event(const Json& input, const Json& output) {
   const std::string phase = text_of(input, "ph").substr(0, 1);
   const std::string written = text_of(output, "ph").substr(0, 1);
-  return (phase == written || (phase == "c" && written == "i")) &&
-         text_of(input, "name") == text_of(output, "name") &&
+  return written == phase_in_output(phase) && text_of(input, "name") == text_of(output, "name") &&
          text_of(input, "cat") == text_of(output, "cat");
 }
 

@@ -198,6 +198,51 @@ std::string args_of(const TraceEvent& event) {
   return args == nullptr ? "" : canonical_text(*args);
 }
 
+// What a merge writes for it.
+char phase_in_merge(const TraceEvent& event) {
+  const bool has_id = event.json->find("id") != nullptr || event.json->find("id2") != nullptr;
+  switch (event.phase) {
+    case 'S':
+      return has_id ? 'b' : 'S';
+    case 'p':
+      return has_id ? 'n' : 'p';
+    case 'F':
+      return has_id ? 'e' : 'F';
+    case 'T':
+      return has_id ? 'n' : event.json->find("dur") != nullptr ? 'T' : 'i';
+    case 'c':
+      return 'i';
+    default:
+      return event.phase;
+  }
+}
+
+bool is_number(const Json& value) {
+  if (value.kind == Json::Kind::number) return true;
+  if (value.kind != Json::Kind::string) return false;
+  try {
+    return parse_json(value.text).kind == Json::Kind::number;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+// The args of a counter without what is no number; nullopt when nothing is left.
+std::optional<std::string> counter_args(const TraceEvent& event) {
+  const Json* args = event.json->find("args");
+  if (args == nullptr || args->kind != Json::Kind::object) return std::nullopt;
+  Json numbers = *args;
+  numbers.keys.clear();
+  numbers.items.clear();
+  for (std::size_t i = 0; i < args->keys.size(); ++i) {
+    if (!is_number(args->items[i])) continue;
+    numbers.keys.push_back(args->keys[i]);
+    numbers.items.push_back(args->items[i]);
+  }
+  if (numbers.keys.empty()) return std::nullopt;
+  return canonical_text(numbers);
+}
+
 // Members of the end's args stand where both have them.
 std::string merged_args(const TraceEvent& begin, const TraceEvent& end) {
   const Json* of_begin = begin.json->find("args");
@@ -234,7 +279,10 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
                         duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
-      add(event, event.phase, duration_of(event), args_of(event));
+      if (event.phase != 'C')
+        add(event, phase_in_merge(event), duration_of(event), args_of(event));
+      else if (const std::optional<std::string> args = counter_args(event))
+        add(event, 'C', 0, *args);
     };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;

@@ -43,7 +43,7 @@ inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1,
 
 // Without what a merge says about itself at the end: equal for a merge and a merge of that.
 inline std::string without_other_data(const std::string& merged) {
-  return merged.substr(0, merged.find("\n],\n\"otherData\""));
+  return merged.substr(0, merged.find(",\n\"otherData\": {\"traceloom\""));
 }
 
 inline std::string text_of(const oracle::Json& object, std::string_view key) {
@@ -89,6 +89,15 @@ inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
                       phase == 'X' ? ns_of(event, "dur") : 0,
                       args == nullptr ? "" : canonical_text(*args)});
   }
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+// Counters of the same name in several processes of a rank are told apart by a suffix.
+inline std::vector<oracle::MergedEvent> without_counter_suffixes(
+    std::vector<oracle::MergedEvent> events) {
+  for (oracle::MergedEvent& event : events)
+    if (event.phase == 'C') event.name = event.name.substr(0, event.name.find(" ["));
   std::sort(events.begin(), events.end());
   return events;
 }

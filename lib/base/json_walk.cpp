@@ -1,0 +1,68 @@
+#include "base/json_walk.h"
+
+namespace traceloom {
+
+JsonWalk::JsonWalk(std::string_view container)
+    : text_(container),
+      at_(is_json_object(container) || is_json_list(container) ? 1 : container.size()) {}
+
+bool JsonWalk::next() {
+  at_ = skip_space(at_);
+  if (at_ < text_.size() && text_[at_] == ',') at_ = skip_space(at_ + 1);
+  if (at_ >= text_.size() || text_[at_] == '}' || text_[at_] == ']') return false;
+  if (text_.front() == '{') {
+    const std::size_t end = string_end(at_);
+    key_ = text_.substr(at_ + 1, end - at_ - 2);
+    at_ = skip_space(skip_space(end) + 1);
+  }
+  const std::size_t end = value_end(at_);
+  value_ = text_.substr(at_, end - at_);
+  at_ = end;
+  return true;
+}
+
+std::size_t JsonWalk::skip_space(std::size_t at) const {
+  while (at < text_.size() &&
+         (text_[at] == ' ' || text_[at] == '\n' || text_[at] == '\t' || text_[at] == '\r'))
+    ++at;
+  return at;
+}
+
+// Behind the closing quote.
+std::size_t JsonWalk::string_end(std::size_t at) const {
+  for (++at; at < text_.size() && text_[at] != '"'; ++at)
+    if (text_[at] == '\\') ++at;
+  return at + 1;
+}
+
+std::size_t JsonWalk::value_end(std::size_t at) const {
+  std::size_t depth = 0;
+  while (at < text_.size()) {
+    const char c = text_[at];
+    if (c == '"') {
+      at = string_end(at);
+      if (depth == 0) return at;
+      continue;
+    }
+    if (c == '}' || c == ']') {
+      if (depth == 0) return at;  // a number or word before the bracket
+      ++at;
+      if (--depth == 0) return at;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r')) return at;
+    ++at;
+  }
+  return at;
+}
+
+std::string_view find_member(std::string_view object, std::string_view key) {
+  std::string_view found;
+  for_each_member(object, [&](std::string_view name, std::string_view value) {
+    if (name == key) found = value;
+  });
+  return found;
+}
+
+}  // namespace traceloom

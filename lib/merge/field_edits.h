@@ -1,0 +1,57 @@
+// What a merge does to fields that viewers are particular about, and to what stands inside args:
+// times, references, ids of stack frames, values of counters.
+//
+//   if (!has_usual_fields(clean)) edit_fields({event, clean, file, time, joins}, edit, problems);
+//
+// Plain X, flow and async events have nothing of it: they cost a few compares.
+#pragma once
+
+#include "base/problems.h"
+#include "event/event.h"
+#include "merge/args_edits.h"
+#include "merge/event_edit.h"
+#include "merge/plan.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceloom {
+
+// True when edit_fields() would do nothing, but for references to objects.
+inline bool has_usual_fields(const Event& event) {
+  constexpr std::uint32_t kRare =
+      Event::bit(Key::id2) | Event::bit(Key::tts) | Event::bit(Key::tdur) | Event::bit(Key::sf) |
+      Event::bit(Key::esf) | Event::bit(Key::flow_in) | Event::bit(Key::flow_out);
+  if ((event.present & kRare) != 0) return false;
+  switch (event.phase) {
+    case 'X':
+      return true;
+    case 'B':
+    case 'E':
+    case 's':
+    case 't':
+    case 'f':
+    case 'b':
+    case 'n':
+    case 'e':
+      return !event.has(Key::dur);
+    default:
+      return false;
+  }
+}
+
+// An event on its way into the output.
+struct EditedEvent {
+  const Event& event;  // as the survey saw it
+  const Event& clean;  // the same, or its repaired text
+  const FilePlan& file;
+  ArgsTime time;
+  bool joins_slices;  // B and E become X: their dur is somebody else's business
+};
+
+// Counts bad_field and bad_counter.
+void edit_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems);
+// References to objects in the args of any event; for plans that have objects.
+void edit_object_refs(const EditedEvent& event, EventEdit& edit);
+
+}  // namespace traceloom

@@ -1,0 +1,64 @@
+#include "base/json_walk.h"
+
+#include "support/print_texts.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts members(std::string_view object) {
+  Texts found;
+  for_each_member(object, [&](std::string_view key, std::string_view value) {
+    found.push_back(std::string(key) + "=" + std::string(value));
+  });
+  return found;
+}
+
+Texts elements(std::string_view list) {
+  Texts found;
+  for_each_element(list, [&](std::string_view value) { found.emplace_back(value); });
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("json_walk: gives members and elements as they are written") {
+  CHECK(members(R"({"a":1,"b" : "x\"}," , "c":{"d":[1,{"e":"]"}]},"f":[],"g":null})") ==
+        Texts{"a=1", R"(b="x\"},")", R"(c={"d":[1,{"e":"]"}]})", "f=[]", "g=null"});
+  CHECK(elements(" []").empty());
+  CHECK(elements(R"([1.5, "a,b" ,{"c":1} , [2,3],true])") ==
+        Texts{"1.5", R"("a,b")", R"({"c":1})", "[2,3]", "true"});
+}
+
+TEST_CASE("json_walk: an empty container and what is none have nothing in them") {
+  CHECK(members("{}").empty());
+  CHECK(members("{ \n}").empty());
+  CHECK(elements("[ ]").empty());
+  CHECK(members("[1,2]").empty());
+  CHECK(elements(R"({"a":1})").empty());
+  CHECK(members("12").empty());
+  CHECK(members("").empty());
+}
+
+TEST_CASE("json_walk: a word or number ends before white space, comma and bracket") {
+  CHECK(members("{\"a\":12 ,\"b\":-1e5\n}") == Texts{"a=12", "b=-1e5"});
+  CHECK(elements("[null,true]") == Texts{"null", "true"});
+}
+
+TEST_CASE("json_walk: finds the last member of a key") {
+  CHECK(find_member(R"({"a":1,"b":{"a":2},"a":3})", "a") == "3");
+  CHECK(find_member(R"({"a":1})", "b").empty());
+  CHECK(find_member("[1]", "a").empty());
+}
+
+TEST_CASE("json_walk: deep nesting is skipped without recursion") {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  CHECK(elements("[" + deep + ",1]") == Texts{deep, "1"});
+}
