@@ -1,6 +1,7 @@
 #include "merge/write_visitor.h"
 
 #include "merge/frame.h"
+#include "merge/type_names.h"
 
 #include <algorithm>
 #include <string>
@@ -26,15 +27,17 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
 void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   output_.write(head_of_trace(plan_));
   std::unordered_set<std::string> written;
+  TypeNames type_names;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     WriteState state;
     for (const KeptMetadata& event : surveys[file].metadata) {
       state.out.clear();
       writers_[file].write_metadata(event, state);
-      if (written.insert(state.out).second) output_.write(state.out);
+      if (written.insert(state.out).second && !type_names.take(state.out)) output_.write(state.out);
     }
     problems_[file].add(state.problems);
   }
+  output_.write(type_names.events());
 }
 
 std::unique_ptr<ChunkResult> WriteVisitor::make_result() {
