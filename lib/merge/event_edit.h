@@ -62,6 +62,21 @@ class EventEdit {
     const std::size_t begin = event_.raw.rfind('"', end - 1) + 1;
     replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), name);
   }
+  // Takes the member out, with one comma. Not for two members side by side.
+  void remove(Key key) {
+    const std::string_view raw = event_.raw;
+    const FieldRange range = event_.range(key);
+    const std::size_t name_end = raw.rfind('"', range.begin - 1);
+    std::size_t begin = raw.rfind('"', name_end - 1);
+    std::size_t end = range.end;
+    const std::size_t before = raw.find_last_not_of(" \n\t\r", begin - 1);
+    const std::size_t after = raw.find_first_not_of(" \n\t\r", end);
+    if (raw[before] == ',')
+      begin = before;
+    else if (raw[after] == ',')
+      end = after + 1;
+    replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), {});
+  }
   void set_time(Key key, std::int64_t ns) {
     char buffer[24];
     set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});

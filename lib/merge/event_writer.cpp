@@ -1,5 +1,6 @@
 #include "merge/event_writer.h"
 
+#include "event/trace_time.h"
 #include "merge/counters.h"
 #include "merge/event_edit.h"
 #include "merge/event_repair.h"
@@ -54,7 +55,10 @@ std::uint32_t counter_group(const Event& event, std::uint32_t track) {
 }  // namespace
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
-  if (timing.timed) write_usable(event, timing, state);
+  if (!timing.timed) return;
+  if (event.phase == 'C' && !has_counter_value(event))
+    return state.problems.add(Problem::bad_counter, event.offset);
+  write_usable(event, timing, state);
 }
 
 void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
@@ -95,8 +99,6 @@ bool EventWriter::is_joined(const Event& event) const {
 // repaired text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            WriteState& state) const {
-  if (event.phase == 'C' && !has_counter_value(event))
-    return state.problems.add(Problem::bad_counter, event.offset);
   const FilePlan& file = plan_.files[file_];
   EventEdit edit(clean);
   const TrackTarget* const target = find_track(event, state);
@@ -119,13 +121,13 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
-  const EditedEvent edited{
-      event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)};
-  if (!has_usual_fields(event)) edit_fields(edited, edit, state.problems);
-  if (plan_.has_objects) edit_object_refs(edited, edit);
+  if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
+    edit_rare_fields(
+        {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
+        state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
-  edit_ids(event, file, edit, state.scratch);
+  if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
   if (event.phase == 'c' && !file.keeps_subtraces) {
@@ -134,8 +136,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     edit.set(Key::s, "\"p\"");
   }
   // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
-  if ((event.phase == 'i' || event.phase == 'I') && plan_.tracks.ranks().size() > 1 &&
-      event.text(Key::s) == "\"g\"")
+  if ((event.phase == 'i' || event.phase == 'I' || event.phase == 'R') &&
+      plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
   append(event, {start_ns, timing.duration_ns, 0, 0, target->number}, edit, state);
 }
@@ -157,14 +159,27 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     append_text();
 }
 
-// Of an E only the args are of interest: all else stands in its B.
+void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,
+                                   ProblemCounts& problems) const {
+  if (!has_usual_fields(event.event)) edit_fields(event, edit, problems);
+  if (plan_.has_objects) edit_object_refs(event, edit);
+}
+
+// Of an E only the args, the thread's clock and the stack are of interest: all else stands in its
+// B.
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                              std::uint32_t track, EventEdit& edit, WriteState& state) const {
   SliceHalf half;
   half.track = track;
+  if (const std::optional<ParsedTime> time = parse_time(clean.text(Key::tts)))
+    half.thread_ns = time->rounded_ns();
   if (event.phase == 'E') {
     half.text = edit.text(Key::args);
+    if (clean.text(Key::sf) != "null") half.frame = edit.text(Key::sf);
   } else {
+    // What stands there is not that of the slice: node writes 0.
+    if (clean.has(Key::tdur)) edit.remove(Key::tdur);
+    if (clean.has(Key::esf)) edit.rename(Key::esf, "source_esf");
     edit_ids(event, plan_.files[file_], edit, state.scratch);
     edit.replace(Key::ph, "\"X\"");
     half.has_duration_key = clean.has(Key::dur);

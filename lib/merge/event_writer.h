@@ -24,6 +24,7 @@
 namespace traceloom {
 
 class EventEdit;
+struct EditedEvent;
 
 // What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
 // chunk.
@@ -82,6 +83,7 @@ class EventWriter {
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
+  void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
 

@@ -19,13 +19,15 @@ class FieldEditor {
 
   void run() {
     edit_number(Key::tts, "source_tts");
-    edit_number(Key::tdur, "source_tdur");
     const bool is_half = all_.joins_slices && (event_.phase == 'B' || event_.phase == 'E');
-    if (event_.phase != 'X' && !is_half) edit_number(Key::dur, "source_dur");
+    if (!is_half) {
+      edit_number(Key::tdur, "source_tdur");
+      if (event_.phase != 'X') edit_number(Key::dur, "source_dur");
+    }
     edit_flag(Key::flow_in);
     edit_flag(Key::flow_out);
     edit_frame(Key::sf);
-    edit_frame(Key::esf);
+    if (!is_half) edit_frame(Key::esf);
     if (clean_.has(Key::id2)) edit_id2();
     edit_phase();
   }

@@ -12,8 +12,8 @@
 #include "merge/event_edit.h"
 #include "merge/plan.h"
 
-#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace traceloom {
 
@@ -26,6 +26,11 @@ inline bool has_usual_fields(const Event& event) {
   switch (event.phase) {
     case 'X':
       return true;
+    case 'i': {
+      const std::string_view scope = event.text(Key::s);
+      return !event.has(Key::dur) &&
+             (scope.empty() || (scope.size() == 3 && (scope[1] == 't' || scope[1] == 'p')));
+    }
     case 'B':
     case 'E':
     case 's':

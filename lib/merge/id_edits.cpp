@@ -43,15 +43,10 @@ void edit_async_id(const Event& event, const FilePlan& file, EventEdit& edit,
   if (is_legacy_async(event)) edit_legacy_phase(event, edit);
 }
 
-// As the value of `id`, whatever key it had.
-void write_id(const Event& event, std::string_view id, EventEdit& edit) {
-  if (event.has(Key::id)) {
-    edit.replace(Key::id, id);
-    if (event.has(Key::id2)) edit.rename(Key::id2, "source_id2");
-  } else {
-    edit.rename(Key::id2, "id");
-    edit.replace(Key::id2, id);
-  }
+// Makes `id` of whatever key has the id, and returns which one that is.
+Key name_id(const Event& event, EventEdit& edit) {
+  if (event.has(Key::id2)) edit.rename(Key::id2, event.has(Key::id) ? "source_id2" : "id");
+  return event.has(Key::id) ? Key::id : Key::id2;
 }
 
 }  // namespace
@@ -61,14 +56,15 @@ void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::st
     edit.set_number(Key::bind_id, file.bind_ids.number(id_key(event.text(Key::bind_id), scratch)));
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch);
-    if (!key.empty()) write_id(event, std::to_string(file.flow_ids.number(key)), edit);
+    if (!key.empty()) edit.set_number(name_id(event, edit), file.flow_ids.number(key));
   } else if (is_async(event)) {
     edit_async_id(event, file, edit, scratch);
   } else if (is_object_phase(event.phase)) {
     const std::string_view key =
         file.object_ids.keeps ? merged_object_key(event, scratch) : object_id_key(event, scratch);
     if (!key.empty())
-      write_id(event, fmt::format("\"0x{:x}\"", file.object_ids.map.number(key)), edit);
+      edit.replace(name_id(event, edit),
+                   fmt::format("\"0x{:x}\"", file.object_ids.map.number(key)));
   }
 }
 

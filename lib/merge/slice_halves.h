@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct SliceHalf {
   bool has_duration_key = false;  // the key is there already, only the number is missing
   std::size_t args_begin = 0;     // equal to args_end when there are none
   std::size_t args_end = 0;
-  std::uint32_t track = 0;  // TrackTarget::number
+  std::uint32_t track = 0;                     // TrackTarget::number
+  std::optional<std::int64_t> thread_ns = {};  // by the clock of the thread (tts)
+  std::string frame = {};                      // of an E: its stack frame (sf), JSON text
 };
 
 // One B or E event after the other; reuse it, it keeps its memory.

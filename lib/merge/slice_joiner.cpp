@@ -35,17 +35,23 @@ std::string merged_args(std::string_view begin, std::string_view end) {
   return text + "}";
 }
 
-std::string joined(const SliceHalf& begin, std::string_view end_args, std::int64_t duration_ns) {
+// `end` is empty for a slice that is never closed.
+std::string joined(const SliceHalf& begin, const SliceHalf& end, std::int64_t duration_ns) {
   std::string duration = begin.has_duration_key ? "" : ", \"dur\": ";
   append_microseconds(duration, duration_ns);
+  if (begin.thread_ns && end.thread_ns && *begin.thread_ns <= *end.thread_ns) {
+    duration += ", \"tdur\": ";
+    append_microseconds(duration, *end.thread_ns - *begin.thread_ns);
+  }
+  if (!end.frame.empty()) duration += ", \"esf\": " + end.frame;
   std::string text = begin.text;
   const std::string_view args(begin.text.data() + begin.args_begin,
                               begin.args_end - begin.args_begin);
-  if (!end_args.empty() && end_args != args) {
+  if (!end.text.empty() && end.text != args) {
     if (args.empty())
-      text.insert(text.size() - 1, ", \"args\": " + std::string(end_args));
+      text.insert(text.size() - 1, ", \"args\": " + end.text);
     else
-      text.replace(begin.args_begin, args.size(), merged_args(args, end_args));
+      text.replace(begin.args_begin, args.size(), merged_args(args, end.text));
   }
   // Places before the args are what they were.
   const std::size_t at = begin.duration_at;
@@ -91,8 +97,7 @@ void SliceJoiner::release(std::uint32_t slot) {
 
 void SliceJoiner::join(const BeginEndPair& pair) {
   emit(pair.begin_payload,
-       joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half.text,
-              pair.duration_ns()),
+       joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half, pair.duration_ns()),
        pair.start_ns, pair.duration_ns(), pair.same_start_outer);
   release(pair.end_payload);
 }

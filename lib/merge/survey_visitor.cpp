@@ -75,12 +75,13 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
-  void add_ids(const Event& event, TrackFacts& track);
-  void add_frame(std::string_view json_id);
-  void add_times_in_args(const Event& event, std::int64_t start_ns);
+  void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track);
 
  private:
   void add_name(const Event& event, std::string_view key, std::string value);
+  void add_dictionary(const Event& event);
+  void add_frame(std::string_view json_id);
+  void add_times_in_args(const Event& event, std::int64_t start_ns);
   void add_objects(const Event& event);
 
   std::string scratch_;
@@ -108,6 +109,7 @@ TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
 void SurveyVisitor::Chunk::add_metadata(const Event& event) {
   evidence.add(event);
   const std::string_view key = unquoted(event.text(Key::name));
+  if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
   if (!is_rewritten_metadata(key)) {
     if (metadata_texts.intern(event.raw) == metadata.size())
       metadata.push_back({std::string(event.raw), event.offset});
@@ -134,7 +136,7 @@ void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, st
                    std::string(key), std::move(value)});
 }
 
-void SurveyVisitor::Chunk::add_ids(const Event& event, TrackFacts& track) {
+void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
     if (!key.empty()) flow_ids.add(key);
@@ -142,13 +144,17 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, TrackFacts& track) {
     counters.intern(counter_key(event, scratch_));
   } else if (is_async(event)) {
     const std::string_view key = async_id_key(event, scratch_);
-    if (key.empty()) return;
-    async_ids.add(key, merged_async_key(event, merged_scratch_));
-    if (!track.has_global_async) track.has_global_async = !has_local_async_id(event);
+    if (!key.empty()) {
+      async_ids.add(key, merged_async_key(event, merged_scratch_));
+      track.has_global_async = track.has_global_async || !has_local_async_id(event);
+    }
   } else if (is_object_phase(event.phase)) {
     add_objects(event);
   }
   if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+  if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
+  if (event.has(Key::sf)) add_frame(event.text(Key::sf));
+  if (event.has(Key::esf)) add_frame(event.text(Key::esf));
 }
 
 void SurveyVisitor::Chunk::add_objects(const Event& event) {
@@ -162,6 +168,15 @@ void SurveyVisitor::Chunk::add_objects(const Event& event) {
         object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
         merged_hex_key(id, merged_scratch_));
   });
+}
+
+void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
+  const std::string_view args = event.text(Key::args);
+  if (!is_strict_json(args)) return;
+  for (const std::string_view key : {"stackFrames", "typeNames"})
+    for_each_member(find_member(args, key), [&](std::string_view id, std::string_view) {
+      add_frame(std::string("\"").append(id) + '"');
+    });
 }
 
 void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
@@ -216,10 +231,10 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
-  if (event.phase != 'X' || event.has(Key::bind_id)) chunk.add_ids(event, track);
-  if (event.phase == 'P' || event.phase == 'c') chunk.add_times_in_args(event, timing.start_ns);
-  if (event.has(Key::sf)) chunk.add_frame(event.text(Key::sf));
-  if (event.has(Key::esf)) chunk.add_frame(event.text(Key::esf));
+  constexpr std::uint32_t kIds =
+      Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
+  if (event.phase != 'X' || (event.present & kIds) != 0)
+    chunk.add_ids(event, timing.start_ns, track);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {

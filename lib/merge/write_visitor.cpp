@@ -3,6 +3,7 @@
 #include "merge/frame.h"
 #include "merge/order_window.h"
 #include "merge/time_sorter.h"
+#include "merge/type_names.h"
 
 #include <algorithm>
 #include <string>
@@ -38,15 +39,19 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
 void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   output_.write(head_of_trace(plan_));
   std::unordered_set<std::string> written;
+  TypeNames type_names;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     WriteState state;
     for (const KeptMetadata& event : surveys[file].metadata) {
       state.block.clear();
       writers_[file].write_metadata(event, state);
-      if (written.insert(state.block.text).second) output_.write(state.block.text);
+      if (state.block.text.empty()) continue;  // of another rank than the plan writes
+      if (written.insert(state.block.text).second && !type_names.take(state.block.text))
+        output_.write(state.block.text);
     }
     problems_[file].add(state.problems);
   }
+  output_.write(type_names.events());
 }
 
 std::unique_ptr<ChunkResult> WriteVisitor::make_result() {

@@ -103,7 +103,7 @@ TEST_CASE("slice_joiner: args before the time move its place") {
 TEST_CASE("slice_joiner: a dur that a B brings along is replaced") {
   CHECK(joined(R"([{"ph":"B","name":"a","dur":0,"tdur":0,"ts":1,"pid":1,"tid":7},
                    {"ph":"E","name":"a","dur":0,"ts":2,"pid":1,"tid":7}])") ==
-        Texts{R"({"ph":"X","name":"a","dur":1,"tdur":0,"ts":0,"pid":0,"tid":7})"});
+        Texts{R"({"ph":"X","name":"a","dur":1,"ts":0,"pid":0,"tid":7})"});
 }
 
 TEST_CASE("slice_joiner: B and E that need a repair") {
