@@ -8,8 +8,6 @@
 namespace traceloom {
 namespace {
 
-// 1973 as Unix time; no machine that has a trace to show has been up for three years.
-constexpr std::int64_t kFirstEpochNs = 100'000'000'000'000'000;
 // Moments stay below this, so that the difference of two of them always fits.
 constexpr std::int64_t kMaxMomentNs = std::int64_t{1} << 62;
 
@@ -76,7 +74,10 @@ class Aligner {
       placed_of_rank_[rank] = placed(syncs);
     }
     gather_cycles();
-    for (std::size_t i = 0; i < files_.size(); ++i) decide(i);
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      decide(i);
+      map_times(i);
+    }
     count_no_clock();
     return std::move(clocks_);
   }
@@ -92,6 +93,7 @@ class Aligner {
   void decide(std::size_t file);
   bool apply_sync(std::size_t file);
   const Sync* sync_of_rank(const ClockFacts& file) const;
+  void map_times(std::size_t file);
   void count_no_clock();
 
   std::int64_t shift(const Sync& sync) const { return cycles_[sync.cycle].moment_ns - sync.ns; }
@@ -214,8 +216,7 @@ const Sync* Aligner::sync_of_rank(const ClockFacts& file) const {
       if (sync->labels.contains({file.cycle, 0})) return sync;
   const std::optional<std::int64_t> start =
       file.first_ns ? sum(*file.first_ns, file.base_ns.value_or(0)) : std::nullopt;
-  const bool is_comparable =
-      start && (*start >= kFirstEpochNs) == (syncs.front()->ns >= kFirstEpochNs);
+  const bool is_comparable = start && is_unix_time(*start) == is_unix_time(syncs.front()->ns);
   return is_comparable ? nearest(syncs, *start) : syncs.front();
 }
 
@@ -253,8 +254,15 @@ void Aligner::decide(std::size_t file) {
     clock.method = ClockMethod::none;
   else if (facts.base_ns)
     clock.method = ClockMethod::base;
-  else if (facts.first_ns && *facts.first_ns >= kFirstEpochNs)
+  else if (facts.first_ns && is_unix_time(*facts.first_ns))
     clock.method = ClockMethod::epoch;
+}
+
+void Aligner::map_times(std::size_t file) {
+  const std::int64_t offset_ns = clocks_[file].offset_ns;
+  const std::int64_t base_ns =
+      options_.align_by == AlignBy::none ? 0 : files_[file].relative_base_ns.value_or(0);
+  clocks_[file].times = TimeMap(sum(offset_ns, base_ns).value_or(offset_ns), offset_ns);
 }
 
 void Aligner::count_no_clock() {
@@ -311,9 +319,12 @@ std::int64_t common_origin_ns(const std::vector<ClockFacts>& files,
                               const std::vector<FileClock>& clocks) {
   std::optional<std::int64_t> origin;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].first_ns) continue;
-    const std::optional<std::int64_t> start = sum(*files[i].first_ns, clocks[i].offset_ns);
-    if (start && (!origin || *start < *origin)) origin = start;
+    for (const std::optional<std::int64_t>& first :
+         {files[i].first_ns, files[i].first_relative_ns}) {
+      std::int64_t start = 0;
+      if (first && clocks[i].times.map(*first, start))
+        origin = std::min(start, origin.value_or(start));
+    }
   }
   if (!origin) return 0;
   const std::int64_t rest = (*origin % 1000 + 1000) % 1000;

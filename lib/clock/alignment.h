@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/problems.h"
+#include "clock/time_map.h"
 
 #include <cstdint>
 #include <map>
@@ -27,6 +28,10 @@ struct ClockFacts {
   std::optional<std::int64_t> sync_us = {};  // the sync's moment, on the clock of base_ns or of ts
   std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
   std::optional<std::int64_t> first_ns = {};        // the earliest event, as the file has it
+  // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from, and
+  // the earliest of them. All else is about the Unix times.
+  std::optional<std::int64_t> relative_base_ns = {};
+  std::optional<std::int64_t> first_relative_ns = {};
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   bool is_merged = false;  // all ranks in it are aligned already
 };
@@ -60,7 +65,9 @@ struct ClockOptions {
 
 struct FileClock {
   ClockMethod method = ClockMethod::none;
-  std::int64_t offset_ns = 0;  // common time = file time + offset_ns
+  // Common time = file time + offset_ns: of all times but the relative ones of a mixed file.
+  std::int64_t offset_ns = 0;
+  TimeMap times = TimeMap();  // from file time to common time, for every event
   // How far two ranks may be apart in the file's cycle: the least bound that any of them gives,
   // plus 1 us for the two truncated stamps. Unknown without a sync.
   std::optional<std::int64_t> error_ns;

@@ -62,14 +62,14 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     return;
   }
   std::int64_t start_ns = 0;
-  if (__builtin_add_overflow(timing.start_ns, file.shift_ns, &start_ns)) {
+  if (!file.times.map(timing.start_ns, start_ns)) {
     state.problems.add(Problem::bad_timestamp, event.offset);
     return;
   }
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
   state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
-  if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
+  if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E'))
     return write_half(event, clean, start_ns, edit, state);
   if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);

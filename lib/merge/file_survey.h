@@ -12,6 +12,7 @@
 #include "merge/id_map.h"
 #include "scan/scan_files.h"
 #include "survey/file_evidence.h"
+#include "survey/start_times.h"
 
 #include <cstdint>
 #include <functional>
@@ -58,9 +59,8 @@ struct FileSurvey {
   std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
                                                   // only when asked for
   std::uint64_t events = 0;                       // usable ones, without metadata
-  std::optional<std::int64_t> first_ns;           // earliest start of what will be written
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start
-  bool sub_microsecond = false;  // some time is no whole microsecond
+  StartTimes starts;                              // of what will be written
+  bool sub_microsecond = false;                   // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;

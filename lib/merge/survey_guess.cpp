@@ -140,7 +140,7 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
-    if (a.shift_ns != b.shift_ns || a.orphan_ends != b.orphan_ends) return false;
+    if (a.times != b.times || a.orphan_ends != b.orphan_ends) return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.keeps_async_ids != b.keeps_async_ids)
       return false;

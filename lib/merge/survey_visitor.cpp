@@ -4,17 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
-
-void keep_least(std::optional<std::int64_t>& least, std::int64_t ns) {
-  if (ns != kNoTime) least = std::min(least.value_or(ns), ns);
-}
 
 // Categories that Kineto writes on GPU rows only, today's and old ones; as JSON text.
 bool is_gpu_category(std::string_view category) {
@@ -60,8 +53,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   IdSet merged_async_ids;
   bool has_other_async_ids = false;
   std::uint64_t events = 0;
-  std::int64_t first_ns = kNoTime;
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  StartTimes starts;
   bool sub_microsecond = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
 
@@ -164,8 +156,10 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     if (!track.is_gpu) track.is_gpu = is_gpu_category(event.text(Key::cat));
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
-  if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
-  chunk.last_ns = std::max(chunk.last_ns, timing.start_ns);
+  if (event.phase != 'E')
+    chunk.starts.add(timing.start_ns);
+  else
+    chunk.starts.add_end(timing.start_ns);
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
@@ -192,8 +186,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   }
   survey.events += chunk.events;
   survey.sub_microsecond |= chunk.sub_microsecond;
-  keep_least(survey.first_ns, chunk.first_ns);
-  survey.last_ns = std::max(survey.last_ns, chunk.last_ns);
+  survey.starts.add(chunk.starts);
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {

@@ -4,6 +4,7 @@
 #include "survey/json_member.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -25,6 +26,13 @@ std::optional<std::int64_t> base_time(const TopLevelParser& top_level) {
     if (const auto base = json_integer(json_member(viztracer, "baseTimeNanoseconds"))) return base;
   if (const auto clang = parse_time(top_level.value("beginningOfTime"))) return clang->rounded_ns();
   return std::nullopt;
+}
+
+bool has_torch_key(const TopLevelParser& top_level) {
+  static constexpr std::array<std::string_view, 3> kKeys{"schemaVersion", "deviceProperties",
+                                                         "distributedInfo"};
+  return std::any_of(kKeys.begin(), kKeys.end(),
+                     [&](std::string_view key) { return !top_level.value(key).empty(); });
 }
 
 template <class Value>
@@ -58,6 +66,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   top_level_sync_us = json_integer(sync);
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level);
+  is_torch = has_torch_key(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
     if (const std::string ours = json_member(other, "traceloom"); !ours.empty())
       merged_by = decoded(json_member(ours, "version"));
@@ -72,8 +81,13 @@ void FileEvidence::append(const FileEvidence& later) {
   keep_first(top_level_rank, later.top_level_rank);
   keep_first(top_level_sync_us, later.top_level_sync_us);
   keep_first(base_ns, later.base_ns);
+  is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
   problems.add(later.problems);
+}
+
+std::optional<std::int64_t> FileEvidence::sync_us() const {
+  return syncs.empty() ? top_level_sync_us : std::optional(syncs.front().value);
 }
 
 bool FileEvidence::has_several_ranks() const {

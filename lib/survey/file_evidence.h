@@ -28,6 +28,7 @@ struct FileEvidence {
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
   // (clang).
   std::optional<std::int64_t> base_ns;
+  bool is_torch = false;   // has top-level keys that only torch.profiler (Kineto) writes
   std::string merged_by;   // otherData.traceloom.version: a merge of ours wrote the file
   ProblemCounts problems;  // bad_sync: a sync or its error bound is no whole number
 
@@ -38,6 +39,8 @@ struct FileEvidence {
   // What a later part of the same file says.
   void append(const FileEvidence& later);
 
+  // The clock sync that counts: of the first event, else the top-level key.
+  std::optional<std::int64_t> sync_us() const;
   // More than one rank in the file: its pids are ranks.
   bool has_several_ranks() const;
   // By a merge of ours.

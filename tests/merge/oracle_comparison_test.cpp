@@ -95,6 +95,31 @@ TEST_CASE("oracle_comparison: the merge of random ranks has the events that the 
   }
 }
 
+TEST_CASE("oracle_comparison: Composer files with torch's events among their own") {
+  constexpr std::int64_t kBaseUs = 227 * std::int64_t{7'889'238'000'000};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    RandomSet set = random_set(seed + 300, TraceStyle::composer, 2, 200);
+    std::mt19937_64 random(seed);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      std::string torch;
+      for (int i = 0; i < 100; ++i)
+        torch += fmt::format(
+            R"({{"name": "aten::op", "ph": "X", "ts": {}.{:03}, "dur": {}, "pid": 1, "tid": 7}},)"
+            "\n",
+            1'795'202'033'000'000 - kBaseUs + static_cast<std::int64_t>(random() % 1'000'000),
+            random() % 1000, random() % 100);
+      oracle::Input& input = set.inputs[rank];
+      input.text.insert(input.text.find('\n', input.text.size() / 2) + 1, torch);
+      input.relative_shift_ns = input.shift_ns + kBaseUs * 1000;
+      set.files[rank].second = input.text;
+    }
+    const std::string merged = merge_texts(set.files);
+    check_same(read_merged(merged), oracle::merge(set.inputs));
+    REQUIRE(without_other_data(merge_texts(set.files, 5)) == without_other_data(merged));
+  }
+}
+
 TEST_CASE("oracle_comparison: traces of many chunks give the same bytes for any thread count") {
   const RandomSet set = random_set(7, TraceStyle::composer, 2, 30'000);
   REQUIRE(set.files[0].second.size() > 3'000'000);

@@ -110,13 +110,13 @@ void CheckedMerge::match_events() {
   skip_metadata();
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
     const std::vector<Json>& events = events_of(inputs_[file]);
-    const std::int64_t offset_ns = summary_.files[file].clock.offset_ns - base_ns_;
+    const TimeMap times = summary_.files[file].clock.times.since(base_ns_);
     for (std::size_t index = 0; index < events.size(); ++index) {
       const Json& event = events[index];
       if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
       if (text_of(event, "ph") == "M") continue;
       if (next < written.size() && is_same_event(event, written[next]) &&
-          ns_of(event, "ts") + offset_ns == ns_of(written[next], "ts")) {
+          times.mapped_or_same(ns_of(event, "ts")) == ns_of(written[next], "ts")) {
         matches_.push_back({file, index, &event, &written[next]});
         ++next;
         skip_metadata();

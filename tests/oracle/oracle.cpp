@@ -68,6 +68,13 @@ std::int64_t duration_of(const TraceEvent& event) {
   return duration < 0 ? 0 : round_to_ns(event.ts + duration) - round_to_ns(event.ts);
 }
 
+std::int64_t common_ns(const Input& input, const TraceEvent& event) {
+  const std::int64_t ns = round_to_ns(event.ts);
+  constexpr std::int64_t kFirstUnixNs = 100'000'000'000'000'000;
+  return ns +
+         (ns < kFirstUnixNs ? input.relative_shift_ns.value_or(input.shift_ns) : input.shift_ns);
+}
+
 // Viewers take 7 and "7" for the same thread.
 std::string id_text(const Json* value) {
   if (value == nullptr) return "";
@@ -229,16 +236,15 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
     const auto add = [&](const TraceEvent& event, char phase, std::int64_t duration,
                          const std::string& args) {
-      merged.push_back({input.rank, round_to_ns(event.ts) + input.shift_ns, phase,
-                        event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
-                        duration, args});
+      merged.push_back({input.rank, common_ns(input, event), phase, event.name.value_or(""),
+                        read_string(*event.json, "cat").value_or(""), duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
       add(event, event.phase, duration_of(event), args_of(event));
     };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
-      last_ns = std::max(last_ns, round_to_ns(event.ts) + duration_of(event) + input.shift_ns);
+      last_ns = std::max(last_ns, common_ns(input, event) + duration_of(event));
       if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
     }
     const Pairs pairs = pair_begin_end(events);
@@ -253,7 +259,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     for (const auto& [begin, end] : pairs.matched)
       add(*begin, 'X', round_to_ns(end->ts) - round_to_ns(begin->ts), merged_args(*begin, *end));
     for (const TraceEvent* begin : pairs.unclosed)
-      add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns), args_of(*begin));
+      add(*begin, 'X', last_ns - common_ns(input, *begin), args_of(*begin));
   }
   std::sort(merged.begin(), merged.end());
   return merged;

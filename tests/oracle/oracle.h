@@ -21,6 +21,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Input {
   std::string text;  // uncompressed
   std::int64_t rank = 0;
   std::int64_t shift_ns = 0;
+  // Of events whose time is no Unix time by its size (before 1973), where these are others'.
+  std::optional<std::int64_t> relative_shift_ns = {};
 };
 
 // Reads a file, gzip or plain. Throws std::runtime_error when it cannot be read.

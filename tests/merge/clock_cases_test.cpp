@@ -1,0 +1,129 @@
+// The cases of clocks, ranks and GPU rows that a merge has to get right, one by one.
+#include "base/error.h"
+#include "support/merge_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::int64_t kUnitNs = 7'889'238'000'000'000;
+
+MergeSummary summary_of(const NamedTexts& files) {
+  const TemporaryFolder folder;
+  return merge_traces(merge_options(folder, files, "merged.json"));
+}
+
+// "1:gemm@1500": rank, name and common time in ns of every event.
+std::vector<std::string> shown(const std::string& merged) {
+  std::vector<std::string> lines;
+  for (const oracle::MergedEvent& event : read_merged(merged))
+    lines.push_back(fmt::format("{}:{}@{}", event.rank, event.name, event.ts_ns));
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+std::string torch(const TraceText& events, int rank, std::int64_t base_ns = 0) {
+  std::string members =
+      fmt::format("\"schemaVersion\": 1, \"distributedInfo\": {{\"rank\": {}}}", rank);
+  if (base_ns != 0) members += fmt::format(", \"baseTimeNanoseconds\": {}", base_ns);
+  return events.object(members);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "format case 21: Unix times with decimals and times since a base meet to the nanosecond") {
+  const std::string merged =
+      merge_texts({{"rank0.json", torch(TraceText().x("gemm", "1712195495406752.812", 5), 0)},
+                   {"rank1.json", torch(TraceText().x("gemm", "1995495406752.812", 5), 1,
+                                        1'710'200'000'000'000'000)}});
+  CHECK(shown(merged) == Lines{"0:gemm@1712195495406752812", "1:gemm@1712195495406752812"});
+}
+
+TEST_CASE("format case 22: bases that differ by one unit are 7889238 s apart") {
+  const std::string merged = merge_texts(
+      {{"rank0.json", torch(TraceText().x("gemm", "7889237999999.001", 5), 0, 226 * kUnitNs)},
+       {"rank1.json", torch(TraceText().x("gemm", "0.001", 5), 1, 227 * kUnitNs)}});
+  CHECK(shown(merged) == Lines{"0:gemm@1790857025999999001", "1:gemm@1790857026000000001"});
+}
+
+TEST_CASE("format case 23: a Composer file's torch events lie among its own") {
+  // Rank 1 is 3 ms ahead; torch started it on the other side of a unit's end.
+  const auto file = [](int rank, std::int64_t ahead_us, std::int64_t units) {
+    const std::int64_t now_us = 1'790'857'026'000'100 + ahead_us;
+    const std::int64_t torch_us = now_us - units * (kUnitNs / 1000);
+    return TraceText()
+        .pid(std::to_string(rank))
+        .tid("200")
+        .x("aten::add", (std::to_string(torch_us + 50) + ".125").c_str(), "3.5")
+        .composer_rank(rank, std::to_string(now_us))
+        .b("event/batch", now_us + 40)
+        .e("event/batch", now_us + 90)
+        .b("event/fit", now_us + 95)
+        .array();
+  };
+  const NamedTexts files{{"ep0-ba1-rank0.json", file(0, 0, 227)},
+                         {"ep0-ba1-rank1.json", file(1, 3000, 226)}};
+  const std::string merged = merge_texts(files);
+  CHECK(shown(merged) ==
+        Lines{"0:event/batch@1790857026000140000", "0:aten::add@1790857026000150125",
+              "0:event/fit@1790857026000195000", "1:event/batch@1790857026000140000",
+              "1:aten::add@1790857026000150125", "1:event/fit@1790857026000195000"});
+  for (const oracle::MergedEvent& event : read_merged(merged)) {
+    if (event.name == "aten::add") CHECK(event.duration_ns == 3500);
+    if (event.name == "event/batch") CHECK(event.duration_ns == 50'000);
+    if (event.name == "event/fit") CHECK(event.duration_ns == 0);  // the last event of its file
+  }
+  CHECK(base_of(merged) == "1790857026000140000");
+  const MergeSummary summary = summary_of(files);
+  CHECK(summary.files[0].clock.method == ClockMethod::sync);
+  CHECK(summary.files[1].clock.offset_ns == -3'000'000);
+  CHECK(summary.files[0].problems.explanation(Problem::base_restored) ==
+        "1790857026 s (227 x 7889238 s), by the Unix times of the same file");
+  CHECK(summary.files[1].problems.explanation(Problem::base_restored) ==
+        "1782967788 s (226 x 7889238 s), by the Unix times of the same file");
+  // The same by two passes, and by Composer's own merger.
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, files, "merged.json");
+  options.always_survey = true;
+  merge_traces(options);
+  CHECK(without_other_data(read_file(options.output)) == without_other_data(merged));
+  CHECK(without_other_data(merge_texts({{"merged.json", merged}})) == without_other_data(merged));
+}
+
+TEST_CASE("format case 23: torch times that fit no base stay together, at the clock sync") {
+  const NamedTexts files{{"rank0.json", TraceText()
+                                            .composer_rank(0, "1795202302559745")
+                                            .x("aten::add", 82, 3)
+                                            .x("aten::mul", 182, 3)
+                                            .i("fit", 1'795'202'302'550'000)
+                                            .array()}};
+  CHECK(shown(merge_texts(files)) == Lines{"0:fit@1795202302550000000",
+                                           "0:aten::add@1795202302559745000",
+                                           "0:aten::mul@1795202302559845000"});
+  CHECK(summary_of(files).files[0].problems.count(Problem::base_guessed) == 1);
+}
+
+TEST_CASE("format case 23: a torch file without its base goes by another rank's") {
+  const NamedTexts files{
+      {"rank0.json", torch(TraceText().x("gemm", "7889237999999.001", 5), 0, 226 * kUnitNs)},
+      {"rank1.json", torch(TraceText().x("gemm", "0.001", 5), 1)}};
+  CHECK(shown(merge_texts(files)) ==
+        Lines{"0:gemm@1790857025999999001", "1:gemm@1790857026000000001"});
+  CHECK(summary_of(files).files[1].clock.method == ClockMethod::base);
+}
+
+TEST_CASE("format case 24: a base behind the events is read to the last digit") {
+  const TraceText events = TraceText().x("gemm", "0.001", 5);
+  std::string text = events.object("\"schemaVersion\": 1");
+  text.replace(text.rfind('}'), 1, ", \"baseTimeNanoseconds\": 1767189312000000003}");
+  CHECK(shown(merge_texts({{"rank0.json", text}})) == Lines{"0:gemm@1767189312000000004"});
+}
