@@ -111,6 +111,7 @@ void EventWriter::note_unplanned(const Event& event, WriteState& state) {
 
 // Neighbours are mostly of the same track. nullptr when the plan does not have it.
 const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
+  if (plan_.tracks.has_gpu_tracks(file_)) return find_unfolded_track(event, state);
   const std::string_view pid = event.text(Key::pid);
   const std::string_view tid = event.text(Key::tid);
   if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
@@ -121,6 +122,17 @@ const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state
     state.last_tid = tid;
   }
   return state.last_track;
+}
+
+const TrackTarget* EventWriter::find_unfolded_track(const Event& event, WriteState& state) const {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (const std::optional<std::string> gpu = state.gpu_rows.find(event)) {
+    const TrackTarget* const target = plan_.tracks.gpu_target(file_, pid, tid, *gpu, state.scratch);
+    // Arrows may end at a thread after all, and stray ends make no row.
+    if (target != nullptr) return target;
+  }
+  return plan_.tracks.target(file_, pid, tid, state.scratch);
 }
 
 }  // namespace traceloom

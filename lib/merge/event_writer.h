@@ -9,6 +9,7 @@
 #include "base/problems.h"
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "merge/gpu_rows.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
 #include "scan/event_scanner.h"
@@ -43,9 +44,11 @@ struct WriteState {
     halves.clear();
     last_ns = 0;
     unplanned.reset();
+    gpu_rows.reset();
   }
 
   std::string scratch;
+  GpuRowFinder gpu_rows;
   EventScanner scanner;  // reads events again that were repaired
   // The track that was looked up last.
   const TrackTarget* last_track = nullptr;
@@ -73,6 +76,7 @@ class EventWriter {
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;
+  const TrackTarget* find_unfolded_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
 
   const MergePlan& plan_;

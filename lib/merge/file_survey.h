@@ -25,7 +25,7 @@
 
 namespace traceloom {
 
-// A (pid, tid) as the events write it.
+// A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
   std::string tid;
@@ -33,11 +33,22 @@ struct TrackFacts {
   bool is_gpu = false;       // some event is of a category that only GPU rows have
   std::string name;          // thread_name, decoded
   std::optional<std::int64_t> sort_index;
+
+  // For gpu_rows.h.
+  std::vector<std::pair<std::string, std::uint64_t>> gpu_events;  // by gpu_of(), with their number
+  std::uint64_t flow_events = 0;                                  // of `events`
+  bool is_host = false;   // some event is of a category that only CPU threads have
+  std::string host_name;  // of the names: the last that is not that of a GPU row
+  std::string gpu_name;   // the last "stream 7"
+  // The events of this track are those of which GpuRowFinder says this; and the GPU of the row.
+  std::optional<std::string> said_gpu;
+  std::optional<std::string> gpu;
 };
 
 struct ProcessFacts {
-  std::string name;    // process_name, decoded
-  std::string labels;  // process_labels, decoded
+  std::string name;                // process_name, decoded
+  std::string labels;              // process_labels, decoded
+  std::string composer_name = {};  // the name that Composer gives, whatever torch writes over it
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.

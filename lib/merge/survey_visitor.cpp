@@ -1,5 +1,6 @@
 #include "merge/survey_visitor.h"
 
+#include "merge/gpu_rows.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
@@ -9,23 +10,42 @@
 namespace traceloom {
 namespace {
 
-// Categories that Kineto writes on GPU rows only, today's and old ones; as JSON text.
-bool is_gpu_category(std::string_view category) {
-  // The other frequent ones (cpu_op, python_function, user_annotation, ac2g) begin otherwise.
-  const char first = category.size() > 2 ? category[1] : '\0';
-  if (first != 'k' && first != 'g' && first != 'K' && first != 'M' && first != 'c') return false;
-  static constexpr std::array<std::string_view, 8> kCategories{
-      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
-      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
-  return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
-}
-
 // Metadata that the merge writes itself, once a rank or track.
 bool is_rewritten_metadata(std::string_view name) {
   static constexpr std::array<std::string_view, 8> kNames{
       "process_name",      "process_labels", "process_sort_index",      "thread_name",
       "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& track) {
+  const auto same = std::find_if(track.gpu_events.begin(), track.gpu_events.end(),
+                                 [&](const auto& one) { return one.first == gpu; });
+  if (same == track.gpu_events.end())
+    track.gpu_events.emplace_back(gpu, events);
+  else
+    same->second += events;
+}
+
+// Whether the track is of a GPU, of the CPU, or of both.
+void note_row(const Event& event, TrackFacts& track) {
+  if (is_flow_phase(event.phase)) {
+    ++track.flow_events;
+  } else if (const std::optional<std::string_view> gpu = gpu_of(event)) {
+    track.is_gpu = true;
+    count_gpu_event(*gpu, 1, track);
+  } else if (!track.is_host) {
+    track.is_host = is_host_category(event.text(Key::cat));
+  }
+}
+
+bool is_composer_name(std::string_view process) {
+  return process.starts_with("Rank ") && process.ends_with(" training loop process");
+}
+
+// Kineto's names for the rows of a GPU.
+bool is_gpu_row_name(std::string_view thread) {
+  return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
 // A name that a metadata event gives to a track or process.
@@ -153,7 +173,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   // without a B there is not written.
   if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
     ++track.events;
-    if (!track.is_gpu) track.is_gpu = is_gpu_category(event.text(Key::cat));
+    note_row(event, track);
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E')
@@ -198,6 +218,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
+  unfold_gpu_rows(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
@@ -219,7 +240,11 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
       continue;
     }
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
+    known[id].is_host |= chunk.tracks[i].is_host;
     known[id].events += chunk.tracks[i].events;
+    known[id].flow_events += chunk.tracks[i].flow_events;
+    for (const auto& [gpu, events] : chunk.tracks[i].gpu_events)
+      count_gpu_event(gpu, events, known[id]);
   }
 }
 
@@ -227,12 +252,20 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
 void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
   FileSurvey& survey = surveys_[file];
   for (const NameFact& fact : chunk.names) {
-    if (fact.key == "process_name") survey.processes[canonical_id(fact.pid)].name = fact.value;
+    if (fact.key == "process_name") {
+      ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
+      process.name = fact.value;
+      if (is_composer_name(fact.value)) process.composer_name = fact.value;
+    }
     if (fact.key == "process_labels") survey.processes[canonical_id(fact.pid)].labels = fact.value;
     const std::optional<std::uint32_t> track =
         track_ids_[file].find(fact.pid + std::string(1, '\0') + fact.tid);
     if (!track) continue;
-    if (fact.key == "thread_name") survey.tracks[*track].name = fact.value;
+    if (fact.key == "thread_name") {
+      TrackFacts& facts = survey.tracks[*track];
+      facts.name = fact.value;
+      (is_gpu_row_name(fact.value) ? facts.gpu_name : facts.host_name) = fact.value;
+    }
     if (fact.key == "thread_sort_index")
       survey.tracks[*track].sort_index = json_integer(fact.value);
   }

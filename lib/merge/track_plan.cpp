@@ -107,6 +107,10 @@ std::string process_title(const std::string& pid, const ProcessFacts* facts) {
   return pid.empty() ? "no pid" : "pid " + pid;
 }
 
+std::string gpu_title(const std::string& gpu) {
+  return gpu.empty() ? "GPU" : "GPU " + gpu;
+}
+
 std::string thread_title(const ThreadKey& key, const Thread& thread) {
   const std::string& tid = key.tid.text;
   std::string own = thread.name;
@@ -136,6 +140,21 @@ std::string rank_title(std::int64_t rank, const std::string& process, const std:
              : fmt::format("{} · {}", title, process);
 }
 
+std::string_view track_key(std::string_view pid, std::string_view tid, std::string& scratch) {
+  scratch.assign(pid);
+  scratch.push_back('\0');
+  scratch.append(tid);
+  return scratch;
+}
+
+std::string_view gpu_track_key(std::string_view pid, std::string_view tid, std::string_view gpu,
+                               std::string& scratch) {
+  track_key(pid, tid, scratch);
+  scratch.push_back('\0');
+  scratch.append(gpu);
+  return scratch;
+}
+
 // Gathers the threads of one file into the processes of their ranks.
 void add_file(const FileSurvey& survey, const FileRank& file_rank,
               std::map<std::int64_t, Process>& processes,
@@ -150,6 +169,7 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
     const bool is_foreign = file_rank.is_merged() ? pid.empty() : pid != main_pid;
     ThreadKey key{is_foreign, {pid}, {canonical_id(facts.tid)}};
     if (!key.is_foreign) key.pid.text.clear();
+    if (facts.gpu) key = {true, {*facts.gpu}, key.tid};  // as if torch had written it
     keys.emplace_back(rank, key);
     Process& process = processes[rank];
     const auto found = survey.processes.find(pid);
@@ -167,7 +187,8 @@ void add_file(const FileSurvey& survey, const FileRank& file_rank,
     if (process_facts != nullptr) thread.is_gpu |= is_gpu_label(process_facts->labels);
     thread.is_os_main |= !key.is_foreign && key.tid.text == pid;
     if (thread.name.empty()) thread.name = facts.name;
-    if (key.is_foreign) thread.process = process_title(pid, process_facts);
+    if (key.is_foreign)
+      thread.process = facts.gpu ? gpu_title(*facts.gpu) : process_title(pid, process_facts);
     if (was_merged && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
   }
 }
@@ -243,11 +264,16 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
     main_tids[rank] = main == nullptr ? 1 : process.threads.at(*main).tid;
   }
   files_.resize(surveys.size());
+  std::string scratch;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
       const TrackFacts& facts = surveys[file].tracks[i];
       const auto& [rank, key] = keys[file][i];
-      files_[file].keys.intern(facts.pid + std::string(1, '\0') + facts.tid);
+      const std::string_view pid = facts.pid;
+      files_[file].keys.intern(facts.said_gpu
+                                   ? gpu_track_key(pid, facts.tid, *facts.said_gpu, scratch)
+                                   : track_key(pid, facts.tid, scratch));
+      files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
       // Without events only metadata and counters of the process come here.
       const auto thread = processes[rank].threads.find(key);
       const std::uint32_t tid =
@@ -259,16 +285,22 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
                                      std::string& scratch) const {
-  scratch.assign(pid);
-  scratch.push_back('\0');
-  scratch.append(tid);
-  const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
+  const std::optional<std::uint32_t> track = files_[file].keys.find(track_key(pid, tid, scratch));
+  return track ? &files_[file].targets[*track] : nullptr;
+}
+
+const TrackTarget* TrackPlan::gpu_target(std::size_t file, std::string_view pid,
+                                         std::string_view tid, std::string_view said_gpu,
+                                         std::string& scratch) const {
+  const std::optional<std::uint32_t> track =
+      files_[file].keys.find(gpu_track_key(pid, tid, said_gpu, scratch));
   return track ? &files_[file].targets[*track] : nullptr;
 }
 
 bool TrackPlan::covers(const TrackPlan& other) const {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const FileTracks& tracks = other.files_[file];
+    if (files_[file].has_gpu_tracks != tracks.has_gpu_tracks) return false;
     for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
       const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
       if (!track || files_[file].targets[*track] != tracks.targets[i]) return false;

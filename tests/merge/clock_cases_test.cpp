@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -126,4 +127,70 @@ TEST_CASE("format case 24: a base behind the events is read to the last digit") 
   std::string text = events.object("\"schemaVersion\": 1");
   text.replace(text.rfind('}'), 1, ", \"baseTimeNanoseconds\": 1767189312000000003}");
   CHECK(shown(merge_texts({{"rank0.json", text}})) == Lines{"0:gemm@1767189312000000004"});
+}
+
+TEST_CASE("format case 25: one pid a rank, and no two threads on one row") {
+  const auto x = [](TraceText& text, std::string_view pid, std::string_view tid,
+                    std::string_view cat, std::string_view args = "") {
+    text.pid(pid).tid(tid).cat(cat).x("slice", 10, 5, args);
+  };
+  TraceText text;
+  x(text, "1166", "7", "cpu_op");
+  x(text, "1166", "7", "cpu_op");
+  for (int gpu = 0; gpu < 8; ++gpu)
+    x(text, std::to_string(gpu), "7", "kernel", fmt::format(R"({{"device": {}}})", gpu));
+  x(text, R"("Spans")", R"("PyTorch Profiler")", "Trace");
+  x(text, R"("Traces")", R"("Trace PyTorch Profiler")", "Trace");
+  x(text, R"("")", R"("")", "Trace");
+  x(text, "-1", "0", "overhead");
+  const std::string own = torch(text, 3);
+  // As Composer writes the same.
+  std::string folded = text.composer_rank(3, "40").array();
+  for (std::size_t at = 0; (at = folded.find("\"pid\": ", at)) != std::string::npos; ++at)
+    folded.replace(at + 7, folded.find(", \"tid", at) - at - 7, "3");
+  for (const std::string& file : {own, folded}) {
+    std::map<std::string, int> events_of_row;
+    for (const oracle::Json& event : events_of(merge_texts({{"rank3.json", file}}))) {
+      CHECK(text_of(event, "pid") == "3");
+      if (text_of(event, "ph") != "M") ++events_of_row[text_of(event, "tid")];
+    }
+    CHECK(events_of_row.size() == 13);
+    CHECK(events_of_row["7"] == 2);
+    CHECK(events_of_row["0"] == 0);
+  }
+}
+
+TEST_CASE("format case 29: two ranks with one correlation id have an arrow each") {
+  const auto file = [](int rank) {
+    TraceText text = TraceText().pid("60").tid("60").cat("cuda_runtime");
+    text.x("launch", 10, 5).cat("ac2g").with_id("s", "ac2g", 10, "7");
+    text.pid("0").tid("7").cat("kernel").x("gemm", 20, 5);
+    return torch(text.cat("ac2g").with_id("f", "ac2g", 20, "7"), rank);
+  };
+  std::map<std::string, std::string> ends_of_id;
+  for (const oracle::Json& event :
+       events_of(merge_texts({{"rank0.json", file(0)}, {"rank1.json", file(1)}})))
+    if (event.find("id") != nullptr)
+      ends_of_id[text_of(event, "id")] += text_of(event, "ph") + text_of(event, "pid");
+  CHECK(ends_of_id == std::map<std::string, std::string>{{"7", "s0f0"}, {"17", "s1f1"}});
+}
+
+TEST_CASE("format case 30: the cycles of a rank keep their arrows apart") {
+  const auto file = [](std::int64_t start_us) {
+    return TraceText()
+        .composer_rank(0, std::to_string(start_us))
+        .x("a", start_us, 5)
+        .with_id("s", "flow", start_us, "7")
+        .x("b", start_us + 10, 5)
+        .with_id("f", "flow", start_us + 10, "7")
+        .array();
+  };
+  std::map<std::string, std::string> ends_of_id;
+  for (const oracle::Json& event :
+       events_of(merge_texts({{"ep0-ba1-rank0.json", file(1'795'202'302'000'000)},
+                              {"ep0-ba9-rank0.json", file(1'795'202'303'000'000)}})))
+    if (event.find("id") != nullptr)
+      ends_of_id[text_of(event, "id")] += text_of(event, "ph") + text_of(event, "ts") + " ";
+  CHECK(ends_of_id ==
+        std::map<std::string, std::string>{{"7", "s0 f10 "}, {"17", "s1000000 f1000010 "}});
 }
