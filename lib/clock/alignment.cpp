@@ -27,6 +27,11 @@ bool is_moment(std::optional<std::int64_t> ns) {
   return ns && *ns > -kMaxMomentNs && *ns < kMaxMomentNs;
 }
 
+bool is_stronger_than_events(ClockMethod method) {
+  return method == ClockMethod::given || method == ClockMethod::sync ||
+         method == ClockMethod::sync_of_rank || method == ClockMethod::merged;
+}
+
 std::uint64_t distance(std::int64_t a, std::int64_t b) {
   const auto [low, high] = std::minmax(a, b);
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
@@ -74,10 +79,9 @@ class Aligner {
       placed_of_rank_[rank] = placed(syncs);
     }
     gather_cycles();
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-      decide(i);
-      map_times(i);
-    }
+    for (std::size_t i = 0; i < files_.size(); ++i) decide(i);
+    place_by_events();
+    for (std::size_t i = 0; i < files_.size(); ++i) map_times(i);
     count_no_clock();
     return std::move(clocks_);
   }
@@ -93,6 +97,8 @@ class Aligner {
   void decide(std::size_t file);
   bool apply_sync(std::size_t file);
   const Sync* sync_of_rank(const ClockFacts& file) const;
+  void place_by_events();
+  std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
   void count_no_clock();
 
@@ -258,6 +264,50 @@ void Aligner::decide(std::size_t file) {
     clock.method = ClockMethod::epoch;
 }
 
+// Files that share moments, by those.
+void Aligner::place_by_events() {
+  if (options_.align_by != AlignBy::any && options_.align_by != AlignBy::sync) return;
+  std::vector<SyncNode> nodes(files_.size());
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    nodes[i].events = files_[i].sync_events;
+    if (is_stronger_than_events(clocks_[i].method)) nodes[i].offset_ns = clocks_[i].offset_ns;
+  }
+  std::vector<std::size_t> placed;
+  bool is_first = true;  // of the groups without a clock sync
+  for (const std::vector<std::size_t>& group : connected_by_sync_events(nodes)) {
+    const bool has_anchor = std::any_of(group.begin(), group.end(), [&](std::size_t file) {
+      return nodes[file].offset_ns.has_value();
+    });
+    if (!has_anchor) {
+      const std::optional<std::size_t> root = root_of(group, std::exchange(is_first, false));
+      if (!root) continue;
+      nodes[*root].offset_ns = clocks_[*root].offset_ns;
+    }
+    placed.insert(placed.end(), group.begin(), group.end());
+  }
+  const std::vector<std::optional<SyncPlace>> places = place_by_sync_events(nodes);
+  for (const std::size_t file : placed) {
+    if (is_stronger_than_events(clocks_[file].method) || !places[file]) continue;
+    clocks_[file].method = ClockMethod::sync_event;
+    clocks_[file].offset_ns = places[file]->offset_ns;
+    clocks_[file].error_ns = places[file]->error_ns;
+  }
+}
+
+// The file whose clock is that of a group without any clock sync; nullopt when there is none to
+// compare it with other files by.
+std::optional<std::size_t> Aligner::root_of(const std::vector<std::size_t>& group,
+                                            bool is_first) const {
+  const auto has_clock = [&](std::size_t file) {
+    return clocks_[file].method != ClockMethod::none;
+  };
+  const auto root = std::find_if(group.begin(), group.end(), has_clock);
+  if (root != group.end()) return *root;
+  for (std::size_t file = 0; file < files_.size(); ++file)
+    if (has_clock(file)) return std::nullopt;
+  return is_first ? std::optional(group.front()) : std::nullopt;
+}
+
 void Aligner::map_times(std::size_t file) {
   const std::int64_t offset_ns = clocks_[file].offset_ns;
   const std::int64_t base_ns =
@@ -289,6 +339,8 @@ std::string_view to_string(ClockMethod method) {
       return "sync";
     case ClockMethod::sync_of_rank:
       return "sync_of_rank";
+    case ClockMethod::sync_event:
+      return "sync_event";
     case ClockMethod::base:
       return "base";
     case ClockMethod::epoch:

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/problems.h"
+#include "clock/sync_events.h"
 #include "clock/time_map.h"
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct ClockFacts {
   // the earliest of them. All else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
   std::optional<std::int64_t> first_relative_ns = {};
+  std::vector<SyncEvent> sync_events = {};  // in the time of the file
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   bool is_merged = false;  // all ranks in it are aligned already
 };
@@ -39,6 +41,7 @@ struct ClockFacts {
 enum class ClockMethod : std::uint8_t {
   sync,          // the file's own clock sync
   sync_of_rank,  // that of another file of its rank: of the same cycle, else the nearest in time
+  sync_event,    // moments that files stamped under one id (phase c)
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
   merged,        // aligned by an earlier merge
@@ -81,6 +84,10 @@ struct FileClock {
 // of the rank can be found so, by the order of the syncs. A cycle that the reference lacks starts a
 // new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
 // two ranks stay aligned to each other where the reference has lost a file.
+//
+// A file without a sync that shares sync_events with others goes by those, to the nearest file
+// with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix
+// times; where there is neither, to the first of them, but only if no other file has a clock.
 //
 // no_clock is counted for a file that has no evidence while another one has, and for a file with a
 // base or Unix ts of a rank without a sync while other ranks have some: what its clock differs

@@ -134,6 +134,7 @@ void SurveyVisitor::Chunk::add_async_id(const Event& event, std::string_view key
 }
 
 void SurveyVisitor::Chunk::add_ids(const Event& event) {
+  if (SyncMarks::is_mark(event)) evidence.add(event);
   if (is_flow_phase(event.phase)) {
     if (event.has(Key::id)) flow_ids.add(id_key(event.text(Key::id), scratch_));
   } else if (is_async_phase(event.phase)) {

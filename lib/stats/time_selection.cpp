@@ -35,6 +35,7 @@ class ClockReader : public FileVisitor {
     ClockEvidence& found = static_cast<ClockChunk&>(result).found;
     if (event.phase == 'M') return found.evidence.add(event);
     if (event.phase == 'E') return;
+    if (SyncMarks::is_mark(event)) found.evidence.add(event);
     const EventTiming timing = time_event(event, result.problems);
     if (timing.usable) found.starts.add(timing.start_ns);
   }

@@ -47,6 +47,15 @@ void place_relative_times(ClockFacts& file, const LostBase& base, const StartTim
   file.relative_base_ns = base.base_ns;
 }
 
+// Of a mixed file all on the clock of its Unix times.
+std::vector<SyncEvent> sync_events_of(const FileEvidence& evidence, const ClockFacts& file) {
+  std::vector<SyncEvent> events = evidence.sync_marks.events();
+  if (file.relative_base_ns)
+    for (SyncEvent& event : events)
+      event.moment_ns = TimeMap(*file.relative_base_ns, 0).mapped_or_same(event.moment_ns);
+  return events;
+}
+
 void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   const Problem problem =
       base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
@@ -72,6 +81,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     if (!file.is_merged) {
       file.sync_us = evidence[i].sync_us();
       file.error_bound_us = first_value(evidence[i].error_bounds);
+      file.sync_events = sync_events_of(evidence[i], file);
     }
     plan.facts.push_back(std::move(file));
   }

@@ -43,6 +43,7 @@ void keep_first(std::optional<Value>& first, const std::optional<Value>& later) 
 }  // namespace
 
 void FileEvidence::add(const Event& event) {
+  if (SyncMarks::is_mark(event)) sync_marks.add(event);
   if (event.phase != 'M') return;
   const std::string_view name = unquoted(event.text(Key::name));
   bool is_usable = true;
@@ -76,6 +77,7 @@ void FileEvidence::append(const FileEvidence& later) {
   rank_marks.add(later.rank_marks);
   syncs.add(later.syncs);
   error_bounds.add(later.error_bounds);
+  sync_marks.add(later.sync_marks);
   keep_first(distributed_rank, later.distributed_rank);
   keep_first(world_size, later.world_size);
   keep_first(top_level_rank, later.top_level_rank);

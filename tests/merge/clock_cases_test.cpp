@@ -194,3 +194,24 @@ TEST_CASE("format case 30: the cycles of a rank keep their arrows apart") {
   CHECK(ends_of_id ==
         std::map<std::string, std::string>{{"7", "s0 f10 "}, {"17", "s1000000 f1000010 "}});
 }
+
+TEST_CASE("format case 41: files that share a clock sync event meet there") {
+  const auto file = [](std::string_view ts, std::string_view issue_ts) {
+    return TraceText()
+        .raw(fmt::format(R"({{"ph": "c", "name": "clock_sync", "ts": {}, "pid": 1, "tid": 1, )"
+                         R"("args": {{"sync_id": "A"{}}}}})",
+                         ts, issue_ts))
+        .x("work", ts.data(), 5)
+        .compact();
+  };
+  const NamedTexts files{{"rank0.json", file("100.5", R"(, "issue_ts": 98.5)")},
+                         {"rank1.json", file("7000", "")}};
+  const std::string merged = merge_texts(files);
+  CHECK(shown(merged) ==
+        Lines{"0:work@100500", "0:clock_sync@100500", "1:work@99500", "1:clock_sync@99500"});
+  for (const oracle::Json& event : events_of(merged)) CHECK(text_of(event, "ph") != "c");
+  const MergeSummary summary = summary_of(files);
+  CHECK(summary.files[1].clock.method == ClockMethod::sync_event);
+  CHECK(summary.files[1].clock.offset_ns == -6'900'500);
+  CHECK(summary.files[1].clock.error_ns == 2000);
+}
