@@ -58,6 +58,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
      "relative times whose base the file does not have; the base was found again"},
     {"base_guessed", notice,
      "relative times that fit no base; put at the file's clock sync, which is a guess"},
+    {"clock_step", notice,
+     "the clock was set between this clock sync and the one before; nothing is interpolated "
+     "across that"},
     {"world_size_disagrees", notice, "another world size than in the files before; of two jobs?"},
 }};
 

@@ -70,6 +70,7 @@ enum class Problem : std::uint8_t {
   no_clock,
   base_restored,
   base_guessed,
+  clock_step,
   world_size_disagrees,
   count_  // not a kind: how many there are
 };

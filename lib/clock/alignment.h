@@ -59,8 +59,16 @@ enum class AlignBy : std::uint8_t {
 };
 std::optional<AlignBy> parse_align_by(std::string_view name);  // "auto", "sync", "base", "none"
 
+// What becomes of a rank with several clock syncs.
+enum class DriftMode : std::uint8_t {
+  constant,  // each file has the shift of its own sync; durations stay what they are
+  linear,    // the shift is interpolated between neighbouring syncs, and durations with it
+};
+std::optional<DriftMode> parse_drift_mode(std::string_view name);  // "constant", "linear"
+
 struct ClockOptions {
   AlignBy align_by = AlignBy::any;
+  DriftMode drift = DriftMode::constant;
   // By rank: added to the times of its files (and to their base, if they have one) in place of what
   // their syncs say.
   std::map<std::int64_t, std::int64_t> offsets = {};
@@ -74,7 +82,9 @@ struct FileClock {
   // How far two ranks may be apart in the file's cycle: the least bound that any of them gives,
   // plus 1 us for the two truncated stamps. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
-  ProblemCounts problems;  // no_clock; bad_sync
+  // Drift::ppm, at the file's sync; unknown where that is the only one.
+  std::optional<double> drift_ppm;
+  ProblemCounts problems;  // no_clock; bad_sync; clock_step
 };
 
 // One FileClock a file.
@@ -84,6 +94,11 @@ struct FileClock {
 // of the rank can be found so, by the order of the syncs. A cycle that the reference lacks starts a
 // new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
 // two ranks stay aligned to each other where the reference has lost a file.
+//
+// Drift is taken from the moments that the reference stamped, too. Between two of them the clock of
+// a rank may change by 500 ppm of the time between; where it jumps further, and further than the
+// errors of the syncs allow for, clock_step is counted for the files of the later one, and nothing
+// is interpolated.
 //
 // A file without a sync that shares sync_events with others goes by those, to the nearest file
 // with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix

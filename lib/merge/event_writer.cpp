@@ -17,6 +17,15 @@ std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
   return std::numeric_limits<std::int64_t>::max();
 }
 
+// From the new start to the new end, where the clock drifts; else what it was.
+std::int64_t moved_duration(const EventTiming& timing, std::int64_t start_ns,
+                            const TimeMap& times) {
+  if (!times.has_drift() || timing.duration_ns == 0) return timing.duration_ns;
+  std::int64_t end_ns = 0;
+  const bool fits = times.map(end_of(timing.start_ns, timing.duration_ns), end_ns);
+  return fits ? end_ns - start_ns : timing.duration_ns;
+}
+
 }  // namespace
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
@@ -68,11 +77,13 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   }
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
-  state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
+  const std::int64_t duration_ns = moved_duration(timing, start_ns, file.times);
+  state.last_ns = std::max(state.last_ns, end_of(start_ns, duration_ns));
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E'))
     return write_half(event, clean, start_ns, edit, state);
-  if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
+  if (event.phase == 'X' && (timing.rewrite || duration_ns != timing.duration_ns))
+    edit.set_time(Key::dur, duration_ns);
   edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import; those of many files have done their
   // work.

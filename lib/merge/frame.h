@@ -18,7 +18,8 @@ std::string head_of_trace(const MergePlan& plan);
 // done:
 //   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
 //   "offset_ns",
-//    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out":
+//    "error_ns", "drift_ppm" (where known), "events"}]}], "problems": [{"file", "kind", "count",
+//    "first_offset"}], "left_out":
 //    [{"path", "error"}]}
 // otherData.ranks has, per rank, the top-level values of its files that are not of the format
 // itself (of a file that was merged before: what its own otherData.ranks says).

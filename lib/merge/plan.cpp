@@ -95,6 +95,9 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
+  // Interpolated times are no whole microseconds.
+  sub_microsecond |= std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
+                                 [](const FileClock& clock) { return clock.times.has_drift(); });
   MergePlan plan{{}, TrackPlan(surveys, ranks), origin_ns, sub_microsecond, options.keep_begin_end};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
