@@ -95,10 +95,10 @@ struct FileClock {
 // new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
 // two ranks stay aligned to each other where the reference has lost a file.
 //
-// Drift is taken from the moments that the reference stamped, too. Between two of them the clock of
-// a rank may change by 500 ppm of the time between; where it jumps further, and further than the
-// errors of the syncs allow for, clock_step is counted for the files of the later one, and nothing
-// is interpolated.
+// Drift is taken from the moments that the reference stamped, too: between two of them the clock of
+// a rank may change by 500 ppm of the time between. Where the errors of the syncs are more than
+// that, nothing is known of drift. Where the clock jumps further than drift and errors allow for,
+// clock_step is counted for the files of the later sync. Nothing is interpolated in either case.
 //
 // A file without a sync that shares sync_events with others goes by those, to the nearest file
 // with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix

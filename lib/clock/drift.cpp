@@ -25,10 +25,14 @@ double drift_ppm(const SyncPoint& earlier, const SyncPoint& later) {
 ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later) {
   const Int128 elapsed = Int128{later.at_ns} - earlier.at_ns;
   const Int128 jump = magnitude(Int128{later.shift_ns} - earlier.shift_ns);
-  if (jump * 1'000'000 <= elapsed * kMaxDriftPpm) return ClockChange::drift;
-  const Int128 beyond_errors = jump - earlier.error_ns - later.error_ns;
-  return beyond_errors * 1'000'000 <= elapsed * kMaxDriftPpm ? ClockChange::unsure
-                                                             : ClockChange::step;
+  const Int128 error = Int128{earlier.error_ns} + later.error_ns;
+  const auto is_what_clocks_drift = [elapsed](Int128 change) {
+    return change * 1'000'000 <= elapsed * kMaxDriftPpm;
+  };
+  if (!is_what_clocks_drift(jump - error)) return ClockChange::step;
+  // Cycles that follow each other at once are apart by the noise of two barriers.
+  return is_what_clocks_drift(jump) && is_what_clocks_drift(error) ? ClockChange::drift
+                                                                   : ClockChange::unsure;
 }
 
 Drift drift_around(const std::vector<SyncPoint>& points, std::size_t index) {

@@ -21,9 +21,9 @@ struct SyncPoint {
 };
 
 enum class ClockChange : std::uint8_t {
-  drift,   // at most 500 ppm of the time between: what clocks do
-  unsure,  // more, but no more than the errors of the syncs allow for
-  step,    // the clock was set
+  drift,   // at most 500 ppm of the time between, and the errors of the syncs are no more either
+  unsure,  // the errors of the syncs may be all there is to it
+  step,    // more than clocks drift and syncs err: the clock was set
 };
 ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later);
 

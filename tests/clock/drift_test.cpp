@@ -22,6 +22,9 @@ TEST_CASE(
   CHECK(change_between(first, {kSecond, 502'100, 1000}) == ClockChange::unsure);
   CHECK(change_between(first, {kSecond, 502'101, 1000}) == ClockChange::step);
   CHECK(change_between(first, {kSecond, -501'901, 1000}) == ClockChange::step);
+  // Errors of more than the drift that they should show.
+  CHECK(change_between({0, 0, 250'000}, {kSecond, 40'000, 250'000}) == ClockChange::drift);
+  CHECK(change_between({0, 0, 250'000}, {kSecond, 40'000, 250'001}) == ClockChange::unsure);
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   CHECK(change_between({-kMax, kMax, 0}, {kMax, -kMax, 0}) == ClockChange::step);
 }
