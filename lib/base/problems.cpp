@@ -1,6 +1,7 @@
 #include "base/problems.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -63,6 +64,13 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
     {"no_clock", notice, "no clock evidence while other ranks have some; left unshifted"},
+    {"base_restored", notice,
+     "relative times whose base the file does not have; the base was found again"},
+    {"base_guessed", notice,
+     "relative times that fit no base; put at the file's clock sync, which is a guess"},
+    {"clock_step", notice,
+     "the clock was set between this clock sync and the one before; nothing is interpolated "
+     "across that"},
     {"world_size_disagrees", notice, "another world size than in the files before; of two jobs?"},
 }};
 
@@ -82,6 +90,16 @@ void ProblemCounts::add(Problem problem, std::uint64_t offset_bytes, std::uint64
 void ProblemCounts::add(const ProblemCounts& other) {
   for (std::size_t i = 0; i < slots_.size(); ++i)
     add(static_cast<Problem>(i), other.slots_[i].first_offset, other.slots_[i].count);
+  for (const auto& [problem, words] : other.explanations_) explain(problem, words);
+}
+
+void ProblemCounts::explain(Problem problem, std::string words) {
+  if (!words.empty()) explanations_.emplace(problem, std::move(words));
+}
+
+std::string_view ProblemCounts::explanation(Problem problem) const {
+  const auto found = explanations_.find(problem);
+  return found == explanations_.end() ? std::string_view() : found->second;
 }
 
 std::vector<Problem> ProblemCounts::kinds() const {

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +73,9 @@ enum class Problem : std::uint8_t {
   sync_conflict,
   bad_sync,
   no_clock,
+  base_restored,
+  base_guessed,
+  clock_step,
   world_size_disagrees,
   count_  // not a kind: how many there are
 };
@@ -89,10 +94,15 @@ class ProblemCounts {
  public:
   void add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count = 1);
   void add(const ProblemCounts& other);
+  // What is to be said of a problem beside its sentence: the values that disagree, say. The first
+  // explanation of a kind stays.
+  void explain(Problem problem, std::string words);
 
   std::uint64_t count(Problem problem) const { return slot(problem).count; }
   // The lowest offset, in the uncompressed text, at which the problem was met.
   std::uint64_t first_offset(Problem problem) const { return slot(problem).first_offset; }
+  // Empty when there is none.
+  std::string_view explanation(Problem problem) const;
   // The kinds that were met, in the order of the enum.
   std::vector<Problem> kinds() const;
   bool empty() const { return kinds().empty(); }
@@ -106,6 +116,7 @@ class ProblemCounts {
   const Slot& slot(Problem problem) const { return slots_[static_cast<std::size_t>(problem)]; }
 
   std::array<Slot, static_cast<std::size_t>(Problem::count_)> slots_{};
+  std::map<Problem, std::string> explanations_;  // few files have any
 };
 
 }  // namespace traceloom

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "base/problems.h"
+#include "clock/sync_events.h"
+#include "clock/time_map.h"
 
 #include <cstdint>
 #include <map>
@@ -27,6 +29,11 @@ struct ClockFacts {
   std::optional<std::int64_t> sync_us = {};  // the sync's moment, on the clock of base_ns or of ts
   std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
   std::optional<std::int64_t> first_ns = {};        // the earliest event, as the file has it
+  // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from, and
+  // the earliest of them. All else is about the Unix times.
+  std::optional<std::int64_t> relative_base_ns = {};
+  std::optional<std::int64_t> first_relative_ns = {};
+  std::vector<SyncEvent> sync_events = {};  // in the time of the file
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   bool is_merged = false;  // all ranks in it are aligned already
 };
@@ -34,6 +41,7 @@ struct ClockFacts {
 enum class ClockMethod : std::uint8_t {
   sync,          // the file's own clock sync
   sync_of_rank,  // that of another file of its rank: of the same cycle, else the nearest in time
+  sync_event,    // moments that files stamped under one id (phase c)
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
   merged,        // aligned by an earlier merge
@@ -51,8 +59,16 @@ enum class AlignBy : std::uint8_t {
 };
 std::optional<AlignBy> parse_align_by(std::string_view name);  // "auto", "sync", "base", "none"
 
+// What becomes of a rank with several clock syncs.
+enum class DriftMode : std::uint8_t {
+  constant,  // each file has the shift of its own sync; durations stay what they are
+  linear,    // the shift is interpolated between neighbouring syncs, and durations with it
+};
+std::optional<DriftMode> parse_drift_mode(std::string_view name);  // "constant", "linear"
+
 struct ClockOptions {
   AlignBy align_by = AlignBy::any;
+  DriftMode drift = DriftMode::constant;
   // By rank: added to the times of its files (and to their base, if they have one) in place of what
   // their syncs say.
   std::map<std::int64_t, std::int64_t> offsets = {};
@@ -60,11 +76,15 @@ struct ClockOptions {
 
 struct FileClock {
   ClockMethod method = ClockMethod::none;
-  std::int64_t offset_ns = 0;  // common time = file time + offset_ns
+  // Common time = file time + offset_ns: of all times but the relative ones of a mixed file.
+  std::int64_t offset_ns = 0;
+  TimeMap times = TimeMap();  // from file time to common time, for every event
   // How far two ranks may be apart in the file's cycle: the least bound that any of them gives,
   // plus 1 us for the two truncated stamps. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
-  ProblemCounts problems;  // no_clock; bad_sync
+  // Drift::ppm, at the file's sync; unknown where that is the only one.
+  std::optional<double> drift_ppm;
+  ProblemCounts problems;  // no_clock; bad_sync; clock_step
 };
 
 // One FileClock a file.
@@ -74,6 +94,15 @@ struct FileClock {
 // of the rank can be found so, by the order of the syncs. A cycle that the reference lacks starts a
 // new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
 // two ranks stay aligned to each other where the reference has lost a file.
+//
+// Drift is taken from the moments that the reference stamped, too: between two of them the clock of
+// a rank may change by 500 ppm of the time between. Where the errors of the syncs are more than
+// that, nothing is known of drift. Where the clock jumps further than drift and errors allow for,
+// clock_step is counted for the files of the later sync. Nothing is interpolated in either case.
+//
+// A file without a sync that shares sync_events with others goes by those, to the nearest file
+// with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix
+// times; where there is neither, to the first of them, but only if no other file has a clock.
 //
 // no_clock is counted for a file that has no evidence while another one has, and for a file with a
 // base or Unix ts of a rank without a sync while other ranks have some: what its clock differs

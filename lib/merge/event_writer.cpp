@@ -52,6 +52,15 @@ std::uint32_t counter_group(const Event& event, std::uint32_t track) {
                                     track);
 }
 
+// From the new start to the new end, where the clock drifts; else what it was.
+std::int64_t moved_duration(const EventTiming& timing, std::int64_t start_ns,
+                            const TimeMap& times) {
+  if (!times.has_drift() || timing.duration_ns == 0) return timing.duration_ns;
+  std::int64_t end_ns = 0;
+  const bool fits = times.map(end_of(timing.start_ns, timing.duration_ns), end_ns);
+  return fits ? end_ns - start_ns : timing.duration_ns;
+}
+
 }  // namespace
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
@@ -112,21 +121,23 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     return;
   }
   std::int64_t start_ns = 0;
-  if (__builtin_add_overflow(timing.start_ns, file.shift_ns, &start_ns)) {
+  if (!file.times.map(timing.start_ns, start_ns)) {
     state.problems.add(Problem::bad_timestamp, event.offset);
     return;
   }
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
-  state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
+  const std::int64_t duration_ns = moved_duration(timing, start_ns, file.times);
+  state.last_ns = std::max(state.last_ns, end_of(start_ns, duration_ns));
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
-  if (file.shift_ns != 0 || timing.rewrite) edit.set_time(Key::ts, start_ns);
+  if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
     edit_rare_fields(
         {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
         state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
-  if (event.phase == 'X' && timing.rewrite) edit.set_time(Key::dur, timing.duration_ns);
+  if (event.phase == 'X' && (timing.rewrite || duration_ns != timing.duration_ns))
+    edit.set_time(Key::dur, duration_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
@@ -198,6 +209,7 @@ void EventWriter::note_unplanned(const Event& event, WriteState& state) {
 
 // Neighbours are mostly of the same track. nullptr when the plan does not have it.
 const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
+  if (plan_.tracks.has_gpu_tracks(file_)) return find_unfolded_track(event, state);
   const std::string_view pid = event.text(Key::pid);
   const std::string_view tid = event.text(Key::tid);
   if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
@@ -208,6 +220,17 @@ const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state
     state.last_tid = tid;
   }
   return state.last_track;
+}
+
+const TrackTarget* EventWriter::find_unfolded_track(const Event& event, WriteState& state) const {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (const std::optional<std::string> gpu = state.gpu_rows.find(event)) {
+    const TrackTarget* const target = plan_.tracks.gpu_target(file_, pid, tid, *gpu, state.scratch);
+    // Arrows may end at a thread after all, and stray ends make no row.
+    if (target != nullptr) return target;
+  }
+  return plan_.tracks.target(file_, pid, tid, state.scratch);
 }
 
 }  // namespace traceloom

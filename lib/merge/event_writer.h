@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/event_block.h"
+#include "merge/gpu_rows.h"
 #include "merge/overlap_check.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
@@ -47,10 +48,12 @@ struct WriteState {
     last_ns = 0;
     unplanned.reset();
     overlaps.forget();
+    gpu_rows.reset();
   }
 
   OverlapCheck overlaps;
   std::string scratch;
+  GpuRowFinder gpu_rows;
   EventScanner scanner;  // reads events again that were repaired
   // The track that was looked up last.
   const TrackTarget* last_track = nullptr;
@@ -85,6 +88,7 @@ class EventWriter {
                 WriteState& state) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   const TrackTarget* find_track(const Event& event, WriteState& state) const;
+  const TrackTarget* find_unfolded_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
 
   const MergePlan& plan_;

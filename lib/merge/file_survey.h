@@ -13,6 +13,7 @@
 #include "merge/id_map.h"
 #include "scan/scan_files.h"
 #include "survey/file_evidence.h"
+#include "survey/start_times.h"
 
 #include <cstdint>
 #include <functional>
@@ -26,7 +27,7 @@
 
 namespace traceloom {
 
-// A (pid, tid) as the events write it.
+// A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
   std::string tid;
@@ -37,6 +38,16 @@ struct TrackFacts {
   bool has_global_async = false;  // async events whose id is not id2.local
   std::string name;               // thread_name, decoded
   std::optional<std::int64_t> sort_index;
+
+  // For gpu_rows.h.
+  std::vector<std::pair<std::string, std::uint64_t>> gpu_events;  // by gpu_of(), with their number
+  std::uint64_t flow_events = 0;                                  // of `events`
+  bool is_host = false;   // some event is of a category that only CPU threads have
+  std::string host_name;  // of the names: the last that is not that of a GPU row
+  std::string gpu_name;   // the last "stream 7"
+  // The events of this track are those of which GpuRowFinder says this; and the GPU of the row.
+  std::optional<std::string> said_gpu;
+  std::optional<std::string> gpu;
 };
 
 // What a merge of ours has noted of a process that it left a process of its own.
@@ -49,6 +60,7 @@ struct ProcessFacts {
   std::string name;    // process_name, decoded
   std::string labels;  // process_labels, decoded
   std::optional<BesideMain> beside_main = {};
+  std::string composer_name = {};  // the name that Composer gives, whatever torch writes over it
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.
@@ -73,10 +85,9 @@ struct FileSurvey {
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
                                                   // X even when B and E are kept
   std::uint64_t events = 0;                       // usable ones, without metadata
-  std::optional<std::int64_t> first_ns;           // earliest start of what will be written
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start
-  bool sub_microsecond = false;          // some time is no whole microsecond
-  std::vector<TopLevelEntry> top_level;  // strict JSON
+  StartTimes starts;                              // of what will be written
+  bool sub_microsecond = false;                   // some time is no whole microsecond
+  std::vector<TopLevelEntry> top_level;           // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };

@@ -103,6 +103,10 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.value(file.clock.offset_ns);
   json.key("error_ns");
   json.value(file.clock.error_ns);
+  if (file.clock.drift_ppm) {
+    json.key("drift_ppm");
+    json.value(*file.clock.drift_ppm);
+  }
   json.key("events");
   json.value(events);
   json.end_object();

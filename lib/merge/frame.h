@@ -21,7 +21,8 @@ std::string head_of_trace(const MergePlan& plan);
 // said beside their events may be large. otherData.traceloom says what was done:
 //   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
 //   "offset_ns",
-//    "error_ns", "events"}]}], "problems": [{"file", "kind", "count", "first_offset"}], "left_out":
+//    "error_ns", "drift_ppm" (where known), "events"}]}], "problems": [{"file", "kind", "count",
+//    "first_offset"}], "left_out":
 //    [{"path", "error"}]}
 // otherData.ranks has, per rank, the top-level values of its files that have no place beside the
 // events (of a file that was merged before: what its own otherData.ranks says).

@@ -90,8 +90,9 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
                            const PlanOptions& options) {
   if (options.origin == OriginKind::first_event) return clocks.origin_ns;
   const std::int64_t origin_ns = options.origin == OriginKind::keep ? 0 : options.origin_ns;
-  const bool has_events = std::any_of(surveys.begin(), surveys.end(),
-                                      [](const FileSurvey& survey) { return survey.first_ns; });
+  const bool has_events = std::any_of(surveys.begin(), surveys.end(), [](const FileSurvey& survey) {
+    return !survey.starts.empty();
+  });
   if (has_events && clocks.origin_ns < origin_ns)
     throw UsageError(
         fmt::format("--origin: the first event is {} before it; name {} or earlier, or min",
@@ -113,20 +114,23 @@ std::vector<std::int64_t> ranks_of(const FileRank& rank) {
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                     const PlanOptions& options) {
   std::vector<FileEvidence> evidence;
-  std::vector<std::optional<std::int64_t>> first_ns;
+  std::vector<StartTimes> starts;
   bool sub_microsecond = false;
   for (const FileSurvey& survey : surveys) {
     evidence.push_back(survey.evidence);
-    first_ns.push_back(survey.first_ns);
+    starts.push_back(survey.starts);
     sub_microsecond |= survey.sub_microsecond;
   }
   const std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
-  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, first_ns, options.clock);
+  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, starts, options.clock);
   if (options.clock.align_by != AlignBy::none)
     refuse_unknown_clocks(inputs, surveys, ranks, clocks);
   refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
+  // Interpolated times are no whole microseconds.
+  sub_microsecond |= std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
+                                 [](const FileClock& clock) { return clock.times.has_drift(); });
   MergePlan plan{.files = {},
                  .tracks = TrackPlan(surveys, ranks, options.pids),
                  .origin_ns = origin_ns,
@@ -150,7 +154,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     plan.files.push_back({inputs[i].path,
                           ranks[i],
                           clocks.clocks[i],
-                          clocks.clocks[i].offset_ns - origin_ns,
+                          clocks.clocks[i].times.since(origin_ns),
                           IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
                           merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
                                  : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),

@@ -36,7 +36,7 @@ struct FilePlan {
   std::string path;
   FileRank rank;
   FileClock clock;
-  std::int64_t shift_ns = 0;  // output time = file time + shift_ns
+  TimeMap times = TimeMap();  // from file time to output time
   IdMap flow_ids;
   IdMap bind_ids;
   HexIdMap async_ids;

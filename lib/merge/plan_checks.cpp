@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -18,13 +17,7 @@ enum class Recorder { composer, torch, other };
 
 Recorder recorder_of(const FileSurvey& survey) {
   if (!survey.evidence.rank_marks.empty()) return Recorder::composer;
-  static constexpr std::array<std::string_view, 3> kTorchKeys{"schemaVersion", "deviceProperties",
-                                                              "distributedInfo"};
-  const bool is_torch =
-      std::any_of(survey.top_level.begin(), survey.top_level.end(), [](const TopLevelEntry& entry) {
-        return std::find(kTorchKeys.begin(), kTorchKeys.end(), entry.key) != kTorchKeys.end();
-      });
-  return is_torch ? Recorder::torch : Recorder::other;
+  return survey.evidence.is_torch ? Recorder::torch : Recorder::other;
 }
 
 using Tracks = std::set<std::pair<std::string, std::string>>;
@@ -45,25 +38,16 @@ struct Presence {
   std::size_t file;
   Recorder recorder;
   bool has_clock;
-  std::int64_t offset_ns;
+  CommonTimes times;
   const FileSurvey* survey;
-
-  std::int64_t first_ns() const { return moved(*survey->first_ns); }
-  std::int64_t last_ns() const { return moved(survey->last_ns); }
-
- private:
-  // What does not fit has no place in the output either.
-  std::int64_t moved(std::int64_t ns) const {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(ns, offset_ns, &sum) ? ns : sum;
-  }
 };
 
 bool are_at_the_same_time(const Presence& a, const Presence& b) {
-  const bool is_same = a.first_ns() == b.first_ns() && a.last_ns() == b.last_ns() &&
+  const bool is_same = a.times.first_ns == b.times.first_ns && a.times.last_ns == b.times.last_ns &&
                        a.survey->events == b.survey->events;
   if (!a.has_clock || !b.has_clock) return is_same;
-  return is_same || std::max(a.first_ns(), b.first_ns()) < std::min(a.last_ns(), b.last_ns());
+  return is_same ||
+         std::max(a.times.first_ns, b.times.first_ns) < std::min(a.times.last_ns, b.times.last_ns);
 }
 
 bool are_duplicates(const Presence& a, const Presence& b) {
@@ -78,7 +62,7 @@ void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<F
   const auto is_known = [](const FileClock& clock) { return clock.method != ClockMethod::none; };
   if (std::none_of(clocks.clocks.begin(), clocks.clocks.end(), is_known)) return;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!is_known(clocks.clocks[i]) && surveys[i].first_ns)
+    if (!is_known(clocks.clocks[i]) && !surveys[i].starts.empty())
       throw Error(
           inputs[i].path,
           fmt::format("rank {0} has no clock sync and no base time, while other files have; "
@@ -91,9 +75,9 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
                        const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (ranks[i].is_merged() || !surveys[i].first_ns) continue;
+    if (ranks[i].is_merged() || surveys[i].starts.empty()) continue;
     const Presence file{i, recorder_of(surveys[i]), clocks.clocks[i].method != ClockMethod::none,
-                        clocks.clocks[i].offset_ns, &surveys[i]};
+                        common_times(surveys[i].starts, clocks.clocks[i].times), &surveys[i]};
     std::vector<Presence>& others = files_of_rank[ranks[i].rank];
     const auto twin = std::find_if(others.begin(), others.end(), [&](const Presence& other) {
       return are_duplicates(other, file);

@@ -1,6 +1,7 @@
 #include "merge/rank_parts.h"
 
 #include "clock/alignment.h"
+#include "survey/start_times.h"
 
 #include <algorithm>
 #include <map>
@@ -14,20 +15,22 @@ std::vector<std::int64_t> ranks_of(const MergePlan& plan, std::size_t file) {
   return plan.tracks.ranks_of(file);
 }
 
+// Floored to a whole microsecond.
 std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
                             const std::vector<std::size_t>& files) {
   std::vector<ClockFacts> facts;
   std::vector<FileClock> clocks;
   for (const std::size_t file : files) {
-    if (!surveys[file].first_ns) continue;
-    facts.push_back({.first_ns = surveys[file].first_ns});
-    clocks.push_back(plan.files[file].clock);
+    if (surveys[file].starts.empty()) continue;
+    facts.push_back(
+        {.first_ns = common_times(surveys[file].starts, plan.files[file].clock.times).first_ns});
+    clocks.emplace_back();
   }
   return facts.empty() ? plan.origin_ns : common_origin_ns(facts, clocks);
 }
 
 void move_origin(MergePlan& plan, std::int64_t origin_ns) {
-  for (FilePlan& file : plan.files) file.shift_ns -= origin_ns - plan.origin_ns;
+  for (FilePlan& file : plan.files) file.times = file.clock.times.since(origin_ns);
   plan.origin_ns = origin_ns;
 }
 

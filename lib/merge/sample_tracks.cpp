@@ -49,7 +49,7 @@ void append_sample(std::string& out, std::string_view sample, const FilePlan& fi
     if (key == "ts") {
       append(key, {});
       std::int64_t ns = 0;
-      if (__builtin_add_overflow(time_sample(sample).value_or(0), file.shift_ns, &ns)) ns = 0;
+      if (!file.times.map(time_sample(sample).value_or(0), ns)) ns = 0;
       append_microseconds(out, ns);
     } else if (key == "sf" && value != "null") {
       append(key, {});

@@ -4,6 +4,7 @@
 #include "base/json_walk.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
+#include "merge/gpu_rows.h"
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
 #include "merge/top_level_rules.h"
@@ -11,28 +12,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
-
-void keep_least(std::optional<std::int64_t>& least, std::int64_t ns) {
-  if (ns != kNoTime) least = std::min(least.value_or(ns), ns);
-}
-
-// Categories that Kineto writes on GPU rows only, today's and old ones; as JSON text.
-bool is_gpu_category(std::string_view category) {
-  // The other frequent ones (cpu_op, python_function, user_annotation, ac2g) begin otherwise.
-  const char first = category.size() > 2 ? category[1] : '\0';
-  if (first != 'k' && first != 'g' && first != 'K' && first != 'M' && first != 'c') return false;
-  static constexpr std::array<std::string_view, 8> kCategories{
-      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
-      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
-  return std::find(kCategories.begin(), kCategories.end(), category) != kCategories.end();
-}
 
 // Metadata that the merge writes itself, once a rank or track.
 bool is_rewritten_metadata(std::string_view name) {
@@ -40,6 +23,36 @@ bool is_rewritten_metadata(std::string_view name) {
       "process_name",      "process_labels", "process_sort_index",      "thread_name",
       "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& track) {
+  const auto same = std::find_if(track.gpu_events.begin(), track.gpu_events.end(),
+                                 [&](const auto& one) { return one.first == gpu; });
+  if (same == track.gpu_events.end())
+    track.gpu_events.emplace_back(gpu, events);
+  else
+    same->second += events;
+}
+
+// Whether the track is of a GPU, of the CPU, or of both.
+void note_row(const Event& event, TrackFacts& track) {
+  if (is_flow_phase(event.phase)) {
+    ++track.flow_events;
+  } else if (const std::optional<std::string_view> gpu = gpu_of(event)) {
+    track.is_gpu = true;
+    count_gpu_event(*gpu, 1, track);
+  } else if (!track.is_host) {
+    track.is_host = is_host_category(event.text(Key::cat));
+  }
+}
+
+bool is_composer_name(std::string_view process) {
+  return process.starts_with("Rank ") && process.ends_with(" training loop process");
+}
+
+// Kineto's names for the rows of a GPU.
+bool is_gpu_row_name(std::string_view thread) {
+  return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
 // A name that a metadata event gives to a track or process.
@@ -68,8 +81,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   StringTable counters;
   std::uint32_t frame_groups = 0;
   std::uint64_t events = 0;
-  std::int64_t first_ns = kNoTime;
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  StartTimes starts;
   bool sub_microsecond = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
 
@@ -137,6 +149,7 @@ void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, st
 }
 
 void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track) {
+  if (SyncMarks::is_mark(event)) evidence.add(event);
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
     if (!key.empty()) flow_ids.add(key);
@@ -187,8 +200,7 @@ void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
 void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
   const std::string_view args = event.text(Key::args);
   if (!is_strict_json(args)) return;
-  if (const auto first = first_time_in_args(event.phase, args, start_ns))
-    first_ns = std::min(first_ns, *first);
+  if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
 }
 
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs)
@@ -221,13 +233,15 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   // without a B there is not written.
   if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
     ++track.events;
-    if (!track.is_gpu) track.is_gpu = is_gpu_category(event.text(Key::cat));
+    note_row(event, track);
   } else if (event.phase == 'C') {
     track.has_counters = true;
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
-  if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
-  chunk.last_ns = std::max(chunk.last_ns, timing.start_ns);
+  if (event.phase != 'E')
+    chunk.starts.add(timing.start_ns);
+  else
+    chunk.starts.add_end(timing.start_ns);
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
@@ -268,8 +282,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   }
   survey.events += chunk.events;
   survey.sub_microsecond |= chunk.sub_microsecond;
-  keep_least(survey.first_ns, chunk.first_ns);
-  survey.last_ns = std::max(survey.last_ns, chunk.last_ns);
+  survey.starts.add(chunk.starts);
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
@@ -282,6 +295,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
+  unfold_gpu_rows(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
@@ -306,7 +320,11 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
     known[id].has_counters |= chunk.tracks[i].has_counters;
     known[id].has_global_async |= chunk.tracks[i].has_global_async;
+    known[id].is_host |= chunk.tracks[i].is_host;
     known[id].events += chunk.tracks[i].events;
+    known[id].flow_events += chunk.tracks[i].flow_events;
+    for (const auto& [gpu, events] : chunk.tracks[i].gpu_events)
+      count_gpu_event(gpu, events, known[id]);
   }
 }
 
@@ -314,7 +332,11 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
 void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
   FileSurvey& survey = surveys_[file];
   for (const NameFact& fact : chunk.names) {
-    if (fact.key == "process_name") survey.processes[canonical_id(fact.pid)].name = fact.value;
+    if (fact.key == "process_name") {
+      ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
+      process.name = fact.value;
+      if (is_composer_name(fact.value)) process.composer_name = fact.value;
+    }
     if (fact.key == "process_labels") survey.processes[canonical_id(fact.pid)].labels = fact.value;
     if (fact.key == "process" || fact.key == "source_pid") {
       std::optional<BesideMain>& beside = survey.processes[canonical_id(fact.pid)].beside_main;
@@ -324,7 +346,11 @@ void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
     const std::optional<std::uint32_t> track =
         track_ids_[file].find(fact.pid + std::string(1, '\0') + fact.tid);
     if (!track) continue;
-    if (fact.key == "thread_name") survey.tracks[*track].name = fact.value;
+    if (fact.key == "thread_name") {
+      TrackFacts& facts = survey.tracks[*track];
+      facts.name = fact.value;
+      (is_gpu_row_name(fact.value) ? facts.gpu_name : facts.host_name) = fact.value;
+    }
     if (fact.key == "thread_sort_index")
       survey.tracks[*track].sort_index = json_integer(fact.value);
   }

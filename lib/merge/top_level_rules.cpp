@@ -45,7 +45,7 @@ void add_samples(FileSurvey& survey, const TopLevelEntry& entry) {
   for_each_element(entry.value, [&](std::string_view sample) {
     const std::optional<std::int64_t> time = time_sample(sample);
     if (!time) return survey.problems.add(Problem::bad_timestamp, entry.offset);
-    survey.first_ns = std::min(survey.first_ns.value_or(*time), *time);
+    survey.starts.add(*time);
     survey.sub_microsecond |= *time % 1000 != 0;
     if (survey.evidence.was_merged_by_us()) add_group(survey, find_member(sample, "sf"));
   });
@@ -119,7 +119,7 @@ void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
   const bool has_one_owner = std::all_of(owners.begin(), owners.end(),
                                          [&](std::size_t file) { return file == owners[0]; });
   for (const std::size_t file : owners)
-    plan.files[file].keeps_subtraces = has_one_owner && plan.files[file].shift_ns == 0;
+    plan.files[file].keeps_subtraces = has_one_owner && plan.files[file].times == TimeMap();
   for (std::size_t file = 0; file < surveys.size(); ++file)
     for (const TopLevelEntry& entry : surveys[file].top_level)
       if (rule_of(entry.key) == TopLevelRule::subtrace && !is_empty_value(entry.value) &&

@@ -123,6 +123,27 @@ std::string find_main_pid(const FileSurvey& survey) {
   return best;
 }
 
+// Of a process beside the main one.
+std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
+  if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
+  return process_title(pid, process);
+}
+
+std::string_view track_key(std::string_view pid, std::string_view tid, std::string& scratch) {
+  scratch.assign(pid);
+  scratch.push_back('\0');
+  scratch.append(tid);
+  return scratch;
+}
+
+std::string_view gpu_track_key(std::string_view pid, std::string_view tid, std::string_view gpu,
+                               std::string& scratch) {
+  track_key(pid, tid, scratch);
+  scratch.push_back('\0');
+  scratch.append(gpu);
+  return scratch;
+}
+
 // Gathers the threads of one file into the processes of the output.
 class FileTracksReader {
  public:
@@ -155,7 +176,7 @@ class FileTracksReader {
                                                   : ProcessKey{rank, false, {}},
                       thread};
     Process& process = processes_[place.process];
-    name(process, place, pid, process_facts);
+    name(process, place, facts, pid, process_facts);
     process.has_counters |= facts.has_counters;
     if (process_facts != nullptr && !process_facts->labels.empty() &&
         (facts.events > 0 || facts.has_counters) &&
@@ -171,6 +192,7 @@ class FileTracksReader {
   ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
                        const ProcessFacts* process) const {
     const std::string tid = canonical_id(facts.tid);
+    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
     if (!rank_.is_merged())
       return pid == main_pid_ ? ThreadKey{false, {}, {tid}} : ThreadKey{true, {pid}, {tid}};
     if (process != nullptr && process->beside_main)
@@ -178,13 +200,14 @@ class FileTracksReader {
     return {pid.empty(), {}, {tid}};
   }
 
-  void name(Process& process, const Place& place, const std::string& pid,
+  void name(Process& process, const Place& place, const TrackFacts& track, const std::string& pid,
             const ProcessFacts* facts) const {
     if (!process.name.empty()) return;
     const std::int64_t rank = place.process.rank;
     if (place.process.is_foreign) {
-      process.name = process_title_of_rank(rank, pid, facts);
-      process.title = process_title(pid, facts);
+      process.title = title_of(track, pid, facts);
+      process.name = track.gpu ? fmt::format("rank {} · {}", rank, process.title)
+                               : process_title_of_rank(rank, pid, facts);
     } else if (!place.thread.is_foreign && facts != nullptr) {
       process.name = rank_title(rank, facts->name, pid);
     }
@@ -200,7 +223,7 @@ class FileTracksReader {
         place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
     if (thread.name.empty()) thread.name = facts.name;
     if (place.thread.is_foreign && !place.process.is_foreign)
-      thread.process = process_title(pid, process);
+      thread.process = title_of(facts, pid, process);
     if (was_merged_ && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
   }
 
@@ -353,12 +376,16 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
       ranks_.push_back(process->first.rank);
   }
   files_.resize(surveys.size());
+  std::string scratch;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
       const TrackFacts& facts = surveys[file].tracks[i];
       const Process& process = process_of(processes, places[file][i].process);
-      files_[file].keys.intern(facts.pid + std::string(1, '\0') + facts.tid);
+      files_[file].keys.intern(facts.said_gpu
+                                   ? gpu_track_key(facts.pid, facts.tid, *facts.said_gpu, scratch)
+                                   : track_key(facts.pid, facts.tid, scratch));
+      files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
       // Without events only metadata and counters of the process come here.
       const auto thread = process.threads.find(places[file][i].thread);
       const std::uint32_t tid =
@@ -369,6 +396,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
       files_[file].targets.push_back(
           {std::to_string(process.pid), std::to_string(tid), places[file][i].process.rank, number});
       const std::string pid = canonical_id(facts.pid);
+      if (facts.gpu) continue;  // what is of the pid itself is the CPU's
       files_[file].processes.try_emplace(
           pid, ProcessTarget{std::to_string(process.pid),
                              title_in_process(surveys[file], pid, places[file][i])});
@@ -384,10 +412,15 @@ std::vector<std::int64_t> TrackPlan::ranks_of(std::size_t file) const {
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
                                      std::string& scratch) const {
-  scratch.assign(pid);
-  scratch.push_back('\0');
-  scratch.append(tid);
-  const std::optional<std::uint32_t> track = files_[file].keys.find(scratch);
+  const std::optional<std::uint32_t> track = files_[file].keys.find(track_key(pid, tid, scratch));
+  return track ? &files_[file].targets[*track] : nullptr;
+}
+
+const TrackTarget* TrackPlan::gpu_target(std::size_t file, std::string_view pid,
+                                         std::string_view tid, std::string_view said_gpu,
+                                         std::string& scratch) const {
+  const std::optional<std::uint32_t> track =
+      files_[file].keys.find(gpu_track_key(pid, tid, said_gpu, scratch));
   return track ? &files_[file].targets[*track] : nullptr;
 }
 
@@ -399,6 +432,7 @@ const ProcessTarget* TrackPlan::process(std::size_t file, const std::string& pid
 bool TrackPlan::covers(const TrackPlan& other) const {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const FileTracks& tracks = other.files_[file];
+    if (files_[file].has_gpu_tracks != tracks.has_gpu_tracks) return false;
     for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
       const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
       if (!track || files_[file].targets[*track] != tracks.targets[i]) return false;

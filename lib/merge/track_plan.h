@@ -75,6 +75,11 @@ class TrackPlan {
                             std::string& scratch) const;
   // Of the process with that canonical pid; nullptr when the survey saw no such track.
   const ProcessTarget* process(std::size_t file, const std::string& pid) const;
+  // The same on the row of a GPU, by what GpuRowFinder says of the event; only of files that have
+  // such rows beside CPU threads of the same pid.
+  const TrackTarget* gpu_target(std::size_t file, std::string_view pid, std::string_view tid,
+                                std::string_view said_gpu, std::string& scratch) const;
+  bool has_gpu_tracks(std::size_t file) const { return files_[file].has_gpu_tracks; }
   // True when it has every track of `other`, which is of the same files, at the same place.
   bool covers(const TrackPlan& other) const;
   // Ascending by rank; of a rank its main process, its GPUs, the rest. Every rank of an input is
@@ -87,9 +92,10 @@ class TrackPlan {
 
  private:
   struct FileTracks {
-    StringTable keys;  // pid, '\0', tid
+    StringTable keys;  // pid, '\0', tid, and for GPU rows beside CPU threads: '\0', gpu
     std::vector<TrackTarget> targets;
     std::map<std::string, ProcessTarget> processes;  // by canonical pid
+    bool has_gpu_tracks = false;
   };
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;

@@ -13,6 +13,10 @@ void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts
     json.value(problems.count(problem));
     json.key("first_offset");
     json.value(problems.first_offset(problem));
+    if (const std::string_view detail = problems.explanation(problem); !detail.empty()) {
+      json.key("detail");
+      json.value(detail);
+    }
     json.end_object();
   }
 }

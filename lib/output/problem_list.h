@@ -13,7 +13,8 @@
 
 namespace traceloom {
 
-// One {"file", "kind", "count", "first_offset"} a kind, into the array that is open.
+// One {"file", "kind", "count", "first_offset"} a kind, with "detail" where there is more to say,
+// into the array that is open.
 void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts& problems);
 
 }  // namespace traceloom

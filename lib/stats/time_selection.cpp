@@ -6,22 +6,17 @@
 #include "survey/file_evidence.h"
 #include "survey/ranks.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
 namespace traceloom {
 namespace {
 
-__extension__ typedef __int128 Int128;
-
 // What is known of the clock of a file, or of a chunk of it.
 struct ClockEvidence {
   FileEvidence evidence;
-  std::optional<std::int64_t> first_ns;
+  StartTimes starts;
   bool failed = false;
-
-  void include(std::int64_t ns) { first_ns = first_ns ? std::min(*first_ns, ns) : ns; }
 };
 
 struct ClockChunk : ChunkResult {
@@ -40,14 +35,15 @@ class ClockReader : public FileVisitor {
     ClockEvidence& found = static_cast<ClockChunk&>(result).found;
     if (event.phase == 'M') return found.evidence.add(event);
     if (event.phase == 'E') return;
+    if (SyncMarks::is_mark(event)) found.evidence.add(event);
     const EventTiming timing = time_event(event, result.problems);
-    if (timing.usable) found.include(timing.start_ns);
+    if (timing.usable) found.starts.add(timing.start_ns);
   }
 
   void take(ChunkResult& result, std::size_t file) override {
     const ClockEvidence& found = static_cast<ClockChunk&>(result).found;
     files_[file].evidence.append(found.evidence);
-    if (found.first_ns) files_[file].include(*found.first_ns);
+    files_[file].starts.add(found.starts);
   }
 
   void end_file(std::size_t file, const FileEnd& end) override {
@@ -63,12 +59,6 @@ class ClockReader : public FileVisitor {
   std::vector<ClockEvidence> files_;
   bool keep_going_;
 };
-
-std::int64_t saturated(Int128 ns) {
-  constexpr Int128 kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::clamp(ns, kLeast, kMost));
-}
 
 // `text` is empty, for no bound, or a duration; false when it is neither.
 bool parse_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
@@ -102,23 +92,23 @@ std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
   std::vector<std::size_t> readable;
   std::vector<Input> readable_inputs;
   std::vector<FileEvidence> evidence;
-  std::vector<std::optional<std::int64_t>> first_ns;
+  std::vector<StartTimes> starts;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (reader.files()[i].failed) continue;
     readable.push_back(i);
     readable_inputs.push_back(inputs[i]);
     evidence.push_back(reader.files()[i].evidence);
-    first_ns.push_back(reader.files()[i].first_ns);
+    starts.push_back(reader.files()[i].starts);
   }
   const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
-  const ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, first_ns);
+  const ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
 
   std::vector<TimeWindow> windows(inputs.size());
   for (std::size_t i = 0; i < readable.size(); ++i) {
-    const Int128 zero = Int128{plan.origin_ns} - plan.clocks[i].offset_ns;
     TimeWindow& window = windows[readable[i]];
-    if (selection.from_ns) window.from_ns = saturated(zero + *selection.from_ns);
-    if (selection.to_ns) window.to_ns = saturated(zero + *selection.to_ns);
+    window.times = plan.clocks[i].times.since(plan.origin_ns);
+    window.from_ns = selection.from_ns.value_or(window.from_ns);
+    window.to_ns = selection.to_ns.value_or(window.to_ns);
   }
   return windows;
 }

@@ -6,6 +6,7 @@
 //   windows[file].contains(start_ns)
 #pragma once
 
+#include "clock/time_map.h"
 #include "input/input_list.h"
 #include "scan/scan_files.h"
 
@@ -29,12 +30,16 @@ struct TimeSelection {
   static std::optional<TimeSelection> parse(std::string_view text);
 };
 
-// Half-open, in one file's own time.
+// Asked by one file's own times; half-open.
 struct TimeWindow {
+  TimeMap times = TimeMap();  // of the file, to the time in which the window is
   std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
 
-  bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
+  bool contains(std::int64_t start_ns) const {
+    std::int64_t ns = 0;
+    return times.map(start_ns, ns) && ns >= from_ns && ns < to_ns;
+  }
 };
 
 // Reads all files once, for their clocks (survey/clock_plan.h); one window a file. A file that

@@ -2,17 +2,17 @@
 // commands.
 //
 //   std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
-//   ClockPlan plan = plan_clocks(inputs, evidence, ranks, first_ns);
-//   common_ns = file_ns + plan.clocks[file].offset_ns - plan.origin_ns;
+//   ClockPlan plan = plan_clocks(inputs, evidence, ranks, starts);
+//   plan.clocks[file].times.since(plan.origin_ns).map(file_ns, common_ns);
 #pragma once
 
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "survey/file_evidence.h"
 #include "survey/ranks.h"
+#include "survey/start_times.h"
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace traceloom {
@@ -23,16 +23,17 @@ struct ClockPlan {
   std::int64_t origin_ns = 0;     // the earliest event on the common clock, floored to 1 us
 };
 
-// All vectors have one entry an input; `first_ns` is the earliest event of the file in its own
-// time, nullopt when it has none.
+// All vectors have one entry an input; `starts` are the times of its events.
+//
+// A base that a file lacks is found again where that can be done (lost_base.h), and counted as
+// base_restored, or as base_guessed.
 //
 // The sync of a file is its first clock_sync_timestamp_us event, else the top-level key of that
 // name; each different value beside it is counted as sync_conflict. A merged file goes by its base
 // alone: its syncs are those of its ranks and have done their work. world_size_disagrees is counted
 // for a file that names another world size than the first file that names one.
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
-                      const std::vector<FileRank>& ranks,
-                      const std::vector<std::optional<std::int64_t>>& first_ns,
+                      const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options = {});
 
 }  // namespace traceloom

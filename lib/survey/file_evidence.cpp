@@ -4,6 +4,7 @@
 #include "survey/json_member.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -27,6 +28,13 @@ std::optional<std::int64_t> base_time(const TopLevelParser& top_level) {
   return std::nullopt;
 }
 
+bool has_torch_key(const TopLevelParser& top_level) {
+  static constexpr std::array<std::string_view, 3> kKeys{"schemaVersion", "deviceProperties",
+                                                         "distributedInfo"};
+  return std::any_of(kKeys.begin(), kKeys.end(),
+                     [&](std::string_view key) { return !top_level.value(key).empty(); });
+}
+
 template <class Value>
 void keep_first(std::optional<Value>& first, const std::optional<Value>& later) {
   if (!first) first = later;
@@ -35,6 +43,7 @@ void keep_first(std::optional<Value>& first, const std::optional<Value>& later) 
 }  // namespace
 
 void FileEvidence::add(const Event& event) {
+  if (SyncMarks::is_mark(event)) sync_marks.add(event);
   if (event.phase != 'M') return;
   const std::string_view name = unquoted(event.text(Key::name));
   bool is_usable = true;
@@ -58,6 +67,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   top_level_sync_us = json_integer(sync);
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level);
+  is_torch = has_torch_key(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
     if (const std::string ours = json_member(other, "traceloom"); !ours.empty())
       merged_by = decoded(json_member(ours, "version"));
@@ -67,13 +77,19 @@ void FileEvidence::append(const FileEvidence& later) {
   rank_marks.add(later.rank_marks);
   syncs.add(later.syncs);
   error_bounds.add(later.error_bounds);
+  sync_marks.add(later.sync_marks);
   keep_first(distributed_rank, later.distributed_rank);
   keep_first(world_size, later.world_size);
   keep_first(top_level_rank, later.top_level_rank);
   keep_first(top_level_sync_us, later.top_level_sync_us);
   keep_first(base_ns, later.base_ns);
+  is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
   problems.add(later.problems);
+}
+
+std::optional<std::int64_t> FileEvidence::sync_us() const {
+  return syncs.empty() ? top_level_sync_us : std::optional(syncs.front().value);
 }
 
 bool FileEvidence::has_several_ranks() const {

@@ -1,7 +1,7 @@
 // FileEvidence: what a file says about its rank and its clock, gathered event by event.
 //
 //   FileEvidence evidence;
-//   for (each event) evidence.add(event);        // looks at metadata (M) only
+//   for (each event) evidence.add(event);        // looks at metadata (M) and clock syncs (c)
 //   evidence.add_top_level(parser);
 //   evidence.append(evidence_of_the_next_chunk);
 #pragma once
@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "scan/top_level.h"
 #include "survey/distinct_marks.h"
+#include "survey/sync_marks.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@ struct FileEvidence {
   DistinctMarks rank_marks;    // `global_rank` events, as Composer writes one per cycle and rank
   DistinctMarks syncs;         // `clock_sync_timestamp_us` events
   DistinctMarks error_bounds;  // `clock_sync_error_bound` events, in microseconds
+  SyncMarks sync_marks;        // clock syncs that events name (c)
   std::optional<std::int64_t> distributed_rank;   // distributedInfo.rank
   std::optional<std::int64_t> world_size;         // distributedInfo.world_size
   std::optional<std::int64_t> top_level_rank;     // global_rank beside traceEvents
@@ -28,16 +30,19 @@ struct FileEvidence {
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
   // (clang).
   std::optional<std::int64_t> base_ns;
+  bool is_torch = false;   // has top-level keys that only torch.profiler (Kineto) writes
   std::string merged_by;   // otherData.traceloom.version: a merge of ours wrote the file
   ProblemCounts problems;  // bad_sync: a sync or its error bound is no whole number
 
-  // Metadata events only; any other event costs one compare.
+  // Metadata and clock syncs; any other event costs one compare or two.
   void add(const Event& event);
   // What stands around the events; once, when the file has been read to its end.
   void add_top_level(const TopLevelParser& top_level);
   // What a later part of the same file says.
   void append(const FileEvidence& later);
 
+  // The clock sync that counts: of the first event, else the top-level key.
+  std::optional<std::int64_t> sync_us() const;
   // More than one rank in the file: its pids are ranks.
   bool has_several_ranks() const;
   // By a merge of ours.

@@ -26,6 +26,19 @@ TEST_CASE("problems: counts add up and the lowest offset wins") {
   CHECK(a.has_loss());
 }
 
+TEST_CASE("problems: the first explanation of a kind stays") {
+  ProblemCounts a;
+  CHECK(a.explanation(Problem::sync_conflict) == "");
+  ProblemCounts b;
+  b.add(Problem::sync_conflict, 5);
+  b.explain(Problem::sync_conflict, "7 and 9");
+  b.explain(Problem::sync_conflict, "8");
+  b.explain(Problem::no_clock, "");
+  a.add(b);
+  CHECK(a.explanation(Problem::sync_conflict) == "7 and 9");
+  CHECK(a.explanation(Problem::no_clock) == "");
+}
+
 TEST_CASE("problems: a notice is no loss") {
   ProblemCounts counts;
   CHECK(counts.empty());

@@ -25,7 +25,7 @@ MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<File
     plan.files.push_back({"rank" + std::to_string(i) + ".json",
                           ranks[i],
                           clock,
-                          0,
+                          TimeMap(),
                           IdMap(surveys[i].flow_ids, 0, 0),
                           IdMap(surveys[i].bind_ids, 0, 0),
                           {IdMap(surveys[i].async_ids.ids, 0, 0)},

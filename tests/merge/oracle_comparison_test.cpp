@@ -2,6 +2,7 @@
 #include "base/json_check.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
+#include "support/trace_text.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -126,6 +127,62 @@ TEST_CASE("oracle_comparison: a sorted merge has the same events, by time") {
       merge_traces(options);
       REQUIRE(read_file(options.output) == merged);
     }
+  }
+}
+
+TEST_CASE("oracle_comparison: Composer files with torch's events among their own") {
+  constexpr std::int64_t kBaseUs = 227 * std::int64_t{7'889'238'000'000};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    RandomSet set = random_set(seed + 300, TraceStyle::composer, 2, 200);
+    std::mt19937_64 random(seed);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      std::string torch;
+      for (int i = 0; i < 100; ++i)
+        torch += fmt::format(
+            R"({{"name": "aten::op", "ph": "X", "ts": {}.{:03}, "dur": {}, "pid": 1, "tid": 7}},)"
+            "\n",
+            1'795'202'033'000'000 - kBaseUs + static_cast<std::int64_t>(random() % 1'000'000),
+            random() % 1000, random() % 100);
+      oracle::Input& input = set.inputs[rank];
+      input.text.insert(input.text.find('\n', input.text.size() / 2) + 1, torch);
+      input.relative_shift_ns = input.shift_ns + kBaseUs * 1000;
+      set.files[rank].second = input.text;
+    }
+    const std::string merged = merge_texts(set.files);
+    check_same(read_merged(merged), oracle::merge(set.inputs));
+    REQUIRE(without_other_data(merge_texts(set.files, 5)) == without_other_data(merged));
+  }
+}
+
+TEST_CASE("oracle_comparison: ranks that drift between two cycles") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    // Rank 1 is behind, and more so in its second file, which has nothing but the sync.
+    RandomSet set = random_set(seed + 400, TraceStyle::composer, 2, 200);
+    const std::int64_t sync_us = std::stoll(std::string(kComposerSync));
+    const std::int64_t shift_us = set.inputs[1].shift_ns / 1000;
+    const std::int64_t slope_us = static_cast<std::int64_t>(seed) * 97 - 970;
+    const auto mark = [&](int rank, std::int64_t us) {
+      return TraceText().composer_rank(rank, std::to_string(us)).array();
+    };
+    set.files[0].first = "ba1-rank0.json";
+    set.files[1].first = "ba1-rank1.json";
+    set.files.emplace_back("ba2-rank0.json", mark(0, sync_us + 3'000'000));
+    set.files.emplace_back("ba2-rank1.json", mark(1, sync_us + 3'000'000 - shift_us - slope_us));
+    set.inputs[1].shift_ns = 0;
+    set.inputs[1].drift = {
+        {(sync_us - shift_us) * 1000, shift_us * 1000},
+        {(sync_us + 3'000'000 - shift_us - slope_us) * 1000, (shift_us + slope_us) * 1000}};
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, set.files, "merged.json");
+    options.plan.clock.drift = DriftMode::linear;
+    merge_traces(options);
+    const std::string merged = read_file(options.output);
+    check_same(read_merged(merged), oracle::merge(set.inputs));
+    options.threads = 5;
+    merge_traces(options);
+    REQUIRE(read_file(options.output) == merged);
   }
 }
 

@@ -89,6 +89,8 @@ void check_slices(const std::string& path) {
   const std::string merged = read_file(options.output);
   oracle::Input input = oracle::load(path);
   input.shift_ns = summary.files[0].clock.offset_ns;
+  if (summary.files[0].problems.count(Problem::base_guessed) > 0)
+    input.relative_shift_ns = summary.files[0].clock.times.mapped_or_same(0);
   std::vector<oracle::MergedEvent> got = read_merged(merged);
   std::vector<oracle::MergedEvent> wanted = oracle::merge({input});
   // Pids of a merged file are ranks; that they are right is seen elsewhere.

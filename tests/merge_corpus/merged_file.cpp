@@ -131,11 +131,11 @@ constexpr std::size_t kWindow = 30'000;
 }  // namespace
 
 // The place of an input's event in the output: where it is due, or where one of its group is.
-std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::int64_t offset_ns,
+std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::int64_t start_ns,
                                                       std::size_t due) const {
   const auto is_it = [&](std::size_t i) {
     return !taken_[i] && is_same_event(event, *written_[i]) &&
-           ns_of(event, "ts") + offset_ns == ns_of(*written_[i], "ts");
+           start_ns == ns_of(*written_[i], "ts");
   };
   if (due >= written_.size()) return std::nullopt;
   if (is_it(due)) return due;
@@ -151,12 +151,12 @@ std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::in
 
 void CheckedMerge::match_events() {
   std::multimap<std::string, const Json*> unclosed;  // by name and time
-  const auto key_of = [](const Json& event, std::int64_t offset_ns) {
-    return text_of(event, "name") + " " + std::to_string(ns_of(event, "ts") + offset_ns);
+  const auto key_of = [](const Json& event, std::int64_t start_ns) {
+    return text_of(event, "name") + " " + std::to_string(start_ns);
   };
   for (const Json& event : events_of(output_)) {
     if (event.find("unclosed") != nullptr)
-      unclosed.emplace(key_of(event, 0), &event);
+      unclosed.emplace(key_of(event, ns_of(event, "ts")), &event);
     else if (text_of(event, "ph") != "M")
       written_.push_back(&event);
   }
@@ -164,19 +164,19 @@ void CheckedMerge::match_events() {
   std::size_t due = 0;
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
     const std::vector<Json>& events = events_of(inputs_[file]);
-    const std::int64_t offset_ns = summary_.files[file].clock.offset_ns - base_ns_;
+    const TimeMap times = summary_.files[file].clock.times.since(base_ns_);
     for (std::size_t index = 0; index < events.size(); ++index) {
       const Json& event = events[index];
       if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
       if (text_of(event, "ph") == "M") continue;
-      if (const std::optional<std::size_t> at = find_written(event, offset_ns, due)) {
+      const std::int64_t start_ns = times.mapped_or_same(ns_of(event, "ts"));
+      if (const std::optional<std::size_t> at = find_written(event, start_ns, due)) {
         matches_.push_back({file, index, &event, written_[*at]});
         taken_[*at] = true;
         ++due;
       } else if (text_of(event, "ph") == "E") {
         ++left_out_[file];
-      } else if (const auto open = unclosed.find(key_of(event, offset_ns));
-                 open != unclosed.end()) {
+      } else if (const auto open = unclosed.find(key_of(event, start_ns)); open != unclosed.end()) {
         matches_.push_back({file, index, &event, open->second});
         unclosed.erase(open);
       } else {

@@ -41,7 +41,7 @@ class CheckedMerge {
 
  private:
   void match_events();
-  std::optional<std::size_t> find_written(const oracle::Json& event, std::int64_t offset_ns,
+  std::optional<std::size_t> find_written(const oracle::Json& event, std::int64_t start_ns,
                                           std::size_t due) const;
   void check_times();
   void check_names();

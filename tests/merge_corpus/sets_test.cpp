@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 using namespace traceloom;
@@ -75,11 +76,19 @@ void check_times(const CheckedMerge& merge, const std::vector<std::string>& path
   std::vector<std::int64_t> bases;
   for (const std::string& path : paths) bases.push_back(expected.empty() ? base_of(path) : 0);
   std::size_t wrong = 0;
+  // Times of torch 1.13 in Composer's files begin at 0 and nothing tells what that is: all of a
+  // file are moved by one guess.
+  std::map<std::size_t, std::set<std::int64_t>> guesses;
   for (const EventMatch& match : merge.matches()) {
     const std::int64_t got = ns_of(*match.output, "ts") + merge.base_ns();
     const std::string file = fs::path(paths[match.file]).filename().string();
     const std::int64_t wanted = expected.empty() ? ns_of(*match.input, "ts") + bases[match.file]
                                                  : ns(expected.at({file, match.index}));
+    if (merge.summary().files[match.file].problems.count(Problem::base_guessed) > 0 &&
+        !is_unix_time(ns_of(*match.input, "ts"))) {
+      guesses[match.file].insert(got - wanted);
+      continue;
+    }
     if (got != wanted && wrong++ == 0) {
       CAPTURE(file);
       CAPTURE(match.index);
@@ -87,6 +96,10 @@ void check_times(const CheckedMerge& merge, const std::vector<std::string>& path
     }
   }
   CHECK(wrong == 0);
+  for (const auto& [file, guess] : guesses) {
+    REQUIRE(guess.size() == 1);
+    CHECK(is_unix_time(*guess.begin()));
+  }
 }
 
 }  // namespace

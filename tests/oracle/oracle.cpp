@@ -68,6 +68,33 @@ std::int64_t duration_of(const TraceEvent& event) {
   return duration < 0 ? 0 : round_to_ns(event.ts + duration) - round_to_ns(event.ts);
 }
 
+std::int64_t common_ns(const Input& input, std::int64_t file_ns) {
+  constexpr std::int64_t kFirstUnixNs = 100'000'000'000'000'000;
+  const std::int64_t ns =
+      file_ns +
+      (file_ns < kFirstUnixNs ? input.relative_shift_ns.value_or(input.shift_ns) : input.shift_ns);
+  if (input.drift.empty()) return ns;
+  if (ns <= input.drift.front().first) return ns + input.drift.front().second;
+  for (std::size_t i = 1; i < input.drift.size(); ++i) {
+    const auto& [before, shift] = input.drift[i - 1];
+    const auto& [after, next_shift] = input.drift[i];
+    if (ns < after)
+      return ns + shift +
+             static_cast<std::int64_t>(
+                 floor_divide(Attos{next_shift - shift} * (ns - before), after - before));
+  }
+  return ns + input.drift.back().second;
+}
+
+std::int64_t common_start(const Input& input, const TraceEvent& event) {
+  return common_ns(input, round_to_ns(event.ts));
+}
+
+// From common start to common end.
+std::int64_t common_duration(const Input& input, const TraceEvent& event) {
+  return common_ns(input, round_to_ns(event.ts) + duration_of(event)) - common_start(input, event);
+}
+
 // Viewers take 7 and "7" for the same thread.
 std::string id_text(const Json* value) {
   if (value == nullptr) return "";
@@ -274,24 +301,24 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
     const auto add = [&](const TraceEvent& event, char phase, std::int64_t duration,
                          const std::string& args) {
-      merged.push_back({input.rank, round_to_ns(event.ts) + input.shift_ns, phase,
-                        event.name.value_or(""), read_string(*event.json, "cat").value_or(""),
-                        duration, args});
+      merged.push_back({input.rank, common_start(input, event), phase, event.name.value_or(""),
+                        read_string(*event.json, "cat").value_or(""), duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
       if (event.phase != 'C')
-        add(event, phase_in_merge(event), duration_of(event), args_of(event));
+        add(event, phase_in_merge(event), common_duration(input, event), args_of(event));
       else if (const std::optional<std::string> args = counter_args(event))
         add(event, 'C', 0, *args);
     };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
-      last_ns = std::max(last_ns, round_to_ns(event.ts) + duration_of(event) + input.shift_ns);
+      last_ns = std::max(last_ns, common_start(input, event) + common_duration(input, event));
       if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
     }
     const Pairs pairs = pair_begin_end(events);
     for (const auto& [begin, end] : pairs.matched) {
-      const std::int64_t duration_ns = round_to_ns(end->ts) - round_to_ns(begin->ts);
+      const std::int64_t duration_ns =
+          common_start(input, *end) - common_start(input, *begin);
       if (!keep_begin_end || duration_ns == 0) {
         add(*begin, 'X', duration_ns, merged_args(*begin, *end));
       } else {
@@ -300,7 +327,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
       }
     }
     for (const TraceEvent* begin : pairs.unclosed)
-      add(*begin, 'X', last_ns - (round_to_ns(begin->ts) + input.shift_ns), args_of(*begin));
+      add(*begin, 'X', last_ns - common_start(input, *begin), args_of(*begin));
   }
   std::sort(merged.begin(), merged.end());
   return merged;

@@ -21,7 +21,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom::oracle {
@@ -30,6 +32,11 @@ struct Input {
   std::string text;  // uncompressed
   std::int64_t rank = 0;
   std::int64_t shift_ns = 0;
+  // Of events whose time is no Unix time by its size (before 1973), where these are others'.
+  std::optional<std::int64_t> relative_shift_ns = {};
+  // Shifts on top of these, by the time that they give: straight between two, constant outside;
+  // rounded down. Only merge() knows of them.
+  std::vector<std::pair<std::int64_t, std::int64_t>> drift = {};
 };
 
 // Reads a file, gzip or plain. Throws std::runtime_error when it cannot be read.

@@ -27,7 +27,7 @@ TEST_CASE("time_selection: anything else is refused") {
 }
 
 TEST_CASE("time_window: is half-open") {
-  const TimeWindow window{10, 20};
+  const TimeWindow window{TimeMap(5), 15, 25};
   CHECK_FALSE(window.contains(9));
   CHECK(window.contains(10));
   CHECK(window.contains(19));

@@ -24,16 +24,23 @@ FileEvidence composer(std::int64_t rank, const std::vector<std::int64_t>& syncs,
   return evidence;
 }
 
+StartTimes starts_at(std::int64_t ns) {
+  StartTimes starts;
+  starts.add(ns);
+  return starts;
+}
+
 ClockPlan plan(const std::vector<File>& files) {
   std::vector<Input> inputs;
   std::vector<FileEvidence> evidence;
-  std::vector<std::optional<std::int64_t>> first_ns;
+  std::vector<StartTimes> starts;
   for (const File& file : files) {
     inputs.push_back({file.path, std::nullopt});
     evidence.push_back(file.evidence);
-    first_ns.push_back(file.first_ns);
+    starts.emplace_back();
+    if (file.first_ns) starts.back().add(*file.first_ns);
   }
-  return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), first_ns);
+  return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts);
 }
 
 }  // namespace
@@ -130,7 +137,7 @@ TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") 
   const std::vector<Input> inputs{{"merged.json", 3}};
   const std::vector<FileRank> ranks = assign_ranks(inputs, {two});
   REQUIRE_FALSE(ranks[0].is_merged());
-  CHECK(plan_clocks(inputs, {two}, ranks, {7}).clocks[0].method == ClockMethod::merged);
+  CHECK(plan_clocks(inputs, {two}, ranks, {starts_at(7)}).clocks[0].method == ClockMethod::merged);
 }
 
 TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {

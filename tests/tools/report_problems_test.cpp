@@ -34,6 +34,15 @@ TEST_CASE("report_problems: one line a kind with place or count; loss is a warni
         "trace-stats: rank0.json: 2 × more than one clock sync; the first was used\n");
 }
 
+TEST_CASE("report_problems: an explanation stands behind the sentence") {
+  ProblemCounts problems;
+  problems.add(Problem::sync_conflict, 40);
+  problems.explain(Problem::sync_conflict, "7 and 9");
+  CHECK(
+      problem_lines("trace-merge", "rank2.json", problems, Verbosity::normal, Paint()) ==
+      "trace-merge: rank2.json: byte 40: more than one clock sync; the first was used: 7 and 9\n");
+}
+
 TEST_CASE("report_problems: what is legal is told to who asks for it") {
   ProblemCounts problems;
   problems.add(Problem::missing_bracket, 16778);

@@ -16,6 +16,10 @@ std::string where_and_what(std::uint64_t count, std::uint64_t offset, std::strin
   return offset == 0 ? counted : fmt::format("{} (first at byte {})", counted, offset);
 }
 
+std::string more_words(std::string_view explanation) {
+  return explanation.empty() ? "" : fmt::format(": {}", explanation);
+}
+
 }  // namespace
 
 std::string problem_lines(std::string_view tool, std::string_view path,
@@ -26,8 +30,9 @@ std::string problem_lines(std::string_view tool, std::string_view path,
     if (kind.severity == Severity::info && verbosity == Verbosity::normal) continue;
     const bool loss = kind.severity == Severity::loss;
     lines += fmt::format(
-        "{}: {}{}: {}\n", tool, loss ? paint.warning("warning:") + " " : "", paint.bold(path),
-        where_and_what(problems.count(problem), problems.first_offset(problem), kind.sentence));
+        "{}: {}{}: {}{}\n", tool, loss ? paint.warning("warning:") + " " : "", paint.bold(path),
+        where_and_what(problems.count(problem), problems.first_offset(problem), kind.sentence),
+        more_words(problems.explanation(problem)));
   }
   return lines;
 }

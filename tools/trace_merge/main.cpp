@@ -30,11 +30,14 @@ MergeSummary merge_with_progress(MergeOptions options) {
 }
 
 std::string clock_words(const MergedFile& file) {
-  const std::string_view method = to_string(file.clock.method);
-  if (!file.clock.error_ns)
-    return fmt::format("clock by {}, offset {} ns", method, file.clock.offset_ns);
-  return fmt::format("clock by {}, offset {} ns, error at most {}", method, file.clock.offset_ns,
-                     format_duration(*file.clock.error_ns));
+  std::string words =
+      fmt::format("clock by {}, offset {} ns", to_string(file.clock.method), file.clock.offset_ns);
+  if (file.clock.error_ns)
+    words += fmt::format(", error at most {}", format_duration(*file.clock.error_ns));
+  if (file.clock.drift_ppm)
+    words += fmt::format(", drift {:+.3f} ppm{}", *file.clock.drift_ppm,
+                         file.clock.times.has_drift() ? ", interpolated" : "");
+  return words;
 }
 
 std::string file_words(const MergedFile& file) {

@@ -57,6 +57,12 @@ PidLayout read_pids(const std::string& name) {
                                did_you_mean(name, {"rank", "split"})));
 }
 
+DriftMode read_drift(const std::string& name) {
+  if (const std::optional<DriftMode> mode = parse_drift_mode(name)) return *mode;
+  throw UsageError(fmt::format("--drift: '{}' is neither constant nor linear{}", name,
+                               did_you_mean(name, {"constant", "linear"})));
+}
+
 void read_origin(const std::string& text, PlanOptions& plan) {
   plan.origin = text == "keep"  ? OriginKind::keep
                 : text == "min" ? OriginKind::first_event
@@ -111,6 +117,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
       ->type_name("HOW");
   std::string align_by = "auto";
   std::string origin = "min";
+  std::string drift = "constant";
   std::vector<std::string> offsets;
   app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
       ->group("Output")
@@ -130,6 +137,12 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
       ->type_name("RANK=TIME")
       ->allow_extra_args(false)
       ->take_all();
+  app.add_option("--drift", drift,
+                 "Between the clock syncs of a rank: constant (each file has the offset of its "
+                 "own) or linear (the offset is interpolated; durations change by as many ppm as "
+                 "the clock drifts) [default: constant]")
+      ->group("Clocks")
+      ->type_name("HOW");
   app.add_option("--origin", origin,
                  "What time 0 is: min (the first event), keep (that of the inputs, such as Unix "
                  "time) or a Unix time in ns [default: min]")
@@ -153,6 +166,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
     const auto [rank, ns] = read_offset(offset);
     command.merge.plan.clock.offsets.insert_or_assign(rank, ns);
   }
+  command.merge.plan.clock.drift = read_drift(drift);
   read_origin(origin, command.merge.plan);
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -36,7 +37,7 @@ void write_file(JsonWriter& json, const MergedFile& file) {
   json.key("error_ns");
   json.value(file.clock.error_ns);
   json.key("drift_ppm");
-  json.null();
+  json.value(file.clock.drift_ppm);
   json.end_object();
 }
 
@@ -61,6 +62,16 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("events_out");
   json.value(events_out);
   json.end_object();
+}
+
+// As text, since no kind of cell has parts per million.
+Cell drift_cell(const FileClock& clock) {
+  return clock.drift_ppm ? Cell(fmt::format("{:+.3f} ppm", *clock.drift_ppm)) : Cell();
+}
+
+bool any_drift(const MergeSummary& summary) {
+  return std::any_of(summary.files.begin(), summary.files.end(),
+                     [](const MergedFile& file) { return file.clock.drift_ppm.has_value(); });
 }
 
 Cell error_cell(const FileClock& clock) {
@@ -92,17 +103,27 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
 }
 
 std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
-  Table files({{"path", "File", ColumnKind::text},
-               {"rank", "Rank", ColumnKind::count},
-               {"evidence", "By", ColumnKind::text},
-               {"method", "Clock by", ColumnKind::text},
-               {"offset_ns", "Offset", ColumnKind::duration},
-               {"error_ns", "Error", ColumnKind::duration},
-               {"events", "Events", ColumnKind::count}});
-  for (const MergedFile& file : summary.files)
-    files.add_row({Cell(file.path), Cell(file.rank), Cell(std::string(to_string(file.rank_source))),
-                   Cell(std::string(to_string(file.clock.method))), Cell(file.clock.offset_ns),
-                   error_cell(file.clock), Cell(static_cast<std::int64_t>(file.events_in))});
+  const bool with_drift = any_drift(summary);
+  std::vector<Column> columns{{"path", "File", ColumnKind::text},
+                              {"rank", "Rank", ColumnKind::count},
+                              {"evidence", "By", ColumnKind::text},
+                              {"method", "Clock by", ColumnKind::text},
+                              {"offset_ns", "Offset", ColumnKind::duration},
+                              {"error_ns", "Error", ColumnKind::duration}};
+  if (with_drift) columns.push_back({"drift_ppm", "Drift", ColumnKind::text});
+  columns.push_back({"events", "Events", ColumnKind::count});
+  Table files(columns);
+  for (const MergedFile& file : summary.files) {
+    std::vector<Cell> row{Cell(file.path),
+                          Cell(file.rank),
+                          Cell(std::string(to_string(file.rank_source))),
+                          Cell(std::string(to_string(file.clock.method))),
+                          Cell(file.clock.offset_ns),
+                          error_cell(file.clock)};
+    if (with_drift) row.push_back(drift_cell(file.clock));
+    row.emplace_back(static_cast<std::int64_t>(file.events_in));
+    files.add_row(std::move(row));
+  }
   Table tracks({{"rank", "Rank", ColumnKind::count},
                 {"process", "Process", ColumnKind::text},
                 {"tracks", "Tracks", ColumnKind::count},

@@ -1,0 +1,42 @@
+// How the clock of a rank drifts between its clock syncs.
+//
+//   std::vector<SyncPoint> points = {{0, 100, 5}, {1'000'000'000, 40'100, 5}};
+//   drift_around(points, 0).ppm == -40            // the clock loses 40 us a second
+#pragma once
+
+#include "clock/time_map.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace traceloom {
+
+// A clock sync of one rank.
+struct SyncPoint {
+  std::int64_t at_ns = 0;     // on the rank's own clock
+  std::int64_t shift_ns = 0;  // to the common clock
+  std::int64_t error_ns = 0;  // how far the shift may be off
+};
+
+enum class ClockChange : std::uint8_t {
+  drift,   // at most 500 ppm of the time between, and the errors of the syncs are no more either
+  unsure,  // the errors of the syncs may be all there is to it
+  step,    // more than clocks drift and syncs err: the clock was set
+};
+ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later);
+
+struct Drift {
+  // The sync and those around it, as far as the clock only drifted: between them the shift can be
+  // interpolated. One alone when nothing is known of drift.
+  std::vector<TimeMap::Knot> knots;
+  // How much faster the clock runs than the reference's, in millionths, to three decimals: up to
+  // the next sync, or since the one before.
+  std::optional<double> ppm;
+};
+
+// `points` ascend by time; `index` is one of them.
+Drift drift_around(const std::vector<SyncPoint>& points, std::size_t index);
+
+}  // namespace traceloom

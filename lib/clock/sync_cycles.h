@@ -1,0 +1,90 @@
+// SyncCycles: which clock syncs of different ranks are stamps of one moment.
+//
+//   SyncCycles cycles(files, wants_sync);
+//   if (const RankSync* sync = cycles.own(file)) offset_ns = base_ns + cycles.shift_ns(*sync);
+//
+// How cycles are found again: see align().
+#pragma once
+
+#include "clock/alignment.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// A cycle's name, and the how-maniest of that name on the rank it is: files of two runs carry the
+// same names.
+using CycleLabel = std::pair<std::string, std::size_t>;
+
+// One stamp of one rank, and the files that carry it.
+struct RankSync {
+  std::int64_t ns = 0;
+  std::vector<std::size_t> files;
+  std::set<CycleLabel> labels;
+  std::size_t cycle = 0;
+  bool is_placed = false;
+};
+
+class SyncCycles {
+ public:
+  // `wants_sync`: which of the files go by their syncs. `files` must live as long.
+  SyncCycles(const std::vector<ClockFacts>& files, const std::vector<bool>& wants_sync);
+  SyncCycles(const SyncCycles&) = delete;
+  SyncCycles& operator=(const SyncCycles&) = delete;
+
+  // The sync of a file; nullptr when it has none that can be used.
+  const RankSync* own(std::size_t file) const { return own_[file]; }
+  // The sync of its rank that a file without one of its own goes by: of the same cycle, else the
+  // nearest in time. nullptr when the rank has none.
+  const RankSync* of_rank(std::size_t file) const;
+  // Those of a rank that can be used, by time.
+  const std::vector<const RankSync*>& of(std::int64_t rank) const;
+  // Files with a sync that cannot be used; once for each reason.
+  const std::vector<std::size_t>& bad_syncs() const { return bad_syncs_; }
+
+  // Common time = time of the rank + this, at the sync.
+  std::int64_t shift_ns(const RankSync& sync) const {
+    return cycles_[sync.cycle].moment_ns - sync.ns;
+  }
+  // How far two ranks may be apart: the least bound of the cycle, plus 1 us.
+  std::optional<std::int64_t> error_ns(const RankSync& sync) const;
+  // Whether the reference rank stamped this moment as well: otherwise the shift was taken over from
+  // a neighbouring cycle.
+  bool is_of_reference(const RankSync& sync) const { return cycles_[sync.cycle].is_of_reference; }
+
+ private:
+  // A moment that ranks stamped, on the common clock.
+  struct Cycle {
+    std::int64_t moment_ns = 0;
+    std::optional<std::int64_t> bound_us;
+    bool is_of_reference = false;
+  };
+
+  void gather_syncs(const std::vector<bool>& wants_sync);
+  void place(std::vector<RankSync>& syncs);
+  bool find_by_label(std::vector<RankSync>& syncs) const;
+  void find_by_order(std::vector<RankSync>& syncs) const;
+  void add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference);
+  void gather_cycles();
+  static std::vector<const RankSync*> placed(const std::vector<RankSync>& syncs);
+
+  const std::vector<ClockFacts>& files_;
+  std::map<std::int64_t, std::vector<RankSync>> syncs_of_rank_;  // by time
+  std::map<std::int64_t, std::vector<const RankSync*>> placed_of_rank_;
+  std::vector<const RankSync*> own_;  // of each file
+  std::vector<Cycle> cycles_;
+  std::map<CycleLabel, std::size_t> cycle_of_label_;
+  std::vector<std::size_t> bad_syncs_;
+};
+
+// The one nearest to `ns`, the earlier of two; nullptr when there is none. `syncs` are by time.
+const RankSync* nearest_sync(const std::vector<const RankSync*>& syncs, std::int64_t ns);
+
+}  // namespace traceloom

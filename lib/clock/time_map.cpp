@@ -1,0 +1,71 @@
+#include "clock/time_map.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+__extension__ typedef __int128 Int128;
+
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_sub_overflow(a, b, &result)) return result;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_add_overflow(a, b, &result)) return result;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+// Rounded down, always, so that the sum of time and shift never goes back.
+std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& after,
+                          std::int64_t ns) {
+  const Int128 span = Int128{after.at_ns} - before.at_ns;
+  const Int128 rise = Int128{after.shift_ns} - before.shift_ns;
+  const Int128 product = rise * (Int128{ns} - before.at_ns);
+  const Int128 quotient = product / span - (product % span < 0 ? 1 : 0);
+  return static_cast<std::int64_t>(before.shift_ns + quotient);
+}
+
+}  // namespace
+
+TimeMap::TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
+                 std::vector<Knot> knots)
+    : shift_ns_{relative_shift_ns, unix_shift_ns}, knots_(std::move(knots)) {
+  const auto is_other = [&](const Knot& knot) { return knot.shift_ns != knots_.front().shift_ns; };
+  if (knots_.empty() || std::any_of(knots_.begin(), knots_.end(), is_other)) return;
+  for (std::int64_t& shift_ns : shift_ns_) shift_ns = sum(shift_ns, knots_.front().shift_ns);
+  knots_.clear();
+}
+
+TimeMap TimeMap::since(std::int64_t origin_ns) const {
+  TimeMap times = *this;
+  if (knots_.empty())
+    for (std::int64_t& shift_ns : times.shift_ns_) shift_ns = difference(shift_ns, origin_ns);
+  else
+    for (Knot& knot : times.knots_) knot.shift_ns = difference(knot.shift_ns, origin_ns);
+  return times;
+}
+
+bool TimeMap::add_drift(std::int64_t& ns) const {
+  const auto later =
+      std::upper_bound(knots_.begin(), knots_.end(), ns,
+                       [](std::int64_t at, const Knot& knot) { return at < knot.at_ns; });
+  std::int64_t shift_ns = 0;
+  if (later == knots_.begin())
+    shift_ns = knots_.front().shift_ns;
+  else if (later == knots_.end())
+    shift_ns = knots_.back().shift_ns;
+  else
+    shift_ns = interpolated(*std::prev(later), *later, ns);
+  return !__builtin_add_overflow(ns, shift_ns, &ns);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,100 @@
+#include "clock/time_map.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t mapped(const TimeMap& times, std::int64_t ns) {
+  std::int64_t result = 0;
+  REQUIRE(times.map(ns, result));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "time_map: shifts every time by the same, or relative times and Unix times each by theirs") {
+  CHECK(mapped(TimeMap(), 17) == 17);
+  CHECK(mapped(TimeMap(-5), kFirstUnixNs) == kFirstUnixNs - 5);
+  const TimeMap mixed(1000, -7);
+  CHECK(mapped(mixed, -3) == 997);
+  CHECK(mapped(mixed, kFirstUnixNs - 1) == kFirstUnixNs + 999);
+  CHECK(mapped(mixed, kFirstUnixNs) == kFirstUnixNs - 7);
+}
+
+TEST_CASE("time_map: says what does not fit") {
+  std::int64_t ignored = 0;
+  CHECK_FALSE(TimeMap(1).map(kMax, ignored));
+  CHECK_FALSE(TimeMap(-1).map(kMin, ignored));
+  CHECK(TimeMap(1).mapped_or_same(kMax) == kMax);
+  CHECK(TimeMap(1).mapped_or_same(4) == 5);
+}
+
+TEST_CASE("time_map: to a time that begins elsewhere") {
+  const TimeMap times = TimeMap(1000, -7).since(10);
+  CHECK(times == TimeMap(990, -17));
+  CHECK(times != TimeMap(990, -16));
+  CHECK(TimeMap(kMin).since(1) == TimeMap(kMin));
+  CHECK(TimeMap(kMax).since(-1) == TimeMap(kMax));
+}
+
+TEST_CASE("time_map: a shift that drifts is straight between knots and constant outside") {
+  const TimeMap times(50, 0, {{1000, 7}, {3000, -3}, {4000, 0}});
+  REQUIRE(times.has_drift());
+  CHECK(mapped(times, 0) == 57);
+  CHECK(mapped(times, 950) == 1007);
+  CHECK(mapped(times, 1150) == 1206);  // 7 - 1
+  CHECK(mapped(times, 1151) == 1206);  // 7 - 1.005, rounded down
+  CHECK(mapped(times, 2950) == 2997);
+  CHECK(mapped(times, 3450) == 3498);  // -3 + 1.5, rounded down
+  CHECK(mapped(times, 9000) == 9050);
+  CHECK(mapped(times, kFirstUnixNs) == kFirstUnixNs);
+  const TimeMap later = times.since(20);
+  CHECK(mapped(later, 1151) == 1186);
+  CHECK(later != times);
+}
+
+TEST_CASE("time_map: knots that say the same are no drift") {
+  CHECK(TimeMap(50, 3, {{1000, 7}, {3000, 7}}) == TimeMap(57, 10));
+  CHECK(TimeMap(50, 3, {{1000, 7}}) == TimeMap(57, 10));
+  CHECK(TimeMap(50, 3, {}) == TimeMap(50, 3));
+  CHECK_FALSE(TimeMap(50, 3, {{1000, 7}}).has_drift());
+}
+
+TEST_CASE("time_map: drift never turns the order of times, and is exact at the knots") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<TimeMap::Knot> knots;
+    std::int64_t at_ns = 1'795'202'969'000'000'000;
+    std::int64_t shift_ns =
+        static_cast<std::int64_t>(random() % 9'000'000'000'000) - 4'000'000'000'000;
+    for (int i = 0; i < 4; ++i) {
+      knots.push_back({at_ns, shift_ns});
+      const std::int64_t step =
+          1 + static_cast<std::int64_t>(random() % (i % 2 == 0 ? 5000 : 90'000'000'000'000));
+      at_ns += step;
+      shift_ns +=
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(step / 1000 + 1)) -
+          step / 2000;
+    }
+    const TimeMap times(0, 0, knots);
+    for (const TimeMap::Knot& knot : knots)
+      CHECK(mapped(times, knot.at_ns) == knot.at_ns + knot.shift_ns);
+    for (int i = 0; i < 50; ++i) {
+      const std::int64_t ns =
+          knots.front().at_ns - 100 +
+          static_cast<std::int64_t>(random() %
+                                    static_cast<std::uint64_t>(at_ns - knots.front().at_ns));
+      REQUIRE(mapped(times, ns) <= mapped(times, ns + 1));
+    }
+  }
+}
