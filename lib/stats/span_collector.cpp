@@ -66,7 +66,7 @@ class SpanCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const SpanFilter& filter,
+SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
                              std::vector<TimeWindow> windows, bool keep_going)
     : places_(places),
       filter_(filter),

@@ -1,19 +1,12 @@
-// TimeSelection: a piece of a run, on the clock that all ranks share, and what it is in each file's
-// time.
+// TimeSelection: a piece of a run, on the clock that all ranks share.
 //
-//   TimeSelection selection{.from_ns = 1'500'000'000, .to_ns = 2'000'000'000};   // 1.5 s to 2 s
-//   std::vector<TimeWindow> windows = find_windows(inputs, selection, {});
-//   windows[file].contains(start_ns)
+//   TimeSelection selection = TimeSelection::parse("1.5s:2s").value();
 #pragma once
-
-#include "input/input_list.h"
-#include "scan/scan_files.h"
 
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace traceloom {
 
@@ -36,12 +29,5 @@ struct TimeWindow {
 
   bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
 };
-
-// Reads all files once, for their clocks (survey/clock_plan.h); one window a file. A file that
-// cannot be read throws its Error, or with `keep_going` gets an empty guess: it is left to the next
-// reading.
-std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
-                                     const TimeSelection& selection, bool keep_going,
-                                     const ScanOptions& options);
 
 }  // namespace traceloom

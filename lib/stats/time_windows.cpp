@@ -1,13 +1,14 @@
-#include "stats/time_selection.h"
+#include "stats/time_windows.h"
 
-#include "base/units.h"
 #include "event/event_timing.h"
 #include "survey/clock_plan.h"
 #include "survey/file_evidence.h"
 #include "survey/ranks.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace traceloom {
@@ -70,25 +71,7 @@ std::int64_t saturated(Int128 ns) {
   return static_cast<std::int64_t>(std::clamp(ns, kLeast, kMost));
 }
 
-// `text` is empty, for no bound, or a duration; false when it is neither.
-bool parse_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
-  if (text.empty()) return true;
-  bound_ns = parse_duration(text);
-  return bound_ns.has_value();
-}
-
 }  // namespace
-
-std::optional<TimeSelection> TimeSelection::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  TimeSelection selection;
-  if (!parse_bound(text.substr(0, colon), selection.from_ns)) return std::nullopt;
-  if (!parse_bound(text.substr(colon + 1), selection.to_ns)) return std::nullopt;
-  if (selection.from_ns && selection.to_ns && *selection.to_ns < *selection.from_ns)
-    return std::nullopt;
-  return selection;
-}
 
 std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,

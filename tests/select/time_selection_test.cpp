@@ -1,4 +1,4 @@
-#include "stats/time_selection.h"
+#include "select/time_selection.h"
 
 #include <doctest/doctest.h>
 
