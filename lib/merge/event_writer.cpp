@@ -21,7 +21,32 @@ std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
   if (!timing.timed || (plan_.keeps_begin_end && is_stray_end(event))) return;
+  if (filter_ != nullptr && is_filtered_away(event, timing, state)) return;
   write_usable(event, timing, state);
+}
+
+// Asked before the text is looked at, so that nothing is repaired in vain. An event that cannot be
+// placed is not filtered away: write_as() says so.
+bool EventWriter::is_filtered_away(const Event& event, const EventTiming& timing,
+                                   WriteState& state) const {
+  if (!filter_->reads(file_)) return true;
+  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
+  std::int64_t start_ns = 0;
+  if (target == nullptr ||
+      __builtin_add_overflow(timing.start_ns, plan_.files[file_].shift_ns, &start_ns))
+    return false;
+  const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
+  if (is_half && event.phase == 'E') return false;
+  if (filter_->keeps(file_, event, *target, start_ns, timing.duration_ns, state.filter_memory))
+    return false;
+  // A B that is never closed ends with its file, whatever of that is written.
+  state.last_ns = std::max(state.last_ns, end_of(start_ns, timing.duration_ns));
+  if (is_half) {
+    SliceHalf half;
+    half.wanted = false;
+    state.halves.add(event, start_ns, std::move(half));
+  }
+  return true;
 }
 
 void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
@@ -51,8 +76,9 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   EventEdit edit(clean);
-  const TrackTarget* const target = find_track(event, state);
+  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
   if (target == nullptr) return note_unplanned(event, state);
+  if (!timing.timed && filter_ != nullptr && !filter_->shows(target->pid)) return;
   edit.set(Key::pid, target->pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target->tid);
   if (!timing.timed) {
@@ -107,20 +133,6 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {
   if (!state.unplanned) state.unplanned = event.offset;
-}
-
-// Neighbours are mostly of the same track. nullptr when the plan does not have it.
-const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
-  const std::string_view pid = event.text(Key::pid);
-  const std::string_view tid = event.text(Key::tid);
-  if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
-      tid != state.last_tid) {
-    state.last_track = plan_.tracks.target(file_, pid, tid, state.scratch);
-    state.last_file = file_;
-    state.last_pid = pid;
-    state.last_tid = tid;
-  }
-  return state.last_track;
 }
 
 }  // namespace traceloom

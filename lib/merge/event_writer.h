@@ -11,6 +11,7 @@
 #include "event/event_timing.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
+#include "merge/track_cache.h"
 #include "scan/event_scanner.h"
 
 #include <cstdint>
@@ -47,35 +48,35 @@ struct WriteState {
 
   std::string scratch;
   EventScanner scanner;  // reads events again that were repaired
-  // The track that was looked up last.
-  const TrackTarget* last_track = nullptr;
-  std::size_t last_file = 0;
-  std::string last_pid;
-  std::string last_tid;
+  TrackCache tracks;
+  FilterMemory filter_memory;
 };
 
 // Thread-safe: holds no state of its own.
 class EventWriter {
  public:
-  EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
+  EventWriter(const MergePlan& plan, std::size_t file)
+      : plan_(plan), filter_(plan.filter ? &*plan.filter : nullptr), file_(file) {}
 
-  // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
-  // are left out; B and E go to state.halves, but for MergePlan::keeps_begin_end.
+  // `event` as it was read, with its time_event(). What that refuses, stray end events, metadata
+  // and what the plan's filter drops are left out; B and E go to state.halves, but for
+  // MergePlan::keeps_begin_end.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // A metadata event that the survey has kept; it is not counted in state.events.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
   bool is_stray_end(const Event& event) const;
+  bool is_filtered_away(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_half(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,
                   WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
-  const TrackTarget* find_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
 
   const MergePlan& plan_;
+  const FilterPlan* filter_;  // nullptr: everything is written
   std::size_t file_;
 };
 

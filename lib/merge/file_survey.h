@@ -58,6 +58,7 @@ struct FileSurvey {
   std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
                                                   // only when asked for
   std::uint64_t events = 0;                       // usable ones, without metadata
+  std::uint64_t ends = 0;                         // E among them
   std::optional<std::int64_t> first_ns;           // earliest start of what will be written
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // latest start
   bool sub_microsecond = false;  // some time is no whole microsecond

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace traceloom {
@@ -88,7 +89,13 @@ void write_value(JsonWriter& json, const std::string& value) {
     json.value(value);
 }
 
-void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
+// A rank that is filtered away is not spoken of.
+bool is_wanted(const MergePlan& plan, std::int64_t rank) {
+  return !plan.filter || plan.filter->wants_rank(rank);
+}
+
+void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events,
+                std::optional<std::uint64_t> filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
@@ -102,6 +109,10 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   json.value(file.clock.error_ns);
   json.key("events");
   json.value(events);
+  if (filtered) {
+    json.key("filtered");
+    json.value(*filtered);
+  }
   json.end_object();
 }
 
@@ -119,6 +130,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
                  const std::vector<std::uint64_t>& events) {
   json.begin_array();
   for (const OutputRank& rank : plan.tracks.ranks()) {
+    if (!is_wanted(plan, rank.rank)) continue;
     json.begin_object();
     json.key("rank");
     json.value(rank.rank);
@@ -127,7 +139,8 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
       const std::vector<std::int64_t> ranks = ranks_of(plan.files[i].rank);
       if (std::binary_search(ranks.begin(), ranks.end(), rank.rank))
-        write_file(json, plan.files[i], events[i]);
+        write_file(json, plan.files[i], events[i],
+                   plan.filter ? std::optional(plan.filter->filtered(i)) : std::nullopt);
     }
     json.end_array();
     json.end_object();
@@ -197,7 +210,8 @@ std::string head_of_trace(const MergePlan& plan) {
   text += "\",\n\"baseTimeNanoseconds\": ";
   text += std::to_string(plan.origin_ns);
   text += ",\n\"traceEvents\": [\n";
-  for (const OutputRank& rank : plan.tracks.ranks()) write_metadata(text, rank);
+  const std::vector<OutputRank>& rows = plan.filter ? plan.filter->rows() : plan.tracks.ranks();
+  for (const OutputRank& rank : rows) write_metadata(text, rank);
   return text;
 }
 
@@ -219,7 +233,8 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.key("problems");
   json.begin_array();
   for (std::size_t i = 0; i < problems.size(); ++i)
-    write_problems(json, plan.files[i].path, problems[i]);
+    if (!plan.filter || plan.filter->wants_file(i))
+      write_problems(json, plan.files[i].path, problems[i]);
   json.end_array();
   if (!left_out.empty()) {
     json.key("left_out");
@@ -229,6 +244,7 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.key("ranks");
   json.begin_object();
   for (const auto& [rank, values] : values_by_rank(plan, surveys)) {
+    if (!is_wanted(plan, rank)) continue;
     json.key(std::to_string(rank));
     write_values(json, values);
   }

@@ -2,8 +2,11 @@
 
 #include "base/error.h"
 #include "input/plain_source.h"
+#include "merge/file_subset.h"
+#include "merge/filter_survey.h"
 #include "merge/merge_output.h"
 #include "merge/plan.h"
+#include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
 #include "merge/write_visitor.h"
@@ -12,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -102,13 +106,12 @@ class Merge {
     open_output();
     if (!merge_by_guess()) {
       // What a wrong guess has written is thrown away.
-      if (plan_)
-        open_output();
-      else
-        survey();
+      if (plan_) open_output();
+      if (!plan_ || lacks_facts()) survey();
+      if (!select()) return nothing_left();
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
-      scan(paths_of(inputs_), visitor);
+      scan_planned(visitor);
       check_unchanged(visitor);
       finish(visitor);
     }
@@ -119,8 +122,19 @@ class Merge {
  private:
   MergeSummary plan_only() {
     survey();
+    if (!select()) return nothing_left();
+    const std::size_t files = inputs_.size();
+    std::vector<std::uint64_t> kept(files);
+    for (std::size_t i = 0; i < files && plan_->filter; ++i) kept[i] = plan_->filter->kept(i);
+    summarize(std::vector<ProblemCounts>(files), kept);
+    return std::move(summary_);
+  }
+
+  MergeSummary nothing_left() {
+    output_.reset();
     const std::size_t files = inputs_.size();
     summarize(std::vector<ProblemCounts>(files), std::vector<std::uint64_t>(files));
+    summary_.filter->nothing_left = true;
     return std::move(summary_);
   }
 
@@ -131,7 +145,9 @@ class Merge {
 
   // True when all is written. Otherwise nothing has happened, or only the survey.
   bool merge_by_guess() {
-    if (options_.always_survey || !is_written_aside(options_.output)) return false;
+    if (options_.always_survey || options_.filter.picks_events() ||
+        !is_written_aside(options_.output))
+      return false;
     const std::vector<std::string> paths = paths_of(options_.inputs);
     const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, options_.threads);
     if (!guess) return false;
@@ -145,7 +161,7 @@ class Merge {
     scan(paths, visitor);
     keep_surveys(surveyor.take_surveys());
     if (writer.unplanned() || inputs_.size() < paths.size() ||
-        !writes_the_same(*plan, *guess, *plan_, surveys_))
+        !writes_the_same(*plan, *guess, *plan_, surveys_) || !leaves_something())
       return false;
     finish(writer);
     return true;
@@ -154,7 +170,9 @@ class Merge {
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   std::optional<MergePlan> try_plan(const std::vector<FileSurvey>& guess) const {
     try {
-      return make_plan(options_.inputs, guess, options_.plan);
+      MergePlan plan = make_plan(options_.inputs, guess, options_.plan);
+      if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, guess, facts_);
+      return plan;
     } catch (const Error&) {
       return std::nullopt;
     } catch (const UsageError&) {
@@ -164,9 +182,42 @@ class Merge {
 
   void survey() {
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor visitor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end);
-    scan(paths_of(options_.inputs), visitor);
+    failed_.clear();
+    summary_.left_out.clear();
+    const std::size_t files = options_.inputs.size();
+    SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end);
+    if (options_.filter.any()) {
+      FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
+      scan(paths_of(options_.inputs), filter_visitor);
+      facts_ = filter_visitor.take_facts();
+    } else {
+      scan(paths_of(options_.inputs), visitor);
+    }
     keep_surveys(visitor.take_surveys());
+  }
+
+  // The one pass of a guess has surveyed what is asked of whole ranks only.
+  bool lacks_facts() const {
+    return plan_->filter && plan_->filter->needs_selection() && facts_.empty();
+  }
+
+  // Finds what the filter keeps; false when that is nothing.
+  bool select() {
+    if (plan_->filter && plan_->filter->needs_selection()) {
+      SelectionVisitor visitor(*plan_, std::move(facts_));
+      scan_planned(visitor);
+      plan_->filter->set_selection(visitor.take_selection());
+    }
+    return leaves_something();
+  }
+
+  bool leaves_something() const {
+    std::uint64_t filtered = 0;
+    for (std::size_t i = 0; i < inputs_.size() && plan_->filter; ++i) {
+      if (plan_->filter->kept(i) > 0) return true;
+      filtered += plan_->filter->filtered(i);
+    }
+    return filtered == 0;
   }
 
   FailureHandler failure_handler() {
@@ -179,14 +230,18 @@ class Merge {
 
   // Of the inputs that can be read, and the plan that follows from them.
   void keep_surveys(std::vector<FileSurvey> surveys) {
+    inputs_.clear();
+    surveys_.clear();
     for (std::size_t file = 0; file < surveys.size(); ++file) {
       if (failed_.contains(file)) continue;
       inputs_.push_back(options_.inputs[file]);
       surveys_.push_back(std::move(surveys[file]));
+      if (!facts_.empty()) std::swap(facts_[inputs_.size() - 1], facts_[file]);
     }
     if (inputs_.empty())
       throw UsageError(fmt::format("no input could be read; {}", summary_.left_out.front().error));
     plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+    if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
   }
 
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {
@@ -198,12 +253,27 @@ class Merge {
                                 }});
   }
 
+  // The files that something is to be written of.
+  void scan_planned(FileVisitor& visitor) {
+    std::vector<std::size_t> files;
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (!is_read(i)) continue;
+      files.push_back(i);
+      paths.push_back(inputs_[i].path);
+    }
+    FileSubset subset(visitor, std::move(files));
+    scan(paths, subset);
+  }
+
+  bool is_read(std::size_t file) const { return !plan_->filter || plan_->filter->reads(file); }
+
   void check_unchanged(const WriteVisitor& visitor) const {
     if (visitor.unplanned())
       throw Error(plan_->files[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                   std::string(kChangedWhileRead));
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (visitor.text_bytes()[i] != surveys_[i].text_bytes)
+      if (is_read(i) && visitor.text_bytes()[i] != surveys_[i].text_bytes)
         throw Error(inputs_[i].path, std::string(kChangedWhileRead));
   }
 
@@ -224,16 +294,31 @@ class Merge {
       problems.back().add(file.rank.problems);
       problems.back().add(file.clock.problems);
       summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                                surveys_[i].events, events[i], problems.back()});
+                                surveys_[i].events, events[i],
+                                plan_->filter ? plan_->filter->filtered(i) : 0, problems.back()});
       summary_.events += events[i];
+      summary_.filtered += summary_.files.back().filtered;
       summary_.text_bytes += surveys_[i].text_bytes;
     }
-    for (const OutputRank& rank : plan_->tracks.ranks()) {
+    for (const OutputRank& rank : plan_->filter ? plan_->filter->rows() : plan_->tracks.ranks()) {
       MergedRank& merged = summary_.ranks.emplace_back(MergedRank{rank.rank, rank.name, {}});
       for (const OutputTrack& track : rank.tracks) merged.tracks.push_back(track.name);
     }
     summary_.origin_ns = plan_->origin_ns;
+    if (plan_->filter) describe_filter();
     return problems;
+  }
+
+  void describe_filter() {
+    FilterOutcome& outcome = summary_.filter.emplace();
+    outcome.categories = plan_->filter->selection().categories;
+    outcome.steps = plan_->filter->known_steps();
+    for (const OutputRank& rank : plan_->tracks.ranks()) outcome.ranks.push_back(rank.rank);
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (surveys_[i].first_ns)
+        outcome.last_ns =
+            std::max(outcome.last_ns,
+                     surveys_[i].last_ns + plan_->files[i].clock.offset_ns - plan_->earliest_ns);
   }
 
   const MergeOptions& options_;
@@ -243,6 +328,7 @@ class Merge {
   std::set<std::size_t> failed_;
   std::vector<Input> inputs_;  // those that can be read
   std::vector<FileSurvey> surveys_;
+  std::vector<FilterFacts> facts_;  // with a filter, of the same files
   std::optional<MergePlan> plan_;
   MergeSummary summary_;
 };

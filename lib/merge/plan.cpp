@@ -94,7 +94,12 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
-  MergePlan plan{{}, TrackPlan(surveys, ranks), origin_ns, sub_microsecond, options.keep_begin_end};
+  MergePlan plan{{},
+                 TrackPlan(surveys, ranks),
+                 origin_ns,
+                 sub_microsecond,
+                 options.keep_begin_end,
+                 clocks.origin_ns};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
   std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());

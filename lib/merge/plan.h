@@ -4,11 +4,13 @@
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "merge/file_survey.h"
+#include "merge/filter_plan.h"
 #include "merge/id_map.h"
 #include "merge/track_plan.h"
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,8 @@ struct MergePlan {
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
+  std::int64_t earliest_ns = 0;  // common time of the earliest event of all, floored to 1 us
+  std::optional<FilterPlan> filter = {};  // none: everything is written
 };
 
 // What time 0 of the output is.

@@ -22,6 +22,7 @@ struct SliceHalf {
   bool has_duration_key = false;  // the key is there already, only the number is missing
   std::size_t args_begin = 0;     // equal to args_end when there are none
   std::size_t args_end = 0;
+  bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
 };
 
 // One B or E event after the other; reuse it, it keeps its memory.

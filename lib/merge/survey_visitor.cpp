@@ -60,6 +60,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   IdSet merged_async_ids;
   bool has_other_async_ids = false;
   std::uint64_t events = 0;
+  std::uint64_t ends = 0;
   std::int64_t first_ns = kNoTime;
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
   bool sub_microsecond = false;
@@ -164,7 +165,10 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     if (!track.is_gpu) track.is_gpu = is_gpu_category(event.text(Key::cat));
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
-  if (event.phase != 'E') chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
+  if (event.phase != 'E')
+    chunk.first_ns = std::min(chunk.first_ns, timing.start_ns);
+  else
+    ++chunk.ends;
   chunk.last_ns = std::max(chunk.last_ns, timing.start_ns);
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
@@ -191,6 +195,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
     pairers_[file]->take(chunk.begin_ends);
   }
   survey.events += chunk.events;
+  survey.ends += chunk.ends;
   survey.sub_microsecond |= chunk.sub_microsecond;
   keep_least(survey.first_ns, chunk.first_ns);
   survey.last_ns = std::max(survey.last_ns, chunk.last_ns);

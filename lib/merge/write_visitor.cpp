@@ -27,6 +27,7 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   output_.write(head_of_trace(plan_));
   std::unordered_set<std::string> written;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (plan_.filter && !plan_.filter->wants_file(file)) continue;
     WriteState state;
     for (const KeptMetadata& event : surveys[file].metadata) {
       state.out.clear();
@@ -68,7 +69,7 @@ void WriteVisitor::write(ChunkResult& result, std::size_t file, const Event& eve
 
 void WriteVisitor::finish_chunk(ChunkResult& result) {
   Chunk& chunk = static_cast<Chunk&>(result);
-  if (output_.is_gzip() && !chunk.state.unplanned)
+  if (output_.is_gzip() && !chunk.state.unplanned && !chunk.state.out.empty())
     chunk.block = compress_block(chunk.state.out, output_.gzip_level());
 }
 
@@ -81,16 +82,23 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
     stopped_ = true;
     return;
   }
-  if (output_.is_gzip())
-    output_.write_block(chunk.block);
-  else
-    output_.write(chunk.state.out);
+  // Not even an empty block where a filter drops all of a chunk, or its file.
+  if (!chunk.state.out.empty()) {
+    if (output_.is_gzip())
+      output_.write_block(chunk.block);
+    else
+      output_.write(chunk.state.out);
+  }
   events_[file] += chunk.state.events;
   last_ns_ = std::max(last_ns_, chunk.state.last_ns);
   if (chunk.state.halves.empty()) return;
-  if (!slices_) slices_ = std::make_unique<SliceJoiner>();
+  if (!slices_) slices_ = std::make_unique<SliceJoiner>(least_slice_ns());
   slices_->take(chunk.state.halves);
   write_joined(file);
+}
+
+std::int64_t WriteVisitor::least_slice_ns() const {
+  return plan_.filter ? plan_.filter->filter().min_duration_ns : 0;
 }
 
 // What the joiner has to give, if anything.

@@ -104,7 +104,7 @@ void BeginEndPairer::finish() {
     for (std::uint32_t i = outermost; i != kNone; i = open_[i].inner) {
       const Record& begin = open_[i].begin;
       problems_.add(Problem::begin_without_end, begin.offset);
-      if (handlers_.open_begin) handlers_.open_begin({begin.start_ns, begin.payload});
+      if (handlers_.open_begin) handlers_.open_begin({begin.start_ns, begin.payload, begin.offset});
     }
   }
   std::sort(orphan_ends_.begin(), orphan_ends_.end());

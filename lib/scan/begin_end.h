@@ -84,6 +84,7 @@ inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 struct OpenBegin {
   std::int64_t start_ns;
   std::uint32_t payload;
+  std::uint64_t offset;
 };
 
 // Each may be left out.

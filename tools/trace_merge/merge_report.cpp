@@ -23,12 +23,16 @@ FilesOfRank files_by_rank(const MergeSummary& summary) {
   return files;
 }
 
-void write_file(JsonWriter& json, const MergedFile& file) {
+void write_file(JsonWriter& json, const MergedFile& file, bool is_filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
   json.key("events");
   json.value(file.events);
+  if (is_filtered) {
+    json.key("filtered");
+    json.value(file.filtered);
+  }
   json.key("method");
   json.value(to_string(file.clock.method));
   json.key("offset_ns");
@@ -40,9 +44,11 @@ void write_file(JsonWriter& json, const MergedFile& file) {
   json.end_object();
 }
 
-void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files) {
+void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files,
+                bool is_filtered) {
   std::uint64_t events_in = 0;
   std::uint64_t events_out = 0;
+  std::uint64_t events_filtered = 0;
   json.begin_object();
   json.key("rank");
   json.value(rank);
@@ -51,15 +57,20 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("files");
   json.begin_array();
   for (const MergedFile* file : files) {
-    write_file(json, *file);
+    write_file(json, *file, is_filtered);
     events_in += file->events_in;
     events_out += file->events;
+    events_filtered += file->filtered;
   }
   json.end_array();
   json.key("events_in");
   json.value(events_in);
   json.key("events_out");
   json.value(events_out);
+  if (is_filtered) {
+    json.key("events_filtered");
+    json.value(events_filtered);
+  }
   json.end_object();
 }
 
@@ -81,7 +92,8 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.value(summary.origin_ns);
   json.key("ranks");
   json.begin_array();
-  for (const auto& [rank, files] : files_by_rank(summary)) write_rank(json, rank, files);
+  for (const auto& [rank, files] : files_by_rank(summary))
+    write_rank(json, rank, files, summary.filter.has_value());
   json.end_array();
   json.key("problems");
   json.begin_array();
@@ -92,17 +104,26 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
 }
 
 std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
-  Table files({{"path", "File", ColumnKind::text},
-               {"rank", "Rank", ColumnKind::count},
-               {"evidence", "By", ColumnKind::text},
-               {"method", "Clock by", ColumnKind::text},
-               {"offset_ns", "Offset", ColumnKind::duration},
-               {"error_ns", "Error", ColumnKind::duration},
-               {"events", "Events", ColumnKind::count}});
-  for (const MergedFile& file : summary.files)
-    files.add_row({Cell(file.path), Cell(file.rank), Cell(std::string(to_string(file.rank_source))),
-                   Cell(std::string(to_string(file.clock.method))), Cell(file.clock.offset_ns),
-                   error_cell(file.clock), Cell(static_cast<std::int64_t>(file.events_in))});
+  std::vector<Column> columns{{"path", "File", ColumnKind::text},
+                              {"rank", "Rank", ColumnKind::count},
+                              {"evidence", "By", ColumnKind::text},
+                              {"method", "Clock by", ColumnKind::text},
+                              {"offset_ns", "Offset", ColumnKind::duration},
+                              {"error_ns", "Error", ColumnKind::duration},
+                              {"events", "Events", ColumnKind::count}};
+  if (summary.filter) columns.push_back({"kept", "Kept", ColumnKind::count});
+  Table files(std::move(columns));
+  for (const MergedFile& file : summary.files) {
+    std::vector<Cell> row{Cell(file.path),
+                          Cell(file.rank),
+                          Cell(std::string(to_string(file.rank_source))),
+                          Cell(std::string(to_string(file.clock.method))),
+                          Cell(file.clock.offset_ns),
+                          error_cell(file.clock),
+                          Cell(static_cast<std::int64_t>(file.events_in))};
+    if (summary.filter) row.emplace_back(static_cast<std::int64_t>(file.events));
+    files.add_row(std::move(row));
+  }
   Table tracks({{"rank", "Rank", ColumnKind::count},
                 {"process", "Process", ColumnKind::text},
                 {"tracks", "Tracks", ColumnKind::count},
