@@ -15,7 +15,7 @@ __extension__ typedef __int128 Int128;
 
 constexpr TimeWindow kAllTime;
 // A trace that gives each event a name of its own is not remembered.
-constexpr std::size_t kMostLabels = std::size_t{1} << 16;
+constexpr std::size_t kMostLabels = std::size_t{1} << 14;
 
 std::int64_t saturated(Int128 ns) {
   return static_cast<std::int64_t>(

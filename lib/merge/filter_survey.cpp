@@ -34,10 +34,10 @@ void FilterSurveyVisitor::visit(ChunkResult& result, std::size_t file, const Eve
   survey_.visit(*chunk.survey, file, event);
   const bool is_flow = is_flow_phase(event.phase);
   if (!is_flow && !looks_for_steps_) return;
-  const EventTiming timing = time_start(event, chunk.ignored);
+  const EventTiming timing = time_event(event, chunk.ignored);
   if (!timing.timed) return;
   if (is_flow) return chunk.add_flow(event, timing.start_ns);
-  chunk.facts.steps.add(event, timing.start_ns);
+  chunk.facts.steps.add(event, timing.start_ns, timing.duration_ns);
 }
 
 void FilterSurveyVisitor::take(ChunkResult& result, std::size_t file) {

@@ -128,8 +128,8 @@ void FlowBinder::finish() {
       keep_better(next_[i], next_[i + 1], is_before);
     answers_[places_.size() + i] = answer(next_[i]);
   }
-  innermost_ = {};
-  next_ = {};
+  std::vector<FlowSlice>().swap(innermost_);
+  std::vector<FlowSlice>().swap(next_);
 }
 
 std::optional<bool> FlowBinder::kept_at(const FlowPlace& place) const {

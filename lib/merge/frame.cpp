@@ -2,6 +2,7 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "merge/filter_record.h"
 #include "output/json_writer.h"
 #include "output/problem_list.h"
 #include "survey/json_member.h"
@@ -228,6 +229,10 @@ std::string tail_of_trace(const MergePlan& plan, const std::vector<FileSurvey>& 
   json.value(TRACELOOM_VERSION);
   json.key("origin_ns");
   json.value(plan.origin_ns);
+  if (plan.filter) {
+    json.key("filter");
+    write_filter(json, plan.filter->filter());
+  }
   json.key("ranks");
   write_ranks(json, plan, events);
   json.key("problems");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -20,8 +21,8 @@ class KeptEvents {
   void finish() {
     lists_kept_ = kept_.size() <= dropped_.size();
     offsets_ = std::move(lists_kept_ ? kept_ : dropped_);
-    kept_ = {};
-    dropped_ = {};
+    std::vector<std::uint64_t>().swap(kept_);
+    std::vector<std::uint64_t>().swap(dropped_);
     offsets_.shrink_to_fit();
     std::sort(offsets_.begin(), offsets_.end());
   }

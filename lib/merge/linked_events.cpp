@@ -18,10 +18,9 @@ bool is_same_group(const LinkedEvent& a, const LinkedEvent& b) {
 }
 
 // Flows and async operations one after the other, each in time; of one moment as the file has
-// them, but starts of flows first.
+// them: an arrow may end where the next one of its id begins.
 bool is_ordered(const LinkedEvent& a, const LinkedEvent& b) {
-  return std::tuple(a.label, a.id, a.ns, a.phase != 's', a.offset) <
-         std::tuple(b.label, b.id, b.ns, b.phase != 's', b.offset);
+  return std::tie(a.label, a.id, a.ns, a.offset) < std::tie(b.label, b.id, b.ns, b.offset);
 }
 
 using Iterator = std::vector<LinkedEvent>::iterator;

@@ -49,7 +49,8 @@ bool is_found(const std::vector<NamePattern>& patterns, std::string_view name) {
 
 }  // namespace
 
-NamePattern::NamePattern(const std::string& expression) : regex_(compile(expression)) {}
+NamePattern::NamePattern(const std::string& expression)
+    : expression_(expression), regex_(compile(expression)) {}
 
 bool NamePattern::found_in(std::string_view name) const {
   return std::regex_search(name.begin(), name.end(), regex_);

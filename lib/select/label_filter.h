@@ -23,8 +23,10 @@ class NamePattern {
   explicit NamePattern(const std::string& expression);
 
   bool found_in(std::string_view name) const;
+  const std::string& expression() const { return expression_; }
 
  private:
+  std::string expression_;
   std::regex regex_;
 };
 

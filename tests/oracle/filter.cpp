@@ -104,9 +104,8 @@ const Event* find_slice(const Event& flow, const std::vector<Event>& events) {
 using Group = std::vector<Event*>;
 
 void sort_by_time(Group& group) {
-  std::stable_sort(group.begin(), group.end(), [](const Event* a, const Event* b) {
-    return std::tuple(a->start_ns, a->phase != 's') < std::tuple(b->start_ns, b->phase != 's');
-  });
+  std::stable_sort(group.begin(), group.end(),
+                   [](const Event* a, const Event* b) { return a->start_ns < b->start_ns; });
 }
 
 // Each start and what follows it up to the next one; what comes before the first start is its own.

@@ -1,5 +1,6 @@
 #include "survey/step_marks.h"
 
+#include "event/event_timing.h"
 #include "scan/event_scanner.h"
 #include "support/trace_text.h"
 
@@ -12,7 +13,8 @@ using namespace traceloom;
 
 namespace {
 
-// "torch 3 of 1 at 100" of each mark. The times of the events are taken from 0 on, ten by ten.
+// "torch 3 of 1 at 10" of each mark, in nanoseconds. The first events are of one part of the file,
+// the rest of another.
 std::string marks_of(const TraceText& trace) {
   const std::string text = trace.array().substr(2);
   StepMarks marks;
@@ -20,10 +22,10 @@ std::string marks_of(const TraceText& trace) {
   ProblemCounts problems;
   EventScanner scanner;
   scanner.start(text, 0, Position::first, problems);
-  std::int64_t ns = 0;
+  int count = 0;
   while (const Event* event = scanner.next()) {
-    (ns < 30 ? marks : later).add(*event, ns);
-    ns += 10;
+    const EventTiming timing = time_event(*event, problems);
+    (count++ < 3 ? marks : later).add(*event, timing.start_ns, timing.duration_ns);
   }
   marks.append(later);
   std::string found;
@@ -45,33 +47,41 @@ TEST_CASE("step_marks: ProfilerStep#N on the host begins a step, its copy on the
                      .x("ProfilerStep#3", 0, 5)
                      .cat("user_annotation")
                      .x("ProfilerStep#3", 1, 5)
-                     .x("ProfilerStep#", 1, 5)
-                     .x("ProfilerStep#3a", 1, 5)
-                     .i("ProfilerStep", 1)
+                     .x("ProfilerStep#", 2, 5)
+                     .x("ProfilerStep#3a", 2, 5)
+                     .i("ProfilerStep", 2)
                      .cat("")
                      .b("ProfilerStep#12", 6)
-                     .e("ProfilerStep#12", 9)) == "torch 3 of 1 at 10\ntorch 12 of 1 at 50\n");
+                     .e("ProfilerStep#12", 9)) == "torch 3 of 1 at 1000\ntorch 12 of 1 at 6000\n");
 }
 
 TEST_CASE("step_marks: a batch of Composer begins with its first event, whatever that is") {
   CHECK(marks_of(TraceText()
                      .b("dataloader/train", 1, kBatch3)
-                     .b("event/batch", 1, kBatch3)
-                     .e("event/batch", 1, kBatch4)
-                     .i("x", 1, kBatch4)
+                     .b("event/batch", 2, kBatch3)
+                     .e("event/batch", 3, kBatch4)
+                     .i("x", 4, kBatch4)
                      .pid("2")
-                     .b("event/batch", 1, kBatch4)) ==
-        "composer 3 of 1 at 0\ncomposer 4 of 1 at 30\ncomposer 4 of 2 at 40\n");
+                     .b("event/batch", 5, kBatch4)) ==
+        "composer 3 of 1 at 1000\ncomposer 4 of 1 at 4000\ncomposer 4 of 2 at 5000\n");
 }
 
-TEST_CASE("step_marks: of merged spans of Composer the args are those of the end") {
+TEST_CASE("step_marks: merged spans of Composer go by the batch that is trained in them") {
+  // As of Composer 0.8, where the loader's span is around the batch and ends with the next number.
   CHECK(marks_of(TraceText()
-                     .x("event/epoch", 1, 9, kBatch4)
-                     .x("dataloader/train", 1, 9, kBatch4)
-                     .x("event/batch", 1, 9, kBatch4)
-                     .x("event/forward", 1, 9, kBatch3)
-                     .x("event/forward", 1, 9, kBatch4)) ==
-        "composer 3 of 1 at 20\ncomposer 4 of 1 at 40\n");
+                     .x("event/train_batch", 20, 9, kBatch3)
+                     .x("callback/event/batch_end", 31, 1, kBatch4)
+                     .x("event/batch", 15, 20, kBatch4)
+                     .x("dataloader/train", 10, 30, kBatch4)
+                     .x("event/epoch", 5, 90, kBatch4)) ==
+        "composer 3 of 1 at 5000\ncomposer 4 of 1 at 31000\n");
+  // As of later ones: the loader's span is before the batch, and says which one it is for.
+  CHECK(marks_of(TraceText()
+                     .x("event/dataloader", 10, 4, kBatch3)
+                     .x("event/train_batch", 20, 9, kBatch3)
+                     .x("event/batch", 15, 20, kBatch3)
+                     .x("event/dataloader", 40, 4, kBatch4)) ==
+        "composer 3 of 1 at 10000\ncomposer 4 of 1 at 40000\n");
 }
 
 TEST_CASE("step_marks: a batch without an epoch is something else") {

@@ -83,6 +83,13 @@ void add_unmet_categories(std::vector<std::string>& unmet, const std::vector<std
   }
 }
 
+// "there are ranks 0 to 3".
+std::string numbers(const std::string& what, const NumberRange& range) {
+  return range.first == range.last
+             ? fmt::format("there is {} {}", what, range.first)
+             : fmt::format("there are {}s {} to {}", what, range.first, range.last);
+}
+
 void add_unmet_ranks(std::vector<std::string>& unmet, const std::vector<NumberRange>& wanted,
                      const std::vector<std::int64_t>& ranks) {
   for (const NumberRange& range : wanted) {
@@ -90,10 +97,10 @@ void add_unmet_ranks(std::vector<std::string>& unmet, const std::vector<NumberRa
                     [&](std::int64_t rank) { return is_in({range}, rank); }))
       continue;
     const std::string name = range.first == range.last
-                                 ? fmt::format("{}", range.first)
-                                 : fmt::format("{} to {}", range.first, range.last);
-    unmet.push_back(fmt::format("--ranks: no input is of rank {} (there {} {} to {})", name,
-                                ranks.size() == 1 ? "is" : "are", ranks.front(), ranks.back()));
+                                 ? fmt::format("rank {}", range.first)
+                                 : fmt::format("ranks {} to {}", range.first, range.last);
+    unmet.push_back(fmt::format("--ranks: no input is of {} ({})", name,
+                                numbers("rank", {ranks.front(), ranks.back()})));
   }
 }
 
@@ -157,13 +164,13 @@ std::string explain_nothing_left(const MergeFilter& filter, const MergeSummary& 
     reasons.push_back(fmt::format("--time: the last event begins at {}",
                                   format_duration(summary.filter->last_ns)));
   const std::optional<NumberRange>& steps = summary.filter->steps;
-  if (filter.steps && steps && filter.steps->first && *filter.steps->first > steps->last)
-    reasons.push_back(fmt::format("--steps: the steps are {} to {}", steps->first, steps->last));
-  if (filter.steps && steps && filter.steps->last && *filter.steps->last < steps->first)
-    reasons.push_back(fmt::format("--steps: the steps are {} to {}", steps->first, steps->last));
+  if (filter.steps && steps &&
+      ((filter.steps->first && *filter.steps->first > steps->last) ||
+       (filter.steps->last && *filter.steps->last < steps->first)))
+    reasons.push_back(fmt::format("--steps: {}", numbers("step", *steps)));
   return fmt::format("none of {} events is kept, so nothing is written; {}",
                      format_count(summary.filtered),
-                     reasons.empty() ? "ask for more by one of the options that choose"
+                     reasons.empty() ? "loosen one of the options that choose"
                                      : fmt::format("{}", fmt::join(reasons, "; ")));
 }
 
