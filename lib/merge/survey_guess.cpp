@@ -133,7 +133,6 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
                      const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   if (head_of_trace(guess) != head_of_trace(plan) || !guess.tracks.covers(plan.tracks))
     return false;
-  if (plan.filter && plan.filter->needs_selection()) return false;
   // The offset, too: what is wrong with the event is reported there.
   const auto is_same_metadata = [](const KeptMetadata& a, const KeptMetadata& b) {
     return a.text == b.text && a.offset == b.offset;
@@ -141,7 +140,6 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
-    if (plan.filter && guess.filter->reads(i) != plan.filter->reads(i)) return false;
     if (a.shift_ns != b.shift_ns || a.orphan_ends != b.orphan_ends) return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.keeps_async_ids != b.keeps_async_ids)

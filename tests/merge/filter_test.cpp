@@ -139,6 +139,51 @@ TEST_CASE("filter: of a merged input ranks can be taken as well, without the oth
   CHECK(files.merge().summary.ranks.size() == 1);
 }
 
+TEST_CASE("filter: ranks of a merged file that the samples do not show to be one are found") {
+  TraceText text;
+  text.pid("0").composer_rank(0, "1000");
+  for (int i = 0; i < 20'000; ++i) {
+    text.x("a", 1000 + i, 1);
+    if (i == 1600)
+      text.with_id("s", "across", 1000 + i, "7")
+          .pid("1")
+          .composer_rank(1, "1000")
+          .x("b", 1000 + i, 1)
+          .with_id("t", "across", 1000 + i, "7")
+          .pid("0");
+  }
+  Files files({{"a.json", text.array()}});
+  REQUIRE(read_file(files.options.inputs[0].path).size() > 1'000'000);
+  std::uint64_t bytes = 0;
+  files.options.progress = [&](std::uint64_t done, std::uint64_t) { bytes = done; };
+  files.options.filter.ranks = {{0, 0}};
+  const Merged merged = files.merge();
+  CHECK(merged.summary.events == 20'000);
+  CHECK(merged.summary.filtered == 3);
+  CHECK(merged.text.find("across") == std::string::npos);
+  CHECK(bytes > 3 * merged.summary.text_bytes);  // in one pass by a wrong guess, then in three
+}
+
+TEST_CASE("filter: what is not written is not repaired") {
+  const auto text = [](int rank) {
+    return TraceText()
+        .composer_rank(rank, "1000")
+        .m("note", "{\"text\": \"a\tb\"}")
+        .x("a\tb", 1000, 1)
+        .x("c", 1000, 1)
+        .array();
+  };
+  Files files({{"a.json", text(0)}, {"b.json", text(1)}});
+  CHECK(files.merge().summary.files[1].problems.count(Problem::control_character) == 2);
+  files.options.filter.ranks = {{0, 0}};
+  const MergeSummary summary = files.merge().summary;
+  CHECK(summary.files[0].problems.count(Problem::control_character) == 2);
+  CHECK(summary.files[1].problems.empty());
+  files.options.filter.ranks = {};
+  files.options.filter.labels.names.emplace_back("c");
+  CHECK(files.merge().summary.files[1].problems.count(Problem::control_character) == 1);
+}
+
 TEST_CASE("filter: time counts from the first event of all ranks and is half-open") {
   Files files(
       {{"a.json", TraceText().composer_rank(0, "1000").x("a", 1000, 50).i("i", 1010).array()},
