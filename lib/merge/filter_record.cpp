@@ -27,6 +27,7 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 
 std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
   std::vector<std::string> texts;
+  texts.reserve(patterns.size());
   for (const NamePattern& pattern : patterns) texts.push_back(pattern.expression());
   return texts;
 }

@@ -57,7 +57,9 @@ void FilterSurveyVisitor::take(ChunkResult& result, std::size_t file) {
 void FilterSurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey_.end_file(file, end);
   std::vector<FlowPlace>& places = facts_[file].places;
-  std::sort(places.begin(), places.end());
+  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
+    return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
+  });
   places.erase(std::unique(places.begin(), places.end()), places.end());
   places.shrink_to_fit();
 }

@@ -28,7 +28,7 @@ struct FlowPlace {
   std::uint32_t row = 0;
   bool binds_next = false;  // to the next slice, not to the one around
 
-  friend auto operator<=>(const FlowPlace&, const FlowPlace&) = default;
+  bool operator==(const FlowPlace&) const = default;
 };
 
 // Whether a flow event is bound to the next slice.

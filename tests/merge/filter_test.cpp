@@ -1,7 +1,7 @@
 // What a filter keeps of small traces, and what is said of it.
 #include "base/error.h"
+#include "support/filter_files.h"
 #include "support/gzip_text.h"
-#include "support/merge_texts.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
 
@@ -14,37 +14,6 @@ using namespace traceloom;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-struct Merged {
-  MergeSummary summary;
-  std::string text;
-};
-
-class Files {
- public:
-  explicit Files(const NamedTexts& files) : options(merge_options(folder_, files, "out.json")) {}
-
-  Merged merge() const {
-    Merged merged;
-    merged.summary = merge_traces(options);
-    merged.text = read_file(options.output);
-    return merged;
-  }
-  // "phase name" of what is kept, metadata left out.
-  Texts kept() const {
-    Texts events;
-    for (const oracle::Json& event : events_of(merge().text))
-      if (text_of(event, "ph") != "M")
-        events.push_back(text_of(event, "ph") + " " + text_of(event, "name"));
-    return events;
-  }
-
- private:
-  TemporaryFolder folder_;
-
- public:
-  MergeOptions options;
-};
 
 std::string rank_text(int rank, std::string_view sync_us, const Us& ts) {
   return TraceText()
@@ -67,9 +36,9 @@ Texts names_of(const std::string& merged) {
 }  // namespace
 
 TEST_CASE("filter: a rank that is not wanted is not spoken of, but its clock and start count") {
-  Files files({{"a.json", rank_text(0, "1000", 1000)},
-               {"b.json", rank_text(1, "4000", 4010)},
-               {"c.json", rank_text(2, "7000", 7050)}});
+  FilterFiles files({{"a.json", rank_text(0, "1000", 1000)},
+                     {"b.json", rank_text(1, "4000", 4010)},
+                     {"c.json", rank_text(2, "7000", 7050)}});
   files.options.filter.ranks = {{1, 1}};
   const Merged merged = files.merge();
   const std::vector<oracle::Json> events = events_of(merged.text);
@@ -96,7 +65,7 @@ TEST_CASE("filter: a rank that is not wanted is not spoken of, but its clock and
 TEST_CASE("filter: whole ranks are merged in one pass, and others are read once") {
   const NamedTexts texts{{"a.json", rank_text(0, "1000", 1000)},
                          {"b.json", rank_text(1, "4000", 4010)}};
-  Files files(texts);
+  FilterFiles files(texts);
   files.options.filter.ranks = {{0, 0}};
   std::uint64_t bytes = 0;
   files.options.progress = [&](std::uint64_t done, std::uint64_t) { bytes = done; };
@@ -108,9 +77,9 @@ TEST_CASE("filter: whole ranks are merged in one pass, and others are read once"
 }
 
 TEST_CASE("filter: gzip of whole ranks is the same in one pass and in two") {
-  Files files({{"a.json", rank_text(0, "1000", 1000)},
-               {"b.json", rank_text(1, "4000", 4010)},
-               {"c.json", rank_text(2, "4000", 4010)}});
+  FilterFiles files({{"a.json", rank_text(0, "1000", 1000)},
+                     {"b.json", rank_text(1, "4000", 4010)},
+                     {"c.json", rank_text(2, "4000", 4010)}});
   files.options.output += ".gz";
   files.options.filter.ranks = {{0, 0}, {2, 2}};
   const std::string once = files.merge().text;
@@ -120,19 +89,19 @@ TEST_CASE("filter: gzip of whole ranks is the same in one pass and in two") {
 }
 
 TEST_CASE("filter: of a merged input ranks can be taken as well, without the other's arrow ends") {
-  Files files({{"a.json", TraceText()
-                              .pid("0")
-                              .tid("5")
-                              .composer_rank(0, "1000")
-                              .x("a", 1, 9)
-                              .with_id("s", "to b", 2, "7")
-                              .with_id("s", "to a", 2, "7")
-                              .with_id("t", "to a", 3, "7")
-                              .pid("1")
-                              .composer_rank(1, "1000")
-                              .x("b", 5, 9)
-                              .with_id("t", "to b", 6, "7")
-                              .array()}});
+  FilterFiles files({{"a.json", TraceText()
+                                    .pid("0")
+                                    .tid("5")
+                                    .composer_rank(0, "1000")
+                                    .x("a", 1, 9)
+                                    .with_id("s", "to b", 2, "7")
+                                    .with_id("s", "to a", 2, "7")
+                                    .with_id("t", "to a", 3, "7")
+                                    .pid("1")
+                                    .composer_rank(1, "1000")
+                                    .x("b", 5, 9)
+                                    .with_id("t", "to b", 6, "7")
+                                    .array()}});
   CHECK(files.kept() == Texts{"X a", "s to b", "s to a", "t to a", "X b", "t to b"});
   files.options.filter.ranks = {{0, 0}};
   CHECK(files.kept() == Texts{"X a", "s to a", "t to a"});
@@ -152,7 +121,7 @@ TEST_CASE("filter: ranks of a merged file that the samples do not show to be one
           .with_id("t", "across", 1000 + i, "7")
           .pid("0");
   }
-  Files files({{"a.json", text.array()}});
+  FilterFiles files({{"a.json", text.array()}});
   REQUIRE(read_file(files.options.inputs[0].path).size() > 1'000'000);
   std::uint64_t bytes = 0;
   files.options.progress = [&](std::uint64_t done, std::uint64_t) { bytes = done; };
@@ -173,7 +142,7 @@ TEST_CASE("filter: what is not written is not repaired") {
         .x("c", 1000, 1)
         .array();
   };
-  Files files({{"a.json", text(0)}, {"b.json", text(1)}});
+  FilterFiles files({{"a.json", text(0)}, {"b.json", text(1)}});
   CHECK(files.merge().summary.files[1].problems.count(Problem::control_character) == 2);
   files.options.filter.ranks = {{0, 0}};
   const MergeSummary summary = files.merge().summary;
@@ -185,7 +154,7 @@ TEST_CASE("filter: what is not written is not repaired") {
 }
 
 TEST_CASE("filter: time counts from the first event of all ranks and is half-open") {
-  Files files(
+  FilterFiles files(
       {{"a.json", TraceText().composer_rank(0, "1000").x("a", 1000, 50).i("i", 1010).array()},
        {"b.json",
         TraceText().composer_rank(1, "4000").x("b", 4010, 1).c("c", 4020, "{\"v\": 1}").array()}});
@@ -210,7 +179,7 @@ TEST_CASE("filter: steps are those of each rank; a rank without any goes by the 
       text.x("ProfilerStep#" + std::to_string(step), first + step * 100, 90);
     return text.cat("").x("last", 9000, 1).array();
   };
-  Files files(
+  FilterFiles files(
       {{"a.json", torch(0, 1000)},
        {"b.json", torch(1, 1050)},
        {"c.json",
@@ -230,13 +199,13 @@ TEST_CASE("filter: steps are those of each rank; a rank without any goes by the 
 }
 
 TEST_CASE("filter: where torch says the steps, the batches of Composer do not") {
-  Files files({{"a.json", TraceText()
-                              .composer_rank(0, "1000")
-                              .b("event/batch", 1000, R"({"epoch": 0, "batch": 7})")
-                              .e("event/batch", 1050, R"({"epoch": 0, "batch": 8})")
-                              .b("event/batch", 1100, R"({"epoch": 0, "batch": 8})")
-                              .e("event/batch", 1150, R"({"epoch": 0, "batch": 9})")
-                              .array()}});
+  FilterFiles files({{"a.json", TraceText()
+                                    .composer_rank(0, "1000")
+                                    .b("event/batch", 1000, R"({"epoch": 0, "batch": 7})")
+                                    .e("event/batch", 1050, R"({"epoch": 0, "batch": 8})")
+                                    .b("event/batch", 1100, R"({"epoch": 0, "batch": 8})")
+                                    .e("event/batch", 1150, R"({"epoch": 0, "batch": 9})")
+                                    .array()}});
   files.options.filter.steps = {8, 8};
   const Merged merged = files.merge();
   CHECK(text_of(events_of(merged.text).back(), "ts") == "100");
@@ -244,153 +213,13 @@ TEST_CASE("filter: where torch says the steps, the batches of Composer do not") 
 }
 
 TEST_CASE("filter: steps that nobody speaks of are an error that says what to do") {
-  Files files({{"a.json", TraceText().x("a", 1, 1).array()}});
+  FilterFiles files({{"a.json", TraceText().x("a", 1, 1).array()}});
   files.options.filter.steps = {1, 2};
   CHECK_THROWS_WITH_AS(
       files.merge(),
       "--steps: no input says where its steps begin (by ProfilerStep#N of torch or "
       "the batches of Composer); choose by --time",
       UsageError);
-}
-
-TEST_CASE("filter: a pair of B and E is judged as the X that it becomes") {
-  Files files({{"a.json", TraceText()
-                              .cat("out")
-                              .b("outer", 0)
-                              .cat("in")
-                              .b("same start", 0)
-                              .e("same start", 3)
-                              .b("long", 10)
-                              .e(60)
-                              .cat("")
-                              .e("outer", 90)
-                              .b("open", 95)
-                              .i("end", 120)
-                              .array()}});
-  files.options.filter.labels.categories = {"in"};
-  CHECK(files.kept() == Texts{"X long", "X same start"});
-  files.options.filter.labels.categories = {};
-  files.options.filter.min_duration_ns = 25'000;
-  CHECK(files.kept() == Texts{"i end", "X long", "X outer", "X open"});
-  files.options.filter.min_duration_ns = 25'001;
-  CHECK(files.kept() == Texts{"i end", "X long", "X outer"});
-  files.options.plan.keep_begin_end = true;
-  CHECK(files.kept() == Texts{"B outer", "B long", "E ", "E outer", "i end"});
-  files.options.filter.min_duration_ns = 0;
-  files.options.filter.time = {.from_ns = 50'000, .to_ns = {}};
-  CHECK(files.kept() == Texts{"B open", "i end"});
-}
-
-TEST_CASE("filter: an open B ends with its file, also where the last events are dropped") {
-  Files files({{"a.json", TraceText().b("open", 10).x("last", 20, 80).array()}});
-  files.options.filter.labels.names.emplace_back("open");
-  const Merged merged = files.merge();
-  CHECK(text_of(events_of(merged.text).back(), "dur") == "90");
-}
-
-TEST_CASE("filter: an arrow that loses an end goes, one that never had it goes with its slice") {
-  const auto arrows = TraceText()
-                          .cat("cpu")
-                          .x("launch", 0, 5)
-                          .cat("ac2g")
-                          .with_id("s", "lost", 0, "1")
-                          .with_id("s", "whole", 0, "2")
-                          .with_id("s", "dangling", 0, "3")
-                          .tid("7")
-                          .cat("kernel")
-                          .x("gemm", 10, 50)
-                          .cat("ac2g")
-                          .raw(R"({"ph":"f","bp":"e","name":"whole","cat":"ac2g","id":2,"ts":10,)"
-                               R"("pid":1,"tid":7})")
-                          .cat("kernel")
-                          .x("short", 70, 1)
-                          .raw(R"({"ph":"f","bp":"e","name":"lost","cat":"ac2g","id":1,"ts":70,)"
-                               R"("pid":1,"tid":7})")
-                          .array();
-  Files files({{"a.json", arrows}});
-  files.options.filter.min_duration_ns = 2'000;
-  CHECK(files.kept() == Texts{"X launch", "s whole", "s dangling", "X gemm", "f whole"});
-  files.options.filter.min_duration_ns = 0;
-  files.options.filter.labels.categories = {"kernel"};
-  CHECK(files.kept() == Texts{"X gemm", "X short"});
-  files.options.filter.labels.categories = {"cpu", "kernel"};
-  CHECK(files.kept() == Texts{"X launch", "s lost", "s whole", "s dangling", "X gemm", "f whole",
-                              "X short", "f lost"});
-  files.options.filter.labels.categories = {};
-  files.options.filter.labels.excluded_categories = {"ac2g"};
-  CHECK(files.kept() == Texts{"X launch", "X gemm", "X short"});
-}
-
-TEST_CASE("filter: each start of an id that is used again begins another arrow") {
-  Files files({{"a.json", TraceText()
-                              .x("one", 0, 5)
-                              .with_id("s", "f", 0, "1")
-                              .with_id("t", "f", 1, "1")
-                              .x("two", 10, 5)
-                              .with_id("s", "f", 10, "1")
-                              .x("three", 20, 5)
-                              .with_id("t", "f", 20, "1")
-                              .array()}});
-  files.options.filter.labels.excluded_names.emplace_back("two");
-  CHECK(files.kept() == Texts{"X one", "s f", "t f", "X three"});
-}
-
-TEST_CASE("filter: a flow event in no slice goes by its own name, category and time") {
-  Files files({{"a.json", TraceText()
-                              .cat("k")
-                              .x("a", 0, 5)
-                              .with_id("s", "f", 50, "1")
-                              .with_id("t", "f", 60, "1")
-                              .cat("l")
-                              .with_id("s", "g", 50, "1")
-                              .with_id("t", "g", 60, "1")
-                              .array()}});
-  files.options.filter.labels.categories = {"k"};
-  CHECK(files.kept() == Texts{"X a", "s f", "t f"});
-}
-
-TEST_CASE("filter: what an async operation consists of is not torn apart") {
-  Files files({{"a.json", TraceText()
-                              .with_id("b", "one", 0, "1")
-                              .with_id("b", "inner", 5, "1")
-                              .with_id("n", "point", 30, "1")
-                              .with_id("e", "inner", 40, "1")
-                              .with_id("b", "again", 45, "2")
-                              .with_id("e", "one", 50, "1")
-                              .raw(R"({"ph":"e","cat":"","ts":60,"pid":1,"tid":1,"id":2})")
-                              .with_id("S", "old", 10, "\"x\"")
-                              .with_id("T", "old", 35, "\"x\"")
-                              .with_id("F", "old", 55, "\"x\"")
-                              .with_id("e", "stray", 70, "9")
-                              .array()}});
-  files.options.filter.time = {.from_ns = {}, .to_ns = 20'000};
-  CHECK(files.kept() == Texts{"b one", "b inner", "e inner", "e one", "S old", "T old", "F old"});
-  files.options.filter.time = {.from_ns = 20'000, .to_ns = {}};
-  CHECK(files.kept() == Texts{"n point", "b again", "e ", "e stray"});
-  files.options.filter.time = {};
-  files.options.filter.min_duration_ns = 1'000'000;
-  CHECK(files.kept().size() == 11);
-}
-
-TEST_CASE("filter: counters, instants and flows between slices go by what they are called") {
-  Files files(
-      {{"a.json", TraceText()
-                      .cat("k")
-                      .c("mem", 1, "{\"v\": 1}")
-                      .i("mark", 2)
-                      .raw(R"({"ph":"X","name":"out","cat":"k","ts":3,"dur":1,"pid":1,"tid":1,)"
-                           R"("bind_id":3,"flow_out":true})")
-                      .cat("l")
-                      .c("net", 4, "{\"v\": 1}")
-                      .raw(R"({"ph":"X","ts":5,"dur":1,"pid":1,"tid":1})")
-                      .array()}});
-  files.options.filter.labels.categories = {"k"};
-  CHECK(files.kept() == Texts{"C mem", "i mark", "X out"});
-  files.options.filter.labels.categories = {};
-  files.options.filter.labels.excluded_names.emplace_back("^m");
-  CHECK(files.kept() == Texts{"X out", "C net", "X "});
-  files.options.filter.labels.excluded_names = {NamePattern("^\\(none\\)$")};
-  CHECK(files.kept() == Texts{"C mem", "i mark", "X out", "C net"});
 }
 
 TEST_CASE("filter: rows without events that are kept have no name, and nobody's tid changes") {
@@ -405,7 +234,7 @@ TEST_CASE("filter: rows without events that are kept have no name, and nobody's 
                                .cat("kernel")
                                .x("gemm", 1005, 9)
                                .array();
-  Files files({{"a.json", text}, {"b.json", rank_text(1, "1000", 1000)}});
+  FilterFiles files({{"a.json", text}, {"b.json", rank_text(1, "1000", 1000)}});
   CHECK(names_of(files.merge().text) ==
         Texts{"0 rank 0", "0 main", "0 GPU · stream", "1 rank 1", "1 main"});
   files.options.filter.labels.categories = {"kernel"};
@@ -444,7 +273,7 @@ TEST_CASE("filter: nothing is written when nothing is left") {
 }
 
 TEST_CASE("filter: of inputs without events nothing can be left, and all is written") {
-  Files files(NamedTexts{{"rank4.json", "[]"}});
+  FilterFiles files(NamedTexts{{"rank4.json", "[]"}});
   files.options.filter.labels.categories = {"x"};
   const Merged merged = files.merge();
   CHECK_FALSE(merged.summary.filter->nothing_left);
@@ -452,7 +281,8 @@ TEST_CASE("filter: of inputs without events nothing can be left, and all is writ
 }
 
 TEST_CASE("filter: a dry run says what would be kept") {
-  Files files({{"a.json", TraceText().x("a", 0, 1).x("b", 1, 9).b("c", 2).e("c", 30).array()}});
+  FilterFiles files(
+      {{"a.json", TraceText().x("a", 0, 1).x("b", 1, 9).b("c", 2).e("c", 30).array()}});
   files.options.dry_run = true;
   files.options.filter.min_duration_ns = 5'000;
   const MergeSummary summary = merge_traces(files.options);
@@ -462,13 +292,13 @@ TEST_CASE("filter: a dry run says what would be kept") {
 }
 
 TEST_CASE("filter: keep_going leaves out what is no trace, and goes by the others") {
-  Files files({{"a.json", "hello"},
-               {"b.json", TraceText()
-                              .x("launch", 0, 5)
-                              .with_id("s", "f", 0, "1")
-                              .x("x", 9, 1)
-                              .with_id("t", "f", 9, "1")
-                              .array()}});
+  FilterFiles files({{"a.json", "hello"},
+                     {"b.json", TraceText()
+                                    .x("launch", 0, 5)
+                                    .with_id("s", "f", 0, "1")
+                                    .x("x", 9, 1)
+                                    .with_id("t", "f", 9, "1")
+                                    .array()}});
   files.options.keep_going = true;
   files.options.filter.labels.excluded_names.emplace_back("x");
   CHECK(files.kept() == Texts{"X launch"});
@@ -476,7 +306,7 @@ TEST_CASE("filter: keep_going leaves out what is no trace, and goes by the other
 }
 
 TEST_CASE("filter: the trace says what was asked for") {
-  Files files({{"a.json", TraceText().cat("c").x("ProfilerStep#3", 0, 9).array()}});
+  FilterFiles files({{"a.json", TraceText().cat("c").x("ProfilerStep#3", 0, 9).array()}});
   MergeFilter& filter = files.options.filter;
   const auto said = [&] {
     const oracle::Json document = oracle::parse_json(files.merge().text);

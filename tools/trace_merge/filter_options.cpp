@@ -53,6 +53,7 @@ std::vector<std::string> read_categories(const std::vector<std::string>& lists) 
 std::vector<NamePattern> read_patterns(const std::string& option,
                                        const std::vector<std::string>& expressions) {
   std::vector<NamePattern> patterns;
+  patterns.reserve(expressions.size());
   for (const std::string& expression : expressions)
     patterns.push_back(read_pattern(option, expression));
   return patterns;
