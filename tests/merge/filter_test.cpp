@@ -7,8 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
-
 using namespace traceloom;
 
 namespace {
