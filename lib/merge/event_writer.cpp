@@ -6,20 +6,14 @@
 #include "merge/event_repair.h"
 #include "merge/field_edits.h"
 #include "merge/id_edits.h"
+#include "merge/output_time.h"
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
-  std::int64_t end_ns = 0;
-  if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
-  return std::numeric_limits<std::int64_t>::max();
-}
 
 void append_event(EventEdit& edit, std::string& text) {
   text += ",\n";
@@ -52,22 +46,36 @@ std::uint32_t counter_group(const Event& event, std::uint32_t track) {
                                     track);
 }
 
-// From the new start to the new end, where the clock drifts; else what it was.
-std::int64_t moved_duration(const EventTiming& timing, std::int64_t start_ns,
-                            const TimeMap& times) {
-  if (!times.has_drift() || timing.duration_ns == 0) return timing.duration_ns;
-  std::int64_t end_ns = 0;
-  const bool fits = times.map(end_of(timing.start_ns, timing.duration_ns), end_ns);
-  return fits ? end_ns - start_ns : timing.duration_ns;
-}
-
 }  // namespace
 
 void EventWriter::write(const Event& event, const EventTiming& timing, WriteState& state) const {
   if (!timing.timed) return;
   if (event.phase == 'C' && !has_counter_value(event))
     return state.problems.add(Problem::bad_counter, event.offset);
+  if (filter_ != nullptr && is_filtered_away(event, timing, state)) return;
   write_usable(event, timing, state);
+}
+
+// Asked before the text is looked at, so that nothing is repaired in vain. An event that cannot be
+// placed is not filtered away: write_as() says so.
+bool EventWriter::is_filtered_away(const Event& event, const EventTiming& timing,
+                                   WriteState& state) const {
+  if (!filter_->reads(file_)) return true;
+  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
+  const std::optional<OutputTime> time = output_time(timing, plan_.files[file_].times);
+  if (target == nullptr || !time) return false;
+  const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
+  if (is_half && event.phase == 'E') return false;
+  if (filter_->keeps(file_, event, *target, time->start_ns, time->duration_ns, state.filter_memory))
+    return false;
+  // A B that is never closed ends with its file, whatever of that is written.
+  state.last_ns = std::max(state.last_ns, time->end_ns);
+  if (is_half) {
+    SliceHalf half;
+    half.wanted = false;
+    state.halves.add(event, time->start_ns, std::move(half));
+  }
+  return true;
 }
 
 void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state) const {
@@ -80,7 +88,7 @@ void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state
 
 bool EventWriter::is_left_out(const Event& event, WriteState& state) const {
   if (!plan_.only_rank) return false;
-  const TrackTarget* const target = find_track(event, state);
+  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
   return target != nullptr && !plan_.writes(target->rank);
 }
 
@@ -110,8 +118,9 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   EventEdit edit(clean);
-  const TrackTarget* const target = find_track(event, state);
+  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
   if (target == nullptr) return note_unplanned(event, state);
+  if (!timing.timed && filter_ != nullptr && !filter_->shows(target->pid)) return;
   edit.set(Key::pid, target->pid);
   if (event.has(Key::tid) || event.phase != 'C') edit.set(Key::tid, target->tid);
   if (!timing.timed) {
@@ -120,15 +129,15 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     append_event(edit, state.block.text);
     return;
   }
-  std::int64_t start_ns = 0;
-  if (!file.times.map(timing.start_ns, start_ns)) {
+  const std::optional<OutputTime> time = output_time(timing, file.times);
+  if (!time) {
     state.problems.add(Problem::bad_timestamp, event.offset);
     return;
   }
+  const std::int64_t start_ns = time->start_ns;
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
-  const std::int64_t duration_ns = moved_duration(timing, start_ns, file.times);
-  state.last_ns = std::max(state.last_ns, end_of(start_ns, duration_ns));
+  state.last_ns = std::max(state.last_ns, time->end_ns);
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
@@ -136,8 +145,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
         {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
         state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
-  if (event.phase == 'X' && (timing.rewrite || duration_ns != timing.duration_ns))
-    edit.set_time(Key::dur, duration_ns);
+  if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
+    edit.set_time(Key::dur, time->duration_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
@@ -150,7 +159,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if ((event.phase == 'i' || event.phase == 'I' || event.phase == 'R') &&
       plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
-  append(event, {start_ns, timing.duration_ns, 0, 0, target->number}, edit, state);
+  append(event, {start_ns, time->duration_ns, 0, 0, target->number}, edit, state);
 }
 
 // Where order matters, the event's place is kept: always of slices, B, E and counters.
@@ -205,32 +214,6 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {
   if (!state.unplanned) state.unplanned = event.offset;
-}
-
-// Neighbours are mostly of the same track. nullptr when the plan does not have it.
-const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
-  if (plan_.tracks.has_gpu_tracks(file_)) return find_unfolded_track(event, state);
-  const std::string_view pid = event.text(Key::pid);
-  const std::string_view tid = event.text(Key::tid);
-  if (state.last_track == nullptr || state.last_file != file_ || pid != state.last_pid ||
-      tid != state.last_tid) {
-    state.last_track = plan_.tracks.target(file_, pid, tid, state.scratch);
-    state.last_file = file_;
-    state.last_pid = pid;
-    state.last_tid = tid;
-  }
-  return state.last_track;
-}
-
-const TrackTarget* EventWriter::find_unfolded_track(const Event& event, WriteState& state) const {
-  const std::string_view pid = event.text(Key::pid);
-  const std::string_view tid = event.text(Key::tid);
-  if (const std::optional<std::string> gpu = state.gpu_rows.find(event)) {
-    const TrackTarget* const target = plan_.tracks.gpu_target(file_, pid, tid, *gpu, state.scratch);
-    // Arrows may end at a thread after all, and stray ends make no row.
-    if (target != nullptr) return target;
-  }
-  return plan_.tracks.target(file_, pid, tid, state.scratch);
 }
 
 }  // namespace traceloom

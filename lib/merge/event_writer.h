@@ -10,10 +10,10 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/event_block.h"
-#include "merge/gpu_rows.h"
 #include "merge/overlap_check.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
+#include "merge/track_cache.h"
 #include "scan/event_scanner.h"
 
 #include <cstdint>
@@ -48,29 +48,27 @@ struct WriteState {
     last_ns = 0;
     unplanned.reset();
     overlaps.forget();
-    gpu_rows.reset();
+    tracks.reset();
   }
 
   OverlapCheck overlaps;
   std::string scratch;
-  GpuRowFinder gpu_rows;
   EventScanner scanner;  // reads events again that were repaired
-  // The track that was looked up last.
-  const TrackTarget* last_track = nullptr;
-  std::size_t last_file = 0;
-  std::string last_pid;
-  std::string last_tid;
+  TrackCache tracks;
+  FilterMemory filter_memory;
 };
 
 // Thread-safe: holds no state of its own.
 class EventWriter {
  public:
-  EventWriter(const MergePlan& plan, std::size_t file) : plan_(plan), file_(file) {}
+  EventWriter(const MergePlan& plan, std::size_t file)
+      : plan_(plan), filter_(plan.filter ? &*plan.filter : nullptr), file_(file) {}
 
-  // `event` as it was read, with its time_event(). What that refuses, stray end events and metadata
-  // are left out; B and E go to state.halves; with MergePlan::keeps_begin_end only
-  // those of one time do, which Perfetto would take apart (at one time it looks at ends first), and
-  // what is never closed, which would take in all that follows in other files.
+  // `event` as it was read, with its time_event(). What that refuses, stray end events, metadata
+  // and what the plan's filter drops are left out; B and E go to state.halves; with
+  // MergePlan::keeps_begin_end only those of one time do, which Perfetto would take apart (at one
+  // time it looks at ends first), and what is never closed, which would take in all that follows
+  // in other files.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // Whether the plan leaves out the rank that the event is of.
   bool is_left_out(const Event& event, WriteState& state) const;
@@ -80,6 +78,7 @@ class EventWriter {
  private:
   bool is_stray_end(const Event& event) const;
   bool is_joined(const Event& event) const;
+  bool is_filtered_away(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
   void write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                   std::uint32_t track, EventEdit& edit, WriteState& state) const;
@@ -87,11 +86,10 @@ class EventWriter {
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 WriteState& state) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
-  const TrackTarget* find_track(const Event& event, WriteState& state) const;
-  const TrackTarget* find_unfolded_track(const Event& event, WriteState& state) const;
   static void note_unplanned(const Event& event, WriteState& state);
 
   const MergePlan& plan_;
+  const FilterPlan* filter_;  // nullptr: everything is written
   std::size_t file_;
 };
 

@@ -85,6 +85,7 @@ struct FileSurvey {
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
                                                   // X even when B and E are kept
   std::uint64_t events = 0;                       // usable ones, without metadata
+  std::uint64_t ends = 0;                         // E among them
   StartTimes starts;                              // of what will be written
   bool sub_microsecond = false;                   // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;           // strict JSON

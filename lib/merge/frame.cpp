@@ -2,11 +2,13 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "merge/filter_record.h"
 #include "merge/top_level_values.h"
 #include "output/json_writer.h"
 #include "output/problem_list.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace traceloom {
 namespace {
@@ -91,7 +93,8 @@ void write_metadata(std::string& text, const OutputProcess& process, std::int64_
   }
 }
 
-void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
+void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events,
+                std::optional<std::uint64_t> filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
@@ -109,6 +112,10 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events) {
   }
   json.key("events");
   json.value(events);
+  if (filtered) {
+    json.key("filtered");
+    json.value(*filtered);
+  }
   json.end_object();
 }
 
@@ -125,7 +132,8 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
       const std::vector<std::int64_t> ranks = ranks_of(plan.files[i].rank);
       if (std::binary_search(ranks.begin(), ranks.end(), rank))
-        write_file(json, plan.files[i], events[i]);
+        write_file(json, plan.files[i], events[i],
+                   plan.filter ? std::optional(plan.filter->filtered(i)) : std::nullopt);
     }
     json.end_array();
     json.end_object();
@@ -156,7 +164,7 @@ std::string head_of_trace(const MergePlan& plan) {
   text += ",\n\"traceEvents\": [\n";
   // With one process a rank, ranks of several merges sort among each other.
   std::int64_t index = 0;
-  for (const OutputProcess& process : plan.tracks.processes()) {
+  for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes()) {
     const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
     if (plan.writes(process.rank)) write_metadata(text, process, sort_index);
   }
@@ -178,12 +186,17 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
   json.value(TRACELOOM_VERSION);
   json.key("origin_ns");
   json.value(plan.origin_ns);
+  if (plan.filter) {
+    json.key("filter");
+    write_filter(json, plan.filter->filter());
+  }
   json.key("ranks");
   write_ranks(json, plan, events);
   json.key("problems");
   json.begin_array();
   for (std::size_t i = 0; i < problems.size(); ++i)
-    write_problems(json, plan.files[i].path, problems[i]);
+    if (!plan.filter || plan.filter->wants_file(i))
+      write_problems(json, plan.files[i].path, problems[i]);
   json.end_array();
   if (!left_out.empty()) {
     json.key("left_out");

@@ -24,6 +24,8 @@ std::string head_of_trace(const MergePlan& plan);
 //    "error_ns", "drift_ppm" (where known), "events"}]}], "problems": [{"file", "kind", "count",
 //    "first_offset"}], "left_out":
 //    [{"path", "error"}]}
+// With a filter there is "filter" (filter_record.h), each file has "filtered" as well, the number
+// of its events that were dropped, and there is nothing of the ranks that are not wanted.
 // otherData.ranks has, per rank, the top-level values of its files that have no place beside the
 // events (of a file that was merged before: what its own otherData.ranks says).
 struct LeftOut {

@@ -2,11 +2,14 @@
 
 #include "base/error.h"
 #include "input/plain_source.h"
+#include "merge/file_subset.h"
+#include "merge/filter_survey.h"
 #include "merge/merge_output.h"
 #include "merge/perfetto_manifest.h"
 #include "merge/plan.h"
 #include "merge/rank_archive.h"
 #include "merge/rank_parts.h"
+#include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
 #include "merge/write_visitor.h"
@@ -107,13 +110,12 @@ class Merge {
     open_output();
     if (!merge_by_guess()) {
       // What a wrong guess has written is thrown away.
-      if (plan_)
-        open_output();
-      else
-        survey();
+      if (plan_) open_output();
+      if (!plan_ || lacks_facts()) survey();
+      if (!select()) return nothing_left();
       WriteVisitor visitor(*plan_, *output_);
       visitor.write_head(surveys_);
-      scan(paths_of(inputs_), visitor);
+      scan_planned(visitor);
       for (std::size_t file = 0; file < inputs_.size(); ++file) check_unchanged(visitor, file);
       finish(visitor);
     }
@@ -124,8 +126,19 @@ class Merge {
  private:
   MergeSummary plan_only() {
     survey();
+    if (!select()) return nothing_left();
+    const std::size_t files = inputs_.size();
+    std::vector<std::uint64_t> kept(files);
+    for (std::size_t i = 0; i < files && plan_->filter; ++i) kept[i] = plan_->filter->kept(i);
+    summarize(std::vector<ProblemCounts>(files), kept);
+    return std::move(summary_);
+  }
+
+  MergeSummary nothing_left() {
+    output_.reset();
     const std::size_t files = inputs_.size();
     summarize(std::vector<ProblemCounts>(files), std::vector<std::uint64_t>(files));
+    summary_.filter->nothing_left = true;
     return std::move(summary_);
   }
 
@@ -142,7 +155,7 @@ class Merge {
     std::uint64_t to_read = 0;
     for (const RankPart& part : parts) to_read += stored_bytes(inputs_of(part));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      select(*plan_, parts[i]);
+      traceloom::select(*plan_, parts[i]);
       archive.add(ranks[i].path, [&](MergeOutput& member) {
         WriteVisitor visitor(*plan_, member);
         write_part(parts[i], visitor, member, to_read);
@@ -197,7 +210,9 @@ class Merge {
 
   // True when all is written. Otherwise nothing has happened, or only the survey.
   bool merge_by_guess() {
-    if (options_.always_survey || !is_written_aside(options_.output)) return false;
+    if (options_.always_survey || options_.filter.picks_events() ||
+        !is_written_aside(options_.output))
+      return false;
     const std::vector<std::string> paths = paths_of(options_.inputs);
     const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, options_.threads);
     if (!guess) return false;
@@ -211,7 +226,7 @@ class Merge {
     scan(paths, visitor);
     keep_surveys(surveyor.take_surveys());
     if (writer.unplanned() || inputs_.size() < paths.size() ||
-        !writes_the_same(*plan, *guess, *plan_, surveys_))
+        !writes_the_same(*plan, *guess, *plan_, surveys_) || !leaves_something())
       return false;
     finish(writer);
     return true;
@@ -220,7 +235,9 @@ class Merge {
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   std::optional<MergePlan> try_plan(const std::vector<FileSurvey>& guess) const {
     try {
-      return make_plan(options_.inputs, guess, options_.plan);
+      MergePlan plan = make_plan(options_.inputs, guess, options_.plan);
+      if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, guess, facts_);
+      return plan;
     } catch (const Error&) {
       return std::nullopt;
     } catch (const UsageError&) {
@@ -230,9 +247,42 @@ class Merge {
 
   void survey() {
     const FailureHandler on_failure = failure_handler();
-    SurveyVisitor visitor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end);
-    scan(paths_of(options_.inputs), visitor);
+    failed_.clear();
+    summary_.left_out.clear();
+    const std::size_t files = options_.inputs.size();
+    SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end);
+    if (options_.filter.any()) {
+      FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
+      scan(paths_of(options_.inputs), filter_visitor);
+      facts_ = filter_visitor.take_facts();
+    } else {
+      scan(paths_of(options_.inputs), visitor);
+    }
     keep_surveys(visitor.take_surveys());
+  }
+
+  // The one pass of a guess has surveyed what is asked of whole ranks only.
+  bool lacks_facts() const {
+    return plan_->filter && plan_->filter->needs_selection() && facts_.empty();
+  }
+
+  // Finds what the filter keeps; false when that is nothing.
+  bool select() {
+    if (plan_->filter && plan_->filter->needs_selection()) {
+      SelectionVisitor visitor(*plan_, std::move(facts_));
+      scan_planned(visitor);
+      plan_->filter->set_selection(visitor.take_selection());
+    }
+    return leaves_something();
+  }
+
+  bool leaves_something() const {
+    std::uint64_t filtered = 0;
+    for (std::size_t i = 0; i < inputs_.size() && plan_->filter; ++i) {
+      if (plan_->filter->kept(i) > 0) return true;
+      filtered += plan_->filter->filtered(i);
+    }
+    return filtered == 0;
   }
 
   FailureHandler failure_handler() {
@@ -245,14 +295,18 @@ class Merge {
 
   // Of the inputs that can be read, and the plan that follows from them.
   void keep_surveys(std::vector<FileSurvey> surveys) {
+    inputs_.clear();
+    surveys_.clear();
     for (std::size_t file = 0; file < surveys.size(); ++file) {
       if (failed_.contains(file)) continue;
       inputs_.push_back(options_.inputs[file]);
       surveys_.push_back(std::move(surveys[file]));
+      if (!facts_.empty()) std::swap(facts_[inputs_.size() - 1], facts_[file]);
     }
     if (inputs_.empty())
       throw UsageError(fmt::format("no input could be read; {}", summary_.left_out.front().error));
     plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+    if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
   }
 
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {
@@ -269,11 +323,26 @@ class Merge {
                                 }});
   }
 
+  // The files that something is to be written of.
+  void scan_planned(FileVisitor& visitor) {
+    std::vector<std::size_t> files;
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (!is_read(i)) continue;
+      files.push_back(i);
+      paths.push_back(inputs_[i].path);
+    }
+    FileSubset subset(visitor, std::move(files));
+    scan(paths, subset);
+  }
+
+  bool is_read(std::size_t file) const { return !plan_->filter || plan_->filter->reads(file); }
+
   void check_unchanged(const WriteVisitor& visitor, std::size_t file) const {
     if (visitor.unplanned())
       throw Error(plan_->files[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                   std::string(kChangedWhileRead));
-    if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
+    if (is_read(file) && visitor.text_bytes()[file] != surveys_[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
   }
 
@@ -303,18 +372,36 @@ class Merge {
       const FilePlan& file = plan_->files[i];
       problems.push_back(problems_of(i, written[i]));
       summary_.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                                surveys_[i].events, events[i], problems.back()});
+                                surveys_[i].events, events[i],
+                                plan_->filter ? plan_->filter->filtered(i) : 0, problems.back()});
       summary_.events += events[i];
+      summary_.filtered += summary_.files.back().filtered;
       summary_.text_bytes += surveys_[i].text_bytes;
     }
-    summary_.ranks = plan_->tracks.ranks().size();
-    for (const OutputProcess& process : plan_->tracks.processes()) {
+    for (const OutputProcess& process :
+         plan_->filter ? plan_->filter->rows() : plan_->tracks.processes()) {
       MergedProcess& merged =
           summary_.processes.emplace_back(MergedProcess{process.rank, process.name, {}});
       for (const OutputTrack& track : process.tracks) merged.tracks.push_back(track.name);
+      const std::size_t count = summary_.processes.size();
+      if (count == 1 || summary_.processes[count - 2].rank != process.rank) ++summary_.ranks;
     }
     summary_.origin_ns = plan_->origin_ns;
+    if (plan_->filter) describe_filter();
     return problems;
+  }
+
+  void describe_filter() {
+    FilterOutcome& outcome = summary_.filter.emplace();
+    outcome.categories = plan_->filter->selection().categories;
+    outcome.steps = plan_->filter->known_steps();
+    outcome.ranks = plan_->tracks.ranks();
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (!surveys_[i].starts.empty())
+        outcome.last_ns = std::max(
+            outcome.last_ns,
+            common_times(surveys_[i].starts, plan_->files[i].clock.times.since(plan_->earliest_ns))
+                .last_ns);
   }
 
   const MergeOptions& options_;
@@ -324,6 +411,7 @@ class Merge {
   std::set<std::size_t> failed_;
   std::vector<Input> inputs_;  // those that can be read
   std::vector<FileSurvey> surveys_;
+  std::vector<FilterFacts> facts_;  // with a filter, of the same files
   std::optional<MergePlan> plan_;
   MergeSummary summary_;
 };

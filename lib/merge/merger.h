@@ -10,6 +10,7 @@
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "merge/frame.h"
+#include "merge/merge_filter.h"
 #include "output/gzip_sink.h"
 #include "survey/ranks.h"
 
@@ -38,6 +39,7 @@ struct MergeOptions {
   unsigned threads = 0;  // 0: as many as there are cores
   int gzip_level = kDefaultGzipLevel;
   PlanOptions plan = {};
+  MergeFilter filter = {};  // what is to be kept
   bool dry_run = false;     // say what would be done, and write nothing
   bool keep_going = false;  // leave out an input that is no trace instead of stopping
   // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
@@ -55,7 +57,9 @@ struct MergedFile {
   RankSource rank_source = RankSource::position;
   FileClock clock;
   std::uint64_t events_in = 0;  // that can be used, without metadata
-  std::uint64_t events = 0;     // written; a begin and an end are one
+  std::uint64_t events = 0;     // written (or to be, with dry_run and a filter); a begin and an end
+                                // are one
+  std::uint64_t filtered = 0;   // dropped by the filter
   ProblemCounts problems;
 };
 
@@ -66,28 +70,42 @@ struct MergedProcess {
   std::vector<std::string> tracks;  // their names, as they are shown
 };
 
+// What a filter did beside dropping events; for whoever wonders why so few are left.
+struct FilterOutcome {
+  // The inputs have events and none stays. Nothing is written then, and the old output untouched.
+  bool nothing_left = false;
+  std::vector<std::string> categories;  // that occur, when some were asked for
+  std::optional<NumberRange> steps;     // the lowest and highest, when steps were asked for
+  std::int64_t last_ns = 0;             // when the last event begins, counted as MergeFilter::time
+  std::vector<std::int64_t> ranks;      // all, ascending
+};
+
 struct MergeSummary {
   std::vector<MergedFile> files;  // in the order of the inputs
   std::vector<LeftOut> left_out;
   std::vector<MergedProcess> processes;
   std::size_t ranks = 0;
-  std::uint64_t events = 0;      // written, without metadata
-  std::uint64_t text_bytes = 0;  // read, uncompressed
-  std::int64_t origin_ns = 0;    // Unix time of time 0 in the output, with absolute clocks
+  std::uint64_t events = 0;                  // written, without metadata
+  std::uint64_t filtered = 0;                // dropped by the filter
+  std::optional<FilterOutcome> filter = {};  // when there is one
+  std::uint64_t text_bytes = 0;              // read, uncompressed
+  std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
 };
 
 // Time: one pass over the inputs where samples of them tell what has to be known before the first
 // event is written (survey_guess.h; packed inputs are unpacked twice for that); two for an output
 // that cannot be written anew (stdout, a pipe), for inputs that were merged before, where the
 // samples have misled, and for a perfetto_tar (there of files that were merged before one more a
-// rank).
+// rank). A filter that asks for more than whole ranks takes three: what belongs together has to be
+// known before any of it is written.
 //
 // Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
-// begin events that stay open, plus the largest single event. The same bytes come out for any
-// number of threads. After an exception the old output is untouched. Throws UsageError, before
-// anything is opened for writing, when the output is one of the inputs or an input is a pipe other
-// than stdin (inputs are read twice; stdin is copied); Error for an input that is no trace (unless
-// keep_going), that cannot be read or changes meanwhile, and for the output.
+// begin events that stay open, with a filter some 24 bytes a flow event, plus the largest single
+// event. The same bytes come out for any number of threads. After an exception the old output is
+// untouched. Throws UsageError, before anything is opened for writing, when the output is one of
+// the inputs or an input is a pipe other than stdin (inputs are read twice; stdin is copied); Error
+// for an input that is no trace (unless keep_going), that cannot be read or changes meanwhile, and
+// for the output.
 MergeSummary merge_traces(const MergeOptions& options);
 
 }  // namespace traceloom

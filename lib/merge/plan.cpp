@@ -137,7 +137,8 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .sub_microsecond = sub_microsecond,
                  .keeps_begin_end = options.keep_begin_end,
                  .sorts_by_time = options.sort_by_time,
-                 .pids = options.pids};
+                 .pids = options.pids,
+                 .earliest_ns = clocks.origin_ns};
   const IdRanges ranges_of_ids = id_ranges(surveys);
   std::uint64_t flow_begin = 0;
   std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());

@@ -4,6 +4,7 @@
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "merge/file_survey.h"
+#include "merge/filter_plan.h"
 #include "merge/id_map.h"
 #include "merge/stack_frames.h"
 #include "merge/track_plan.h"
@@ -68,9 +69,13 @@ struct MergePlan {
   bool has_objects = false;      // that args may refer to
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;
+  std::int64_t earliest_ns = 0;  // common time of the earliest event of all, floored to 1 us
   std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
+  std::optional<FilterPlan> filter = {};       // none: everything is written
 
-  bool writes(std::int64_t rank) const { return !only_rank || rank == *only_rank; }
+  bool writes(std::int64_t rank) const {
+    return (!only_rank || rank == *only_rank) && (!filter || filter->wants_rank(rank));
+  }
 };
 
 // What time 0 of the output is.

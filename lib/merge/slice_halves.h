@@ -26,6 +26,7 @@ struct SliceHalf {
   std::uint32_t track = 0;                     // TrackTarget::number
   std::optional<std::int64_t> thread_ns = {};  // by the clock of the thread (tts)
   std::string frame = {};                      // of an E: its stack frame (sf), JSON text
+  bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
 };
 
 // One B or E event after the other; reuse it, it keeps its memory.

@@ -63,8 +63,9 @@ std::string joined(const SliceHalf& begin, const SliceHalf& end, std::int64_t du
 
 }  // namespace
 
-SliceJoiner::SliceJoiner()
-    : pairer_({.pair = [this](const BeginEndPair& pair) { join(pair); },
+SliceJoiner::SliceJoiner(std::int64_t least_ns)
+    : least_ns_(least_ns),
+      pairer_({.pair = [this](const BeginEndPair& pair) { join(pair); },
                .stray_end = [this](std::uint32_t payload) { release(payload); },
                .open_begin = [this](const OpenBegin& begin) { close_open(begin); }}) {}
 
@@ -96,17 +97,31 @@ void SliceJoiner::release(std::uint32_t slot) {
 }
 
 void SliceJoiner::join(const BeginEndPair& pair) {
-  emit(pair.begin_payload,
-       joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half, pair.duration_ns()),
-       pair.start_ns, pair.duration_ns(), pair.same_start_outer);
+  if (is_dropped(pair.begin_payload, pair.duration_ns()))
+    drop(pair.begin_payload, pair.same_start_outer);
+  else
+    emit(pair.begin_payload,
+         joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half, pair.duration_ns()),
+         pair.start_ns, pair.duration_ns(), pair.same_start_outer);
   release(pair.end_payload);
 }
 
 void SliceJoiner::close_open(const OpenBegin& begin) {
   const std::int64_t duration_ns = std::max<std::int64_t>(last_ns_ - begin.start_ns, 0);
+  if (is_dropped(begin.payload, duration_ns)) return drop(begin.payload, kNoPayload);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
   emit(begin.payload, event, begin.start_ns, duration_ns, kNoPayload);
+}
+
+bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) const {
+  return !slots_[begin].half.wanted || duration_ns < least_ns_;
+}
+
+// What is inside of it stays.
+void SliceJoiner::drop(std::uint32_t begin, std::uint32_t outer) {
+  (outer == kNoPayload ? out_ : slots_[outer].inner).append(slots_[begin].inner);
+  release(begin);
 }
 
 // Into the output, or to the event around it when that begins at the same time and is not yet out.

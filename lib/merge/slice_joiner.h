@@ -26,7 +26,8 @@ namespace traceloom {
 // Of one file. Memory: the halves that wait for their other half, or to be sorted. Not thread-safe.
 class SliceJoiner {
  public:
-  SliceJoiner();
+  // A pair that does not last `least_ns` is dropped.
+  explicit SliceJoiner(std::int64_t least_ns = 0);
   SliceJoiner(const SliceJoiner&) = delete;
   SliceJoiner& operator=(const SliceJoiner&) = delete;
 
@@ -51,6 +52,8 @@ class SliceJoiner {
   std::uint32_t keep(const SliceHalf& half);
   void join(const BeginEndPair& pair);
   void close_open(const OpenBegin& begin);
+  bool is_dropped(std::uint32_t begin, std::int64_t duration_ns) const;
+  void drop(std::uint32_t begin, std::uint32_t outer);
   void emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
             std::int64_t duration_ns, std::uint32_t outer);
   void release(std::uint32_t slot);
@@ -60,6 +63,7 @@ class SliceJoiner {
   std::vector<std::uint32_t> payloads_;
   EventBlock out_;
   std::int64_t last_ns_ = 0;
+  std::int64_t least_ns_;
   BeginEndPairer pairer_;
 };
 

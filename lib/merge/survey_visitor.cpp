@@ -81,6 +81,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   StringTable counters;
   std::uint32_t frame_groups = 0;
   std::uint64_t events = 0;
+  std::uint64_t ends = 0;
   StartTimes starts;
   bool sub_microsecond = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
@@ -242,6 +243,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     chunk.starts.add(timing.start_ns);
   else
     chunk.starts.add_end(timing.start_ns);
+  if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
@@ -281,6 +283,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
     pairers_[file]->take(chunk.begin_ends);
   }
   survey.events += chunk.events;
+  survey.ends += chunk.ends;
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.starts.add(chunk.starts);
 }

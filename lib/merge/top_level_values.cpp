@@ -46,9 +46,18 @@ TopLevelValues::TopLevelValues(const MergePlan& plan, const std::vector<FileSurv
       metadata_(surveys.size()),
       frames_(surveys.size()),
       samples_(surveys.size()) {
-  for (std::size_t file = 0; file < surveys.size(); ++file) add_file(file);
+  for (std::size_t file = 0; file < surveys.size(); ++file)
+    if (is_written(file)) add_file(file);
   keep_run_values();
-  kept_metadata_ = find_equal(metadata_);
+  kept_metadata_ = find_equal(of_written_files(metadata_));
+}
+
+std::vector<TopLevelValues::Members> TopLevelValues::of_written_files(
+    const std::vector<Members>& of_files) const {
+  std::vector<Members> written;
+  for (std::size_t file = 0; file < of_files.size(); ++file)
+    if (is_written(file)) written.push_back(of_files[file]);
+  return written;
 }
 
 // Of a key that stands twice the last one counts; what it hides is kept as well.
@@ -79,11 +88,11 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       return;
     case TopLevelRule::frames:
       if (!is_frame_dictionary(entry.value)) break;
-      if (is_written(file)) frames_[file] = entry.value;
+      frames_[file] = entry.value;
       return;
     case TopLevelRule::samples:
       if (!is_json_list(entry.value)) break;
-      if (is_written(file)) samples_[file] = entry.value;
+      samples_[file] = entry.value;
       return;
     case TopLevelRule::dictionary:
       if (!is_json_object(entry.value)) break;
@@ -108,7 +117,7 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
 }
 
 void TopLevelValues::keep_run_values() {
-  const Members equal = find_equal(run_values_);
+  const Members equal = find_equal(of_written_files(run_values_));
   for (std::size_t file = 0; file < run_values_.size(); ++file)
     for (const auto& [key, value] : run_values_[file])
       if (!equal.contains(key))

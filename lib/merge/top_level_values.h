@@ -64,6 +64,7 @@ class TopLevelValues {
   using Dictionary = std::map<std::string_view, Members>;  // of plain values: under ""
 
   bool is_written(std::size_t file) const;
+  std::vector<Members> of_written_files(const std::vector<Members>& of_files) const;
   void add_file(std::size_t file);
   void add_value(std::size_t file, const TopLevelEntry& entry);
   void keep_run_values();

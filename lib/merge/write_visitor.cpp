@@ -41,6 +41,7 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   std::unordered_set<std::string> written;
   TypeNames type_names;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (plan_.filter && !plan_.filter->wants_file(file)) continue;
     WriteState state;
     for (const KeptMetadata& event : surveys[file].metadata) {
       state.block.clear();
@@ -102,9 +103,13 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   last_ns_ = std::max(last_ns_, chunk.state.last_ns);
   blocks_->take(chunk.state.block);
   if (chunk.state.halves.empty()) return;
-  if (!slices_) slices_ = std::make_unique<SliceJoiner>();
+  if (!slices_) slices_ = std::make_unique<SliceJoiner>(least_slice_ns());
   slices_->take(chunk.state.halves);
   take_joined(file);
+}
+
+std::int64_t WriteVisitor::least_slice_ns() const {
+  return plan_.filter ? plan_.filter->filter().min_duration_ns : 0;
 }
 
 // What the joiner has to give, if anything.

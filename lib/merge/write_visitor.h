@@ -63,6 +63,7 @@ class WriteVisitor : public FileVisitor {
  private:
   struct Chunk;
   void take_joined(std::size_t file);
+  std::int64_t least_slice_ns() const;
 
   const MergePlan& plan_;
   MergeOutput& output_;

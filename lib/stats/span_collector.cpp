@@ -66,8 +66,8 @@ class SpanCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const SpanFilter& filter,
-                             std::vector<TimeWindow> windows, bool keep_going)
+SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
+                             std::vector<FileWindow> windows, bool keep_going)
     : places_(places),
       filter_(filter),
       windows_(std::move(windows)),

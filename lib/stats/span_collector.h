@@ -10,7 +10,7 @@
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "stats/span_table.h"
-#include "stats/time_selection.h"
+#include "stats/time_windows.h"
 #include "survey/file_evidence.h"
 
 #include <cstddef>
@@ -39,8 +39,8 @@ class SpanCollector : public FileVisitor {
   // `filter` must live as long. `windows`: one a file, or none. With `keep_going` an Error of a
   // file is kept in CollectedFile; what the file gave before is in the tables and told apart by
   // SpanPlaces::files.
-  SpanCollector(std::size_t files, SpanPlaces places, const SpanFilter& filter,
-                std::vector<TimeWindow> windows, bool keep_going);
+  SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
+                std::vector<FileWindow> windows, bool keep_going);
   ~SpanCollector() override;
 
   // When scan_files() is done.
@@ -62,7 +62,7 @@ class SpanCollector : public FileVisitor {
  private:
   // What outlives a chunk and is used for the next one.
   struct Chunk {
-    Chunk(const SpanFilter& filter, SpanPlaces places) : spans(filter, places) {}
+    Chunk(const LabelFilter& filter, SpanPlaces places) : spans(filter, places) {}
     void settle();
 
     SpanTable spans;
@@ -79,8 +79,8 @@ class SpanCollector : public FileVisitor {
   }
 
   SpanPlaces places_;
-  const SpanFilter& filter_;
-  std::vector<TimeWindow> windows_;
+  const LabelFilter& filter_;
+  std::vector<FileWindow> windows_;
   bool keep_going_;
   std::vector<CollectedFile> files_;
   SpanTable pair_table_;

@@ -12,8 +12,8 @@
 
 #include "base/string_table.h"
 #include "event/event.h"
+#include "select/label_filter.h"
 #include "stats/duration_column.h"
-#include "stats/span_filter.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,9 +30,6 @@ enum class SpanPlaces : std::uint8_t {
   files_and_pids,  // the file and the pid: in a merged file each rank is a pid
 };
 
-// The name of spans without one.
-inline constexpr std::string_view kNoName = "(none)";
-
 struct SpanGroup {
   std::string_view name;
   std::string_view category;  // as written: a comma list
@@ -45,7 +42,7 @@ struct SpanGroup {
 class SpanTable {
  public:
   // `filter` must live as long.
-  SpanTable(const SpanFilter& filter, SpanPlaces places) : filter_(filter), places_(places) {}
+  SpanTable(const LabelFilter& filter, SpanPlaces places) : filter_(filter), places_(places) {}
 
   // A span of `event`'s name, category and pid. Escapes are decoded, and the filter is asked, only
   // when their text comes for the first time.
@@ -104,7 +101,7 @@ class SpanTable {
   std::uint32_t place(const Event& event, std::size_t file);
   std::uint32_t group(std::uint32_t label_number, std::uint32_t place_number);
 
-  const SpanFilter& filter_;
+  const LabelFilter& filter_;
   SpanPlaces places_;
   ColumnArena arena_;
   std::string scratch_;

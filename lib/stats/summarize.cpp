@@ -2,6 +2,7 @@
 
 #include "stats/span_collector.h"
 #include "stats/summary_rows.h"
+#include "stats/time_windows.h"
 #include "survey/ranks.h"
 
 #include <algorithm>
@@ -22,10 +23,7 @@ SpanPlaces places_for(const SummaryRequest& request) {
 }
 
 bool is_wanted(const SummaryRequest& request, std::int64_t rank) {
-  return request.ranks.empty() ||
-         std::any_of(request.ranks.begin(), request.ranks.end(), [rank](const RankRange& range) {
-           return rank >= range.first && rank <= range.last;
-         });
+  return request.ranks.empty() || is_in(request.ranks, rank);
 }
 
 // Adds up the progress of several readings of the same files.
@@ -106,7 +104,7 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
 
 Summary summarize(const SummaryRequest& request) {
   ReadingProgress progress(request.progress);
-  std::vector<TimeWindow> windows;
+  std::vector<FileWindow> windows;
   if (request.time)
     windows = find_windows(request.inputs, *request.time, request.keep_going,
                            {.threads = request.threads, .progress = progress.next_reading()});

@@ -14,9 +14,10 @@
 
 #include "base/problems.h"
 #include "input/input_list.h"
+#include "select/label_filter.h"
+#include "select/number_range.h"
+#include "select/time_selection.h"
 #include "stats/duration_stats.h"
-#include "stats/span_filter.h"
-#include "stats/time_selection.h"
 
 #include <cstdint>
 #include <functional>
@@ -54,19 +55,13 @@ inline constexpr std::string_view kSummaryOrderNames[] = {"total",  "count", "me
                                                           "p50",    "p90",   "p99",      "max",
                                                           "stddev", "name",  "category", "rank"};
 
-// Both ends belong to it.
-struct RankRange {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-};
-
 struct SummaryRequest {
   std::vector<Input> inputs;
   SummaryGrouping by = {.name = true};
   SummaryOrder order = SummaryOrder::total;
   std::size_t top = 0;  // at most so many rows; 0: all
-  SpanFilter filter;
-  std::vector<RankRange> ranks;  // empty: all
+  LabelFilter filter;
+  std::vector<NumberRange> ranks;  // empty: all
   std::optional<TimeSelection>
       time;                 // spans that start in it; takes a second reading of the inputs
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error

@@ -317,8 +317,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     }
     const Pairs pairs = pair_begin_end(events);
     for (const auto& [begin, end] : pairs.matched) {
-      const std::int64_t duration_ns =
-          common_start(input, *end) - common_start(input, *begin);
+      const std::int64_t duration_ns = common_start(input, *end) - common_start(input, *begin);
       if (!keep_begin_end || duration_ns == 0) {
         add(*begin, 'X', duration_ns, merged_args(*begin, *end));
       } else {

@@ -37,7 +37,7 @@ Strings groups_of(const SpanTable& table) {
   return groups;
 }
 
-const SpanFilter kEverything;
+const LabelFilter kEverything;
 
 }  // namespace
 
@@ -98,7 +98,7 @@ TEST_CASE("span_table: spans by label and place join those of events") {
 }
 
 TEST_CASE("span_table: keeps only what the filter accepts") {
-  const SpanFilter filter(NamePattern("a"), {});
+  const LabelFilter filter{{NamePattern("a")}, {}, {}, {}};
   SpanTable table(filter, SpanPlaces::none);
   add_all(table, R"({"name":"ab"},{"name":"b"},{"name":"ab"})");
   CHECK(table.pending() == 2);

@@ -193,7 +193,7 @@ TEST_CASE("summarize: filters by name and category, pairs too") {
                 .x("gc", 3, 4)
                 .x("h", 9, 9)
                 .array());
-  files.request.filter = SpanFilter(NamePattern("^g"), {"k", "none"});
+  files.request.filter = {{NamePattern("^g")}, {}, {"k", "none"}, {}};
   const Summary summary = files.summarize();
   CHECK(rows_of(summary) == Strings{"- gb [k,x] 1 2000", "- ga [k,x] 1 1000"});
   CHECK(summary.rows[0].share == doctest::Approx(2.0 / 3.0));

@@ -1,10 +1,12 @@
 // trace-merge: many per-rank traces into one, on one clock.
+#include "base/error.h"
 #include "base/units.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
 #include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
+#include "trace_merge/filter_options.h"
 #include "trace_merge/merge_options.h"
 #include "trace_merge/merge_report.h"
 
@@ -55,6 +57,9 @@ void tell_files(const MergeCommand& command, const MergeSummary& summary, bool v
   }
   for (const LeftOut& file : summary.left_out)
     fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+  if (!summary.filter) return;
+  for (const std::string& wish : unmet_wishes(command.merge.filter, *summary.filter))
+    fmt::print(stderr, "{}: warning: {}\n", kTool, wish);
 }
 
 void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
@@ -64,10 +69,12 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
       seconds < 1 ? ""
                   : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
-  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}, {} of text{}\n", kTool,
+  const std::string filtered =
+      summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
+  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}{}, {} of text{}\n", kTool,
              summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
              summary.ranks == 1 ? "" : "s", format_count(summary.events),
-             summary.events == 1 ? "" : "s", format_bytes(summary.text_bytes), speed);
+             summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes), speed);
 }
 
 void show_plan(const MergeCommand& command, const MergeSummary& summary) {
@@ -98,6 +105,8 @@ ExitCode merge(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (summary.filter && summary.filter->nothing_left)
+    throw UsageError(explain_nothing_left(command.merge.filter, summary));
   if (command.merge.dry_run) {
     show_plan(command, summary);
   } else {

@@ -7,6 +7,7 @@
 #include "common/options.h"
 #include "common/parse.h"
 #include "input/input_list.h"
+#include "trace_merge/filter_options.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -148,6 +149,8 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                  "time) or a Unix time in ns [default: min]")
       ->group("Clocks")
       ->type_name("WHEN");
+  FilterOptions filter;
+  add_filter_options(app, filter);
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);
@@ -156,6 +159,9 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
       app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
             {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
             {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
+            {"three steps of two ranks, without Python's own functions",
+             "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
+             "-o some.json"},
             {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
@@ -168,6 +174,11 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   }
   command.merge.plan.clock.drift = read_drift(drift);
   read_origin(origin, command.merge.plan);
+  command.merge.filter = read_filter(filter);
+  if (command.merge.filter.any() && command.merge.format == MergeFormat::perfetto_tar)
+    throw UsageError(
+        "--format perfetto-tar: takes all events of its inputs; write the part that you want as "
+        "JSON, and that as a tar");
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");

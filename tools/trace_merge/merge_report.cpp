@@ -24,12 +24,16 @@ FilesOfRank files_by_rank(const MergeSummary& summary) {
   return files;
 }
 
-void write_file(JsonWriter& json, const MergedFile& file) {
+void write_file(JsonWriter& json, const MergedFile& file, bool is_filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
   json.key("events");
   json.value(file.events);
+  if (is_filtered) {
+    json.key("filtered");
+    json.value(file.filtered);
+  }
   json.key("method");
   json.value(to_string(file.clock.method));
   json.key("offset_ns");
@@ -41,9 +45,11 @@ void write_file(JsonWriter& json, const MergedFile& file) {
   json.end_object();
 }
 
-void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files) {
+void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files,
+                bool is_filtered) {
   std::uint64_t events_in = 0;
   std::uint64_t events_out = 0;
+  std::uint64_t events_filtered = 0;
   json.begin_object();
   json.key("rank");
   json.value(rank);
@@ -52,15 +58,20 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("files");
   json.begin_array();
   for (const MergedFile* file : files) {
-    write_file(json, *file);
+    write_file(json, *file, is_filtered);
     events_in += file->events_in;
     events_out += file->events;
+    events_filtered += file->filtered;
   }
   json.end_array();
   json.key("events_in");
   json.value(events_in);
   json.key("events_out");
   json.value(events_out);
+  if (is_filtered) {
+    json.key("events_filtered");
+    json.value(events_filtered);
+  }
   json.end_object();
 }
 
@@ -92,7 +103,8 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.value(summary.origin_ns);
   json.key("ranks");
   json.begin_array();
-  for (const auto& [rank, files] : files_by_rank(summary)) write_rank(json, rank, files);
+  for (const auto& [rank, files] : files_by_rank(summary))
+    write_rank(json, rank, files, summary.filter.has_value());
   json.end_array();
   json.key("problems");
   json.begin_array();
@@ -112,7 +124,8 @@ std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
                               {"error_ns", "Error", ColumnKind::duration}};
   if (with_drift) columns.push_back({"drift_ppm", "Drift", ColumnKind::text});
   columns.push_back({"events", "Events", ColumnKind::count});
-  Table files(columns);
+  if (summary.filter) columns.push_back({"kept", "Kept", ColumnKind::count});
+  Table files(std::move(columns));
   for (const MergedFile& file : summary.files) {
     std::vector<Cell> row{Cell(file.path),
                           Cell(file.rank),
@@ -122,6 +135,7 @@ std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
                           error_cell(file.clock)};
     if (with_drift) row.push_back(drift_cell(file.clock));
     row.emplace_back(static_cast<std::int64_t>(file.events_in));
+    if (summary.filter) row.emplace_back(static_cast<std::int64_t>(file.events));
     files.add_row(std::move(row));
   }
   Table tracks({{"rank", "Rank", ColumnKind::count},

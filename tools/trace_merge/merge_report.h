@@ -11,6 +11,7 @@ namespace traceloom {
 // [{"path",
 //  "events", "method", "offset_ns", "error_ns", "drift_ppm"}], "events_in", "events_out"}],
 //  "problems": [{"file", "kind", "count", "first_offset"}]}
+// With a filter files have "filtered" and ranks "events_filtered" as well: how many were dropped.
 // A merged input counts for the lowest of its ranks. `drift_ppm` is null: clocks are taken to run
 // at one speed.
 std::string merge_report(const MergeSummary& summary, const std::string& output);

@@ -4,6 +4,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/selection_options.h"
 #include "common/terminal.h"
 #include "input/input_list.h"
 #include "output/file_sink.h"
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -45,17 +45,6 @@ struct Options {
   Verbosity verbosity = Verbosity::normal;
 };
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  std::size_t start = 0;
-  while (true) {
-    const std::size_t comma = list.find(',', start);
-    words.push_back(list.substr(start, comma - start));
-    if (comma == std::string::npos) return words;
-    start = comma + 1;
-  }
-}
-
 [[noreturn]] void refuse_word(std::string_view option, const std::string& word,
                               const std::vector<std::string>& known) {
   throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
@@ -64,7 +53,7 @@ std::vector<std::string> split(const std::string& list) {
 
 SummaryGrouping read_grouping(const std::string& list) {
   SummaryGrouping by;
-  for (const std::string& word : split(list)) {
+  for (const std::string& word : split_words(list)) {
     if (word == "name") {
       by.name = true;
     } else if (word == "category") {
@@ -89,52 +78,11 @@ SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
   return order;
 }
 
-std::int64_t read_rank(std::string_view text, const std::string& list) {
-  std::int64_t rank = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, rank);
-  if (error != std::errc{} || rest != end || rank < 0)
-    throw UsageError(fmt::format("--rank: '{}' is not a list of ranks (try 0,4-7)", list));
-  return rank;
-}
-
-std::vector<RankRange> read_ranks(const std::string& list) {
-  std::vector<RankRange> ranges;
-  if (list.empty()) return ranges;
-  for (const std::string& word : split(list)) {
-    const std::size_t dash = word.find('-', 1);
-    RankRange range;
-    range.first = range.last = read_rank(std::string_view(word).substr(0, dash), list);
-    if (dash != std::string::npos)
-      range.last = read_rank(std::string_view(word).substr(dash + 1), list);
-    if (range.last < range.first)
-      throw UsageError(fmt::format("--rank: '{}' ends before it begins", word));
-    ranges.push_back(range);
-  }
-  return ranges;
-}
-
-SpanFilter read_filter(const Options& options) {
-  std::optional<NamePattern> pattern;
-  if (!options.filter.empty()) {
-    try {
-      pattern.emplace(options.filter);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("--filter: {}", error.what()));
-    }
-  }
-  std::vector<std::string> categories;
-  if (!options.categories.empty()) categories = split(options.categories);
-  return {std::move(pattern), std::move(categories)};
-}
-
-std::optional<TimeSelection> read_time(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const std::optional<TimeSelection> selection = TimeSelection::parse(text);
-  if (!selection)
-    throw UsageError(
-        fmt::format("--time: '{}' is not a span of time (try 1.5s:2s, 200ms: or :1s)", text));
-  return selection;
+LabelFilter read_filter(const Options& options) {
+  LabelFilter filter;
+  if (!options.filter.empty()) filter.names.push_back(read_pattern("--filter", options.filter));
+  if (!options.categories.empty()) filter.categories = split_words(options.categories);
+  return filter;
 }
 
 SummaryRequest make_request(const Options& options) {
@@ -143,9 +91,9 @@ SummaryRequest make_request(const Options& options) {
   request.order = read_order(options.sort, request.by);
   if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
   request.top = static_cast<std::size_t>(options.top);
-  request.ranks = read_ranks(options.ranks);
+  request.ranks = read_ranks("--rank", options.ranks);
   request.filter = read_filter(options);
-  request.time = read_time(options.time);
+  request.time = read_time("--time", options.time);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.inputs = expand_inputs(options.inputs);

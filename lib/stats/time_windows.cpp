@@ -1,12 +1,12 @@
-#include "stats/time_selection.h"
+#include "stats/time_windows.h"
 
-#include "base/units.h"
 #include "event/event_timing.h"
 #include "survey/clock_plan.h"
 #include "survey/file_evidence.h"
 #include "survey/ranks.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace traceloom {
@@ -60,27 +60,9 @@ class ClockReader : public FileVisitor {
   bool keep_going_;
 };
 
-// `text` is empty, for no bound, or a duration; false when it is neither.
-bool parse_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
-  if (text.empty()) return true;
-  bound_ns = parse_duration(text);
-  return bound_ns.has_value();
-}
-
 }  // namespace
 
-std::optional<TimeSelection> TimeSelection::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  TimeSelection selection;
-  if (!parse_bound(text.substr(0, colon), selection.from_ns)) return std::nullopt;
-  if (!parse_bound(text.substr(colon + 1), selection.to_ns)) return std::nullopt;
-  if (selection.from_ns && selection.to_ns && *selection.to_ns < *selection.from_ns)
-    return std::nullopt;
-  return selection;
-}
-
-std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
+std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
                                      const ScanOptions& options) {
   std::vector<std::string> paths;
@@ -103,10 +85,10 @@ std::vector<TimeWindow> find_windows(const std::vector<Input>& inputs,
   const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
   const ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
 
-  std::vector<TimeWindow> windows(inputs.size());
+  std::vector<FileWindow> windows(inputs.size());
   for (std::size_t i = 0; i < readable.size(); ++i) {
-    TimeWindow& window = windows[readable[i]];
-    window.times = plan.clocks[i].times.since(plan.origin_ns);
+    windows[readable[i]].times = plan.clocks[i].times.since(plan.origin_ns);
+    TimeWindow& window = windows[readable[i]].window;
     window.from_ns = selection.from_ns.value_or(window.from_ns);
     window.to_ns = selection.to_ns.value_or(window.to_ns);
   }

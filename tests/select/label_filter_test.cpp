@@ -1,4 +1,4 @@
-#include "stats/span_filter.h"
+#include "select/label_filter.h"
 
 #include "base/error.h"
 
@@ -6,21 +6,21 @@
 
 using namespace traceloom;
 
-TEST_CASE("span_filter: without pattern and categories everything is accepted") {
-  const SpanFilter filter;
+TEST_CASE("label_filter: without pattern and categories everything is accepted") {
+  const LabelFilter filter;
   CHECK(filter.accepts("gemm", "kernel"));
   CHECK(filter.accepts("", ""));
 }
 
-TEST_CASE("span_filter: a pattern is searched for, it need not match all of the name") {
-  const SpanFilter filter(NamePattern("gemm|^relu$"), {});
+TEST_CASE("label_filter: a pattern is searched for, it need not match all of the name") {
+  const LabelFilter filter{{NamePattern("gemm|^relu$")}, {}, {}, {}};
   CHECK(filter.accepts("void gemm<float>(int)", ""));
   CHECK(filter.accepts("relu", ""));
   CHECK_FALSE(filter.accepts("relu_", ""));
 }
 
-TEST_CASE("span_filter: one element of a category list is enough, a part of one is not") {
-  const SpanFilter filter({}, {"kernel", "gpu_memcpy"});
+TEST_CASE("label_filter: one element of a category list is enough, a part of one is not") {
+  const LabelFilter filter{{}, {}, {"kernel", "gpu_memcpy"}, {}};
   CHECK(filter.accepts("x", "kernel"));
   CHECK(filter.accepts("x", "a,kernel,b"));
   CHECK(filter.accepts("x", "a,gpu_memcpy"));
@@ -29,11 +29,26 @@ TEST_CASE("span_filter: one element of a category list is enough, a part of one 
   CHECK_FALSE(filter.accepts("x", "a kernel"));
 }
 
-TEST_CASE("span_filter: pattern and category both have to agree") {
-  const SpanFilter filter(NamePattern("x"), {"c"});
+TEST_CASE("label_filter: pattern and category both have to agree") {
+  const LabelFilter filter{{NamePattern("x")}, {}, {"c"}, {}};
   CHECK(filter.accepts("x", "c"));
   CHECK_FALSE(filter.accepts("x", "d"));
   CHECK_FALSE(filter.accepts("y", "c"));
+}
+
+TEST_CASE("label_filter: what is excluded is not accepted, whatever else it is") {
+  const LabelFilter filter{{NamePattern("a"), NamePattern("b")}, {NamePattern("^ab$")}, {}, {"gc"}};
+  CHECK_FALSE(filter.empty());
+  CHECK(filter.accepts("a", "c"));
+  CHECK(filter.accepts("b", ""));
+  CHECK_FALSE(filter.accepts("c", ""));
+  CHECK_FALSE(filter.accepts("ab", ""));
+  CHECK_FALSE(filter.accepts("a", "c,gc"));
+  CHECK(filter.excludes("x", "gc"));
+  CHECK(filter.excludes("ab", ""));
+  CHECK_FALSE(filter.excludes("x", "c"));
+  CHECK(LabelFilter{}.empty());
+  CHECK_FALSE(LabelFilter{}.excludes("", ""));
 }
 
 TEST_CASE("name_pattern: a broken expression is explained") {

@@ -1,4 +1,4 @@
-#include "stats/span_filter.h"
+#include "select/label_filter.h"
 
 #include "base/error.h"
 
@@ -42,28 +42,37 @@ std::regex compile(const std::string& expression) {
   }
 }
 
+bool is_found(const std::vector<NamePattern>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [name](const NamePattern& pattern) { return pattern.found_in(name); });
+}
+
 }  // namespace
 
-NamePattern::NamePattern(const std::string& expression) : regex_(compile(expression)) {}
+NamePattern::NamePattern(const std::string& expression)
+    : expression_(expression), regex_(compile(expression)) {}
 
 bool NamePattern::found_in(std::string_view name) const {
   return std::regex_search(name.begin(), name.end(), regex_);
 }
 
-bool SpanFilter::accepts(std::string_view name, std::string_view category) const {
-  return (categories_.empty() || accepts_category(category)) &&
-         (!pattern_ || pattern_->found_in(name));
+bool has_category(std::string_view list, const std::vector<std::string>& wanted) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    if (std::find(wanted.begin(), wanted.end(), list.substr(0, comma)) != wanted.end()) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
 }
 
-bool SpanFilter::accepts_category(std::string_view category) const {
-  while (true) {
-    const std::size_t comma = category.find(',');
-    const std::string_view element = category.substr(0, comma);
-    if (std::find(categories_.begin(), categories_.end(), element) != categories_.end())
-      return true;
-    if (comma == std::string_view::npos) return false;
-    category.remove_prefix(comma + 1);
-  }
+bool LabelFilter::accepts(std::string_view name, std::string_view category) const {
+  return (categories.empty() || has_category(category, categories)) &&
+         (names.empty() || is_found(names, name)) && !excludes(name, category);
+}
+
+bool LabelFilter::excludes(std::string_view name, std::string_view category) const {
+  return (!excluded_categories.empty() && has_category(category, excluded_categories)) ||
+         is_found(excluded_names, name);
 }
 
 }  // namespace traceloom

@@ -1,0 +1,59 @@
+// FilterSurveyVisitor: gathers, beside the survey of the files, what only a filter has to know.
+//
+//   SurveyVisitor survey(paths.size(), on_failure);
+//   FilterSurveyVisitor visitor(survey, paths.size(), filter);
+//   scan_files(paths, visitor, {});
+//   std::vector<FilterFacts> facts = visitor.take_facts();
+#pragma once
+
+#include "base/string_table.h"
+#include "merge/flow_binder.h"
+#include "merge/merge_filter.h"
+#include "merge/survey_visitor.h"
+#include "merge/track_plan.h"
+#include "survey/step_marks.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// Of one file, times as the file has them. Memory: 16 bytes for each place where a flow event
+// stands, the steps.
+struct FilterFacts {
+  StringTable tracks;             // of the flow events, as find_flow_track() reads them
+  std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
+  StepMarks steps;
+};
+
+// The track of such a text; nullptr when the plan has none.
+const TrackTarget* find_flow_track(const TrackPlan& plan, std::size_t file, std::string_view text,
+                                   std::string& scratch);
+
+class FilterSurveyVisitor : public FileVisitor {
+ public:
+  // `survey` must live as long.
+  FilterSurveyVisitor(SurveyVisitor& survey, std::size_t files, const MergeFilter& filter)
+      : survey_(survey), facts_(files), looks_for_steps_(filter.steps) {}
+
+  // When all files have been read.
+  std::vector<FilterFacts> take_facts() { return std::move(facts_); }
+
+  std::unique_ptr<ChunkResult> make_result() override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  struct Chunk;
+
+  SurveyVisitor& survey_;
+  std::vector<FilterFacts> facts_;
+  bool looks_for_steps_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,268 @@
+#include "merge/selection_visitor.h"
+
+#include "event/event_timing.h"
+#include "merge/counters.h"
+#include "merge/output_time.h"
+#include "merge/track_cache.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+// Enough to find the one that was meant.
+constexpr std::size_t kMostCategories = 1000;
+
+// What becomes of a B by itself, and its row, in one number.
+std::uint32_t payload_of(std::uint32_t row, bool accepted) {
+  return row << 1 | (accepted ? 1U : 0U);
+}
+std::uint32_t row_in(std::uint32_t payload) {
+  return payload >> 1;
+}
+bool is_accepted(std::uint32_t payload) {
+  return (payload & 1U) != 0;
+}
+
+}  // namespace
+
+struct SelectionVisitor::Chunk : ChunkResult {
+  // Of this chunk.
+  std::uint64_t kept = 0;
+  std::uint64_t filtered = 0;
+  std::unordered_set<std::uint32_t> rows;  // with events that stay
+  std::vector<FlowSlice> slices;           // that flow events stand in
+  LinkedEvents linked;
+  BeginEndBatch begin_ends;
+  std::vector<std::uint32_t> payloads;
+  std::set<std::string> categories;
+  std::int64_t last_ns = 0;
+
+  // From chunk to chunk.
+  TrackCache tracks;
+  FilterMemory memory;
+  const TrackTarget* last_target = nullptr;
+  std::uint32_t last_row = 0;
+  std::uint32_t last_kept_row = kNoPayload;
+  std::string last_category;
+
+  void count(std::uint32_t row, bool is_kept) {
+    ++(is_kept ? kept : filtered);
+    if (!is_kept || row == last_kept_row) return;
+    rows.insert(row);
+    last_kept_row = row;
+  }
+  void note_category(const Event& event) {
+    const std::string_view category = event.text(Key::cat);
+    if (category == last_category || !is_json_string(category)) return;
+    last_category = category;
+    if (categories.size() < kMostCategories) categories.insert(decoded(category));
+  }
+  void reset() {
+    kept = filtered = 0;
+    rows.clear();
+    slices.clear();
+    linked.clear();
+    begin_ends.clear();
+    payloads.clear();
+    categories.clear();
+    last_ns = 0;
+    last_kept_row = kNoPayload;
+    tracks.reset();
+    last_category.clear();
+    problems = {};
+  }
+};
+
+struct SelectionVisitor::CurrentFile {
+  CurrentFile(SelectionVisitor& visitor, std::size_t file)
+      : pairer(
+            {.pair = [&visitor, file](const BeginEndPair& pair) { visitor.add_pair(file, pair); },
+             .stray_end = {},
+             .open_begin = [&visitor,
+                            file](const OpenBegin& begin) { visitor.add_open(file, begin); }}) {}
+
+  BeginEndPairer pairer;
+  LinkedEvents linked;
+  std::int64_t last_ns = 0;  // the latest end of an event
+};
+
+SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts)
+    : plan_(plan), filter_(*plan.filter) {
+  const LabelFilter& labels = filter_.filter().labels;
+  looks_at_categories_ = !labels.categories.empty() || !labels.excluded_categories.empty();
+  std::uint32_t row = 0;
+  for (const OutputProcess& process : plan.tracks.processes()) {
+    const std::string pid = std::to_string(process.pid);
+    rows_[{pid, ""}] = row++;
+    for (const OutputTrack& track : process.tracks) rows_[{pid, std::to_string(track.tid)}] = row++;
+  }
+  const std::size_t files = plan.files.size();
+  for (std::size_t file = 0; file < files; ++file) {
+    const bool is_read = filter_.reads(file) && file < facts.size();
+    binders_.push_back(is_read ? FlowBinder(places_of(file, facts[file])) : FlowBinder());
+    if (file < facts.size()) facts[file] = {};
+  }
+  selection_.linked.resize(files);
+  selection_.kept.resize(files);
+  selection_.filtered.resize(files);
+}
+
+SelectionVisitor::~SelectionVisitor() = default;
+
+// The places of the flow events of a file as they are in the output.
+std::vector<FlowPlace> SelectionVisitor::places_of(std::size_t file,
+                                                   const FilterFacts& facts) const {
+  std::vector<std::uint32_t> rows;
+  std::string scratch;
+  for (std::uint32_t i = 0; i < facts.tracks.size(); ++i) {
+    const std::string_view text = facts.tracks[i];
+    const TrackTarget* const target = find_flow_track(plan_.tracks, file, text, scratch);
+    rows.push_back(target == nullptr ? kNoPayload : row_of(*target));
+  }
+  std::vector<FlowPlace> places;
+  places.reserve(facts.places.size());
+  for (const FlowPlace& place : facts.places) {
+    FlowPlace moved{0, rows[place.row], place.binds_next};
+    if (plan_.files[file].times.map(place.ns, moved.ns)) places.push_back(moved);
+  }
+  return places;
+}
+
+// Of a track without events of its own: what its process has.
+std::uint32_t SelectionVisitor::row_of(const TrackTarget& target) const {
+  const auto found = rows_.find({target.pid, target.tid});
+  return found == rows_.end() ? process_row(target) : found->second;
+}
+
+std::uint32_t SelectionVisitor::process_row(const TrackTarget& target) const {
+  return rows_.at({target.pid, ""});
+}
+
+std::unique_ptr<ChunkResult> SelectionVisitor::make_result() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Chunk>();
+  std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
+  free_.pop_back();
+  return chunk;
+}
+
+void SelectionVisitor::recycle(std::unique_ptr<ChunkResult> result) {
+  static_cast<Chunk&>(*result).reset();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(result));
+}
+
+void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  const EventTiming timing = time_event(event, chunk.problems);
+  if (!timing.timed || (event.phase == 'C' && !has_counter_value(event))) return;
+  const std::optional<OutputTime> time = output_time(timing, plan_.files[file].times);
+  if (!time) return;
+  const std::int64_t start_ns = time->start_ns;
+  const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
+  if (target == nullptr) return;  // the file has changed: whoever writes it will say so
+  if (looks_at_categories_) chunk.note_category(event);
+  chunk.last_ns = std::max(chunk.last_ns, time->end_ns);
+  if (target != chunk.last_target) {
+    chunk.last_target = target;
+    chunk.last_row = row_of(*target);
+  }
+  const std::uint32_t row = chunk.last_row;
+  if (event.phase == 'E') {
+    chunk.begin_ends.add(event, start_ns);
+    chunk.payloads.push_back(kNoPayload);
+    return;
+  }
+  const bool accepted = filter_.accepts(event, *target, start_ns, time->duration_ns, chunk.memory);
+  if (event.phase == 'B') {
+    chunk.begin_ends.add(event, start_ns);
+    chunk.payloads.push_back(payload_of(row, accepted));
+  } else if (is_linked_phase(event.phase)) {
+    chunk.linked.add(event, start_ns, row, accepted, filter_.excludes(event, chunk.memory));
+  } else if (event.phase == 'C' && !event.has(Key::tid)) {
+    chunk.count(process_row(*target), accepted);
+  } else {
+    chunk.count(row, accepted);
+    if (event.phase != 'X') return;
+    const FlowSlice slice{start_ns, time->end_ns, row, accepted};
+    if (binders_[file].touches(slice)) chunk.slices.push_back(slice);
+  }
+}
+
+void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  if (!current_) current_ = std::make_unique<CurrentFile>(*this, file);
+  selection_.kept[file] += chunk.kept;
+  selection_.filtered[file] += chunk.filtered;
+  kept_rows_.insert(chunk.rows.begin(), chunk.rows.end());
+  if (categories_.size() < kMostCategories) categories_.merge(chunk.categories);
+  current_->last_ns = std::max(current_->last_ns, chunk.last_ns);
+  for (const FlowSlice& slice : chunk.slices) binders_[file].add(slice);
+  current_->linked.append(chunk.linked);
+  if (!chunk.begin_ends.empty()) current_->pairer.take(chunk.begin_ends, chunk.payloads);
+}
+
+void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
+  if (!current_) return;
+  current_->pairer.finish();
+  binders_[file].finish();
+  current_->linked.bind_flows(binders_[file]);
+  current_->linked.settle();
+  for (const LinkedEvent& event : current_->linked.events()) {
+    selection_.linked[file].add(event.offset, event.kept);
+    count(file, event.row, event.kept, 1);
+  }
+  selection_.linked[file].finish();
+  current_.reset();
+}
+
+void SelectionVisitor::count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events) {
+  (kept ? selection_.kept : selection_.filtered)[file] += events;
+  if (kept) kept_rows_.insert(row);
+}
+
+void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
+  const std::uint32_t row = row_in(pair.begin_payload);
+  const bool kept = is_accepted(pair.begin_payload) && filter_.is_long_enough(pair.duration_ns());
+  const FlowSlice slice{pair.start_ns, pair.end_ns, row, kept};
+  if (binders_[file].touches(slice)) binders_[file].add(slice);
+  count(file, row, kept, plan_.keeps_begin_end && pair.start_ns != pair.end_ns ? 2 : 1);
+  if (!plan_.keeps_begin_end) return;
+  selection_.linked[file].add(pair.begin_offset, kept);
+  selection_.linked[file].add(pair.end_offset, kept);
+}
+
+// It lasts to the end of its file.
+void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
+  const std::uint32_t row = row_in(begin.payload);
+  const std::int64_t end_ns = std::max(begin.start_ns, current_->last_ns);
+  const bool kept = is_accepted(begin.payload) && filter_.is_long_enough(end_ns - begin.start_ns);
+  const FlowSlice slice{begin.start_ns, end_ns, row, kept};
+  if (binders_[file].touches(slice)) binders_[file].add(slice);
+  count(file, row, kept, 1);
+  if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
+}
+
+std::vector<OutputProcess> SelectionVisitor::kept_rows() const {
+  std::vector<OutputProcess> processes;
+  for (const OutputProcess& process : plan_.tracks.processes()) {
+    const std::string pid = std::to_string(process.pid);
+    const auto is_kept = [&](const std::string& tid) {
+      return kept_rows_.contains(rows_.at({pid, tid}));
+    };
+    OutputProcess shown = process;
+    std::erase_if(shown.tracks,
+                  [&](const OutputTrack& track) { return !is_kept(std::to_string(track.tid)); });
+    if (!shown.tracks.empty() || is_kept("")) processes.push_back(std::move(shown));
+  }
+  return processes;
+}
+
+Selection SelectionVisitor::take_selection() {
+  selection_.rows = kept_rows();
+  selection_.categories.assign(categories_.begin(), categories_.end());
+  return std::move(selection_);
+}
+
+}  // namespace traceloom

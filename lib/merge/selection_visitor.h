@@ -1,0 +1,72 @@
+// SelectionVisitor: goes by a plan over all events as the writer will, and finds what a filter
+// leaves: which flow and async events, which tracks, how many events.
+//
+//   SelectionVisitor visitor(plan, facts);
+//   scan_files(paths, visitor, {});
+//   plan.filter->set_selection(visitor.take_selection());
+#pragma once
+
+#include "merge/filter_plan.h"
+#include "merge/flow_binder.h"
+#include "merge/linked_events.h"
+#include "merge/plan.h"
+#include "scan/begin_end.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// Memory: what KeptEvents needs of all files, and the flow and async events of one.
+class SelectionVisitor : public FileVisitor {
+ public:
+  // `plan`, which has a filter, must live as long.
+  SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts);
+  ~SelectionVisitor() override;
+
+  // When all files have been read.
+  Selection take_selection();
+
+  std::unique_ptr<ChunkResult> make_result() override;
+  void recycle(std::unique_ptr<ChunkResult> result) override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+
+ private:
+  struct Chunk;
+  // What is gathered of the file that is being taken.
+  struct CurrentFile;
+
+  std::uint32_t row_of(const TrackTarget& target) const;
+  std::uint32_t process_row(const TrackTarget& target) const;
+  std::vector<FlowPlace> places_of(std::size_t file, const FilterFacts& facts) const;
+  void count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events);
+  void add_pair(std::size_t file, const BeginEndPair& pair);
+  void add_open(std::size_t file, const OpenBegin& begin);
+  std::vector<OutputProcess> kept_rows() const;
+
+  const MergePlan& plan_;
+  const FilterPlan& filter_;
+  bool looks_at_categories_;
+  // Rows of the output by pid and tid; by pid and "" what belongs to a process alone.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> rows_;
+  std::vector<FlowBinder> binders_;
+  Selection selection_;
+  std::unordered_set<std::uint32_t> kept_rows_;
+  std::set<std::string> categories_;
+  std::unique_ptr<CurrentFile> current_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ChunkResult>> free_;
+};
+
+}  // namespace traceloom

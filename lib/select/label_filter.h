@@ -1,0 +1,56 @@
+// LabelFilter: which events are wanted, decided by name and category. One rule for all commands.
+//
+//   LabelFilter filter;
+//   filter.names.emplace_back("^aten::");
+//   filter.excluded_categories = {"python_function"};
+//   filter.accepts("aten::mm", "cpu_op,gpu");   // true
+#pragma once
+
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// A regular expression (ECMAScript) that is searched for in names. Matching takes time linear in
+// the name's length and no deep stack, whatever the expression; back-references are therefore
+// refused.
+class NamePattern {
+ public:
+  // Throws UsageError that says what is wrong: "'gemm(' is not a regular expression: a parenthesis
+  // is not closed".
+  explicit NamePattern(const std::string& expression);
+
+  bool found_in(std::string_view name) const;
+  const std::string& expression() const { return expression_; }
+
+ private:
+  std::string expression_;
+  std::regex regex_;
+};
+
+// What an event without a name is called.
+inline constexpr std::string_view kNoName = "(none)";
+
+// True when one element of a comma list, as events write their category, equals a wanted one.
+bool has_category(std::string_view list, const std::vector<std::string>& wanted);
+
+// Thread-safe once made.
+struct LabelFilter {
+  std::vector<NamePattern> names;  // one of them has to be found; none: all names are wanted
+  std::vector<NamePattern> excluded_names;
+  std::vector<std::string> categories;  // one of them has to be there; none: all are wanted
+  std::vector<std::string> excluded_categories;
+
+  bool empty() const {
+    return names.empty() && excluded_names.empty() && categories.empty() &&
+           excluded_categories.empty();
+  }
+  // `name` is kNoName for an event without one; `category` is a comma list, "" for none.
+  bool accepts(std::string_view name, std::string_view category) const;
+  // By a name or category that is not wanted, whatever is.
+  bool excludes(std::string_view name, std::string_view category) const;
+};
+
+}  // namespace traceloom

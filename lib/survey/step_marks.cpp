@@ -1,0 +1,97 @@
+#include "survey/step_marks.h"
+
+#include "survey/json_member.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string_view>
+
+namespace traceloom {
+namespace {
+
+std::optional<std::int64_t> torch_step(const Event& event) {
+  constexpr std::string_view kName = "\"ProfilerStep#";
+  const std::string_view name = event.text(Key::name);
+  if (!name.starts_with(kName) || event.text(Key::cat) == "\"gpu_user_annotation\"")
+    return std::nullopt;
+  std::int64_t number = 0;
+  const char* const end = name.data() + name.size() - 1;
+  const auto [stop, error] = std::from_chars(name.data() + kName.size(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> composer_batch(const Event& event) {
+  const std::string_view args = event.text(Key::args);
+  if (args.find("\"batch\"") == std::string_view::npos ||
+      args.find("\"epoch\"") == std::string_view::npos || !json_integer(json_member(args, "epoch")))
+    return std::nullopt;
+  return json_integer(json_member(args, "batch"));
+}
+
+// Some other batch may begin in it.
+bool may_be_long(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> kNames{
+      "event/batch", "event/dataloader", "event/epoch", "event/fit", "event/iteration"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         name.starts_with("dataloader/");
+}
+
+template <typename Map>
+void keep_least(Map& map, const typename Map::key_type& key, std::int64_t value) {
+  const auto [found, is_new] = map.try_emplace(key, value);
+  if (!is_new) found->second = std::min(found->second, value);
+}
+
+std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
+  std::int64_t end_ns = 0;
+  if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+void StepMarks::add(const Event& event, std::int64_t start_ns, std::int64_t duration_ns) {
+  if (event.phase != 'X' && event.phase != 'B' && event.phase != 'i') return;
+  if (const std::optional<std::int64_t> step = torch_step(event))
+    keep_least(begins_, {StepSource::torch, canonical_id(event.text(Key::pid)), *step}, start_ns);
+  else if (const std::optional<std::int64_t> batch = composer_batch(event))
+    add_batch(event, *batch, start_ns, duration_ns);
+}
+
+void StepMarks::add_batch(const Event& event, std::int64_t batch, std::int64_t start_ns,
+                          std::int64_t duration_ns) {
+  const std::string pid = canonical_id(event.text(Key::pid));
+  const std::string_view name = unquoted(event.text(Key::name));
+  if (event.phase == 'X' && may_be_long(name))
+    return long_spans_.push_back({pid, batch, start_ns, end_of(start_ns, duration_ns)});
+  if (name == "event/train_batch") trains_[pid][start_ns] = batch;
+  keep_least(begins_, {StepSource::composer, pid, batch}, start_ns);
+}
+
+void StepMarks::append(const StepMarks& later) {
+  for (const auto& [step, begin_ns] : later.begins_) keep_least(begins_, step, begin_ns);
+  for (const auto& [pid, trains] : later.trains_) trains_[pid].insert(trains.begin(), trains.end());
+  long_spans_.insert(long_spans_.end(), later.long_spans_.begin(), later.long_spans_.end());
+}
+
+std::int64_t StepMarks::batch_of(const LongSpan& span) const {
+  const auto trains = trains_.find(span.pid);
+  if (trains == trains_.end()) return span.number;
+  const auto first = trains->second.lower_bound(span.start_ns);
+  return first == trains->second.end() || first->first >= span.end_ns ? span.number : first->second;
+}
+
+std::vector<StepMark> StepMarks::list() const {
+  Begins begins = begins_;
+  for (const LongSpan& span : long_spans_)
+    keep_least(begins, {StepSource::composer, span.pid, batch_of(span)}, span.start_ns);
+  std::vector<StepMark> marks;
+  for (const auto& [step, begin_ns] : begins)
+    marks.push_back({std::get<0>(step), std::get<2>(step), std::get<1>(step), begin_ns});
+  return marks;
+}
+
+}  // namespace traceloom

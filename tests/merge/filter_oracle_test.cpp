@@ -1,0 +1,155 @@
+// What a filter leaves against the slow, obvious one, on random traces.
+#include "oracle/filter.h"
+#include "support/merge_texts.h"
+#include "support/random_trace.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <random>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+void replace_some(std::string& text, std::string_view from, std::string_view to, int every) {
+  int count = 0;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
+    if (++count % every == 0) text.replace(at, from.size(), to);
+}
+
+// Some of the arrows have steps, or end at the next slice.
+NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs) {
+  NamedTexts files;
+  for (std::int64_t rank = 0; rank < 3; ++rank) {
+    std::string text = random_trace({.seed = seed * 10 + static_cast<std::uint64_t>(rank),
+                                     .style = style,
+                                     .events = 250,
+                                     .rank = rank,
+                                     .broken_pairs = broken_pairs});
+    replace_some(text, R"("bp": "e")", R"("bp": "n")", 3);
+    replace_some(text, R"("ph": "f")", R"("ph": "t")", 5);
+    // The name of a counter may get a suffix, and is asked for as the input has it.
+    replace_some(text, R"("ph": "C")", R"("ph": "i")", 1);
+    replace_some(text, R"("ph":"C")", R"("ph":"i")", 1);
+    // No producer writes B on GPU rows, of which an E could not tell that it is there.
+    if (!broken_pairs) replace_some(text, R"("kernel")", R"("host")", 1);
+    files.emplace_back(fmt::format("rank{}.json", rank), std::move(text));
+  }
+  return files;
+}
+
+struct Wish {
+  MergeFilter filter;
+  oracle::Filter oracle;
+};
+
+// A few of many things, as the seed has it.
+Wish random_wish(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto chance = [&](unsigned of) { return random() % of == 0; };
+  Wish wish;
+  if (chance(3)) {
+    wish.filter.ranks = {{0, 0}, {2, 7}};
+    wish.oracle.ranks = {0, 2};
+  }
+  if (chance(3)) {
+    wish.filter.time = {.from_ns = 3 * kMs, .to_ns = 15 * kMs};
+    for (std::int64_t rank = 0; rank < 3; ++rank) wish.oracle.windows[rank] = {{3 * kMs, 15 * kMs}};
+  }
+  if (chance(3)) {
+    wish.filter.labels.names.emplace_back("a|mm");
+    wish.oracle.names = {"a", "mm"};
+  }
+  if (chance(3)) {
+    wish.filter.labels.excluded_names.emplace_back("aten|none");
+    wish.oracle.excluded_names = {"aten", "none"};
+  }
+  if (chance(4)) wish.filter.labels.categories = wish.oracle.categories = {"cpu_op", "b", ""};
+  if (chance(3))
+    wish.filter.labels.excluded_categories = wish.oracle.excluded_categories = {"kernel", "a"};
+  if (chance(2)) wish.filter.min_duration_ns = wish.oracle.min_duration_ns = kMs / 5;
+  return wish;
+}
+
+// Sorted: what has to be put in order shares out the places that it has, which are fewer when
+// something is filtered away.
+std::vector<std::string> texts_of(const std::string& merged) {
+  std::vector<std::string> texts;
+  for (const oracle::Json& event : events_of(merged))
+    if (text_of(event, "ph") != "M") texts.push_back(canonical_text(event));
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+void check_same(const std::vector<std::string>& got, const std::vector<std::string>& wanted) {
+  CHECK(got.size() == wanted.size());
+  for (std::size_t i = 0; i < std::min(got.size(), wanted.size()); ++i) {
+    if (got[i] == wanted[i]) continue;
+    CHECK(got[i] == wanted[i]);
+    return;
+  }
+}
+
+std::string merged_by(MergeOptions& options) {
+  const MergeSummary summary = merge_traces(options);
+  const std::string merged = read_file(options.output);
+  std::uint64_t files = 0;
+  for (const MergedFile& file : summary.files) files += file.events;
+  CHECK(summary.events == texts_of(merged).size());
+  CHECK(summary.events == files);
+  return merged;
+}
+
+void check_filter(std::uint64_t seed, TraceStyle style, bool keep_begin_end) {
+  CAPTURE(seed);
+  CAPTURE(static_cast<int>(style));
+  const Wish wish = random_wish(seed);
+  if (!wish.filter.any()) return;
+  const TemporaryFolder folder;
+  MergeOptions options =
+      merge_options(folder, random_ranks(seed, style, !keep_begin_end), "all.json");
+  options.plan.clock.align_by = style == TraceStyle::compact ? AlignBy::none : AlignBy::any;
+  options.plan.keep_begin_end = keep_begin_end;
+  const std::string all = merged_by(options);
+  std::vector<std::string> wanted = oracle::filter_events(all, wish.oracle);
+  std::sort(wanted.begin(), wanted.end());
+  if (wanted.empty()) return;  // told in words, see filter_test.cpp
+
+  options.filter = wish.filter;
+  options.output = folder.path("some.json");
+  const std::string some = merged_by(options);
+  check_same(texts_of(some), wanted);
+  CHECK(base_of(some) == base_of(all));
+  for (const unsigned threads : {2U, 5U}) {
+    options.threads = threads;
+    CHECK((merged_by(options) == some));
+  }
+  options.always_survey = true;
+  CHECK((merged_by(options) == some));
+  options.dry_run = true;
+  const MergeSummary planned = merge_traces(options);
+  CHECK(planned.events == wanted.size());
+  CHECK(planned.events + planned.filtered == texts_of(all).size());
+
+  // The same of what has been merged before.
+  options.dry_run = false;
+  options.plan.clock.align_by = AlignBy::any;
+  options.inputs = {{folder.path("all.json"), {}}};
+  check_same(texts_of(merged_by(options)), texts_of(some));
+}
+
+}  // namespace
+
+TEST_CASE("filter_oracle: what a filter leaves is what it would leave of the unfiltered merge") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact})
+      check_filter(seed, style, false);
+}
+
+TEST_CASE("filter_oracle: begin and end events that are left as they are stay or go together") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed)
+    check_filter(seed + 1000, TraceStyle::kineto, true);
+}

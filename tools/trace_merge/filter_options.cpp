@@ -1,0 +1,178 @@
+#include "trace_merge/filter_options.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "common/did_you_mean.h"
+#include "common/selection_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace traceloom {
+namespace {
+
+constexpr char kGroup[] = "What to keep";
+constexpr std::size_t kMostNamed = 12;
+
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+              const std::string& type, const std::string& help) {
+  app.add_option(name, values, help)
+      ->type_name(type)
+      ->group(kGroup)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+std::optional<StepSelection> read_steps(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<StepSelection> steps = StepSelection::parse(text);
+  if (!steps)
+    throw UsageError(
+        fmt::format("--steps: '{}' is not a span of steps (try 3:5, 3:, :5 or 3)", text));
+  return steps;
+}
+
+std::int64_t read_min_duration(const std::string& text) {
+  if (text.empty()) return 0;
+  const std::optional<std::int64_t> ns = parse_duration(text);
+  if (!ns || *ns < 0)
+    throw UsageError(fmt::format("--min-duration: '{}' is not a time (try 5us or 1.5ms)", text));
+  return *ns;
+}
+
+std::vector<std::string> read_categories(const std::vector<std::string>& lists) {
+  std::vector<std::string> categories;
+  for (const std::string& list : lists)
+    for (std::string& category : split_words(list)) categories.push_back(std::move(category));
+  return categories;
+}
+
+std::vector<NamePattern> read_patterns(const std::string& option,
+                                       const std::vector<std::string>& expressions) {
+  std::vector<NamePattern> patterns;
+  patterns.reserve(expressions.size());
+  for (const std::string& expression : expressions)
+    patterns.push_back(read_pattern(option, expression));
+  return patterns;
+}
+
+// Of the categories of all events, those that are lists taken apart.
+std::vector<std::string> known_categories(const FilterOutcome& outcome) {
+  std::vector<std::string> known = read_categories(outcome.categories);
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  std::erase(known, "");
+  return known;
+}
+
+void add_unmet_categories(std::vector<std::string>& unmet, const std::vector<std::string>& known,
+                          const std::string& option, const std::vector<std::string>& wanted) {
+  for (const std::string& category : wanted) {
+    if (category.empty() || std::binary_search(known.begin(), known.end(), category)) continue;
+    const std::string advice = did_you_mean(category, known);
+    const std::size_t named = std::min(known.size(), kMostNamed);
+    const std::vector<std::string> some(known.begin(),
+                                        known.begin() + static_cast<std::ptrdiff_t>(named));
+    unmet.push_back(fmt::format("{}: no event has category '{}'{}", option, category,
+                                !advice.empty() || known.empty()
+                                    ? advice
+                                    : fmt::format(" (there are {}{})", fmt::join(some, ", "),
+                                                  named < known.size() ? ", ..." : "")));
+  }
+}
+
+// "there are ranks 0 to 3".
+std::string numbers(const std::string& what, const NumberRange& range) {
+  return range.first == range.last
+             ? fmt::format("there is {} {}", what, range.first)
+             : fmt::format("there are {}s {} to {}", what, range.first, range.last);
+}
+
+void add_unmet_ranks(std::vector<std::string>& unmet, const std::vector<NumberRange>& wanted,
+                     const std::vector<std::int64_t>& ranks) {
+  for (const NumberRange& range : wanted) {
+    if (std::any_of(ranks.begin(), ranks.end(),
+                    [&](std::int64_t rank) { return is_in({range}, rank); }))
+      continue;
+    const std::string name = range.first == range.last
+                                 ? fmt::format("rank {}", range.first)
+                                 : fmt::format("ranks {} to {}", range.first, range.last);
+    unmet.push_back(fmt::format("--ranks: no input is of {} ({})", name,
+                                numbers("rank", {ranks.front(), ranks.back()})));
+  }
+}
+
+}  // namespace
+
+void add_filter_options(CLI::App& app, FilterOptions& options) {
+  app.add_option("--ranks", options.ranks,
+                 "These ranks: 0,4-7. The clocks of all ranks count nevertheless")
+      ->type_name("LIST")
+      ->group(kGroup);
+  app.add_option("--time", options.time,
+                 "Events that begin between two times after the first event of all ranks: 1.5s:2s, "
+                 "200ms: or :1s")
+      ->type_name("FROM:TO")
+      ->group(kGroup);
+  app.add_option("--steps", options.steps,
+                 "Events that begin in these training steps of their rank: 3:5 (all three), 3:, :5 "
+                 "or 3; by ProfilerStep#N (torch), else by batches (Composer)")
+      ->type_name("FIRST:LAST")
+      ->group(kGroup);
+  add_list(app, "--category", options.categories, "LIST",
+           "Events of one of these categories; may be repeated");
+  add_list(app, "--exclude-category", options.excluded_categories, "LIST",
+           "No events of these categories (python_function); may be repeated");
+  add_list(app, "--name", options.names, "REGEX",
+           "Events in whose name this regular expression is found; may be repeated: then one of "
+           "them");
+  add_list(app, "--exclude-name", options.excluded_names, "REGEX",
+           "No events in whose name this is found; may be repeated");
+  app.add_option("--min-duration", options.min_duration,
+                 "Slices that last at least so long: 5us; other events are kept")
+      ->type_name("TIME")
+      ->group(kGroup);
+}
+
+MergeFilter read_filter(const FilterOptions& options) {
+  MergeFilter filter;
+  filter.ranks = read_ranks("--ranks", options.ranks);
+  filter.time = read_time("--time", options.time);
+  filter.steps = read_steps(options.steps);
+  filter.labels.categories = read_categories(options.categories);
+  filter.labels.excluded_categories = read_categories(options.excluded_categories);
+  filter.labels.names = read_patterns("--name", options.names);
+  filter.labels.excluded_names = read_patterns("--exclude-name", options.excluded_names);
+  filter.min_duration_ns = read_min_duration(options.min_duration);
+  return filter;
+}
+
+std::vector<std::string> unmet_wishes(const MergeFilter& filter, const FilterOutcome& outcome) {
+  std::vector<std::string> unmet;
+  if (!outcome.ranks.empty()) add_unmet_ranks(unmet, filter.ranks, outcome.ranks);
+  const std::vector<std::string> known = known_categories(outcome);
+  add_unmet_categories(unmet, known, "--category", filter.labels.categories);
+  add_unmet_categories(unmet, known, "--exclude-category", filter.labels.excluded_categories);
+  return unmet;
+}
+
+std::string explain_nothing_left(const MergeFilter& filter, const MergeSummary& summary) {
+  std::vector<std::string> reasons = unmet_wishes(filter, *summary.filter);
+  if (filter.time && filter.time->from_ns && *filter.time->from_ns > summary.filter->last_ns)
+    reasons.push_back(fmt::format("--time: the last event begins at {}",
+                                  format_duration(summary.filter->last_ns)));
+  const std::optional<NumberRange>& steps = summary.filter->steps;
+  if (filter.steps && steps &&
+      ((filter.steps->first && *filter.steps->first > steps->last) ||
+       (filter.steps->last && *filter.steps->last < steps->first)))
+    reasons.push_back(fmt::format("--steps: {}", numbers("step", *steps)));
+  return fmt::format("none of {} events is kept, so nothing is written; {}",
+                     format_count(summary.filtered),
+                     reasons.empty() ? "loosen one of the options that choose"
+                                     : fmt::format("{}", fmt::join(reasons, "; ")));
+}
+
+}  // namespace traceloom
