@@ -11,6 +11,9 @@
 namespace traceloom {
 namespace {
 
+// From here on Perfetto, which reads times as doubles of microseconds, rounds decimals.
+constexpr std::int64_t kInexactNs = (std::int64_t{1} << 42) * 1000;
+
 std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
   std::int64_t end_ns = 0;
   if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
@@ -77,6 +80,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   }
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
+  if (start_ns >= kInexactNs && start_ns % 1000 != 0 && event.phase != 'E')
+    state.problems.add(Problem::inexact_timestamp, event.offset);
   const std::int64_t duration_ns = moved_duration(timing, start_ns, file.times);
   state.last_ns = std::max(state.last_ns, end_of(start_ns, duration_ns));
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
