@@ -48,7 +48,6 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
   if (clock.method != ClockMethod::sync ||
       __builtin_mul_overflow(facts.sync_us.value_or(0), std::int64_t{1000}, &sync_ns))
     return;
-  if (clock.error_ns.value_or(0) > kWideNs) clock.problems.add(Problem::wide_sync, 0);
   std::int64_t from_events_ns = 0;
   // On the clock of its base, or of its own ts.
   const TimeMap times(facts.relative_base_ns.value_or(facts.base_ns.value_or(0)),
@@ -69,6 +68,20 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
   clock.problems.add(Problem::far_sync, 0);
   clock.problems.explain(Problem::far_sync,
                          fmt::format("{} from the reference", format_duration(-shift_ns)));
+}
+
+// Told once, for all files: syncs are mostly all alike.
+void check_errors(std::vector<FileClock>& clocks) {
+  FileClock* first = nullptr;
+  std::int64_t widest_ns = 0;
+  for (FileClock& clock : clocks) {
+    if (clock.method != ClockMethod::sync || clock.error_ns.value_or(0) <= kWideNs) continue;
+    if (first == nullptr) first = &clock;
+    widest_ns = std::max(widest_ns, *clock.error_ns);
+  }
+  if (first == nullptr) return;
+  first->problems.add(Problem::wide_sync, 0);
+  first->problems.explain(Problem::wide_sync, fmt::format("up to {}", format_duration(widest_ns)));
 }
 
 std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
@@ -128,6 +141,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
     if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
     check_sync(facts[i], starts[i], clocks[i]);
   }
+  check_errors(clocks);
   check_world(evidence, ranks, clocks);
 }
 

@@ -16,7 +16,9 @@ namespace traceloom {
 //   first far_sync               a sync more than a day from the file's events, or from the
 //   reference's
 //                          sync of the same cycle: of another run
-//   wide_sync              ranks of the cycle may be more than a millisecond apart
+//   wide_sync              ranks may be more than a millisecond apart in their cycle; on the first
+//   file
+//                          of which that is so
 //   world_size_disagrees   another world size than the first file that names one
 //   missing_rank           a rank of that world that no file is of; on that first file, and not for
 //                          one file alone
