@@ -71,7 +71,12 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"clock_step", notice,
      "the clock was set between this clock sync and the one before; nothing is interpolated "
      "across that"},
+    {"far_sync", notice, "clock sync more than a day off; is it of another run?"},
+    {"wide_sync", info, "the ranks may be more than a millisecond apart by their clock sync"},
     {"world_size_disagrees", notice, "another world size than in the files before; of two jobs?"},
+    {"missing_rank", notice, "rank of this world that no input is of"},
+    {"inexact_timestamp", notice,
+     "ts with decimals of 2^42 us (50.9 days) or more; viewers round it"},
 }};
 
 }  // namespace

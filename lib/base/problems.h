@@ -76,7 +76,11 @@ enum class Problem : std::uint8_t {
   base_restored,
   base_guessed,
   clock_step,
+  far_sync,
+  wide_sync,
   world_size_disagrees,
+  missing_rank,
+  inexact_timestamp,
   count_  // not a kind: how many there are
 };
 

@@ -185,6 +185,7 @@ void Aligner::find_drifts() {
 // Of the files of a rank that go by its syncs.
 void Aligner::find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs) {
   std::vector<SyncPoint> points;
+  points.reserve(syncs.size());
   for (const RankSync* sync : syncs)
     points.push_back(
         {sync->ns, cycles_.shift_ns(*sync), cycles_.error_ns(*sync).value_or(kStampErrorNs)});

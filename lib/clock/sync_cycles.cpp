@@ -160,9 +160,9 @@ const RankSync* SyncCycles::of_rank(std::size_t index) const {
 }
 
 const std::vector<const RankSync*>& SyncCycles::of(std::int64_t rank) const {
-  static const std::vector<const RankSync*> kNone;
+  static const std::vector<const RankSync*> none;
   const auto found = placed_of_rank_.find(rank);
-  return found == placed_of_rank_.end() ? kNone : found->second;
+  return found == placed_of_rank_.end() ? none : found->second;
 }
 
 std::optional<std::int64_t> SyncCycles::error_ns(const RankSync& sync) const {

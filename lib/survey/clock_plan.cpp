@@ -1,33 +1,14 @@
 #include "survey/clock_plan.h"
 
+#include "survey/clock_checks.h"
 #include "survey/lost_base.h"
 #include "survey/trace_name.h"
-
-#include <set>
 
 namespace traceloom {
 namespace {
 
 std::optional<std::int64_t> first_value(const DistinctMarks& marks) {
   return marks.empty() ? std::nullopt : std::optional(marks.front().value);
-}
-
-// Each value that is not the one that was chosen, once.
-void count_sync_conflicts(const FileEvidence& evidence, ProblemCounts& problems) {
-  std::set<std::optional<std::int64_t>> met{evidence.sync_us()};
-  for (const Mark& mark : evidence.syncs)
-    if (met.insert(mark.value).second) problems.add(Problem::sync_conflict, mark.offset);
-  if (evidence.top_level_sync_us && met.insert(evidence.top_level_sync_us).second)
-    problems.add(Problem::sync_conflict, 0);
-}
-
-void count_world_sizes(const std::vector<FileEvidence>& evidence, std::vector<FileClock>& clocks) {
-  std::optional<std::int64_t> world_size;
-  for (std::size_t i = 0; i < evidence.size(); ++i) {
-    if (!world_size) world_size = evidence[i].world_size;
-    if (evidence[i].world_size && evidence[i].world_size != world_size)
-      clocks[i].problems.add(Problem::world_size_disagrees, 0);
-  }
 }
 
 std::vector<std::optional<LostBase>> lost_bases(const std::vector<FileEvidence>& evidence,
@@ -89,9 +70,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
   if (options.align_by != AlignBy::none)
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!plan.facts[i].is_merged) count_sync_conflicts(evidence[i], plan.clocks[i].problems);
-  count_world_sizes(evidence, plan.clocks);
+  check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
   plan.origin_ns = common_origin_ns(plan.facts, plan.clocks);
   return plan;
 }

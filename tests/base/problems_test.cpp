@@ -11,6 +11,7 @@ TEST_CASE("problems: the table is in the order of the enum") {
   CHECK(describe(Problem::out_of_order).name == "out_of_order");
   CHECK(describe(Problem::no_clock).name == "no_clock");
   CHECK(describe(Problem::world_size_disagrees).name == "world_size_disagrees");
+  CHECK(describe(Problem::inexact_timestamp).name == "inexact_timestamp");
 }
 
 TEST_CASE("problems: counts add up and the lowest offset wins") {

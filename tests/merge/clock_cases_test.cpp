@@ -215,3 +215,90 @@ TEST_CASE("format case 41: files that share a clock sync event meet there") {
   CHECK(summary.files[1].clock.offset_ns == -6'900'500);
   CHECK(summary.files[1].clock.error_ns == 2000);
 }
+
+TEST_CASE("format case 48: two files that claim a rank at the same time are refused") {
+  const auto file = [](int rank) {
+    return TraceText()
+        .composer_rank(rank, "1795202302559745")
+        .x("a", 1'795'202'302'559'750, 5)
+        .x("b", 1'795'202'302'559'850, 5);
+  };
+  const NamedTexts twice{{"ba1-rank0.json", file(0).array()},
+                         {"ba2-rank0.json", file(0).x("c", 1'795'202'302'559'950, 5).array()}};
+  std::string message;
+  try {
+    merge_texts(twice);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message.find("rank 0 has the same threads at the same time in ") != std::string::npos);
+  CHECK(message.find("ba1-rank0.json") != std::string::npos);
+  CHECK(message.find("ba2-rank0.json") != std::string::npos);
+}
+
+TEST_CASE("format case 48: a rank that two sources tell differently is the stronger one's") {
+  const NamedTexts files{
+      {"rank3.json",
+       TraceText().composer_rank(2, "1795202302559745").x("a", 1'795'202'302'559'750, 5).array()}};
+  CHECK(shown(merge_texts(files)) == Lines{"2:a@1795202302559750000"});
+  CHECK(summary_of(files).files[0].problems.count(Problem::rank_disagrees) == 1);
+}
+
+TEST_CASE("format case 49: a rank without a clock beside others that have one is refused") {
+  const NamedTexts files{
+      {"rank0.json",
+       TraceText().composer_rank(0, "1795202302559745").x("a", 1'795'202'302'559'750, 5).array()},
+      {"rank3.json", TraceText().x("a", 17, 5).array()}};
+  std::string message;
+  try {
+    merge_texts(files);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message.find("rank3.json: rank 3 has no clock sync and no base time, while other files "
+                     "have; give --offset 3=0") != std::string::npos);
+  CHECK(shown(merge_texts(files, 1, AlignBy::none)) ==
+        Lines{"0:a@1795202302559750000", "3:a@17000"});
+}
+
+TEST_CASE("format case 50: a merged file is recognised, by whomever it was merged") {
+  const auto file = [](int rank, std::int64_t sync_us) {
+    return TraceText()
+        .pid(std::to_string(rank))
+        .composer_rank(rank, std::to_string(sync_us))
+        .x("a", sync_us + 5, 5)
+        .with_id("s", "flow", sync_us + 5, "7");
+  };
+  const std::string once = merge_texts({{"rank0.json", file(0, 1'795'202'302'559'745).array()},
+                                        {"rank1.json", file(1, 1'795'202'399'000'000).array()}});
+  CHECK(without_other_data(merge_texts({{"merged.json", once}})) == without_other_data(once));
+  // Composer's merger shifts the times and leaves the syncs.
+  const std::string composers = TraceText()
+                                    .pid("0")
+                                    .composer_rank(0, "1795202302559745")
+                                    .x("a", 1'795'202'302'559'750, 5)
+                                    .pid("1")
+                                    .composer_rank(1, "1795202399000000")
+                                    .x("a", 1'795'202'302'559'750, 5)
+                                    .array();
+  const Lines both{"0:a@1795202302559750000", "1:a@1795202302559750000"};
+  CHECK(shown(merge_texts({{"merged_trace.json", composers}})) == both);
+  CHECK(summary_of({{"merged_trace.json", composers}}).files[0].clock.method ==
+        ClockMethod::merged);
+}
+
+TEST_CASE("clock_cases: times that a viewer rounds are counted") {
+  const auto count = [](const TraceText& text, OriginKind origin) {
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, {{"rank0.json", text.array()}}, "merged.json");
+    options.plan.origin = origin;
+    return merge_traces(options).files[0].problems.count(Problem::inexact_timestamp);
+  };
+  TraceText text;
+  text.x("whole", "4398046511104", 1).x("before", "4398046511103.999", 1);
+  CHECK(count(text, OriginKind::keep) == 0);
+  text.x("at", "4398046511104.001", 1).b("begin", "4398046511105.5").e("begin", "4398046511106.5");
+  CHECK(count(text, OriginKind::keep) == 2);
+  CHECK(count(text, OriginKind::first_event) == 0);
+  CHECK(count(text.x("first", "1", 1), OriginKind::first_event) == 1);
+}

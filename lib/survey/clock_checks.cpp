@@ -1,0 +1,148 @@
+#include "survey/clock_checks.h"
+
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace traceloom {
+namespace {
+
+constexpr std::int64_t kDayNs = std::int64_t{86'400} * 1'000'000'000;
+constexpr std::int64_t kWideNs = 1'000'000;
+constexpr std::int64_t kFarthestNs = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMostNamed = 8;
+
+// Each value that is not the one that was chosen, once.
+void check_conflicts(const FileEvidence& evidence, ProblemCounts& problems) {
+  const std::optional<std::int64_t> used = evidence.sync_us();
+  std::set<std::optional<std::int64_t>> met{used};
+  std::string others;
+  const auto check = [&](std::int64_t value, std::uint64_t offset) {
+    if (!met.insert(value).second) return;
+    problems.add(Problem::sync_conflict, offset);
+    if (met.size() <= kMostNamed) others += fmt::format("{}{}", others.empty() ? "" : ", ", value);
+  };
+  for (const Mark& mark : evidence.syncs) check(mark.value, mark.offset);
+  if (evidence.top_level_sync_us) check(*evidence.top_level_sync_us, 0);
+  if (!others.empty())
+    problems.explain(Problem::sync_conflict, fmt::format("{} us, not {}", *used, others));
+}
+
+// How far `ns` is outside [first, last]; what does not fit is as far as can be.
+std::int64_t distance(std::int64_t ns, std::int64_t first, std::int64_t last) {
+  std::int64_t far = 0;
+  if (ns < first) return __builtin_sub_overflow(first, ns, &far) ? kFarthestNs : far;
+  if (ns > last) return __builtin_sub_overflow(ns, last, &far) ? kFarthestNs : far;
+  return 0;
+}
+
+void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& clock) {
+  std::int64_t sync_ns = 0;
+  std::int64_t aligned_ns = 0;
+  if (clock.method != ClockMethod::sync ||
+      __builtin_mul_overflow(facts.sync_us.value_or(0), std::int64_t{1000}, &sync_ns))
+    return;
+  std::int64_t from_events_ns = 0;
+  // On the clock of its base, or of its own ts.
+  const TimeMap times(facts.relative_base_ns.value_or(facts.base_ns.value_or(0)),
+                      facts.base_ns.value_or(0));
+  const CommonTimes events = common_times(starts, times);
+  if (!starts.empty() && is_unix_time(events.first_ns) == is_unix_time(sync_ns))
+    from_events_ns = distance(sync_ns, events.first_ns, events.last_ns);
+  if (from_events_ns > kDayNs) {
+    clock.problems.add(Problem::far_sync, 0);
+    clock.problems.explain(Problem::far_sync,
+                           fmt::format("{} from its events", format_duration(from_events_ns)));
+    return;
+  }
+  const std::int64_t shift_ns = clock.offset_ns - facts.base_ns.value_or(0);
+  if (!is_unix_time(sync_ns) || __builtin_add_overflow(sync_ns, shift_ns, &aligned_ns) ||
+      !is_unix_time(aligned_ns) || distance(sync_ns, aligned_ns, aligned_ns) <= kDayNs)
+    return;
+  clock.problems.add(Problem::far_sync, 0);
+  clock.problems.explain(Problem::far_sync,
+                         fmt::format("{} from the reference", format_duration(-shift_ns)));
+}
+
+// Told once, for all files: syncs are mostly all alike.
+void check_errors(std::vector<FileClock>& clocks) {
+  FileClock* first = nullptr;
+  std::int64_t widest_ns = 0;
+  for (FileClock& clock : clocks) {
+    if (clock.method != ClockMethod::sync || clock.error_ns.value_or(0) <= kWideNs) continue;
+    if (first == nullptr) first = &clock;
+    widest_ns = std::max(widest_ns, *clock.error_ns);
+  }
+  if (first == nullptr) return;
+  first->problems.add(Problem::wide_sync, 0);
+  first->problems.explain(Problem::wide_sync, fmt::format("up to {}", format_duration(widest_ns)));
+}
+
+std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
+  std::set<std::int64_t> ranks;
+  for (const FileRank& file : files) {
+    if (!file.is_merged()) ranks.insert(file.rank);
+    for (const auto& [pid, rank] : file.rank_of_pid) ranks.insert(rank);
+  }
+  return ranks;
+}
+
+// "2, 5-7" of the ranks below `world_size` that are not there.
+std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t world_size) {
+  std::string words;
+  std::size_t named = 0;
+  std::int64_t next = 0;
+  const auto name = [&](std::int64_t first, std::int64_t last) {
+    if (first > last || named > kMostNamed) return;
+    if (!words.empty()) words += ", ";
+    if (++named > kMostNamed)
+      words += "...";
+    else
+      words += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  };
+  for (const std::int64_t rank : ranks) {
+    if (rank >= world_size) break;
+    name(next, rank - 1);
+    next = rank + 1;
+  }
+  name(next, world_size - 1);
+  return fmt::format("{} of {}", words, world_size);
+}
+
+void check_world(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
+                 std::vector<FileClock>& clocks) {
+  const auto names_it = [](const FileEvidence& file) { return file.world_size.has_value(); };
+  const auto first = std::find_if(evidence.begin(), evidence.end(), names_it);
+  if (first == evidence.end()) return;
+  const std::int64_t world_size = *first->world_size;
+  for (std::size_t i = 0; i < evidence.size(); ++i)
+    if (evidence[i].world_size && *evidence[i].world_size != world_size)
+      clocks[i].problems.add(Problem::world_size_disagrees, 0);
+  const std::set<std::int64_t> known = ranks_of(ranks);
+  const std::int64_t found = std::distance(known.begin(), known.lower_bound(world_size));
+  if (evidence.size() < 2 || world_size <= found) return;
+  ProblemCounts& problems = clocks[static_cast<std::size_t>(first - evidence.begin())].problems;
+  problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(world_size - found));
+  problems.explain(Problem::missing_rank, missing_words(known, world_size));
+}
+
+}  // namespace
+
+void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
+                  const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
+                  std::vector<FileClock>& clocks) {
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
+    check_sync(facts[i], starts[i], clocks[i]);
+  }
+  check_errors(clocks);
+  check_world(evidence, ranks, clocks);
+}
+
+}  // namespace traceloom
