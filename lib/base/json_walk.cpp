@@ -1,5 +1,7 @@
 #include "base/json_walk.h"
 
+#include "base/json_token.h"
+
 namespace traceloom {
 
 JsonWalk::JsonWalk(std::string_view container)
@@ -30,9 +32,15 @@ std::size_t JsonWalk::skip_space(std::size_t at) const {
 
 // Behind the closing quote.
 std::size_t JsonWalk::string_end(std::size_t at) const {
-  for (++at; at < text_.size() && text_[at] != '"'; ++at)
-    if (text_[at] == '\\') ++at;
-  return at + 1;
+  const char* const end = text_.data() + text_.size();
+  const char* here = text_.data() + at + 1;
+  while (here < end) {
+    here = skip_plain_characters(here, end);
+    if (here == end) break;
+    if (*here == '"') return static_cast<std::size_t>(here - text_.data()) + 1;
+    here += *here == '\\' ? 2 : 1;
+  }
+  return text_.size();
 }
 
 std::size_t JsonWalk::value_end(std::size_t at) const {

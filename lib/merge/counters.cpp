@@ -5,7 +5,6 @@
 #include "merge/event_repair.h"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -33,15 +32,15 @@ std::string_view counter_key(const Event& event, std::string& scratch) {
   scratch += kPart;
   scratch += decoded(event.text(Key::name));
   scratch += kPart;
-  scratch += decoded(canonical_id(event.text(event.has(Key::id) ? Key::id : Key::id2)));
+  scratch += unquoted(canonical_id(event.text(event.has(Key::id) ? Key::id : Key::id2)));
   return scratch;
 }
 
 bool has_counter_value(const Event& event) {
   const std::string_view args = event.text(Key::args);
-  if (event.flags.strict || is_strict_json(args)) return has_number(args);
-  const std::optional<std::string> repaired = repair_value(args);
-  return repaired && has_number(*repaired);
+  if (event.flags.strict) return has_number(args);
+  std::string scratch;
+  return has_number(strict_value(args, scratch));
 }
 
 std::string numbers_of_counter(std::string_view args) {

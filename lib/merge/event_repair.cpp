@@ -312,4 +312,10 @@ std::optional<std::string> repair_value(std::string_view value) {
   return repair_value(value, 0, ignored);
 }
 
+std::string_view strict_value(std::string_view value, std::string& scratch) {
+  if (is_strict_json(value)) return value;
+  scratch = repair_value(value).value_or("");
+  return scratch;
+}
+
 }  // namespace traceloom

@@ -77,14 +77,14 @@ std::string object_key(std::string_view pid, std::string_view scope, std::string
   std::string key = "object ";
   key += pid;
   key += kPart;
-  key += scope;
+  key += decoded(scope);
   key += kPart;
   return key += canonical_id(id);
 }
 
 std::string global_object_key(std::string_view scope, std::string_view id) {
   std::string key = "global ";
-  key += scope;
+  key += decoded(scope);
   key += kPart;
   return key += canonical_id(id);
 }

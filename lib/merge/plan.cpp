@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -86,6 +87,35 @@ AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout
   return is_shared ? AsyncScope::trace : AsyncScope::process;
 }
 
+// What becomes of the ids of a file; the rest of the plan is left to the caller.
+FilePlan plan_ids(const std::vector<FileSurvey>& surveys, std::size_t file,
+                  const IdRanges& ranges) {
+  const FileSurvey& survey = surveys[file];
+  const bool merged = survey.evidence.was_merged_by_us();
+  const std::uint64_t limit = merged ? ranges.merged_limit : kPlainIdLimit;
+  const auto plain_ids = [&](const IdSet& ids, std::uint64_t range, std::uint64_t first = 0) {
+    return IdMap(ids, first + file * range, range, limit);
+  };
+  const auto hex_ids = [&](const HexIds& ids, std::uint64_t range) {
+    return HexIdMap{plain_ids(used_ids(survey, ids), range), keeps(survey, ids)};
+  };
+  return {.path = {},
+          .rank = {},
+          .clock = {},
+          .times = TimeMap(),
+          .flow_ids = plain_ids(survey.flow_ids, ranges.flow),
+          .bind_ids = merged ? plain_ids(survey.bind_ids, ranges.flow)
+                             : plain_ids(survey.bind_ids, ranges.bind,
+                                         first_bind_id(ranges, surveys.size())),
+          .async_ids = hex_ids(survey.async_ids, ranges.async),
+          .object_ids = hex_ids(survey.object_ids, ranges.object),
+          .object_ids_end = ranges.object * surveys.size(),
+          .frames = {0, merged},
+          .keeps_order = merged,
+          .orphan_ends = survey.orphan_ends,
+          .joined_halves = survey.joined_halves};
+}
+
 std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,
                            const PlanOptions& options) {
   if (options.origin == OriginKind::first_event) return clocks.origin_ns;
@@ -139,40 +169,19 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .sorts_by_time = options.sort_by_time,
                  .pids = options.pids,
                  .earliest_ns = clocks.origin_ns};
-  const IdRanges ranges_of_ids = id_ranges(surveys);
-  std::uint64_t flow_begin = 0;
-  std::uint64_t bind_begin = first_bind_id(ranges_of_ids, surveys.size());
-  std::uint64_t async_begin = 0;
-  std::uint64_t object_begin = 0;
+  const IdRanges ranges = id_ranges(surveys);
   std::uint32_t frame_begin = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const FileSurvey& survey = surveys[i];
-    const bool merged = survey.evidence.was_merged_by_us();
-    const std::uint64_t limit = merged ? ranges_of_ids.merged_limit : kPlainIdLimit;
-    const auto hex_ids = [&](const HexIds& ids, std::uint64_t begin, std::uint64_t range) {
-      return HexIdMap{IdMap(used_ids(survey, ids), begin, range, limit), keeps(survey, ids)};
-    };
-    plan.files.push_back({inputs[i].path,
-                          ranks[i],
-                          clocks.clocks[i],
-                          clocks.clocks[i].times.since(origin_ns),
-                          IdMap(survey.flow_ids, flow_begin, ranges_of_ids.flow, limit),
-                          merged ? IdMap(survey.bind_ids, flow_begin, ranges_of_ids.flow, limit)
-                                 : IdMap(survey.bind_ids, bind_begin, ranges_of_ids.bind),
-                          hex_ids(survey.async_ids, async_begin, ranges_of_ids.async),
-                          hex_ids(survey.object_ids, object_begin, ranges_of_ids.object),
-                          ranges_of_ids.object * surveys.size(),
-                          {frame_begin, merged}});
-    plan.files.back().async_scope = async_scope(survey, ranks[i], options.pids);
-    plan.files.back().keeps_order = merged;
-    plan.files.back().orphan_ends = survey.orphan_ends;
-    plan.files.back().joined_halves = survey.joined_halves;
-    plan.has_objects |= !survey.object_ids.ids.empty();
-    flow_begin += ranges_of_ids.flow;
-    bind_begin += ranges_of_ids.bind;
-    async_begin += ranges_of_ids.async;
-    object_begin += ranges_of_ids.object;
-    frame_begin += merged ? survey.frame_groups : 1;
+    FilePlan file = plan_ids(surveys, i, ranges);
+    file.path = inputs[i].path;
+    file.rank = ranks[i];
+    file.clock = clocks.clocks[i];
+    file.times = file.clock.times.since(origin_ns);
+    file.async_scope = async_scope(surveys[i], ranks[i], options.pids);
+    file.frames.begin = frame_begin;
+    frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;
+    plan.files.push_back(std::move(file));
+    plan.has_objects |= !surveys[i].object_ids.ids.empty();
   }
   name_counters(surveys, plan);
   plan_subtraces(surveys, plan);

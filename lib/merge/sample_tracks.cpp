@@ -62,7 +62,7 @@ void append_sample(std::string& out, std::string_view sample, const FilePlan& fi
       append(key, value);
     }
   });
-  if (pid.empty() && track != nullptr) append("pid", track->pid);
+  if (pid.empty()) append("pid", track != nullptr ? track->pid : std::to_string(file.rank.rank));
   out += '}';
 }
 

@@ -27,7 +27,7 @@ std::optional<GroupedId> split(std::string_view id) {
 }
 
 std::string plain_id(std::string_view json_id) {
-  return decoded(canonical_id(json_id));
+  return std::string(unquoted(canonical_id(json_id)));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void FrameIds::append_to(std::string& out, std::string_view json_id, std::string
     renamed += grouped->rest;
   } else {
     renamed += std::to_string(begin) + "_";
-    if (!pid.empty()) renamed += decoded(pid) + "_";
+    if (!pid.empty()) renamed.append(unquoted(pid)) += '_';
     renamed += id;
   }
   append_json_string(out, renamed);

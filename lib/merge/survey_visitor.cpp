@@ -1,9 +1,9 @@
 #include "merge/survey_visitor.h"
 
-#include "base/json_check.h"
 #include "base/json_walk.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
+#include "merge/event_repair.h"
 #include "merge/gpu_rows.h"
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
@@ -99,6 +99,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
   std::string scratch_;
   std::string merged_scratch_;
+  std::string args_scratch_;
   std::size_t last_track_ = 0;
 };
 
@@ -174,8 +175,8 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
 void SurveyVisitor::Chunk::add_objects(const Event& event) {
   const std::string_view key = object_id_key(event, scratch_);
   if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
-  const std::string_view args = event.text(Key::args);
-  if (event.phase != 'O' || !is_strict_json(args)) return;
+  if (event.phase != 'O') return;
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   const std::string_view scope = event.text(Key::scope);
   find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
     object_ids.add(
@@ -185,8 +186,7 @@ void SurveyVisitor::Chunk::add_objects(const Event& event) {
 }
 
 void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
-  const std::string_view args = event.text(Key::args);
-  if (!is_strict_json(args)) return;
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   for (const std::string_view key : {"stackFrames", "typeNames"})
     for_each_member(find_member(args, key), [&](std::string_view id, std::string_view) {
       add_frame(std::string("\"").append(id) + '"');
@@ -199,8 +199,7 @@ void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
 }
 
 void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
-  const std::string_view args = event.text(Key::args);
-  if (!is_strict_json(args)) return;
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
 }
 

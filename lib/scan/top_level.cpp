@@ -205,9 +205,15 @@ void TopLevelParser::keep(char c) {
 void TopLevelParser::end_value() {
   if (!value_dropped_) {
     kept_bytes_ += sizeof(TopLevelEntry) + key_.size() + value_.size();
-    entries_.push_back({key_, value_, value_offset_});
+    // The room that a large value has too much was never touched; that of a small one can be used
+    // again.
+    constexpr std::size_t kLarge = std::size_t{1} << 20;
+    if (value_.size() > kLarge)
+      entries_.push_back({key_, std::move(value_), value_offset_});
+    else
+      entries_.push_back({key_, value_, value_offset_});
   }
-  value_ = std::string();  // it may be large
+  value_.clear();
   step_ = Step::comma;
 }
 

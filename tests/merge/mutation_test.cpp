@@ -67,7 +67,8 @@ TEST_CASE("mutation: what comes out of damaged traces is strict JSON that merges
       const std::string text = random_trace({.seed = seed * 2 + static_cast<std::uint64_t>(rank),
                                              .style = style,
                                              .events = 40,
-                                             .rank = rank});
+                                             .rank = rank,
+                                             .rare_events = seed % 2 == 1});
       files.emplace_back("rank" + std::to_string(rank) + ".json", damaged(text, random));
     }
     std::string once;

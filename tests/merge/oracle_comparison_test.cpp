@@ -26,14 +26,16 @@ struct RandomSet {
 
 // Ranks of one style. Composer's have clocks that differ by seconds, Kineto's share one base,
 // compact ones say nothing about their clock.
-RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, int events) {
+RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, int events,
+                     bool rare_events = false) {
   RandomSet set;
   std::mt19937_64 random(seed);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::string text = random_trace({.seed = seed * 10 + static_cast<std::uint64_t>(rank),
                                      .style = style,
                                      .events = events,
-                                     .rank = rank});
+                                     .rank = rank,
+                                     .rare_events = rare_events});
     std::int64_t shift_ns = style == TraceStyle::kineto ? kKinetoBaseNs : 0;
     if (style == TraceStyle::composer && rank > 0) {
       const std::int64_t ahead_us = static_cast<std::int64_t>(random() % 9'000'000) - 4'500'000;
@@ -217,6 +219,27 @@ TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData")
         REQUIRE(without_other_data(twice) == without_other_data(once));
       }
     }
+  }
+}
+
+TEST_CASE("oracle_comparison: rare events, too, merge into themselves, for any thread count") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto style = static_cast<TraceStyle>(seed % 3);
+    CAPTURE(seed);
+    const RandomSet set = random_set(seed + 300, style, 3, 150, true);
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, set.files, "once.json");
+    options.plan.clock.align_by = align_by(style);
+    merge_traces(options);
+    const std::string once = read_file(options.output);
+    REQUIRE(is_strict_json(once));
+    options.threads = 4;
+    merge_traces(options);
+    REQUIRE(read_file(options.output) == once);
+    options.always_survey = true;
+    merge_traces(options);
+    REQUIRE(read_file(options.output) == once);
+    REQUIRE(without_other_data(merge_texts({{"once.json", once}})) == without_other_data(once));
   }
 }
 

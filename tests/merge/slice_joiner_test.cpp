@@ -106,6 +106,21 @@ TEST_CASE("slice_joiner: a dur that a B brings along is replaced") {
         Texts{R"({"ph":"X","name":"a","dur":1,"ts":0,"pid":0,"tid":7})"});
 }
 
+TEST_CASE("slice_joiner: the clock of the thread and the stack at the end are those of the E") {
+  CHECK(joined(R"([{"ph":"B","name":"a","tts":1.5,"ts":1,"tdur":9,"esf":3,"pid":1,"tid":7,"sf":1},
+                   {"ph":"E","name":"a","tts":"4","ts":9,"pid":1,"tid":7,"sf":2}])") ==
+        Texts{R"({"ph":"X","name":"a","tts":1.5,"ts":0, "dur": 8, "tdur": 2.5, "esf": "f0_2",)"
+              R"("source_esf":3,"pid":0,"tid":7,"sf":"f0_1"})"});
+  // A clock that one of them lacks, or that goes back, says nothing.
+  for (const char* const clock : {"", R"("tts":1,)", R"("tts":null,)"}) {
+    CAPTURE(clock);
+    CHECK(joined(R"([{"tdur":0 , "ph":"B","name":"a","tts":2,"ts":1,"pid":1,"tid":7},{)" +
+                 std::string(clock) +
+                 R"("ph":"E","name":"a","ts":2,"pid":1,"tid":7,"sf":null}])") ==
+          Texts{R"({ "ph":"X","name":"a","tts":2,"ts":0, "dur": 1,"pid":0,"tid":7})"});
+  }
+}
+
 TEST_CASE("slice_joiner: B and E that need a repair") {
   CHECK(
       joined("[{\"ph\":\"B\",\"name\":\"a\tb\",\"ts\":\"1\",\"pid\":1,\"tid\":7},"

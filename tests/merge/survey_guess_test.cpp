@@ -115,6 +115,13 @@ TEST_CASE("survey_guess: two passes where something unexpected stands between th
   CHECK(passes_with(R"({"ph": "b", "id": 5, "ts": 1500, "pid": 1, "tid": 7},)") == 2);
   CHECK(passes_with(R"({"ph": "X", "bind_id": 5, "ts": 1500, "dur": 1, "pid": 1, "tid": 7},)") ==
         2);
+  CHECK(passes_with(R"({"ph": "N", "id": "0x5", "ts": 1500, "pid": 1, "tid": 7},)") == 2);
+  // Counters of one name in two processes of a rank.
+  CHECK(passes_with(R"({"ph": "C", "name": "c", "ts": 1500, "pid": 1, "args": {"v": 1}},)"
+                    R"({"ph": "C", "name": "c", "ts": 1500, "pid": 2, "args": {"v": 1}},)") == 2);
+  // Inside args, the earliest time of all.
+  CHECK(passes_with(R"({"ph": "c", "ts": 1000, "pid": 1, "tid": 7, "args": {"issue_ts": 900}},)") ==
+        2);
   // A second list, with events of another process.
   CHECK(passes_with(R"({"ph": "i", "ts": 1500, "pid": 1, "tid": 7}], "traceEvents": [)"
                     R"({"ph": "i", "ts": 1500, "pid": 4, "tid": 4},)") == 2);
@@ -155,6 +162,17 @@ TEST_CASE("survey_guess: packed files are sampled, too") {
   std::string cut = gzip(long_trace("", base));
   cut.resize(cut.size() / 2);
   CHECK(passes({{"rank0.json", cut}}) == 1);
+}
+
+TEST_CASE("survey_guess: stack frames and samples at the end are seen in time") {
+  const std::string frame = R"({"ph": "i", "sf": 1, "ts": 1500, "pid": 1, "tid": 7},)";
+  const auto with_sample = [&](int ts) {
+    return long_trace(frame, fmt::format(R"(,"stackFrames": {{"1": {{"name": "m"}}}},)"
+                                         R"("samples": [{{"ts": {}, "tid": 7, "sf": 1}}])",
+                                         ts));
+  };
+  CHECK(passes({{"rank0.json", with_sample(1500)}, {"rank1.json", with_sample(1700)}}) == 1);
+  CHECK(passes({{"rank0.json", with_sample(1500)}, {"rank1.json", with_sample(500)}}) == 1);
 }
 
 TEST_CASE("survey_guess: no guess for merged files") {

@@ -55,6 +55,32 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kThreads 
     {"\"\"", "\"\""},
 }};
 
+// What stands behind the time of a rare event: ph first.
+constexpr std::array<std::string_view, 20> kRare = {
+    R"("ph": "N", "id": "0x5")",
+    R"("ph": "N", "id": 6, "scope": "s")",
+    R"("ph": "O", "id": "0x5", "args": {"snapshot": {"to": {"id_ref": "0x5"}, "in": {"id": "T/0x9"}}})",
+    R"("ph": "O", "id2": {"global": "0x5"}, "args": {"snapshot": {"a": [{"id_ref": "0x9"}]}})",
+    R"("ph": "D", "id": "0x5")",
+    R"("ph": "(", "id": "0x5")",
+    R"("ph": "v", "id": "0xd", "args": {"dumps": {"heaps": {"m": {"entries": [{"bt": "2"}]}}}})",
+    R"("ph": "P", "id": "0x5", "args": {"data": {"source": "x"}})",
+    R"("ph": "P", "name": "sample", "sf": 7)",
+    R"("ph": "c", "args": {"sync_id": "A"})",
+    R"("ph": "S", "id": 5)",
+    R"("ph": "T", "id": 5, "args": {"step": "one"})",
+    R"("ph": "F", "id": "5")",
+    R"("ph": "C", "id": 3, "args": {"v": 1, "w": "x"})",
+    R"("ph": "C", "args": {"v": null})",
+    R"("ph": "s", "id2": {"local": "0x5"})",
+    R"("ph": "R", "s": "x", "tts": "12.5")",
+    R"("ph": "X", "dur": 0, "sf": "7", "esf": 8, "tts": 5, "tdur": null)",
+    R"("ph": "X", "dur": 1, "bind_id": "0x7", "flow_out": 1, "args": {"r": {"id_ref": "0x6"}})",
+    R"("ph": "i", "id2": {}, "id": 4, "sf": 8)",
+};
+constexpr std::string_view kFrames =
+    R"("stackFrames": {"7": {"name": "main"}, "8": {"name": "f", "parent": 7}})";
+
 // An event as JSON texts; empty fields are not written.
 struct Fields {
   std::int64_t ts_picos;  // 10^-6 us after the base
@@ -151,6 +177,11 @@ class Generator {
   }
 
   void add_random(const Thread& thread) {
+    if (options_.rare_events && below(3) == 0) {
+      add(thread, "", pick(kNames)).more = pick(kRare);
+      events_.back().args.clear();
+      return;
+    }
     switch (below(16)) {
       case 0:
         add(thread, "\"i\"", pick(kNames)).more = R"("s": "t")";
@@ -273,6 +304,12 @@ std::string composer_text(const std::vector<Fields>& events, std::int64_t rank) 
   return text + "\n]\n";
 }
 
+// Beside the events; ends in a comma.
+std::string rare_values(const std::vector<Fields>& events) {
+  return fmt::format(R"({}, "samples": [{{"ts": {}, "tid": 7, "sf": 8, "weight": 1.5}}], )",
+                     kFrames, events.empty() ? "0" : events.back().ts);
+}
+
 std::string kineto_text(const std::vector<Fields>& events, std::int64_t rank, bool base_last) {
   const std::string base = "  \"baseTimeNanoseconds\": 1767189312000000000";
   std::string text = fmt::format(
@@ -301,6 +338,8 @@ std::string compact_text(const std::vector<Fields>& events) {
 std::string random_trace(const RandomTraceOptions& options) {
   Generator generator(options);
   const std::vector<Fields> events = generator.events();
+  if (options.rare_events && options.style == TraceStyle::compact)
+    return "{" + rare_values(events) + compact_text(events).substr(1);
   switch (options.style) {
     case TraceStyle::composer:
       return composer_text(events, options.rank);

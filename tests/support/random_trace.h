@@ -24,6 +24,8 @@ struct RandomTraceOptions {
   std::int64_t rank = 0;
   bool broken_pairs = true;  // E without B, B without E, B/E pairs that cross
   bool out_of_order = true;  // some neighbours in the file change places
+  bool rare_events = false;  // objects, profiles, memory dumps, stack frames, samples, thread
+                             // clocks, the old async events, ids in id2
 };
 
 // All phases of everyday traces (X B E i C s f b e M); names with escapes, UTF-8 and brackets;
