@@ -31,6 +31,8 @@ main() {
   local threads
   for threads in 2 1; do
     merge_row "merge plain -> plain" $threads out.json "${plain[@]}"
+    merge_row "merge within 32 MiB" $threads out.json --max-memory 32MiB "${plain[@]}"
+    merge_row "merge plain -> tar" $threads out.tar "${plain[@]}"
     merge_row "merge gz -> gz" $threads out.json.gz "${gz[@]}"
     merge_row "merge gz -> plain" $threads out.json "${gz[@]}"
     summary_row "summarize plain" $threads "${plain[@]}"

@@ -16,6 +16,7 @@
 #include "merge/track_cache.h"
 #include "scan/event_scanner.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,8 +40,9 @@ struct WriteState {
   // origin. Such events are not written.
   std::optional<std::uint64_t> unplanned;
 
-  // For the next chunk.
+  // For the next chunk. Its memory is kept, but for that of large events: there are many states.
   void reset() {
+    if (block.text.size() > kManyBytes && events < kFewEvents) block = {};
     block.clear();
     problems = {};
     events = 0;
@@ -51,6 +53,8 @@ struct WriteState {
     tracks.reset();
   }
 
+  static constexpr std::size_t kManyBytes = std::size_t{2} << 20;
+  static constexpr std::uint64_t kFewEvents = 64;
   OverlapCheck overlaps;
   std::string scratch;
   EventScanner scanner;  // reads events again that were repaired

@@ -4,6 +4,7 @@
 #include "input/plain_source.h"
 #include "merge/file_subset.h"
 #include "merge/filter_survey.h"
+#include "merge/memory_plan.h"
 #include "merge/merge_output.h"
 #include "merge/perfetto_manifest.h"
 #include "merge/plan.h"
@@ -101,7 +102,9 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
 class Merge {
  public:
   explicit Merge(const MergeOptions& options)
-      : options_(options), stored_bytes_(stored_bytes(options.inputs)) {}
+      : options_(options),
+        memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
+        stored_bytes_(stored_bytes(options.inputs)) {}
 
   MergeSummary run() {
     if (options_.dry_run) return plan_only();
@@ -113,7 +116,7 @@ class Merge {
       if (plan_) open_output();
       if (!plan_ || lacks_facts()) survey();
       if (!select()) return nothing_left();
-      WriteVisitor visitor(*plan_, *output_);
+      WriteVisitor visitor(*plan_, *output_, memory_.max_join_bytes);
       visitor.write_head(surveys_);
       scan_planned(visitor);
       for (std::size_t file = 0; file < inputs_.size(); ++file) check_unchanged(visitor, file);
@@ -157,7 +160,7 @@ class Merge {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       traceloom::select(*plan_, parts[i]);
       archive.add(ranks[i].path, [&](MergeOutput& member) {
-        WriteVisitor visitor(*plan_, member);
+        WriteVisitor visitor(*plan_, member, memory_.max_join_bytes);
         write_part(parts[i], visitor, member, to_read);
         for (const std::size_t file : parts[i].files) {
           problems[file].add(visitor.problems()[file]);
@@ -214,13 +217,13 @@ class Merge {
         !is_written_aside(options_.output))
       return false;
     const std::vector<std::string> paths = paths_of(options_.inputs);
-    const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, options_.threads);
+    const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, memory_.threads);
     if (!guess) return false;
     const std::optional<MergePlan> plan = try_plan(*guess);
     if (!plan) return false;
     const FailureHandler on_failure = failure_handler();
     SurveyVisitor surveyor(paths.size(), on_failure, options_.plan.keep_begin_end);
-    WriteVisitor writer(*plan, *output_);
+    WriteVisitor writer(*plan, *output_, memory_.max_join_bytes);
     writer.write_head(*guess);
     OnePassVisitor visitor(surveyor, writer);
     scan(paths, visitor);
@@ -316,11 +319,12 @@ class Merge {
   // `to_read`: the stored bytes of these files and of those that will be read after them.
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor, std::uint64_t to_read) {
     const std::uint64_t before = bytes_read_;
-    scan_files(paths, visitor, {options_.threads, [&](std::uint64_t bytes) {
-                                  bytes_read_ = before + bytes;
-                                  if (options_.progress)
-                                    options_.progress(bytes_read_, before + to_read);
-                                }});
+    const auto progress = [&](std::uint64_t bytes) {
+      bytes_read_ = before + bytes;
+      if (options_.progress) options_.progress(bytes_read_, before + to_read);
+    };
+    scan_files(paths, visitor,
+               {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, progress});
   }
 
   // The files that something is to be written of.
@@ -405,6 +409,7 @@ class Merge {
   }
 
   const MergeOptions& options_;
+  MemoryPlan memory_;
   std::uint64_t stored_bytes_;
   std::uint64_t bytes_read_ = 0;  // by all passes so far
   std::unique_ptr<MergeOutput> output_;

@@ -36,7 +36,8 @@ struct MergeOptions {
   std::vector<Input> inputs;
   std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
   MergeFormat format = MergeFormat::json;
-  unsigned threads = 0;  // 0: as many as there are cores
+  unsigned threads = 0;                          // 0: as many as there are cores
+  std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
   int gzip_level = kDefaultGzipLevel;
   PlanOptions plan = {};
   MergeFilter filter = {};  // what is to be kept

@@ -63,8 +63,9 @@ std::string joined(const SliceHalf& begin, const SliceHalf& end, std::int64_t du
 
 }  // namespace
 
-SliceJoiner::SliceJoiner(std::int64_t least_ns)
-    : least_ns_(least_ns),
+SliceJoiner::SliceJoiner(std::int64_t least_ns, std::size_t max_bytes)
+    : max_bytes_(max_bytes),
+      least_ns_(least_ns),
       pairer_({.pair = [this](const BeginEndPair& pair) { join(pair); },
                .stray_end = [this](std::uint32_t payload) { release(payload); },
                .open_begin = [this](const OpenBegin& begin) { close_open(begin); }}) {}
@@ -73,6 +74,7 @@ void SliceJoiner::take(const SliceHalves& halves) {
   payloads_.clear();
   for (const SliceHalf& half : halves.halves) payloads_.push_back(keep(half));
   pairer_.take(halves.batch, payloads_);
+  while (bytes_ > max_bytes_ && pairer_.waiting() > 0) pairer_.give_up_half();
 }
 
 void SliceJoiner::finish(std::int64_t last_ns) {
@@ -88,10 +90,14 @@ std::uint32_t SliceJoiner::keep(const SliceHalf& half) {
   const std::uint32_t slot = free_.back();
   free_.pop_back();
   slots_[slot].half = half;
+  bytes_ += bytes_of(slots_[slot].half);
   return slot;
 }
 
 void SliceJoiner::release(std::uint32_t slot) {
+  std::string& text = slots_[slot].half.text;
+  bytes_ -= bytes_of(slots_[slot].half);
+  if (text.capacity() > kKeptTextBytes) std::string().swap(text);
   slots_[slot].inner.clear();
   free_.push_back(slot);
 }

@@ -26,8 +26,12 @@ namespace traceloom {
 // Of one file. Memory: the halves that wait for their other half, or to be sorted. Not thread-safe.
 class SliceJoiner {
  public:
+  // What the halves that wait may take together, texts and all, before those that wait to be sorted
+  // are joined as they come: of ordinary events more than BeginEndPairer sorts.
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
+
   // A pair that does not last `least_ns` is dropped.
-  explicit SliceJoiner(std::int64_t least_ns = 0);
+  explicit SliceJoiner(std::int64_t least_ns = 0, std::size_t max_bytes = kMaxBytes);
   SliceJoiner(const SliceJoiner&) = delete;
   SliceJoiner& operator=(const SliceJoiner&) = delete;
 
@@ -58,6 +62,14 @@ class SliceJoiner {
             std::int64_t duration_ns, std::uint32_t outer);
   void release(std::uint32_t slot);
 
+  static std::size_t bytes_of(const SliceHalf& half) { return half.text.size() + kBytesBesideText; }
+  // A slot, a record of the pairer, what a text takes beside its characters.
+  static constexpr std::size_t kBytesBesideText = 200;
+  // A free slot keeps the memory of an ordinary text for the next one.
+  static constexpr std::size_t kKeptTextBytes = 512;
+
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;

@@ -25,11 +25,12 @@ struct WriteVisitor::Chunk : ChunkResult {
   WriteState state;
 };
 
-WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output)
+WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, std::size_t max_join_bytes)
     : plan_(plan),
       output_(output),
       blocks_(make_block_output(plan, output)),
       is_part_(plan.only_rank.has_value()),
+      max_join_bytes_(max_join_bytes),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()) {
@@ -103,7 +104,7 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   last_ns_ = std::max(last_ns_, chunk.state.last_ns);
   blocks_->take(chunk.state.block);
   if (chunk.state.halves.empty()) return;
-  if (!slices_) slices_ = std::make_unique<SliceJoiner>(least_slice_ns());
+  if (!slices_) slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
   slices_->take(chunk.state.halves);
   take_joined(file);
 }

@@ -34,7 +34,8 @@ struct Unplanned {
 class WriteVisitor : public FileVisitor {
  public:
   // `plan` and `output` must live as long.
-  WriteVisitor(const MergePlan& plan, MergeOutput& output);
+  WriteVisitor(const MergePlan& plan, MergeOutput& output,
+               std::size_t max_join_bytes = SliceJoiner::kMaxBytes);
   // When all files have been taken.
   void finish();
 
@@ -69,6 +70,7 @@ class WriteVisitor : public FileVisitor {
   MergeOutput& output_;
   std::unique_ptr<BlockOutput> blocks_;
   bool is_part_;
+  std::size_t max_join_bytes_;
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;

@@ -110,6 +110,10 @@ class BeginEndPairer {
 
   // `payloads`: one for each record of the batch, or none.
   void take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads = {});
+  // How many events are held back to be sorted; give_up_half() pairs the older half of them now.
+  // For who has to save memory.
+  std::size_t waiting() const { return waiting_.size(); }
+  void give_up_half() { release((waiting_.size() + 1) / 2); }
   // No more batches: pairs what is left and counts what stays open.
   void finish();
 

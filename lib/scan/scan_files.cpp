@@ -18,8 +18,9 @@ namespace {
 // A file while it is being read. The reading stage fills it up to the beginning of the list and
 // then leaves it to the joining stage.
 struct OpenFile {
-  OpenFile(FileVisitor& visitor, std::size_t index, const std::string& path)
-      : file(index), parser(path), list(visitor, index, path, parser) {}
+  OpenFile(FileVisitor& visitor, std::size_t index, const std::string& path,
+           std::size_t max_event_bytes)
+      : file(index), parser(path), list(visitor, index, path, parser, max_event_bytes) {}
 
   std::size_t file;
   TopLevelParser parser;
@@ -103,7 +104,8 @@ class Reading {
   void read_chunk(Token& token) {
     if (!file_) {
       const std::size_t index = next_path_++;
-      file_ = token.file = std::make_shared<OpenFile>(visitor_, index, paths_[index]);
+      file_ = token.file =
+          std::make_shared<OpenFile>(visitor_, index, paths_[index], options_.max_event_bytes);
       source_ = open_input(paths_[index]);
       reader_ = std::make_unique<ChunkReader>(*source_);
     }
@@ -185,12 +187,14 @@ void FileVisitor::fail_file(std::size_t, const Error& error) {
   throw error;
 }
 
+std::size_t thread_count(unsigned wanted) {
+  return wanted > 0 ? wanted : static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
+}
+
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options) {
   namespace tbb = oneapi::tbb;
-  const std::size_t threads = options.threads > 0
-                                  ? options.threads
-                                  : static_cast<std::size_t>(tbb::info::default_concurrency());
+  const std::size_t threads = thread_count(options.threads);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   TokenPool pool;
   Reading reading(paths, visitor, options, pool);
@@ -214,7 +218,9 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
         join_chunk(visitor, *token);
         pool.put(token);
       });
-  tbb::parallel_pipeline(3 * threads, read & scan & join);
+  tbb::parallel_pipeline(
+      options.chunks_in_flight > 0 ? options.chunks_in_flight : kChunksPerThread * threads,
+      read & scan & join);
 }
 
 }  // namespace traceloom

@@ -75,17 +75,23 @@ class FileVisitor {
   virtual void fail_file(std::size_t file, const Error& error);
 };
 
+// The largest single event that is kept unless another size is asked for; a larger one is
+// Problem::event_too_large.
+inline constexpr std::size_t kMaxEventBytes = std::size_t{128} << 20;
+inline constexpr std::size_t kChunksPerThread = 3;
+// As many as there are cores when 0 are asked for.
+std::size_t thread_count(unsigned wanted);
+
 struct ScanOptions {
-  unsigned threads = 0;  // 0: as many as there are cores
+  unsigned threads = 0;              // 0: as many as there are cores
+  std::size_t chunks_in_flight = 0;  // read and not yet taken; 0: three a thread
+  std::size_t max_event_bytes = kMaxEventBytes;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.
-  std::function<void(std::uint64_t)> progress;
+  std::function<void(std::uint64_t)> progress = {};
 };
 
 // Calls the visitor for all events of all files. Throws what the visitor throws.
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options);
-
-// The largest single event that is kept; a larger one is Problem::event_too_large.
-inline constexpr std::size_t kMaxEventBytes = std::size_t{128} << 20;
 
 }  // namespace traceloom

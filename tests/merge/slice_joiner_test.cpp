@@ -1,6 +1,7 @@
 // Begin and end events become X events; the pairing itself is tested with BeginEndPairer.
 #include "merge/slice_joiner.h"
 
+#include "scan/event_scanner.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -194,4 +195,50 @@ TEST_CASE("slice_joiner: B and E stay what they are when they are to be kept, bu
     if (text_of(event, "ph") != "M")
       phases.push_back(text_of(event, "ph") + " " + text_of(event, "name"));
   CHECK(phases == Texts{"B a", "E a", "X open"});
+}
+
+TEST_CASE("slice_joiner: in little memory events are joined as they come, and none is lost") {
+  // Neighbours are out of order: what cannot wait to be sorted pairs with nothing.
+  SliceHalves halves;
+  const auto add = [&](char phase, std::int64_t start_ns, std::size_t size) {
+    Event event;
+    const std::string raw = fmt::format(R"({{"ph":"{}","pid":1,"tid":1,"name":"a"}})", phase);
+    EventScanner scanner;
+    ProblemCounts ignored;
+    scanner.start(raw, 0, Position::first, ignored);
+    SliceHalf half;
+    if (phase == 'B') half.text = "{" + std::string(size, 'x') + "}";
+    half.duration_at = half.text.empty() ? 0 : half.text.size() - 1;
+    halves.add(*scanner.next(), start_ns, std::move(half));
+  };
+  for (std::int64_t i = 0; i < 100; ++i) {
+    add('B', i * 10, 1000);
+    add('E', i * 10 + 5, 0);
+  }
+  SliceJoiner roomy;
+  roomy.take(halves);
+  CHECK(roomy.out().events.empty());
+  SliceJoiner narrow(0, 20'000);
+  narrow.take(halves);
+  CHECK(narrow.out().events.size() > 80);
+  CHECK(narrow.out().events.size() < 100);
+  roomy.finish(2000);
+  narrow.finish(2000);
+  CHECK(narrow.out().events.size() == 100);
+  CHECK((narrow.out().text == roomy.out().text));
+  CHECK(narrow.problems().empty());
+}
+
+TEST_CASE("slice_joiner: begin events that stay open are kept, however little the memory") {
+  std::string list = "[";
+  for (int i = 0; i < 2000; ++i)
+    list += fmt::format(R"({{"ph":"B","name":"a{0}","ts":{0},"pid":1,"tid":7}},)", i);
+  for (int i = 1999; i >= 0; --i)
+    list += fmt::format(R"({{"ph":"E","name":"a{}","ts":{},"pid":1,"tid":7}}{})", i, 5000 - i,
+                        i == 0 ? "]" : ",");
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, {{"rank0.json", list}}, "out.json");
+  options.max_memory = std::uint64_t{31} << 20;
+  merge_traces(options);
+  CHECK(events_in(read_file(options.output)) == joined(list));
 }

@@ -62,6 +62,54 @@ void append_events(std::string& text, std::size_t size) {
 
 }  // namespace
 
+TEST_CASE("scan_files: never holds more chunks than it is told to, and gives the same") {
+  // Counts the results that are out: made, and neither recycled nor gone.
+  class Counting : public Recorder {
+   public:
+    using Recorder::Recorder;
+    std::unique_ptr<ChunkResult> make_result() override {
+      const int now = ++out;
+      for (int most = peak; now > most && !peak.compare_exchange_weak(most, now);) continue;
+      return Recorder::make_result();
+    }
+    void recycle(std::unique_ptr<ChunkResult> result) override {
+      --out;
+      Recorder::recycle(std::move(result));
+    }
+    std::atomic<int> out = 0;
+    std::atomic<int> peak = 0;
+  };
+  const std::string text = random_trace({.seed = 3, .events = 60'000});
+  REQUIRE(text.size() > 6 * kChunkBytes);
+  const FoundFile expected = scan_whole(text);
+  const TemporaryFolder folder;
+  const std::string path = folder.write("t.json", text);
+  for (const std::size_t chunks : {1U, 2U}) {
+    Counting visitor(1);
+    scan_files({path}, visitor, {.threads = 4, .chunks_in_flight = chunks});
+    CHECK(visitor.files[0].events == expected.events);
+    CHECK(visitor.out == 0);
+    // A chunk that does not begin at an event is scanned again where it is joined.
+    CHECK(visitor.peak <= static_cast<int>(chunks) + 1);
+  }
+}
+
+TEST_CASE("scan_files: leaves out what is larger than the largest event that was asked for") {
+  std::string text = "[";
+  append_events(text, 1000);
+  text += R"(,{"name":")" + std::string(3 * kChunkBytes, 'x') + R"("},{"name":"last"}])";
+  const TemporaryFolder folder;
+  const std::string path = folder.write("t.json", text);
+  Recorder small(1);
+  scan_files({path}, small, {.max_event_bytes = kChunkBytes});
+  CHECK(small.files[0].problems ==
+        Strings{"event_too_large 1@" + std::to_string(text.find(R"({"name":"xx)"))});
+  CHECK(small.files[0].events.back().raw == R"({"name":"last"})");
+  Recorder large(1);
+  scan_files({path}, large, {});
+  CHECK(large.files[0].problems.empty());
+}
+
 TEST_CASE("scan_files: gives large traces of all styles as they are, with 1, 2 and 5 threads") {
   for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
     const std::string text = random_trace({.seed = 3, .style = style, .events = 25'000});

@@ -154,6 +154,12 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);
+  std::uint64_t max_memory = 0;
+  add_size(
+      app, "--max-memory", max_memory,
+      "Hold no more than SIZE in memory (128MiB), but for what has to be remembered of tracks, "
+      "ids and open events: fewer chunks and threads at a time, and no event beyond about a "
+      "tenth of it [default: about 10 MiB and 7 MiB a thread]");
   add_verbose(app, command.verbosity);
   set_examples(
       app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
@@ -165,6 +171,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
             {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
             {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
+  if (app.count("--max-memory") > 0) command.merge.max_memory = max_memory;
   command.merge.format = read_format(format, command.merge.output);
   command.merge.plan.pids = read_pids(pids);
   command.merge.plan.clock.align_by = read_align_by(align_by);
