@@ -200,6 +200,7 @@ class Merge {
   std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts) const {
     const std::size_t digits = std::to_string(parts.back().rank).size();
     std::vector<ArchivedRank> ranks;
+    ranks.reserve(parts.size());
     for (const RankPart& part : parts)
       ranks.push_back({part.rank, fmt::format("rank{:0{}}.json", part.rank, digits),
                        part.origin_ns - plan_->origin_ns});

@@ -172,9 +172,9 @@ class FileTracksReader {
         found == survey_.processes.end() ? nullptr : &found->second;
     const ThreadKey thread = thread_key(facts, pid, process_facts);
     const std::int64_t rank = rank_.rank_of(pid);
-    const Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
-                                                  : ProcessKey{rank, false, {}},
-                      thread};
+    Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
+                                            : ProcessKey{rank, false, {}},
+                thread};
     Process& process = processes_[place.process];
     name(process, place, facts, pid, process_facts);
     process.has_counters |= facts.has_counters;
