@@ -178,8 +178,7 @@ class Merge {
   void write_part(const RankPart& part, WriteVisitor& visitor, MergeOutput& member,
                   std::uint64_t to_read) {
     visitor.write_head(surveys_);
-    PartVisitor part_visitor(visitor, part.files);
-    scan(paths_of(inputs_of(part)), part_visitor, to_read);
+    scan(part.files, visitor, to_read);
     visitor.finish();
     std::vector<ProblemCounts> problems(inputs_.size());
     for (const std::size_t file : part.files) {
@@ -227,7 +226,7 @@ class Merge {
     WriteVisitor writer(*plan, *output_, memory_.max_join_bytes);
     writer.write_head(*guess);
     OnePassVisitor visitor(surveyor, writer);
-    scan(paths, visitor);
+    scan_all(visitor);
     keep_surveys(surveyor.take_surveys());
     if (writer.unplanned() || inputs_.size() < paths.size() ||
         !writes_the_same(*plan, *guess, *plan_, surveys_) || !leaves_something())
@@ -257,10 +256,10 @@ class Merge {
     SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end);
     if (options_.filter.any()) {
       FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
-      scan(paths_of(options_.inputs), filter_visitor);
+      scan_all(filter_visitor);
       facts_ = filter_visitor.take_facts();
     } else {
-      scan(paths_of(options_.inputs), visitor);
+      scan_all(visitor);
     }
     keep_surveys(visitor.take_surveys());
   }
@@ -313,10 +312,6 @@ class Merge {
     if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
   }
 
-  void scan(const std::vector<std::string>& paths, FileVisitor& visitor) {
-    scan(paths, visitor, stored_bytes_);
-  }
-
   // `to_read`: the stored bytes of these files and of those that will be read after them.
   void scan(const std::vector<std::string>& paths, FileVisitor& visitor, std::uint64_t to_read) {
     const std::uint64_t before = bytes_read_;
@@ -328,17 +323,23 @@ class Merge {
                {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, progress});
   }
 
+  void scan_all(FileVisitor& visitor) { scan(paths_of(options_.inputs), visitor, stored_bytes_); }
+
+  // Some of inputs_.
+  void scan(const std::vector<std::size_t>& files, FileVisitor& visitor, std::uint64_t to_read) {
+    std::vector<std::string> paths;
+    paths.reserve(files.size());
+    for (const std::size_t file : files) paths.push_back(inputs_[file].path);
+    FileSubset subset(visitor, files);
+    scan(paths, subset, to_read);
+  }
+
   // The files that something is to be written of.
   void scan_planned(FileVisitor& visitor) {
     std::vector<std::size_t> files;
-    std::vector<std::string> paths;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (!is_read(i)) continue;
-      files.push_back(i);
-      paths.push_back(inputs_[i].path);
-    }
-    FileSubset subset(visitor, std::move(files));
-    scan(paths, subset);
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (is_read(i)) files.push_back(i);
+    scan(files, visitor, stored_bytes_);
   }
 
   bool is_read(std::size_t file) const { return !plan_->filter || plan_->filter->reads(file); }
