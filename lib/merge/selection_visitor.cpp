@@ -88,7 +88,7 @@ struct SelectionVisitor::CurrentFile {
 };
 
 SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts)
-    : plan_(plan), filter_(*plan.filter) {
+    : plan_(plan), filter_(*plan.filter), pool_(std::make_unique<ResultPool<Chunk>>()) {
   const LabelFilter& labels = filter_.filter().labels;
   looks_at_categories_ = !labels.categories.empty() || !labels.excluded_categories.empty();
   std::uint32_t row = 0;
@@ -140,17 +140,11 @@ std::uint32_t SelectionVisitor::process_row(const TrackTarget& target) const {
 }
 
 std::unique_ptr<ChunkResult> SelectionVisitor::make_result() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Chunk>();
-  std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
-  free_.pop_back();
-  return chunk;
+  return pool_->take();
 }
 
 void SelectionVisitor::recycle(std::unique_ptr<ChunkResult> result) {
-  static_cast<Chunk&>(*result).reset();
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(result));
+  pool_->give_back(std::move(result));
 }
 
 void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {

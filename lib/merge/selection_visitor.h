@@ -11,13 +11,13 @@
 #include "merge/linked_events.h"
 #include "merge/plan.h"
 #include "scan/begin_end.h"
+#include "scan/result_pool.h"
 #include "scan/scan_files.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -65,8 +65,7 @@ class SelectionVisitor : public FileVisitor {
   std::unordered_set<std::uint32_t> kept_rows_;
   std::set<std::string> categories_;
   std::unique_ptr<CurrentFile> current_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ChunkResult>> free_;
+  std::unique_ptr<ResultPool<Chunk>> pool_;
 };
 
 }  // namespace traceloom

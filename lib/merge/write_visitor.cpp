@@ -23,6 +23,7 @@ std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, MergeOutpu
 
 struct WriteVisitor::Chunk : ChunkResult {
   WriteState state;
+  void reset() { state.reset(); }
 };
 
 WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, std::size_t max_join_bytes)
@@ -33,9 +34,12 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, std::size
       max_join_bytes_(max_join_bytes),
       problems_(plan.files.size()),
       events_(plan.files.size()),
-      text_bytes_(plan.files.size()) {
+      text_bytes_(plan.files.size()),
+      pool_(std::make_unique<ResultPool<Chunk>>()) {
   for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
 }
+
+WriteVisitor::~WriteVisitor() = default;
 
 void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   output_.write(head_of_trace(plan_));
@@ -57,17 +61,11 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
 }
 
 std::unique_ptr<ChunkResult> WriteVisitor::make_result() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Chunk>();
-  std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
-  free_.pop_back();
-  return chunk;
+  return pool_->take();
 }
 
 void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
-  static_cast<Chunk&>(*result).state.reset();
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(result));
+  pool_->give_back(std::move(result));
 }
 
 void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {

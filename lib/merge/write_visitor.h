@@ -13,13 +13,13 @@
 #include "merge/merge_output.h"
 #include "merge/plan.h"
 #include "merge/slice_joiner.h"
+#include "scan/result_pool.h"
 #include "scan/scan_files.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -36,6 +36,7 @@ class WriteVisitor : public FileVisitor {
   // `plan` and `output` must live as long.
   WriteVisitor(const MergePlan& plan, MergeOutput& output,
                std::size_t max_join_bytes = SliceJoiner::kMaxBytes);
+  ~WriteVisitor() override;
   // When all files have been taken.
   void finish();
 
@@ -79,8 +80,7 @@ class WriteVisitor : public FileVisitor {
   std::int64_t last_ns_ = 0;             // the latest end of an event of that file
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // the same, for other threads
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ChunkResult>> free_;
+  std::unique_ptr<ResultPool<Chunk>> pool_;
 };
 
 }  // namespace traceloom
