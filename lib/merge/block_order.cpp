@@ -39,22 +39,31 @@ bool is_before(const PlacedEvent& a, const PlacedEvent& b) {
   return is_slice(a) ? a.duration_ns > b.duration_ns : a.start_ns < b.start_ns;
 }
 
-// The keys of a block whose events are out of order.
+// Whether a slice of the block, by its number, is of the track and start of `event`.
+auto starts_with(const PlacedEvent& event, const EventBlock& block) {
+  return [&](std::uint32_t number) {
+    return block.events[number].start_ns == event.start_ns &&
+           block.events[number].group == event.group;
+  };
+}
+
+// The keys of a block whose events are out of order. Makes its index.
 std::set<Key> find_disorder(EventBlock& block) {
   std::set<Key> keys;
-  block.slices.reset(block.events.size());
+  BlockIndex& index = block.index;
+  index.reset(block.events.size());
   std::map<Key, std::int64_t> latest;
   for (std::uint32_t i = 0; i < block.events.size(); ++i) {
     const PlacedEvent& event = block.events[i];
     if (is_slice(event)) {
-      std::uint32_t& last = block.slices.at(event.group, event.start_ns, [&](std::uint32_t other) {
-        return block.events[other].start_ns == event.start_ns &&
-               block.events[other].group == event.group;
-      });
+      index.first_slice_ns = std::min(index.first_slice_ns, event.start_ns);
+      index.last_slice_ns = std::max(index.last_slice_ns, event.start_ns);
+      std::uint32_t& last = index.slices.at(event.group, event.start_ns, starts_with(event, block));
       if (last != SliceIndex::kNone && is_before(event, block.events[last]))
         keys.insert(key_of(event));
       last = i;
     } else if (is_by_time(event)) {
+      index.has_others = true;
       const auto [at, is_first] = latest.try_emplace(key_of(event), event.start_ns);
       if (event.start_ns < at->second) keys.insert(at->first);
       at->second = event.start_ns;
@@ -77,18 +86,18 @@ std::map<Key, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& 
 // The keys whose events are in order in either block, but not in both together.
 void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
                            std::set<Key>& keys) {
+  const bool may_meet = later.index.first_slice_ns <= earlier.index.last_slice_ns &&
+                        earlier.index.first_slice_ns <= later.index.last_slice_ns;
   for (const PlacedEvent& event : later.events) {
-    if (!is_slice(event)) continue;
+    if (!may_meet) break;
+    if (!is_slice(event) || event.start_ns > earlier.index.last_slice_ns) continue;
     const std::uint32_t last =
-        earlier.slices.number(event.group, event.start_ns, [&](std::uint32_t other) {
-          return earlier.events[other].start_ns == event.start_ns &&
-                 earlier.events[other].group == event.group;
-        });
+        earlier.index.slices.number(event.group, event.start_ns, starts_with(event, earlier));
     if (last != SliceIndex::kNone && is_before(event, earlier.events[last]))
       keys.insert(key_of(event));
   }
+  if (!earlier.index.has_others || !later.index.has_others) return;
   const auto times = times_of(later);
-  if (times.empty()) return;
   for (const auto& [key, first_and_last] : times_of(earlier)) {
     const auto same = times.find(key);
     if (same != times.end() && same->second.first < first_and_last.second) keys.insert(key);

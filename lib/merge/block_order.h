@@ -16,7 +16,7 @@
 
 namespace traceloom {
 
-// Also makes EventBlock::slices. Thread-safe for different blocks.
+// Also makes EventBlock::index. Thread-safe for different blocks.
 void put_in_order(EventBlock& block);
 
 // Blocks that are in order each, in the order of the file. True, and then both have changed, when

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,11 +29,27 @@ struct PlacedEvent {
   OrderClass order = OrderClass::other;
 };
 
+// What put_in_order() has to know of a block's events.
+struct BlockIndex {
+  SliceIndex slices;
+  std::int64_t first_slice_ns = 0;  // the earliest start, of no slices later than the latest
+  std::int64_t last_slice_ns = 0;
+  bool has_others = false;  // events that are ordered by their time
+
+  // Of nothing, with room for so many.
+  void reset(std::size_t events) {
+    slices.reset(events);
+    first_slice_ns = std::numeric_limits<std::int64_t>::max();
+    last_slice_ns = std::numeric_limits<std::int64_t>::min();
+    has_others = false;
+  }
+};
+
 struct EventBlock {
   std::string text;                 // events, each behind ",\n"
   std::vector<PlacedEvent> events;  // in the order of the text; those whose order matters
-  SliceIndex slices;                // of events
-  CompressedBlock compressed;       // text, when that is asked for
+  BlockIndex index;
+  CompressedBlock compressed;  // text, when that is asked for
 
   // `append` appends the event to text.
   template <class Append>
@@ -52,7 +69,6 @@ struct EventBlock {
   void clear() {
     text.clear();
     events.clear();
-    slices.clear();
     compressed = {};
   }
 };

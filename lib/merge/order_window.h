@@ -29,6 +29,7 @@ class OrderWindow : public BlockOutput {
  private:
   // Chunks of the file and what was joined in them take turns.
   static constexpr std::size_t kBlocks = 3;
+  void compress(EventBlock& block) const;
   void write(const EventBlock& block);
 
   MergeOutput& output_;

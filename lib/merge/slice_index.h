@@ -17,7 +17,6 @@ class SliceIndex {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  void clear() { places_.clear(); }
   // Empty, with room for so many.
   void reset(std::size_t slices) {
     std::size_t size = 16;
