@@ -3,6 +3,7 @@
 #include "event/event_timing.h"
 #include "merge/gpu_rows.h"
 #include "merge/id_keys.h"
+#include "merge/track_key.h"
 
 #include <algorithm>
 #include <optional>
@@ -19,28 +20,12 @@ struct FilterSurveyVisitor::Chunk : ChunkResult {
   std::string scratch;
   GpuRowFinder gpu_rows;
 
-  // pid, '\0', tid, and '\0' and the GPU of an event that would be on its row.
   void add_flow(const Event& event, std::int64_t ns, const std::optional<std::string>& gpu) {
-    scratch.assign(event.text(Key::pid));
-    scratch.push_back('\0');
-    scratch.append(event.text(Key::tid));
-    if (gpu) scratch.append(1, '\0').append(*gpu);
+    track_key(event.text(Key::pid), event.text(Key::tid), scratch);
+    if (gpu) add_gpu(scratch, *gpu);
     facts.places.push_back({ns, facts.tracks.intern(scratch), binds_to_next_slice(event)});
   }
 };
-
-const TrackTarget* find_flow_track(const TrackPlan& plan, std::size_t file, std::string_view text,
-                                   std::string& scratch) {
-  const std::size_t pid_end = text.find('\0');
-  const std::size_t tid_end = std::min(text.find('\0', pid_end + 1), text.size());
-  const std::string_view pid = text.substr(0, pid_end);
-  const std::string_view tid = text.substr(pid_end + 1, tid_end - pid_end - 1);
-  if (tid_end < text.size() && plan.has_gpu_tracks(file))
-    if (const TrackTarget* const target =
-            plan.gpu_target(file, pid, tid, text.substr(tid_end + 1), scratch))
-      return target;
-  return plan.target(file, pid, tid, scratch);
-}
 
 std::unique_ptr<ChunkResult> FilterSurveyVisitor::make_result() {
   auto chunk = std::make_unique<Chunk>();

@@ -10,13 +10,10 @@
 #include "merge/flow_binder.h"
 #include "merge/merge_filter.h"
 #include "merge/survey_visitor.h"
-#include "merge/track_plan.h"
 #include "survey/step_marks.h"
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -24,14 +21,10 @@ namespace traceloom {
 // Of one file, times as the file has them. Memory: 16 bytes for each place where a flow event
 // stands, the steps.
 struct FilterFacts {
-  StringTable tracks;             // of the flow events, as find_flow_track() reads them
+  StringTable tracks;             // of the flow events, as TrackPlan::target() takes them
   std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
   StepMarks steps;
 };
-
-// The track of such a text; nullptr when the plan has none.
-const TrackTarget* find_flow_track(const TrackPlan& plan, std::size_t file, std::string_view text,
-                                   std::string& scratch);
 
 class FilterSurveyVisitor : public FileVisitor {
  public:

@@ -114,10 +114,8 @@ SelectionVisitor::~SelectionVisitor() = default;
 std::vector<FlowPlace> SelectionVisitor::places_of(std::size_t file,
                                                    const FilterFacts& facts) const {
   std::vector<std::uint32_t> rows;
-  std::string scratch;
   for (std::uint32_t i = 0; i < facts.tracks.size(); ++i) {
-    const std::string_view text = facts.tracks[i];
-    const TrackTarget* const target = find_flow_track(plan_.tracks, file, text, scratch);
+    const TrackTarget* const target = plan_.tracks.target(file, facts.tracks[i]);
     rows.push_back(target == nullptr ? kNoPayload : row_of(*target));
   }
   std::vector<FlowPlace> places;

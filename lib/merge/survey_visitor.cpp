@@ -8,6 +8,7 @@
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
 #include "merge/top_level_rules.h"
+#include "merge/track_key.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
@@ -68,7 +69,7 @@ struct NameFact {
 // The survey of one chunk.
 struct SurveyVisitor::Chunk : ChunkResult {
   FileEvidence evidence;
-  StringTable track_texts;  // pid, '\0', tid
+  StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
   std::vector<NameFact> names;
   StringTable metadata_texts;
@@ -108,10 +109,7 @@ TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
   const std::string_view tid = event.text(Key::tid);
   if (!tracks.empty() && tracks[last_track_].pid == pid && tracks[last_track_].tid == tid)
     return tracks[last_track_];
-  scratch_.assign(pid);
-  scratch_.push_back('\0');
-  scratch_.append(tid);
-  last_track_ = track_texts.intern(scratch_);
+  last_track_ = track_texts.intern(track_key(pid, tid, scratch_));
   if (last_track_ == tracks.size()) {
     tracks.emplace_back();
     tracks.back().pid = pid;
@@ -333,6 +331,7 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
 // The last name in the file stands, as in the viewers.
 void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
   FileSurvey& survey = surveys_[file];
+  std::string scratch;
   for (const NameFact& fact : chunk.names) {
     if (fact.key == "process_name") {
       ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
@@ -346,7 +345,7 @@ void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
       (fact.key == "process" ? beside->title : beside->source_pid) = fact.value;
     }
     const std::optional<std::uint32_t> track =
-        track_ids_[file].find(fact.pid + std::string(1, '\0') + fact.tid);
+        track_ids_[file].find(track_key(fact.pid, fact.tid, scratch));
     if (!track) continue;
     if (fact.key == "thread_name") {
       TrackFacts& facts = survey.tracks[*track];

@@ -6,6 +6,7 @@
 
 #include "event/event.h"
 #include "merge/gpu_rows.h"
+#include "merge/track_key.h"
 #include "merge/track_plan.h"
 
 #include <cstddef>
@@ -35,14 +36,9 @@ class TrackCache {
 
  private:
   const TrackTarget* find_unfolded(const TrackPlan& plan, std::size_t file, const Event& event) {
-    const std::string_view pid = event.text(Key::pid);
-    const std::string_view tid = event.text(Key::tid);
-    if (const std::optional<std::string> gpu = gpu_rows_.find(event)) {
-      const TrackTarget* const target = plan.gpu_target(file, pid, tid, *gpu, scratch_);
-      // Arrows may end at a thread after all, and stray ends make no row.
-      if (target != nullptr) return target;
-    }
-    return plan.target(file, pid, tid, scratch_);
+    const std::optional<std::string> gpu = gpu_rows_.find(event);
+    track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
+    return plan.target(file, gpu ? add_gpu(scratch_, *gpu) : scratch_);
   }
 
   GpuRowFinder gpu_rows_;

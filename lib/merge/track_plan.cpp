@@ -1,5 +1,6 @@
 #include "merge/track_plan.h"
 
+#include "merge/track_key.h"
 #include "merge/track_names.h"
 
 #include <fmt/format.h>
@@ -127,21 +128,6 @@ std::string find_main_pid(const FileSurvey& survey) {
 std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
   if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
   return process_title(pid, process);
-}
-
-std::string_view track_key(std::string_view pid, std::string_view tid, std::string& scratch) {
-  scratch.assign(pid);
-  scratch.push_back('\0');
-  scratch.append(tid);
-  return scratch;
-}
-
-std::string_view gpu_track_key(std::string_view pid, std::string_view tid, std::string_view gpu,
-                               std::string& scratch) {
-  track_key(pid, tid, scratch);
-  scratch.push_back('\0');
-  scratch.append(gpu);
-  return scratch;
 }
 
 // Gathers the threads of one file into the processes of the output.
@@ -382,9 +368,8 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<F
     for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
       const TrackFacts& facts = surveys[file].tracks[i];
       const Process& process = process_of(processes, places[file][i].process);
-      files_[file].keys.intern(facts.said_gpu
-                                   ? gpu_track_key(facts.pid, facts.tid, *facts.said_gpu, scratch)
-                                   : track_key(facts.pid, facts.tid, scratch));
+      track_key(facts.pid, facts.tid, scratch);
+      files_[file].keys.intern(facts.said_gpu ? add_gpu(scratch, *facts.said_gpu) : scratch);
       files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
       // Without events only metadata and counters of the process come here.
       const auto thread = process.threads.find(places[file][i].thread);
@@ -410,18 +395,16 @@ std::vector<std::int64_t> TrackPlan::ranks_of(std::size_t file) const {
   return {ranks.begin(), ranks.end()};
 }
 
-const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
-                                     std::string& scratch) const {
-  const std::optional<std::uint32_t> track = files_[file].keys.find(track_key(pid, tid, scratch));
-  return track ? &files_[file].targets[*track] : nullptr;
+const TrackTarget* TrackPlan::target(std::size_t file, std::string_view key) const {
+  const FileTracks& tracks = files_[file];
+  std::optional<std::uint32_t> track = tracks.keys.find(key);
+  if (!track) track = tracks.keys.find(without_gpu(key));
+  return track ? &tracks.targets[*track] : nullptr;
 }
 
-const TrackTarget* TrackPlan::gpu_target(std::size_t file, std::string_view pid,
-                                         std::string_view tid, std::string_view said_gpu,
-                                         std::string& scratch) const {
-  const std::optional<std::uint32_t> track =
-      files_[file].keys.find(gpu_track_key(pid, tid, said_gpu, scratch));
-  return track ? &files_[file].targets[*track] : nullptr;
+const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
+                                     std::string& scratch) const {
+  return target(file, track_key(pid, tid, scratch));
 }
 
 const ProcessTarget* TrackPlan::process(std::size_t file, const std::string& pid) const {

@@ -75,10 +75,11 @@ class TrackPlan {
                             std::string& scratch) const;
   // Of the process with that canonical pid; nullptr when the survey saw no such track.
   const ProcessTarget* process(std::size_t file, const std::string& pid) const;
-  // The same on the row of a GPU, by what GpuRowFinder says of the event; only of files that have
-  // such rows beside CPU threads of the same pid.
-  const TrackTarget* gpu_target(std::size_t file, std::string_view pid, std::string_view tid,
-                                std::string_view said_gpu, std::string& scratch) const;
+  // The same by a track_key(). With a GPU, that GpuRowFinder says of the event: the row of the GPU
+  // if there is one, else that of the thread (arrows may end there after all, and stray ends make
+  // no row).
+  const TrackTarget* target(std::size_t file, std::string_view key) const;
+  // Whether there are such rows beside CPU threads of the same pid.
   bool has_gpu_tracks(std::size_t file) const { return files_[file].has_gpu_tracks; }
   // True when it has every track of `other`, which is of the same files, at the same place.
   bool covers(const TrackPlan& other) const;
@@ -92,7 +93,7 @@ class TrackPlan {
 
  private:
   struct FileTracks {
-    StringTable keys;  // pid, '\0', tid, and for GPU rows beside CPU threads: '\0', gpu
+    StringTable keys;  // track_key()s
     std::vector<TrackTarget> targets;
     std::map<std::string, ProcessTarget> processes;  // by canonical pid
     bool has_gpu_tracks = false;
