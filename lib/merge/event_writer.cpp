@@ -6,7 +6,6 @@
 #include "merge/event_repair.h"
 #include "merge/field_edits.h"
 #include "merge/id_edits.h"
-#include "merge/output_time.h"
 
 #include <algorithm>
 #include <functional>
@@ -55,17 +54,22 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   if (!timing.timed) return;
   if (event.phase == 'C' && !has_counter_value(event))
     return state.problems.add(Problem::bad_counter, event.offset);
-  if (filter_ != nullptr && is_filtered_away(event, timing, state)) return;
-  write_usable(event, timing, state);
+  // The files of unwanted ranks are read for their clocks only.
+  if (filter_ != nullptr && !filter_->reads(file_)) return;
+  const Place place{find_track(event, state), output_time(timing, plan_.files[file_].times)};
+  if (filter_ != nullptr && is_filtered_away(event, place, state)) return;
+  write_usable(event, timing, place, state);
+}
+
+const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
+  return state.tracks.find(plan_.tracks, file_, event);
 }
 
 // Asked before the text is looked at, so that nothing is repaired in vain. An event that cannot be
 // placed is not filtered away: write_as() says so.
-bool EventWriter::is_filtered_away(const Event& event, const EventTiming& timing,
+bool EventWriter::is_filtered_away(const Event& event, const Place& place,
                                    WriteState& state) const {
-  if (!filter_->reads(file_)) return true;
-  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
-  const std::optional<OutputTime> time = output_time(timing, plan_.files[file_].times);
+  const auto& [target, time] = place;
   if (target == nullptr || !time) return false;
   const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
   if (is_half && event.phase == 'E') return false;
@@ -86,22 +90,26 @@ void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state
   EventScanner scanner;
   scanner.start(metadata.text, metadata.offset, Position::first, ignored);
   const Event* const event = scanner.next();
-  if (event != nullptr && !is_left_out(*event, state)) write_usable(*event, EventTiming{}, state);
+  if (event == nullptr) return;
+  const Place place{find_track(*event, state)};
+  if (!is_left_out(place.target)) write_usable(*event, EventTiming{}, place, state);
 }
 
 bool EventWriter::is_left_out(const Event& event, WriteState& state) const {
-  if (!plan_.only_rank) return false;
-  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
-  return target != nullptr && !plan_.writes(target->rank);
+  return plan_.only_rank && is_left_out(find_track(event, state));
 }
 
-void EventWriter::write_usable(const Event& event, const EventTiming& timing,
+bool EventWriter::is_left_out(const TrackTarget* target) const {
+  return plan_.only_rank && target != nullptr && !plan_.writes(target->rank);
+}
+
+void EventWriter::write_usable(const Event& event, const EventTiming& timing, const Place& place,
                                WriteState& state) const {
-  if (is_clean_event(event)) return write_as(event, event, timing, state);
+  if (is_clean_event(event)) return write_as(event, event, timing, place, state);
   ProblemCounts ignored;  // the text is strict JSON now
   const std::string repaired = repair_event(event, state.problems);
   state.scanner.start(repaired, event.offset, Position::first, ignored);
-  if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, state);
+  if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, place, state);
 }
 
 bool EventWriter::is_stray_end(const Event& event) const {
@@ -118,10 +126,10 @@ bool EventWriter::is_joined(const Event& event) const {
 // Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its
 // repaired text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
-                           WriteState& state) const {
+                           const Place& place, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   EventEdit edit(clean);
-  const TrackTarget* const target = state.tracks.find(plan_.tracks, file_, event);
+  const auto& [target, time] = place;
   if (target == nullptr) return note_unplanned(event, state);
   if (!timing.timed && filter_ != nullptr && !filter_->shows(target->pid)) return;
   edit.set(Key::pid, target->pid);
@@ -132,7 +140,6 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     append_event(edit, state.block.text);
     return;
   }
-  const std::optional<OutputTime> time = output_time(timing, file.times);
   if (!time) {
     state.problems.add(Problem::bad_timestamp, event.offset);
     return;

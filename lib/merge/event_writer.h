@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/event_block.h"
+#include "merge/output_time.h"
 #include "merge/overlap_check.h"
 #include "merge/plan.h"
 #include "merge/slice_halves.h"
@@ -80,15 +81,23 @@ class EventWriter {
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
+  bool is_left_out(const TrackTarget* target) const;
   bool is_stray_end(const Event& event) const;
   bool is_joined(const Event& event) const;
-  bool is_filtered_away(const Event& event, const EventTiming& timing, WriteState& state) const;
-  void write_usable(const Event& event, const EventTiming& timing, WriteState& state) const;
+  // Where an event goes; nothing where the plan has no place for it, or its time does not fit.
+  struct Place {
+    const TrackTarget* target = nullptr;
+    std::optional<OutputTime> time = {};  // none for metadata, too
+  };
+  const TrackTarget* find_track(const Event& event, WriteState& state) const;
+  bool is_filtered_away(const Event& event, const Place& place, WriteState& state) const;
+  void write_usable(const Event& event, const EventTiming& timing, const Place& place,
+                    WriteState& state) const;
   void write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                   std::uint32_t track, EventEdit& edit, WriteState& state) const;
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
-                WriteState& state) const;
+                const Place& place, WriteState& state) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   static void note_unplanned(const Event& event, WriteState& state);
 
