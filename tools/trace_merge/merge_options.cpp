@@ -76,16 +76,20 @@ void read_origin(const std::string& text, PlanOptions& plan) {
         fmt::format("--origin: '{}' is not min, keep or a Unix time in nanoseconds", text));
 }
 
-}  // namespace
-
-bool read_command_line(int argc, const char* const* argv, MergeCommand& command) {
-  CLI::App app(
-      "Merges the Chrome JSON traces of many ranks into one trace on one clock, for "
-      "ui.perfetto.dev and chrome://tracing. Takes the files of Composer, torch.profiler (Kineto) "
-      "and other producers, plain or gzip, whole or cut off.");
-  set_up(app, "trace-merge");
+// What has to be read once more before it says what is asked for.
+struct MergeWords {
   std::vector<std::string> inputs;
-  add_inputs(app, inputs);
+  std::string format;
+  std::string pids = "rank";
+  std::string align_by = "auto";
+  std::vector<std::string> offsets;
+  std::string drift = "constant";
+  std::string origin = "min";
+  FilterOptions filter;
+  std::uint64_t max_memory = 0;
+};
+
+void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
   // Composer's merger spells it --output_file.
   add_output(app, command.merge.output);
   app.add_option("--output_file", command.merge.output)->group("");
@@ -94,8 +98,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                              kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))
       ->group("Output")
       ->type_name("N");
-  std::string format;
-  app.add_option("--format", format,
+  app.add_option("--format", words.format,
                  "Write one trace (json), or a tar of one trace a rank with a manifest that tells "
                  "Perfetto their clocks (perfetto-tar, for Perfetto 58 or later) [default: by the "
                  "name: perfetto-tar for .tar, .tar.gz and .tgz]")
@@ -109,79 +112,72 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
                "Write all events in the order of their time; takes twice the output's size on its "
                "disk while it works")
       ->group("Output");
-  std::string pids = "rank";
   app.add_option(
-         "--pids", pids,
+         "--pids", words.pids,
          "Make one process of each rank (rank), or keep each of its processes and GPUs as a "
          "group of rows of its own, labelled with the rank (split) [default: rank]")
       ->group("Output")
       ->type_name("HOW");
-  std::string align_by = "auto";
-  std::string origin = "min";
-  std::string drift = "constant";
-  std::vector<std::string> offsets;
   app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
       ->group("Output")
       ->type_name("FILE");
   app.add_flag("--dry-run", command.merge.dry_run,
                "Show files, ranks, clocks and tracks; write nothing")
       ->group("Output");
-  app.add_option("--align", align_by,
+}
+
+void add_clock_options(CLI::App& app, MergeWords& words) {
+  app.add_option("--align", words.align_by,
                  "Bring clocks together by auto (the best there is), sync (clock syncs only), base "
                  "(base times only) or none [default: auto]")
       ->group("Clocks")
       ->type_name("HOW");
-  app.add_option("--offset", offsets,
+  app.add_option("--offset", words.offsets,
                  "Add TIME to the times of a rank in place of what its syncs say (3=-1.5ms); may "
                  "be repeated")
       ->group("Clocks")
       ->type_name("RANK=TIME")
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--drift", drift,
+  app.add_option("--drift", words.drift,
                  "Between the clock syncs of a rank: constant (each file has the offset of its "
                  "own) or linear (the offset is interpolated; durations change by as many ppm as "
                  "the clock drifts) [default: constant]")
       ->group("Clocks")
       ->type_name("HOW");
-  app.add_option("--origin", origin,
+  app.add_option("--origin", words.origin,
                  "What time 0 is: min (the first event), keep (that of the inputs, such as Unix "
                  "time) or a Unix time in ns [default: min]")
       ->group("Clocks")
       ->type_name("WHEN");
-  FilterOptions filter;
-  add_filter_options(app, filter);
+}
+
+void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
   add_threads(app, command.merge.threads);
-  std::uint64_t max_memory = 0;
   add_size(
-      app, "--max-memory", max_memory,
+      app, "--max-memory", words.max_memory,
       "Hold no more than SIZE in memory (128MiB), but for what has to be remembered of tracks, "
       "ids and open events: fewer chunks and threads at a time, and no event beyond about a "
       "tenth of it [default: about 10 MiB and 7 MiB a thread]");
   add_verbose(app, command.verbosity);
-  set_examples(
-      app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
-            {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
-            {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
-            {"three steps of two ranks, without Python's own functions",
-             "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
-             "-o some.json"},
-            {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
-            {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
-  if (!parse(app, argc, argv)) return false;
-  if (app.count("--max-memory") > 0) command.merge.max_memory = max_memory;
-  command.merge.format = read_format(format, command.merge.output);
-  command.merge.plan.pids = read_pids(pids);
-  command.merge.plan.clock.align_by = read_align_by(align_by);
-  for (const std::string& offset : offsets) {
+}
+
+void read_words(const MergeWords& words, MergeCommand& command) {
+  command.merge.format = read_format(words.format, command.merge.output);
+  command.merge.plan.pids = read_pids(words.pids);
+  command.merge.plan.clock.align_by = read_align_by(words.align_by);
+  for (const std::string& offset : words.offsets) {
     const auto [rank, ns] = read_offset(offset);
     command.merge.plan.clock.offsets.insert_or_assign(rank, ns);
   }
-  command.merge.plan.clock.drift = read_drift(drift);
-  read_origin(origin, command.merge.plan);
-  command.merge.filter = read_filter(filter);
+  command.merge.plan.clock.drift = read_drift(words.drift);
+  read_origin(words.origin, command.merge.plan);
+  command.merge.filter = read_filter(words.filter);
+}
+
+void check_options(const MergeCommand& command) {
   if (command.merge.filter.any() && command.merge.format == MergeFormat::perfetto_tar)
     throw UsageError(
         "--format perfetto-tar: takes all events of its inputs; write the part that you want as "
@@ -192,7 +188,36 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));
-  command.merge.inputs = expand_inputs(inputs);
+}
+
+}  // namespace
+
+bool read_command_line(int argc, const char* const* argv, MergeCommand& command) {
+  CLI::App app(
+      "Merges the Chrome JSON traces of many ranks into one trace on one clock, for "
+      "ui.perfetto.dev and chrome://tracing. Takes the files of Composer, torch.profiler (Kineto) "
+      "and other producers, plain or gzip, whole or cut off.");
+  set_up(app, "trace-merge");
+  MergeWords words;
+  add_inputs(app, words.inputs);
+  add_output_options(app, command, words);
+  add_clock_options(app, words);
+  add_filter_options(app, words.filter);
+  add_run_options(app, command, words);
+  set_examples(
+      app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
+            {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
+            {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
+            {"three steps of two ranks, without Python's own functions",
+             "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
+             "-o some.json"},
+            {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
+            {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
+  if (!parse(app, argc, argv)) return false;
+  if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
+  read_words(words, command);
+  check_options(command);
+  command.merge.inputs = expand_inputs(words.inputs);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));
