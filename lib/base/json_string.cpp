@@ -246,6 +246,12 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string json_string(std::string_view text) {
+  std::string json;
+  append_json_string(json, text);
+  return json;
+}
+
 bool is_clean_json_string(std::string_view body) {
   while (true) {
     body.remove_prefix(plain_prefix(body));

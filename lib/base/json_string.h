@@ -18,6 +18,8 @@ std::string decode_json_string(std::string_view body);
 // backslash, control characters); bytes that are not UTF-8 become U+FFFD, so that the result is
 // always valid.
 void append_json_string(std::string& out, std::string_view text);
+// The same by itself.
+std::string json_string(std::string_view text);
 
 // True when `body` is already what append_json_string(decode_json_string(body)) would write, or a
 // valid JSON string as it stands without surrogate escapes (which one viewer refuses).

@@ -1,10 +1,11 @@
 #include "base/units.h"
 
+#include "base/ascii.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 
 namespace traceloom {
@@ -164,10 +165,7 @@ std::string format_duration(std::int64_t ns) {
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   const std::optional<Decimal> number = take_decimal(text);
   if (!number) return std::nullopt;
-  std::string name(skip_spaces(text));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::optional<std::uint64_t> factor = find_unit(kByteUnits, name);
+  const std::optional<std::uint64_t> factor = find_unit(kByteUnits, to_lower(skip_spaces(text)));
   return factor ? scale(*number, *factor) : std::nullopt;
 }
 

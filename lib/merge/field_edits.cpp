@@ -113,16 +113,14 @@ class FieldEditor {
   // Perfetto takes an id that is text only.
   void edit_counter() {
     const std::string_view id = clean_.text(Key::id);
-    std::string text;
     if (!id.empty() && id != "null" && !is_json_string(id)) {
-      append_json_string(text, canonical_id(id));
-      edit_.replace(Key::id, text);
+      edit_.replace(Key::id, json_string(canonical_id(id)));
     } else if (id.empty() && clean_.has(Key::id2) && !is_empty_id2(event_.text(Key::id2))) {
       const std::string_view id2 = clean_.text(Key::id2);
       const std::string_view local = find_member(id2, "local");
-      append_json_string(text, decoded(local.empty() ? find_member(id2, "global") : local));
       edit_.rename(Key::id2, "id");
-      edit_.replace(Key::id2, text);
+      edit_.replace(Key::id2,
+                    json_string(decoded(local.empty() ? find_member(id2, "global") : local)));
     }
     if (!all_.file.counter_suffixes.empty()) edit_counter_name();
     const std::string numbers = numbers_of_counter(clean_.text(Key::args));

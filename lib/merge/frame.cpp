@@ -21,9 +21,7 @@ class MetadataWriter {
 
   void write(std::uint32_t tid, std::string_view name, std::string_view key,
              std::string_view value) {
-    std::string json;
-    append_json_string(json, value);
-    write_args(tid, name, {{key, json}});
+    write_args(tid, name, {{key, json_string(value)}});
   }
   void write(std::uint32_t tid, std::string_view name, std::string_view key, std::int64_t value) {
     write_args(tid, name, {{key, std::to_string(value)}});
@@ -59,17 +57,11 @@ class MetadataWriter {
   std::int64_t pid_;
 };
 
-std::string json_text(std::string_view text) {
-  std::string json;
-  append_json_string(json, text);
-  return json;
-}
-
 // As JSON that canonical_id() reads as the same.
 std::string json_of_id(const std::string& canonical) {
   if (canonical.empty()) return "null";
-  if (is_json_string(canonical)) return json_text(unquoted(canonical));
-  return is_strict_json(canonical) ? canonical : json_text(canonical);
+  if (is_json_string(canonical)) return json_string(unquoted(canonical));
+  return is_strict_json(canonical) ? canonical : json_string(canonical);
 }
 
 void write_metadata(std::string& text, const OutputProcess& process, std::int64_t sort_index) {
@@ -82,7 +74,7 @@ void write_metadata(std::string& text, const OutputProcess& process, std::int64_
   std::vector<std::pair<std::string_view, std::string>> rank{
       {"value", std::to_string(process.rank)}};
   if (!process.is_main) {
-    rank.emplace_back("process", json_text(process.title));
+    rank.emplace_back("process", json_string(process.title));
     rank.emplace_back("source_pid", json_of_id(process.source_pid));
   }
   metadata.write_args(main_tid, "global_rank", rank);

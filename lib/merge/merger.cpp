@@ -1,5 +1,6 @@
 #include "merge/merger.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "input/plain_source.h"
 #include "merge/file_subset.h"
@@ -432,9 +433,7 @@ std::optional<MergeFormat> parse_merge_format(std::string_view name) {
 }
 
 MergeFormat format_of_name(std::string_view path) {
-  std::string name(path);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const std::string name = to_lower(path);
   const bool is_tar = name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
   return is_tar ? MergeFormat::perfetto_tar : MergeFormat::json;
 }

@@ -165,9 +165,9 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
     }
   };
   {
-    const std::size_t wanted = threads > 0 ? threads : std::thread::hardware_concurrency();
     std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < std::min(wanted, paths.size()); ++i) helpers.emplace_back(work);
+    for (std::size_t i = 1; i < std::min(thread_count(threads), paths.size()); ++i)
+      helpers.emplace_back(work);
     work();
   }
   if (failed) return std::nullopt;

@@ -57,9 +57,7 @@ void make_strict(TopLevelEntry& entry, ProblemCounts& problems) {
     entry.value = std::move(*repaired);
     return;
   }
-  std::string text;
-  append_json_string(text, entry.value);
-  entry.value = std::move(text);
+  entry.value = json_string(entry.value);
   problems.add(Problem::not_json_value, entry.offset);
 }
 

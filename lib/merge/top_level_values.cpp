@@ -21,22 +21,6 @@ bool is_viztracer_base(std::string_view key, std::string_view member) {
   return key == kVizTracerMetadata && member == kBase;
 }
 
-// What every one of them has, and has alike.
-std::map<std::string_view, std::string_view> find_equal(
-    const std::vector<std::map<std::string_view, std::string_view>>& files) {
-  std::map<std::string_view, std::string_view> equal;
-  if (files.empty()) return equal;
-  for (const auto& [key, value] : files.front()) {
-    const bool is_equal = std::all_of(files.begin(), files.end(),
-                                      [&, &key = key, &value = value](const auto& members) {
-                                        const auto found = members.find(key);
-                                        return found != members.end() && found->second == value;
-                                      });
-    if (is_equal) equal[key] = value;
-  }
-  return equal;
-}
-
 }  // namespace
 
 TopLevelValues::TopLevelValues(const MergePlan& plan, const std::vector<FileSurvey>& surveys)
@@ -47,17 +31,25 @@ TopLevelValues::TopLevelValues(const MergePlan& plan, const std::vector<FileSurv
       frames_(surveys.size()),
       samples_(surveys.size()) {
   for (std::size_t file = 0; file < surveys.size(); ++file)
-    if (is_written(file)) add_file(file);
+    if (is_written(file)) files_.push_back(file);
+  for (const std::size_t file : files_) add_file(file);
   keep_run_values();
-  kept_metadata_ = find_equal(of_written_files(metadata_));
+  kept_metadata_ = find_equal(metadata_);
 }
 
-std::vector<TopLevelValues::Members> TopLevelValues::of_written_files(
-    const std::vector<Members>& of_files) const {
-  std::vector<Members> written;
-  for (std::size_t file = 0; file < of_files.size(); ++file)
-    if (is_written(file)) written.push_back(of_files[file]);
-  return written;
+// What every file that is written has, and has alike.
+TopLevelValues::Members TopLevelValues::find_equal(const std::vector<Members>& of_files) const {
+  Members equal;
+  if (files_.empty()) return equal;
+  for (const auto& [key, value] : of_files[files_.front()]) {
+    const bool is_equal = std::all_of(
+        files_.begin(), files_.end(), [&, &key = key, &value = value](std::size_t file) {
+          const auto found = of_files[file].find(key);
+          return found != of_files[file].end() && found->second == value;
+        });
+    if (is_equal) equal[key] = value;
+  }
+  return equal;
 }
 
 // Of a key that stands twice the last one counts; what it hides is kept as well.
@@ -117,8 +109,8 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
 }
 
 void TopLevelValues::keep_run_values() {
-  const Members equal = find_equal(of_written_files(run_values_));
-  for (std::size_t file = 0; file < run_values_.size(); ++file)
+  const Members equal = find_equal(run_values_);
+  for (const std::size_t file : files_)
     for (const auto& [key, value] : run_values_[file])
       if (!equal.contains(key))
         for (const std::int64_t rank : ranks_of(plan_.files[file].rank))

@@ -64,7 +64,7 @@ class TopLevelValues {
   using Dictionary = std::map<std::string_view, Members>;  // of plain values: under ""
 
   bool is_written(std::size_t file) const;
-  std::vector<Members> of_written_files(const std::vector<Members>& of_files) const;
+  Members find_equal(const std::vector<Members>& of_files) const;
   void add_file(std::size_t file);
   void add_value(std::size_t file, const TopLevelEntry& entry);
   void keep_run_values();
@@ -77,6 +77,7 @@ class TopLevelValues {
 
   const MergePlan& plan_;
   const std::vector<FileSurvey>& surveys_;
+  std::vector<std::size_t> files_;   // those that something is written of
   std::vector<Members> run_values_;  // of each file
   std::vector<Members> metadata_;    // what catapult reads of each file's
   Members kept_;

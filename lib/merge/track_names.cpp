@@ -1,5 +1,6 @@
 #include "merge/track_names.h"
 
+#include "base/ascii.h"
 #include "event/event.h"
 
 #include <fmt/format.h>
@@ -15,9 +16,8 @@ bool is_number(std::string_view text) {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-bool starts_with_rank(std::string name, std::int64_t rank) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+bool starts_with_rank(const std::string& process, std::int64_t rank) {
+  const std::string name = to_lower(process);
   const std::string title = fmt::format("rank {}", rank);
   return name.starts_with(title) && (name.size() == title.size() || name[title.size()] == ' ');
 }

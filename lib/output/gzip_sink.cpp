@@ -1,5 +1,6 @@
 #include "output/gzip_sink.h"
 
+#include "base/ascii.h"
 #include "output/deflater.h"
 
 #include <zlib.h>
@@ -52,12 +53,8 @@ CompressedBlock compress_block(std::string_view text, int level) {
 }
 
 bool is_gzip_name(std::string_view path) {
-  const auto ends_with = [path](std::string_view ending) {
-    return path.size() >= ending.size() &&
-           std::equal(ending.begin(), ending.end(), path.end() - ending.size(),
-                      [](char wanted, char c) { return wanted == c || wanted == (c | 0x20); });
-  };
-  return ends_with(".gz") || ends_with(".tgz");
+  const std::string name = to_lower(path);
+  return name.ends_with(".gz") || name.ends_with(".tgz");
 }
 
 GzipSink::GzipSink(std::unique_ptr<Sink> target, int level, GzipFrame frame)

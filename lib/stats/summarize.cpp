@@ -6,7 +6,6 @@
 #include "survey/ranks.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace traceloom {
@@ -97,7 +96,7 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
       if (is_wanted(request, rank)) rows.add(group, rank);
     });
   });
-  return rows.compute(request.threads > 0 ? request.threads : std::thread::hardware_concurrency());
+  return rows.compute(thread_count(request.threads));
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+// Letters of plain ASCII, whatever the locale says of them.
+//
+//   to_lower("Merged.GZ") == "merged.gz"
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+inline std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+  return lower;
+}
+
+}  // namespace traceloom
