@@ -12,6 +12,14 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(xxhash INTERFACE)
 target_include_directories(xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
 
+# RE2 ships a pkg-config file, no CMake package. It matches in linear time and without a deep stack, which
+# std::regex does not: a name of 100 kB overflows that one's stack, and (a+)+b never ends.
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY re2 REQUIRED)
+add_library(re2 INTERFACE)
+target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
+target_link_libraries(re2 INTERFACE ${RE2_LIBRARY})
+
 # ISA-L inflates 3 times and deflates 4 times as fast as zlib. It exists for few platforms, so zlib is the
 # fallback; TRACELOOM_ISAL=OFF builds that fallback on purpose.
 option(TRACELOOM_ISAL "Use ISA-L for gzip where it is installed" ON)

@@ -3,43 +3,16 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <re2/re2.h>
 
 namespace traceloom {
 namespace {
 
-// libstdc++'s usual matcher recurses once a character (a name of 100 kB overflows the stack: such
-// names exist) and takes exponential time on (a+)+$; the other one that it has does neither.
-#ifdef __GLIBCXX__
-constexpr std::regex::flag_type kFlags =
-    std::regex::ECMAScript | std::regex_constants::__polynomial;
-#else
-constexpr std::regex::flag_type kFlags = std::regex::ECMAScript;
-#endif
-
-std::string_view explain(std::regex_constants::error_type code) {
-  namespace error = std::regex_constants;
-  if (code == error::error_collate) return "unknown collating element";
-  if (code == error::error_ctype) return "unknown character class";
-  if (code == error::error_escape) return "invalid escape";
-  if (code == error::error_backref) return "back-reference to a group that is not there";
-  if (code == error::error_brack) return "a bracket [ is not closed";
-  if (code == error::error_paren)  // libstdc++ says so for "*x", too
-    return "a parenthesis does not match, or nothing stands before * + or ?";
-  if (code == error::error_brace) return "a brace { is not closed";
-  if (code == error::error_badbrace) return "invalid range in braces";
-  if (code == error::error_range) return "invalid range of characters";
-  if (code == error::error_badrepeat) return "nothing stands before * + ? or {";
-  if (code == error::error_complexity) return "too complex (back-references are not supported)";
-  return "not understood";
-}
-
-std::regex compile(const std::string& expression) {
-  try {
-    return std::regex(expression, kFlags);
-  } catch (const std::regex_error& error) {
-    throw UsageError("'" + expression +
-                     "' is not a regular expression: " + std::string(explain(error.code())));
-  }
+std::shared_ptr<const RE2> compile(const std::string& expression) {
+  auto regex = std::make_shared<const RE2>(expression, RE2::Quiet);
+  if (!regex->ok())
+    throw UsageError("'" + expression + "' is not a regular expression: " + regex->error());
+  return regex;
 }
 
 bool is_found(const std::vector<NamePattern>& patterns, std::string_view name) {
@@ -53,7 +26,7 @@ NamePattern::NamePattern(const std::string& expression)
     : expression_(expression), regex_(compile(expression)) {}
 
 bool NamePattern::found_in(std::string_view name) const {
-  return std::regex_search(name.begin(), name.end(), regex_);
+  return RE2::PartialMatch({name.data(), name.size()}, *regex_);
 }
 
 bool has_category(std::string_view list, const std::vector<std::string>& wanted) {

@@ -6,20 +6,24 @@
 //   filter.accepts("aten::mm", "cpu_op,gpu");   // true
 #pragma once
 
-#include <regex>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace re2 {
+class RE2;
+}
+
 namespace traceloom {
 
-// A regular expression (ECMAScript) that is searched for in names. Matching takes time linear in
-// the name's length and no deep stack, whatever the expression; back-references are therefore
-// refused.
+// A regular expression in RE2's syntax that is searched for in names. Matching takes time linear in
+// the name's length and no deep stack, whatever the expression; back-references and look-ahead are
+// therefore refused. Thread-safe.
 class NamePattern {
  public:
-  // Throws UsageError that says what is wrong: "'gemm(' is not a regular expression: a parenthesis
-  // is not closed".
+  // Throws UsageError that says what is wrong: "'gemm(' is not a regular expression: missing ):
+  // gemm(".
   explicit NamePattern(const std::string& expression);
 
   bool found_in(std::string_view name) const;
@@ -27,7 +31,7 @@ class NamePattern {
 
  private:
   std::string expression_;
-  std::regex regex_;
+  std::shared_ptr<const re2::RE2> regex_;  // copies share it
 };
 
 // What an event without a name is called.

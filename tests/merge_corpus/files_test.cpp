@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <regex>
+#include <re2/re2.h>
 
 using namespace traceloom;
 namespace fs = std::filesystem;
@@ -69,9 +69,12 @@ std::string without_ids(const std::string& args) {
   if (std::none_of(kSigns.begin(), kSigns.end(),
                    [&](std::string_view sign) { return args.find(sign) != std::string::npos; }))
     return args;
-  static const std::regex kIds(
+  static const RE2 kIds(
       R"re("(id|id_ref|source_id_ref|pid_ref|startTime|endTime)":("[^"]*"|[-0-9.]+),?)re");
-  return std::regex_replace(std::regex_replace(args, kIds, ""), std::regex(",\\}"), "}");
+  std::string rest = args;
+  RE2::GlobalReplace(&rest, kIds, "");
+  RE2::GlobalReplace(&rest, ",}", "}");
+  return rest;
 }
 
 std::string shown(const oracle::MergedEvent& event) {
