@@ -42,14 +42,6 @@ std::vector<TimeWindow> intersections(const std::vector<TimeWindow>& windows,
   return common;
 }
 
-std::set<std::int64_t> ranks_of(const FilePlan& file, const FileSurvey& survey) {
-  std::set<std::int64_t> ranks;
-  if (!file.rank.is_merged()) ranks.insert(file.rank.rank);
-  for (const TrackFacts& track : survey.tracks)
-    ranks.insert(file.rank.rank_of(canonical_id(track.pid)));
-  return ranks;
-}
-
 }  // namespace
 
 FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
@@ -66,7 +58,7 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
   show(std::move(rows));
   if (filter.time || filter.steps) find_windows(plan, facts);
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    files_.push_back(plan_file(plan.files[i], surveys[i]));
+    files_.push_back(plan_file(plan, i, surveys[i]));
     // Within one rank all arrows have both ends; in a merged file they may lead from rank to rank.
     needs_selection_ |= files_.back().wanted && plan.files[i].rank.is_merged();
   }
@@ -136,14 +128,15 @@ std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
   return windows;
 }
 
-FilterPlan::File FilterPlan::plan_file(const FilePlan& file, const FileSurvey& survey) const {
+FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
+                                       const FileSurvey& survey) const {
   File planned{false, false, events_of(survey)};
-  const std::set<std::int64_t> ranks = ranks_of(file, survey);
+  const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
   for (const auto& [pid, process] : processes_) {
-    if (!process.wanted || !ranks.contains(process.rank)) continue;
+    if (!process.wanted || !std::binary_search(ranks.begin(), ranks.end(), process.rank)) continue;
     planned.wanted = true;
     if (survey.starts.empty()) continue;
-    const CommonTimes times = common_times(survey.starts, file.times);
+    const CommonTimes times = common_times(survey.starts, plan.files[file].times);
     const TimeWindow of_file{times.first_ns, saturated(Int128{times.last_ns} + 1)};
     planned.read |= !intersections(process.windows, of_file).empty();
   }

@@ -25,7 +25,6 @@
 namespace traceloom {
 
 struct MergePlan;
-struct FilePlan;
 
 // What a filter has found out about events of late; one at a time may use it.
 class FilterMemory {
@@ -113,7 +112,7 @@ class FilterPlan {
   std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan,
                                                              const std::vector<FilterFacts>& facts);
   std::uint64_t events_of(const FileSurvey& survey) const;
-  File plan_file(const FilePlan& file, const FileSurvey& survey) const;
+  File plan_file(const MergePlan& plan, std::size_t file, const FileSurvey& survey) const;
   void show(std::vector<OutputProcess> rows);
   const Process& process_of(const TrackTarget& target, FilterMemory& memory) const;
   FilterMemory::Label label_of(const Event& event, FilterMemory& memory) const;

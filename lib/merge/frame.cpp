@@ -122,7 +122,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     json.key("files");
     json.begin_array();
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
-      const std::vector<std::int64_t> ranks = ranks_of(plan.files[i].rank);
+      const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(i);
       if (std::binary_search(ranks.begin(), ranks.end(), rank))
         write_file(json, plan.files[i], events[i],
                    plan.filter ? std::optional(plan.filter->filtered(i)) : std::nullopt);

@@ -132,15 +132,6 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
 
 }  // namespace
 
-std::vector<std::int64_t> ranks_of(const FileRank& rank) {
-  if (!rank.is_merged()) return {rank.rank};
-  std::vector<std::int64_t> ranks;
-  for (const auto& [pid, one] : rank.rank_of_pid) ranks.push_back(one);
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
-
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                     const PlanOptions& options) {
   std::vector<FileEvidence> evidence;

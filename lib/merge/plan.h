@@ -94,9 +94,6 @@ struct PlanOptions {
   std::int64_t origin_ns = 0;
 };
 
-// The ranks that a file has events of, ascending.
-std::vector<std::int64_t> ranks_of(const FileRank& rank);
-
 // Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
 // that was given: both name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,

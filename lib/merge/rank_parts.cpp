@@ -9,12 +9,6 @@
 namespace traceloom {
 namespace {
 
-std::vector<std::int64_t> ranks_of(const MergePlan& plan, std::size_t file) {
-  const FileRank& rank = plan.files[file].rank;
-  if (!rank.is_merged()) return {rank.rank};
-  return plan.tracks.ranks_of(file);
-}
-
 // Floored to a whole microsecond.
 std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
                             const std::vector<std::size_t>& files) {
@@ -40,7 +34,7 @@ std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurv
   std::map<std::int64_t, RankPart> parts;
   for (const std::int64_t rank : plan.tracks.ranks()) parts[rank].rank = rank;
   for (std::size_t file = 0; file < plan.files.size(); ++file)
-    for (const std::int64_t rank : ranks_of(plan, file)) parts[rank].files.push_back(file);
+    for (const std::int64_t rank : plan.tracks.ranks_of(file)) parts[rank].files.push_back(file);
   std::vector<RankPart> result;
   for (auto& [rank, part] : parts) {
     part.origin_ns = result.empty()
@@ -51,12 +45,12 @@ std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurv
   return result;
 }
 
-void select(MergePlan& plan, const RankPart& part) {
+void narrow(MergePlan& plan, const RankPart& part) {
   move_origin(plan, part.origin_ns);
   plan.only_rank = part.rank;
 }
 
-void select_all(MergePlan& plan, std::int64_t origin_ns) {
+void widen(MergePlan& plan, std::int64_t origin_ns) {
   move_origin(plan, origin_ns);
   plan.only_rank.reset();
 }

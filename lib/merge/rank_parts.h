@@ -1,12 +1,12 @@
 // A merge plan, one rank at a time: for outputs that have a trace of each rank.
 //
 //   for (const RankPart& part : parts_of(plan, surveys)) {
-//     select(plan, part);
+//     narrow(plan, part);
 //     WriteVisitor visitor(plan, output);                     // writes that rank only
 //     FileSubset subset(visitor, part.files);
 //     scan_files(paths_of(part.files), subset, {});
 //   }
-//   select_all(plan, origin_ns);
+//   widen(plan, origin_ns);
 #pragma once
 
 #include "merge/file_survey.h"
@@ -29,8 +29,8 @@ struct RankPart {
 std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
 
 // Narrows a plan to that part: the origin is the part's, other ranks are left out.
-void select(MergePlan& plan, const RankPart& part);
+void narrow(MergePlan& plan, const RankPart& part);
 // Takes that back; `origin_ns` is what the plan's was.
-void select_all(MergePlan& plan, std::int64_t origin_ns);
+void widen(MergePlan& plan, std::int64_t origin_ns);
 
 }  // namespace traceloom

@@ -66,7 +66,7 @@ void TopLevelValues::add_file(std::size_t file) {
 }
 
 bool TopLevelValues::is_written(std::size_t file) const {
-  const std::vector<std::int64_t> ranks = ranks_of(plan_.files[file].rank);
+  const std::vector<std::int64_t>& ranks = plan_.tracks.ranks_of(file);
   return std::any_of(ranks.begin(), ranks.end(),
                      [&](std::int64_t rank) { return plan_.writes(rank); });
 }
@@ -113,7 +113,7 @@ void TopLevelValues::keep_run_values() {
   for (const std::size_t file : files_)
     for (const auto& [key, value] : run_values_[file])
       if (!equal.contains(key))
-        for (const std::int64_t rank : ranks_of(plan_.files[file].rank))
+        for (const std::int64_t rank : plan_.tracks.ranks_of(file))
           add_rank_value(rank, key, value);
   kept_.insert(equal.begin(), equal.end());
 }

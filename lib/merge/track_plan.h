@@ -13,6 +13,7 @@
 
 #include "base/string_table.h"
 #include "merge/file_survey.h"
+#include "merge/pid_layout.h"
 #include "survey/ranks.h"
 
 #include <cstdint>
@@ -22,11 +23,6 @@
 #include <vector>
 
 namespace traceloom {
-
-enum class PidLayout : std::uint8_t {
-  rank,   // pid = rank; GPUs, workers and the rest are rows of it
-  split,  // every source process is a group of rows of its own, labelled with its rank
-};
 
 // As it is written into events.
 struct TrackTarget {
@@ -66,7 +62,7 @@ struct OutputProcess {
 
 class TrackPlan {
  public:
-  TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks,
+  TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks_of_files,
             PidLayout layout = PidLayout::rank);
 
   // Of an event of `file`, by the JSON text of its pid and tid (empty when absent); nullptr when
@@ -88,16 +84,19 @@ class TrackPlan {
   const std::vector<OutputProcess>& processes() const { return processes_; }
   // Ascending.
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
-  // Those that a file has tracks of; ascending.
-  std::vector<std::int64_t> ranks_of(std::size_t file) const;
+  // Those that a file is of, ascending: a merged file has several.
+  const std::vector<std::int64_t>& ranks_of(std::size_t file) const { return files_[file].ranks; }
 
  private:
   struct FileTracks {
     StringTable keys;  // track_key()s
     std::vector<TrackTarget> targets;
     std::map<std::string, ProcessTarget> processes;  // by canonical pid
+    std::vector<std::int64_t> ranks;
     bool has_gpu_tracks = false;
   };
+  void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
+
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;
   std::vector<std::int64_t> ranks_;

@@ -1,0 +1,78 @@
+#include "merge/archive_merge.h"
+
+#include "merge/merge_inputs.h"
+#include "merge/perfetto_manifest.h"
+#include "merge/rank_archive.h"
+#include "merge/rank_parts.h"
+#include "merge/write_visitor.h"
+
+#include <fmt/format.h>
+
+namespace traceloom {
+namespace {
+
+// Their names are in the order of the ranks, whatever their numbers are.
+std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
+                                         std::int64_t origin_ns) {
+  const std::size_t digits = std::to_string(parts.back().rank).size();
+  std::vector<ArchivedRank> ranks;
+  ranks.reserve(parts.size());
+  for (const RankPart& part : parts)
+    ranks.push_back(
+        {part.rank, fmt::format("rank{:0{}}.json", part.rank, digits), part.origin_ns - origin_ns});
+  return ranks;
+}
+
+// What writing the parts has found, by file.
+struct Written {
+  std::vector<ProblemCounts> problems;
+  std::vector<std::uint64_t> events;
+};
+
+// A trace of the rank that the plan has been narrowed to.
+void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
+                MergeOutput& member, Written& written) {
+  WriteVisitor visitor(inputs.plan(), member, inputs.memory().max_join_bytes);
+  visitor.write_head(inputs.surveys());
+  inputs.scan(part.files, visitor, later_bytes);
+  visitor.finish();
+  inputs.check_unchanged(visitor, part.files);
+  std::vector<ProblemCounts> problems(inputs.size());
+  for (const std::size_t file : part.files) {
+    problems[file] = inputs.problems_of(file, visitor.problems()[file]);
+    written.problems[file].add(visitor.problems()[file]);
+    written.events[file] += visitor.events()[file];
+  }
+  write_tail(inputs.plan(), inputs.surveys(), visitor.events(), problems, inputs.left_out(),
+             [&](std::string_view text) { member.write(text); });
+}
+
+}  // namespace
+
+MergeSummary merge_to_archive(const MergeOptions& options) {
+  RankArchive archive(options.output, options.gzip_level);
+  MergeInputs inputs(options);
+  inputs.survey();
+  MergePlan& plan = inputs.plan();
+  const std::int64_t origin_ns = plan.origin_ns;
+  const std::vector<RankPart> parts = parts_of(plan, inputs.surveys());
+  const std::vector<ArchivedRank> ranks = archived_ranks(parts, origin_ns);
+  archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
+  Written written{std::vector<ProblemCounts>(inputs.size()),
+                  std::vector<std::uint64_t>(inputs.size())};
+  std::uint64_t later_bytes = 0;
+  for (const RankPart& part : parts) later_bytes += inputs.stored_bytes_of(part.files);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    later_bytes -= inputs.stored_bytes_of(parts[i].files);
+    narrow(plan, parts[i]);
+    archive.add(ranks[i].path, [&](MergeOutput& member) {
+      write_part(inputs, parts[i], later_bytes, member, written);
+    });
+  }
+  widen(plan, origin_ns);
+  MergeSummary summary = inputs.summarize(written.problems, written.events);
+  archive.close();
+  return summary;
+}
+
+}  // namespace traceloom

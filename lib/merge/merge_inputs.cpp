@@ -1,0 +1,233 @@
+#include "merge/merge_inputs.h"
+
+#include "merge/file_subset.h"
+#include "merge/one_pass_visitor.h"
+#include "merge/selection_visitor.h"
+#include "merge/survey_guess.h"
+#include "merge/survey_visitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kChangedWhileRead =
+    "the file changed between the two times a merge reads it; merge it again when it is complete";
+
+std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> paths;
+  paths.reserve(inputs.size());
+  for (const Input& input : inputs) paths.push_back(input.path);
+  return paths;
+}
+
+}  // namespace
+
+MergeInputs::MergeInputs(const MergeOptions& options)
+    : options_(options),
+      memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
+      stored_bytes_(stored_bytes(options.inputs)) {}
+
+void MergeInputs::survey() {
+  const FailureHandler on_failure = failure_handler();
+  const std::size_t files = options_.inputs.size();
+  SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end);
+  if (options_.filter.any()) {
+    FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
+    scan_all(filter_visitor);
+    facts_ = filter_visitor.take_facts();
+  } else {
+    scan_all(visitor);
+  }
+  keep(visitor.take_surveys());
+}
+
+std::optional<GuessedPlan> MergeInputs::guess() const {
+  if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
+  std::optional<std::vector<FileSurvey>> surveys =
+      guess_surveys(paths_of(options_.inputs), memory_.threads);
+  if (!surveys) return std::nullopt;
+  // Samples may give too little to tell the ranks; the survey will say what is wrong.
+  try {
+    MergePlan plan = make_plan(options_.inputs, *surveys, options_.plan);
+    if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys, facts_);
+    return GuessedPlan{std::move(*surveys), std::move(plan)};
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer) {
+  const FailureHandler on_failure = failure_handler();
+  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end);
+  OnePassVisitor visitor(surveyor, writer);
+  scan_all(visitor);
+  keep(surveyor.take_surveys());
+  return !writer.unplanned() && left_out_.empty() &&
+         writes_the_same(guess.plan, guess.surveys, *plan_, surveys_) && leaves_something();
+}
+
+// Of the inputs that can be read, and the plan that follows from them.
+void MergeInputs::keep(std::vector<FileSurvey> surveys) {
+  inputs_.clear();
+  surveys_.clear();
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (failed_.contains(file)) continue;
+    inputs_.push_back(options_.inputs[file]);
+    surveys_.push_back(std::move(surveys[file]));
+    if (!facts_.empty()) std::swap(facts_[inputs_.size() - 1], facts_[file]);
+  }
+  if (inputs_.empty())
+    throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
+  plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+  if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+}
+
+bool MergeInputs::select() {
+  if (lacks_facts()) survey();
+  if (plan_->filter && plan_->filter->needs_selection()) {
+    SelectionVisitor visitor(*plan_, std::move(facts_));
+    scan_planned(visitor);
+    plan_->filter->set_selection(visitor.take_selection());
+  }
+  return leaves_something();
+}
+
+// The one pass of a guess has surveyed what is asked of whole ranks only.
+bool MergeInputs::lacks_facts() const {
+  return plan_->filter && plan_->filter->needs_selection() && facts_.empty();
+}
+
+bool MergeInputs::leaves_something() const {
+  std::uint64_t filtered = 0;
+  for (std::size_t i = 0; i < inputs_.size() && plan_->filter; ++i) {
+    if (plan_->filter->kept(i) > 0) return true;
+    filtered += plan_->filter->filtered(i);
+  }
+  return filtered == 0;
+}
+
+FailureHandler MergeInputs::failure_handler() {
+  failed_.clear();
+  left_out_.clear();
+  return [this](std::size_t file, const Error& error) {
+    if (!options_.keep_going) throw error;
+    failed_.insert(file);
+    left_out_.push_back({options_.inputs[file].path, error.what()});
+  };
+}
+
+void MergeInputs::scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
+                             std::uint64_t to_read) {
+  const std::uint64_t before = bytes_read_;
+  const auto progress = [&](std::uint64_t bytes) {
+    bytes_read_ = before + bytes;
+    if (options_.progress) options_.progress(bytes_read_, before + to_read);
+  };
+  scan_files(paths, visitor,
+             {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, progress});
+}
+
+void MergeInputs::scan_all(FileVisitor& visitor) {
+  scan_paths(paths_of(options_.inputs), visitor, stored_bytes_);
+}
+
+void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
+                       std::uint64_t later_bytes) {
+  std::vector<Input> inputs;
+  for (const std::size_t file : files) inputs.push_back(inputs_[file]);
+  FileSubset subset(visitor, files);
+  scan_paths(paths_of(inputs), subset, stored_bytes(inputs) + later_bytes);
+}
+
+void MergeInputs::scan_planned(FileVisitor& visitor) {
+  scan(planned_files(), visitor);
+}
+
+std::vector<std::size_t> MergeInputs::planned_files() const {
+  std::vector<std::size_t> files;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (!plan_->filter || plan_->filter->reads(i)) files.push_back(i);
+  return files;
+}
+
+std::uint64_t MergeInputs::stored_bytes_of(const std::vector<std::size_t>& files) const {
+  std::uint64_t bytes = 0;
+  for (const std::size_t file : files) bytes += stored_bytes({inputs_[file]});
+  return bytes;
+}
+
+void MergeInputs::check_unchanged(const WriteVisitor& visitor,
+                                  const std::vector<std::size_t>& files) const {
+  if (visitor.unplanned())
+    throw Error(inputs_[visitor.unplanned()->file].path, visitor.unplanned()->offset,
+                std::string(kChangedWhileRead));
+  for (const std::size_t file : files)
+    if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
+      throw Error(inputs_[file].path, std::string(kChangedWhileRead));
+}
+
+ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& written) const {
+  ProblemCounts problems = surveys_[file].problems;
+  problems.add(written);
+  problems.add(plan_->files[file].rank.problems);
+  problems.add(plan_->files[file].clock.problems);
+  problems.add(plan_->files[file].problems);
+  return problems;
+}
+
+MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
+                                    const std::vector<std::uint64_t>& events) const {
+  MergeSummary summary;
+  summary.left_out = left_out_;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const FilePlan& file = plan_->files[i];
+    const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
+    summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
+                             surveys_[i].events, events[i], filtered, problems_of(i, written[i])});
+    summary.events += events[i];
+    summary.filtered += filtered;
+    summary.text_bytes += surveys_[i].text_bytes;
+  }
+  describe_processes(summary);
+  summary.origin_ns = plan_->origin_ns;
+  if (plan_->filter) summary.filter = describe_filter();
+  return summary;
+}
+
+MergeSummary MergeInputs::nothing_left() const {
+  MergeSummary summary = summarize(std::vector<ProblemCounts>(inputs_.size()),
+                                   std::vector<std::uint64_t>(inputs_.size()));
+  summary.filter->nothing_left = true;
+  return summary;
+}
+
+void MergeInputs::describe_processes(MergeSummary& summary) const {
+  for (const OutputProcess& process :
+       plan_->filter ? plan_->filter->rows() : plan_->tracks.processes()) {
+    if (summary.processes.empty() || summary.processes.back().rank != process.rank) ++summary.ranks;
+    MergedProcess& merged =
+        summary.processes.emplace_back(MergedProcess{process.rank, process.name, {}});
+    for (const OutputTrack& track : process.tracks) merged.tracks.push_back(track.name);
+  }
+}
+
+FilterOutcome MergeInputs::describe_filter() const {
+  FilterOutcome outcome;
+  outcome.categories = plan_->filter->selection().categories;
+  outcome.steps = plan_->filter->known_steps();
+  outcome.ranks = plan_->tracks.ranks();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (surveys_[i].starts.empty()) continue;
+    const TimeMap times = plan_->files[i].clock.times.since(plan_->earliest_ns);
+    outcome.last_ns = std::max(outcome.last_ns, common_times(surveys_[i].starts, times).last_ns);
+  }
+  return outcome;
+}
+
+}  // namespace traceloom

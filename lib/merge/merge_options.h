@@ -1,0 +1,37 @@
+// MergeOptions: what to merge, where to, and how.
+#pragma once
+
+#include "input/input_list.h"
+#include "merge/merge_filter.h"
+#include "merge/merge_format.h"
+#include "merge/plan.h"
+#include "output/gzip_sink.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct MergeOptions {
+  std::vector<Input> inputs;
+  std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
+  MergeFormat format = MergeFormat::json;
+  unsigned threads = 0;                          // 0: as many as there are cores
+  std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
+  int gzip_level = kDefaultGzipLevel;
+  PlanOptions plan = {};
+  MergeFilter filter = {};  // what is to be kept
+  bool dry_run = false;     // say what would be done, and write nothing
+  bool keep_going = false;  // leave out an input that is no trace instead of stopping
+  // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
+  // come out, slower; for tests and comparisons.
+  bool always_survey = false;
+  // Bytes of the inputs (as stored) read so far, and in all: once all of them, and when a second
+  // pass turns out to be needed twice. Any thread, one at a time.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+}  // namespace traceloom

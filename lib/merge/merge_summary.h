@@ -1,0 +1,59 @@
+// MergeSummary: what a merge has done, for whoever tells the user.
+#pragma once
+
+#include "base/problems.h"
+#include "clock/alignment.h"
+#include "merge/frame.h"
+#include "select/number_range.h"
+#include "survey/ranks.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// What became of one input.
+struct MergedFile {
+  std::string path;
+  std::int64_t rank = 0;
+  RankSource rank_source = RankSource::position;
+  FileClock clock;
+  std::uint64_t events_in = 0;  // that can be used, without metadata
+  std::uint64_t events = 0;     // written (or to be, with dry_run and a filter); a begin and an end
+                                // are one
+  std::uint64_t filtered = 0;   // dropped by the filter
+  ProblemCounts problems;
+};
+
+// A process of the output: of a rank, or with PidLayout::split one of several.
+struct MergedProcess {
+  std::int64_t rank = 0;
+  std::string name;
+  std::vector<std::string> tracks;  // their names, as they are shown
+};
+
+// What a filter did beside dropping events; for whoever wonders why so few are left.
+struct FilterOutcome {
+  // The inputs have events and none stays. Nothing is written then, and the old output untouched.
+  bool nothing_left = false;
+  std::vector<std::string> categories;  // that occur, when some were asked for
+  std::optional<NumberRange> steps;     // the lowest and highest, when steps were asked for
+  std::int64_t last_ns = 0;             // when the last event begins, counted as MergeFilter::time
+  std::vector<std::int64_t> ranks;      // all, ascending
+};
+
+struct MergeSummary {
+  std::vector<MergedFile> files;  // in the order of the inputs
+  std::vector<LeftOut> left_out;
+  std::vector<MergedProcess> processes;
+  std::size_t ranks = 0;
+  std::uint64_t events = 0;                  // written, without metadata
+  std::uint64_t filtered = 0;                // dropped by the filter
+  std::optional<FilterOutcome> filter = {};  // when there is one
+  std::uint64_t text_bytes = 0;              // read, uncompressed
+  std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
+};
+
+}  // namespace traceloom

@@ -1,0 +1,140 @@
+#include "merge/track_sources.h"
+
+#include "merge/track_names.h"
+
+#include <fmt/format.h>
+
+namespace traceloom {
+namespace {
+
+// The pid of the process that ran the training loop: the one labelled CPU, the one that Composer
+// marked with the rank, or the one with most events that are not of a GPU.
+std::string find_main_pid(const FileSurvey& survey) {
+  std::map<std::string, std::uint64_t> events;
+  for (const TrackFacts& track : survey.tracks)
+    if (!track.is_gpu) events[canonical_id(track.pid)] += track.events;
+  std::string best;
+  std::tuple<int, std::uint64_t> best_score{-1, 0};
+  for (const auto& [pid, count] : events) {
+    if (count == 0) continue;
+    const auto process = survey.processes.find(pid);
+    const std::string labels = process == survey.processes.end() ? "" : process->second.labels;
+    const bool is_marked =
+        std::any_of(survey.evidence.rank_marks.begin(), survey.evidence.rank_marks.end(),
+                    [&, &pid = pid](const Mark& mark) { return mark.pid == pid; });
+    const int trust = labels == "CPU" || is_marked          ? 2
+                      : is_gpu_label(labels) || pid.empty() ? 0
+                                                            : 1;
+    if (const std::tuple score{trust, count}; score > best_score) {
+      best = pid;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+// Of a process beside the main one.
+std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
+  if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
+  return process_title(pid, process);
+}
+
+// Gathers the threads of one file into the processes of the output.
+class FileTracksReader {
+ public:
+  FileTracksReader(const FileSurvey& survey, const FileRank& rank, PidLayout layout,
+                   Processes& processes)
+      : survey_(survey),
+        rank_(rank),
+        layout_(layout),
+        processes_(processes),
+        main_pid_(rank.is_merged() ? "" : find_main_pid(survey)),
+        was_merged_(rank.is_merged() || survey.evidence.was_merged_by_us()) {}
+
+  // The place of each track.
+  std::vector<Place> run() {
+    if (!rank_.is_merged()) processes_[{rank_.rank, false, {}}];
+    std::vector<Place> places;
+    for (const TrackFacts& facts : survey_.tracks) places.push_back(add(facts));
+    return places;
+  }
+
+ private:
+  Place add(const TrackFacts& facts) {
+    const std::string pid = canonical_id(facts.pid);
+    const auto found = survey_.processes.find(pid);
+    const ProcessFacts* const process_facts =
+        found == survey_.processes.end() ? nullptr : &found->second;
+    const ThreadKey thread = thread_key(facts, pid, process_facts);
+    const std::int64_t rank = rank_.rank_of(pid);
+    Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
+                                            : ProcessKey{rank, false, {}},
+                thread};
+    Process& process = processes_[place.process];
+    name(process, place, facts, pid, process_facts);
+    process.has_counters |= facts.has_counters;
+    if (process_facts != nullptr && !process_facts->labels.empty() &&
+        (facts.events > 0 || facts.has_counters) &&
+        std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
+            process.labels.end())
+      process.labels.push_back(process_facts->labels);
+    if (facts.events > 0) add_thread(process.threads[thread], place, facts, pid, process_facts);
+    return place;
+  }
+
+  // Each pid of a merged file is the main process of its rank, unless it says otherwise. Events
+  // without a pid are a process of their own, as they are to whoever pairs begin and end by pid.
+  ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
+                       const ProcessFacts* process) const {
+    const std::string tid = canonical_id(facts.tid);
+    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
+    if (!rank_.is_merged())
+      return pid == main_pid_ ? ThreadKey{false, {}, {tid}} : ThreadKey{true, {pid}, {tid}};
+    if (process != nullptr && process->beside_main)
+      return {true, {process->beside_main->source_pid}, {tid}};
+    return {pid.empty(), {}, {tid}};
+  }
+
+  void name(Process& process, const Place& place, const TrackFacts& track, const std::string& pid,
+            const ProcessFacts* facts) const {
+    if (!process.name.empty()) return;
+    const std::int64_t rank = place.process.rank;
+    if (place.process.is_foreign) {
+      process.title = title_of(track, pid, facts);
+      process.name = track.gpu ? fmt::format("rank {} · {}", rank, process.title)
+                               : process_title_of_rank(rank, pid, facts);
+    } else if (!place.thread.is_foreign && facts != nullptr) {
+      process.name = rank_title(rank, facts->name, pid);
+    }
+  }
+
+  void add_thread(Thread& thread, const Place& place, const TrackFacts& facts,
+                  const std::string& pid, const ProcessFacts* process) const {
+    thread.events += facts.events;
+    thread.is_gpu |= facts.is_gpu;
+    if (process != nullptr) thread.is_gpu |= is_gpu_label(process->labels);
+    const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
+    thread.is_os_main |=
+        place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
+    if (thread.name.empty()) thread.name = facts.name;
+    if (place.thread.is_foreign && !place.process.is_foreign)
+      thread.process = title_of(facts, pid, process);
+    if (was_merged_ && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
+  }
+
+  const FileSurvey& survey_;
+  const FileRank& rank_;
+  PidLayout layout_;
+  Processes& processes_;
+  std::string main_pid_;
+  bool was_merged_;
+};
+
+}  // namespace
+
+std::vector<Place> gather_tracks(const FileSurvey& survey, const FileRank& rank, PidLayout layout,
+                                 Processes& processes) {
+  return FileTracksReader(survey, rank, layout, processes).run();
+}
+
+}  // namespace traceloom
