@@ -53,6 +53,7 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   RankArchive archive(options.output, options.gzip_level);
   MergeInputs inputs(options);
   inputs.survey();
+  if (!inputs.select()) return inputs.nothing_left();
   MergePlan& plan = inputs.plan();
   const std::int64_t origin_ns = plan.origin_ns;
   const std::vector<RankPart> parts = parts_of(plan, inputs.surveys());

@@ -42,6 +42,12 @@ std::vector<TimeWindow> intersections(const std::vector<TimeWindow>& windows,
   return common;
 }
 
+// An end of a window; one that is open stays so.
+std::int64_t later_by(std::int64_t end_ns, std::int64_t ns) {
+  const bool is_open = end_ns == kAllTime.from_ns || end_ns == kAllTime.to_ns;
+  return is_open ? end_ns : saturated(Int128{end_ns} + ns);
+}
+
 }  // namespace
 
 FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
@@ -87,6 +93,12 @@ void FilterPlan::show(std::vector<OutputProcess> rows) {
 void FilterPlan::set_selection(Selection selection) {
   selection_ = std::move(selection);
   if (!selection_.rows.empty()) show(selection_.rows);  // no events, no rows: then all names
+}
+
+void FilterPlan::move_origin(std::int64_t ns) {
+  for (auto& [pid, process] : processes_)
+    for (TimeWindow& window : process.windows)
+      window = {later_by(window.from_ns, ns), later_by(window.to_ns, ns)};
 }
 
 void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts) {

@@ -73,6 +73,8 @@ class FilterPlan {
   bool needs_selection() const { return needs_selection_; }
 
   void set_selection(Selection selection);
+  // Times of the output count from `ns` earlier than they did.
+  void move_origin(std::int64_t ns);
   const Selection& selection() const { return selection_; }
 
   // Whether an event stays. Times are those of the output; `duration_ns` counts for X. A B is

@@ -5,9 +5,18 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace traceloom {
 namespace {
+
+// Of a filter those that have something left.
+std::set<std::int64_t> written_ranks(const MergePlan& plan) {
+  std::set<std::int64_t> ranks;
+  for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes())
+    ranks.insert(process.rank);
+  return ranks;
+}
 
 // Floored to a whole microsecond.
 std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
@@ -25,6 +34,7 @@ std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>
 
 void move_origin(MergePlan& plan, std::int64_t origin_ns) {
   for (FilePlan& file : plan.files) file.times = file.clock.times.since(origin_ns);
+  if (plan.filter) plan.filter->move_origin(plan.origin_ns - origin_ns);
   plan.origin_ns = origin_ns;
 }
 
@@ -32,9 +42,12 @@ void move_origin(MergePlan& plan, std::int64_t origin_ns) {
 
 std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   std::map<std::int64_t, RankPart> parts;
-  for (const std::int64_t rank : plan.tracks.ranks()) parts[rank].rank = rank;
-  for (std::size_t file = 0; file < plan.files.size(); ++file)
-    for (const std::int64_t rank : plan.tracks.ranks_of(file)) parts[rank].files.push_back(file);
+  for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
+  for (std::size_t file = 0; file < plan.files.size(); ++file) {
+    if (plan.filter && !plan.filter->reads(file)) continue;
+    for (const std::int64_t rank : plan.tracks.ranks_of(file))
+      if (parts.contains(rank)) parts[rank].files.push_back(file);
+  }
   std::vector<RankPart> result;
   for (auto& [rank, part] : parts) {
     part.origin_ns = result.empty()

@@ -25,7 +25,8 @@ struct RankPart {
 };
 
 // Ascending by rank. The first one begins at the origin of the plan; each other one at the first
-// event of its files, so that its times are small and no origin lies before the plan's.
+// event of its files, so that its times are small and no origin lies before the plan's. A filter of
+// the plan has to know what it selects; a rank that has nothing left is no part.
 std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
 
 // Narrows a plan to that part: the origin is the part's, other ranks are left out.

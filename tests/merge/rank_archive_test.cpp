@@ -268,6 +268,38 @@ TEST_CASE("rank_archive: progress ends with all that had to be read") {
   CHECK(total == 2 * (rank_text(0, "1000", 1017).size() + rank_text(1, "1", 7).size()));
 }
 
+TEST_CASE("rank_archive: a filter leaves what it leaves of the one trace") {
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1017)},
+                         {"rank1.json", rank_text(1, "1", 7)},
+                         {"rank2.json", rank_text(2, "1", 47)}};
+  const auto archive_with = [&](const MergeFilter& filter) {
+    MergeOptions options;
+    options.filter = filter;
+    return archive_of(files, options);
+  };
+  const auto merged_with = [&](const MergeFilter& filter) {
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, files, "merged.json");
+    options.filter = filter;
+    merge_traces(options);
+    return read_merged(read_file(options.output));
+  };
+  MergeFilter some_ranks;
+  some_ranks.ranks = {{1, 2}};
+  const Archive ranks = archive_with(some_ranks);
+  CHECK(ranks.names == Texts{"perfetto_manifest.json", "rank1.json", "rank2.json"});
+  CHECK(placed_events(ranks) == merged_with(some_ranks));
+  CHECK(ranks.summary.filtered == 1);
+  // By time of the whole run, though the trace of rank 2 begins at its own first event. A rank that
+  // nothing is left of is not in the archive.
+  MergeFilter late;
+  late.time = TimeSelection{10'000, std::nullopt};
+  const Archive later = archive_with(late);
+  CHECK(later.names == Texts{"perfetto_manifest.json", "rank0.json", "rank2.json"});
+  CHECK(placed_events(later) == merged_with(late));
+  CHECK(placed_events(later).size() == 2);
+}
+
 TEST_CASE("rank_archive: the format follows from the name") {
   for (const char* name : {"m.tar", "m.tar.gz", "m.TAR.GZ", "m.tgz", "a/b.Tar"})
     CHECK(format_of_name(name) == MergeFormat::perfetto_tar);

@@ -178,10 +178,6 @@ void read_words(const MergeWords& words, MergeCommand& command) {
 }
 
 void check_options(const MergeCommand& command) {
-  if (command.merge.filter.any() && command.merge.format == MergeFormat::perfetto_tar)
-    throw UsageError(
-        "--format perfetto-tar: takes all events of its inputs; write the part that you want as "
-        "JSON, and that as a tar");
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
