@@ -1,58 +1,153 @@
 #include "merge/plan_checks.h"
 
 #include "base/error.h"
+#include "base/json_string.h"
+#include "base/json_walk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace traceloom {
 namespace {
 
-enum class Recorder { composer, torch, other };
+enum class Recorder { composer, torch, our_merge, other };
 
 Recorder recorder_of(const FileSurvey& survey) {
+  if (survey.evidence.was_merged_by_us()) return Recorder::our_merge;
   if (!survey.evidence.rank_marks.empty()) return Recorder::composer;
   return survey.evidence.is_torch ? Recorder::torch : Recorder::other;
 }
 
+using Paths = std::vector<std::filesystem::path>;
+
+// By name and folder, as far as both say it: a folder may have been moved as a whole, and
+// "composer/rank0.json" is not "torch/rank0.json".
+bool may_be_same(const std::filesystem::path& a, const std::filesystem::path& b) {
+  if (a.filename() != b.filename()) return false;
+  const std::filesystem::path folder = a.parent_path().filename();
+  const std::filesystem::path other = b.parent_path().filename();
+  const auto is_unknown = [](const std::filesystem::path& name) {
+    return name.empty() || name == "..";
+  };
+  return folder == other || is_unknown(folder) || is_unknown(other);
+}
+
+// A file, and of a merge of ours what a rank in it comes from, as otherData.traceloom says.
+Paths sources_of(const std::string& path, const FileSurvey& survey, std::int64_t rank) {
+  Paths paths{std::filesystem::path(path).lexically_normal()};
+  for (const TopLevelEntry& entry : survey.top_level) {
+    if (entry.key != "otherData" || !survey.evidence.was_merged_by_us()) continue;
+    const std::string_view ranks = find_member(find_member(entry.value, "traceloom"), "ranks");
+    for_each_element(ranks, [&](std::string_view one) {
+      if (find_member(one, "rank") != std::to_string(rank)) return;
+      for_each_element(find_member(one, "files"), [&](std::string_view file) {
+        const std::filesystem::path source = decoded(find_member(file, "path"));
+        paths.push_back(source.lexically_normal());
+      });
+    });
+  }
+  return paths;
+}
+
+bool share_one(const Paths& a, const Paths& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& one) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const auto& other) { return may_be_same(one, other); });
+  });
+}
+
 using Tracks = std::set<std::pair<std::string, std::string>>;
 
-Tracks tracks_of(const FileSurvey& survey) {
-  Tracks tracks;
-  for (const TrackFacts& track : survey.tracks)
-    if (track.events > 0) tracks.emplace(canonical_id(track.pid), canonical_id(track.tid));
-  return tracks;
-}
-
-bool share_one(const Tracks& a, const Tracks& b) {
-  return std::any_of(a.begin(), a.end(), [&](const auto& track) { return b.contains(track); });
-}
-
-// A file on the common clock.
+// A rank of a file on the common clock. Of a file that was merged before, the times of all of it.
 struct Presence {
   std::size_t file;
   Recorder recorder;
+  bool is_merged;
   bool has_clock;
   CommonTimes times;
-  const FileSurvey* survey;
+  std::uint64_t events;  // of the whole file
+  Tracks tracks;  // of pid and tid; in a file that was merged a pid tells no more than the rank
+  Paths sources;
 };
+
+Tracks tracks_of(const FileSurvey& survey, const FileRank& rank, std::int64_t of_rank) {
+  Tracks tracks;
+  for (const TrackFacts& track : survey.tracks)
+    if (const std::string pid = canonical_id(track.pid);
+        track.events > 0 && rank.rank_of(pid) == of_rank)
+      tracks.emplace(pid, canonical_id(track.tid));
+  return tracks;
+}
+
+template <typename T>
+bool share_one(const std::set<T>& a, const std::set<T>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const T& one) { return b.contains(one); });
+}
+
+std::set<std::string> threads_of(const Tracks& tracks) {
+  std::set<std::string> threads;
+  for (const auto& [pid, tid] : tracks) threads.insert(tid);
+  return threads;
+}
 
 bool are_at_the_same_time(const Presence& a, const Presence& b) {
   const bool is_same = a.times.first_ns == b.times.first_ns && a.times.last_ns == b.times.last_ns &&
-                       a.survey->events == b.survey->events;
+                       a.events == b.events;
   if (!a.has_clock || !b.has_clock) return is_same;
   return is_same ||
          std::max(a.times.first_ns, b.times.first_ns) < std::min(a.times.last_ns, b.times.last_ns);
 }
 
+// A merge of ours may hold what several recorders wrote: it goes by the names of its inputs.
 bool are_duplicates(const Presence& a, const Presence& b) {
-  return a.recorder == b.recorder && are_at_the_same_time(a, b) &&
-         share_one(tracks_of(*a.survey), tracks_of(*b.survey));
+  if (!are_at_the_same_time(a, b)) return false;
+  if (a.recorder == Recorder::our_merge || b.recorder == Recorder::our_merge)
+    return share_one(a.sources, b.sources);
+  if (a.recorder != b.recorder) return false;
+  return a.is_merged || b.is_merged ? share_one(threads_of(a.tracks), threads_of(b.tracks))
+                                    : share_one(a.tracks, b.tracks);
+}
+
+Presence presence_of(std::size_t file, const Input& input, const FileSurvey& survey,
+                     const FileRank& rank, const FileClock& clock, std::int64_t of_rank) {
+  return {file,
+          recorder_of(survey),
+          rank.is_merged(),
+          clock.method != ClockMethod::none,
+          common_times(survey.starts, clock.times),
+          survey.events,
+          tracks_of(survey, rank, of_rank),
+          sources_of(input.path, survey, of_rank)};
+}
+
+std::set<std::int64_t> ranks_of(const FileSurvey& survey, const FileRank& rank) {
+  if (!rank.is_merged()) return {rank.rank};
+  std::set<std::int64_t> ranks;
+  for (const TrackFacts& track : survey.tracks)
+    if (track.events > 0) ranks.insert(rank.rank_of(canonical_id(track.pid)));
+  return ranks;
+}
+
+std::string refusal(std::int64_t rank, const Presence& one, const Presence& other,
+                    const std::vector<Input>& inputs) {
+  if (one.is_merged || other.is_merged)
+    return fmt::format(
+        "rank {} is in {} as well, at the same time, and one of the two is a merge of it; leave "
+        "one "
+        "out",
+        rank, inputs[other.file].path);
+  return fmt::format(
+      "rank {} has the same threads at the same time in {}; leave one of the two out, or say whose "
+      "it is with RANK={}",
+      rank, inputs[other.file].path, inputs[one.file].path);
 }
 
 }  // namespace
@@ -75,19 +170,16 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
                        const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (ranks[i].is_merged() || surveys[i].starts.empty()) continue;
-    const Presence file{i, recorder_of(surveys[i]), clocks.clocks[i].method != ClockMethod::none,
-                        common_times(surveys[i].starts, clocks.clocks[i].times), &surveys[i]};
-    std::vector<Presence>& others = files_of_rank[ranks[i].rank];
-    const auto twin = std::find_if(others.begin(), others.end(), [&](const Presence& other) {
-      return are_duplicates(other, file);
-    });
-    if (twin != others.end())
-      throw Error(inputs[i].path,
-                  fmt::format("rank {} has the same threads at the same time in {}; leave one of "
-                              "the two out, or say whose it is with RANK={}",
-                              ranks[i].rank, inputs[twin->file].path, inputs[i].path));
-    others.push_back(file);
+    if (surveys[i].starts.empty()) continue;
+    for (const std::int64_t rank : ranks_of(surveys[i], ranks[i])) {
+      const Presence file = presence_of(i, inputs[i], surveys[i], ranks[i], clocks.clocks[i], rank);
+      std::vector<Presence>& others = files_of_rank[rank];
+      const auto twin = std::find_if(others.begin(), others.end(), [&](const Presence& other) {
+        return are_duplicates(other, file);
+      });
+      if (twin != others.end()) throw Error(inputs[i].path, refusal(rank, file, *twin, inputs));
+      others.push_back(file);
+    }
   }
 }
 

@@ -325,45 +325,77 @@ TEST_CASE("merger: a dry run plans, and writes nothing") {
   CHECK(summary.processes[1].tracks.size() == 1);
 }
 
+// What a merge says when it refuses these files, without their folder; "" when it does not.
+std::string refusal_of(const NamedTexts& files) {
+  const TemporaryFolder folder;
+  const MergeOptions options = merge_options(folder, files, "out.json");
+  try {
+    merge_traces(options);
+  } catch (const Error& error) {
+    CHECK(folder.entry_count() == files.size());
+    std::string what = error.what();
+    for (std::size_t at = 0; (at = what.find(folder.path() + "/")) != std::string::npos;)
+      what.erase(at, folder.path().size() + 1);
+    return what;
+  }
+  return std::string();
+}
+
 TEST_CASE("merger: two files with the same threads of a rank at the same time are refused") {
-  const auto refused = [](const NamedTexts& files) {
-    const TemporaryFolder folder;
-    const MergeOptions options = merge_options(folder, files, "out.json");
-    try {
-      merge_traces(options);
-    } catch (const Error& error) {
-      CHECK(folder.entry_count() == files.size());
-      std::string what = error.what();
-      for (std::size_t at = 0; (at = what.find(folder.path() + "/")) != std::string::npos;)
-        what.erase(at, folder.path().size() + 1);
-      return what;
-    }
-    return std::string();
-  };
   const std::string trace =
       TraceText().composer_rank(0, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
-  CHECK(refused({{"a.json", trace}, {"b.json", trace}}) ==
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", trace}}) ==
         "b.json: rank 0 has the same threads at the same time in a.json; leave one of the two out, "
         "or "
         "say whose it is with RANK=b.json");
   const std::string overlaps =
       TraceText().composer_rank(0, "1000").x("a", 1005, 5).x("b", 1020, 5).array();
-  CHECK(refused({{"a.json", trace}, {"b.json", overlaps}}) != "");
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", overlaps}}) != "");
   // The next cycle, another recorder, another thread, another rank.
   const std::string next =
       TraceText().composer_rank(0, "1000").x("a", 1010, 5).x("b", 1020, 5).array();
-  CHECK(refused({{"a.json", trace}, {"b.json", next}}) == "");
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", next}}) == "");
   const std::string torch =
       TraceText()
           .x("a", 1000, 5)
           .x("b", 1010, 5)
           .object(R"("distributedInfo": {"rank": 0}, "baseTimeNanoseconds": 0)");
-  CHECK(refused({{"a.json", trace}, {"b.json", torch}}) == "");
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", torch}}) == "");
   const std::string worker = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":77,"tid":7},)"
                              R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":77,"tid":7}])";
   const std::string main = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":78,"tid":7},)"
                            R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":78,"tid":7}])";
-  CHECK(refused({{"main-rank0.json", main}, {"worker-rank0.json", worker}}) == "");
-  CHECK(refused({{"main-rank0.json", main}, {"main-rank1.json", main}}) == "");
-  CHECK(refused({{"main-rank0.json", main}, {"copy-rank0.json", main}}) != "");
+  CHECK(refusal_of({{"main-rank0.json", main}, {"worker-rank0.json", worker}}) == "");
+  CHECK(refusal_of({{"main-rank0.json", main}, {"main-rank1.json", main}}) == "");
+  CHECK(refusal_of({{"main-rank0.json", main}, {"copy-rank0.json", main}}) != "");
+}
+
+TEST_CASE("merger: a merged file beside one of its inputs is refused") {
+  const auto trace = [](int rank, int ts) {
+    return TraceText().composer_rank(rank, "1000").x("a", ts, 5).x("b", ts + 10, 5).array();
+  };
+  const NamedTexts inputs{{"run/rank0.json", trace(0, 1000)}, {"run/rank1.json", trace(1, 1000)}};
+  const std::string merged = merge_texts(inputs);
+  constexpr std::string_view kRefused =
+      "run/rank1.json: rank 1 is in merged.json as well, at the same time, and one of the two is a "
+      "merge "
+      "of it; leave one out";
+  CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", inputs[1].second}}) == kRefused);
+  // Of two merges as well, but not of another cycle, another rank or another recorder's files.
+  CHECK(refusal_of({{"merged.json", merged}, {"node.json", merge_texts(inputs)}}) != "");
+  CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", trace(1, 2000)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"rank2.json", trace(2, 1000)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"torch/rank1.json", inputs[1].second}}) == "");
+  // Composer's own merge does not tell its inputs.
+  const std::string by_composer = TraceText()
+                                      .pid("0")
+                                      .composer_rank(0, "1000")
+                                      .x("a", 1000, 5)
+                                      .x("b", 1010, 5)
+                                      .pid("1")
+                                      .composer_rank(1, "1000")
+                                      .x("a", 1000, 5)
+                                      .array();
+  CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 1000)}}) == kRefused);
+  CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 2000)}}) == "");
 }
