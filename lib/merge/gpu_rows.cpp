@@ -150,24 +150,22 @@ void unfold_gpu_rows(FileSurvey& survey) {
   std::move(rows.begin(), rows.end(), std::back_inserter(survey.tracks));
 }
 
-std::optional<std::string> GpuRowFinder::find(const Event& event) {
-  if (event.phase == 'X') {
-    const std::optional<std::string_view> gpu = gpu_of(event);
-    has_slice_ = true;
-    pid_ = event.text(Key::pid);
-    tid_ = event.text(Key::tid);
-    ts_ = event.text(Key::ts);
-    gpu_ = gpu ? std::optional(std::string(*gpu)) : std::nullopt;
-    return gpu_;
-  }
+std::optional<std::string_view> GpuRowFinder::find(const Event& event) {
   if (is_flow_phase(event.phase)) {
     const bool is_of_slice = has_slice_ && event.text(Key::pid) == pid_ &&
                              event.text(Key::tid) == tid_ && event.text(Key::ts) == ts_;
-    if (is_of_slice) return gpu_;
-    return is_arrow_to_gpu(event) ? std::optional<std::string>("") : std::nullopt;
+    if (is_of_slice) return is_on_gpu_ ? std::optional<std::string_view>(gpu_) : std::nullopt;
+    return is_arrow_to_gpu(event) ? std::optional<std::string_view>("") : std::nullopt;
   }
   const std::optional<std::string_view> gpu = gpu_of(event);
-  return gpu ? std::optional(std::string(*gpu)) : std::nullopt;
+  if (event.phase != 'X') return gpu;
+  has_slice_ = true;
+  pid_ = event.text(Key::pid);
+  tid_ = event.text(Key::tid);
+  ts_ = event.text(Key::ts);
+  is_on_gpu_ = gpu.has_value();
+  if (gpu) gpu_ = *gpu;
+  return gpu;
 }
 
 }  // namespace traceloom

@@ -37,8 +37,9 @@ void unfold_gpu_rows(FileSurvey& survey);
 class GpuRowFinder {
  public:
   // As gpu_of(), for flows too: the row of the slice before it, if that begins there and then. An
-  // end of a flow from CPU to GPU that stands elsewhere is taken to be on the GPU, with "".
-  std::optional<std::string> find(const Event& event);
+  // end of a flow from CPU to GPU that stands elsewhere is taken to be on the GPU, with "". The
+  // view is of the event, or valid until the next call.
+  std::optional<std::string_view> find(const Event& event);
   // For the next chunk.
   void reset() { has_slice_ = false; }
 
@@ -47,7 +48,8 @@ class GpuRowFinder {
   std::string pid_;  // of the slice before
   std::string tid_;
   std::string ts_;
-  std::optional<std::string> gpu_;
+  bool is_on_gpu_ = false;
+  std::string gpu_;
 };
 
 }  // namespace traceloom

@@ -20,32 +20,37 @@ class TrackCache {
  public:
   // Of the events of a chunk in their order: see GpuRowFinder.
   const TrackTarget* find(const TrackPlan& plan, std::size_t file, const Event& event) {
-    if (plan.has_gpu_tracks(file)) return find_unfolded(plan, file, event);
+    std::optional<std::string_view> gpu;
+    if (plan.has_gpu_tracks(file)) gpu = gpu_rows_.find(event);
     const std::string_view pid = event.text(Key::pid);
     const std::string_view tid = event.text(Key::tid);
-    if (track_ == nullptr || file_ != file || pid != pid_ || tid != tid_) {
-      track_ = plan.target(file, pid, tid, scratch_);
-      file_ = file;
-      pid_ = pid;
-      tid_ = tid;
+    // Apart, because launches and what they launched stand in turns.
+    Found& found = gpu ? on_gpu_ : on_thread_;
+    if (found.track == nullptr || found.file != file || tid != found.tid || pid != found.pid ||
+        (gpu && *gpu != found.gpu)) {
+      track_key(pid, tid, scratch_);
+      found.track = plan.target(file, gpu ? add_gpu(scratch_, *gpu) : scratch_);
+      found.file = file;
+      found.pid = pid;
+      found.tid = tid;
+      found.gpu = gpu.value_or("");
     }
-    return track_;
+    return found.track;
   }
   // For the next chunk.
   void reset() { gpu_rows_.reset(); }
 
  private:
-  const TrackTarget* find_unfolded(const TrackPlan& plan, std::size_t file, const Event& event) {
-    const std::optional<std::string> gpu = gpu_rows_.find(event);
-    track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
-    return plan.target(file, gpu ? add_gpu(scratch_, *gpu) : scratch_);
-  }
-
+  struct Found {
+    const TrackTarget* track = nullptr;
+    std::size_t file = 0;
+    std::string pid;
+    std::string tid;
+    std::string gpu;
+  };
   GpuRowFinder gpu_rows_;
-  const TrackTarget* track_ = nullptr;
-  std::size_t file_ = 0;
-  std::string pid_;
-  std::string tid_;
+  Found on_thread_;
+  Found on_gpu_;
   std::string scratch_;
 };
 
