@@ -12,7 +12,9 @@ using enum Severity;
 constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKinds{{
     {"missing_bracket", info, "the closing ] is missing (legal: the writer was stopped)"},
     {"cut_event", loss, "the file is cut inside an event; everything before it was kept"},
-    {"cut_object", loss, "the file is cut after its events; top-level keys that followed are lost"},
+    {"cut_object", loss,
+     "the file is cut before its object ends; keys behind the events (a base time, say) are lost"},
+    {"empty_trace", notice, "the trace holds no event"},
     {"trailing_comma", notice, "comma before a closing bracket; ignored"},
     {"extra_comma", notice, "comma without an event; ignored"},
     {"missing_comma", notice, "no comma between two events; read as two events"},
