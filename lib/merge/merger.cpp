@@ -291,6 +291,8 @@ class Merge {
 
   FailureHandler failure_handler() {
     return [this](std::size_t file, const Error& error) {
+      if (!options_.keep_going && options_.inputs.size() > 1)
+        throw with_advice(error, "--keep-going leaves it out");
       if (!options_.keep_going) throw error;
       failed_.insert(file);
       summary_.left_out.push_back({options_.inputs[file].path, error.what()});
