@@ -37,7 +37,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
     {"not_an_object", loss, "element of the event list that is no object; skipped"},
     {"empty_object", info, "empty object in the event list; skipped"},
     {"malformed_event", loss, "event that is not JSON; skipped"},
-    {"event_too_large", loss, "event larger than the limit; skipped"},
+    {"event_too_large", loss, "event larger than 128 MiB, which is the limit; skipped"},
     {"no_phase", loss, "event without a phase (ph); skipped"},
     {"unknown_phase", info, "event with a phase that the format does not know; kept as it is"},
     {"bad_timestamp", loss, "event without a usable ts; skipped"},

@@ -1,8 +1,7 @@
 #include "scan/list_reader.h"
 
 #include "base/error.h"
-
-#include <fmt/format.h>
+#include "base/units.h"
 
 #include <utility>
 
@@ -133,8 +132,9 @@ FileEnd ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source
   const bool cut = in_list_ && !carry_.empty();
   if (cut) {
     problems_.add(Problem::cut_event, carry_offset_);
+    const std::uint64_t lost = text_bytes - carry_offset_;
     problems_.explain(Problem::cut_event,
-                      fmt::format("{} bytes are lost", text_bytes - carry_offset_));
+                      lost == 1 ? "1 byte is lost" : format_count(lost) + " bytes are lost");
   }
   parser_.finish(text_bytes, cut);
   check_events();
