@@ -30,6 +30,9 @@ class Error : public std::runtime_error {
   std::string problem_;
 };
 
+// The same Error with `advice` behind what is wrong: "...; --keep-going leaves it out".
+Error with_advice(const Error& error, const std::string& advice);
+
 // An Error with what the system says about `error_number` (an errno): "rank3.json: No such file or
 // directory".
 Error system_error(const std::string& path, int error_number);

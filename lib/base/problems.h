@@ -27,6 +27,7 @@ enum class Problem : std::uint8_t {
   missing_bracket,
   cut_event,
   cut_object,
+  empty_trace,
   trailing_comma,
   extra_comma,
   missing_comma,

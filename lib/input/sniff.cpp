@@ -28,6 +28,7 @@ constexpr std::array kMagics{
     Magic{0, "7z\xbc\xaf\x27\x1c"sv, {"a 7z archive", "unpack it first (7z x)"}},
     Magic{257, "ustar"sv, {"a tar archive", "unpack it first (tar -xf)"}},
     Magic{0, "\x89PNG\r\n\x1a\n"sv, {"a PNG picture", kNeedsJson}},
+    Magic{0, "# tracer:"sv, {"ftrace text", kNeedsJson}},
     Magic{0, "\xff\xfe"sv, {"UTF-16 text", kToUtf8}},
     Magic{0, "\xfe\xff"sv, {"UTF-16 text", kToUtf8}},
     Magic{0, "SQLite format 3\0"sv, {"an SQLite database (an nsys export?)", kNeedsJson}},

@@ -17,29 +17,37 @@ namespace traceloom {
 // overlap that is none. A few nanoseconds a slice. Not thread-safe.
 class OverlapCheck {
  public:
-  // True when an earlier slice of the track ends within this one, after its start.
+  // True when an earlier slice of the track ends within this one, after its start. Of slices that
+  // start together the shorter ones are inside the longest, in whichever order they come.
   bool overlaps(std::uint32_t track, std::int64_t start_ns, std::int64_t duration_ns) {
     if (track >= tracks_.size()) tracks_.resize(track + 1);
     Track& on = tracks_[track];
-    if (on.round != round_ || start_ns < on.last_start_ns) on.ends.clear();
+    if (on.round != round_ || start_ns < on.last_start_ns) on.open.clear();
     on.round = round_;
     on.last_start_ns = start_ns;
-    while (!on.ends.empty() && on.ends.back() <= start_ns) on.ends.pop_back();
+    while (!on.open.empty() && on.open.back().end_ns <= start_ns) on.open.pop_back();
     std::int64_t end_ns = 0;
     if (__builtin_add_overflow(start_ns, duration_ns, &end_ns))
       end_ns = std::numeric_limits<std::int64_t>::max();
-    const bool overlaps = !on.ends.empty() && on.ends.back() < end_ns;
-    if (!overlaps) on.ends.push_back(end_ns);
+    auto place = on.open.end();
+    while (place != on.open.begin() && place[-1].end_ns < end_ns && place[-1].start_ns == start_ns)
+      --place;
+    const bool overlaps = place != on.open.begin() && place[-1].end_ns < end_ns;
+    if (!overlaps) on.open.insert(place, {start_ns, end_ns});
     return overlaps;
   }
   // From here on nothing is known of earlier slices.
   void forget() { ++round_; }
 
  private:
+  struct Slice {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+  };
   struct Track {
     std::uint64_t round = 0;
     std::int64_t last_start_ns = 0;
-    std::vector<std::int64_t> ends;  // of the slices around the last one, the innermost last
+    std::vector<Slice> open;  // that have not ended at the last start, the innermost last
   };
   std::vector<Track> tracks_;
   std::uint64_t round_ = 1;

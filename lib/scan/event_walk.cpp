@@ -14,6 +14,10 @@ bool is_scalar(char first) {
   return first != '"' && first != '{' && first != '[';
 }
 
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20;
+}
+
 bool is_number(std::string_view text) {
   std::size_t p = text.starts_with('-') ? 1 : 0;
   const auto digits = [&] {
@@ -81,6 +85,7 @@ std::size_t EventWalk::walk(std::size_t begin, Event& event) {
       if (value_end > size_) return kCut;
       token = tokens.next();
     } else if (is_scalar(first)) {
+      if (is_control(first)) return kMalformed;  // zero bytes that a crash has left in the file
       token = tokens.next();
       value_end = scalar_end(value, token);
       if (failed(value_end)) return value_end;

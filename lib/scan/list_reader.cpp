@@ -1,6 +1,7 @@
 #include "scan/list_reader.h"
 
 #include "base/error.h"
+#include "base/units.h"
 
 #include <utility>
 
@@ -14,6 +15,7 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
   scanner.start(text, offset, position, scanned.problems, behind, visitor.wanted_args());
   while (const Event* event = scanner.next()) {
     ++scanned.events;
+    scanned.has_phase |= event->phase != 0;
     visitor.visit(*scanned.result, file, *event);
   }
   visitor.finish_chunk(*scanned.result);
@@ -74,6 +76,7 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
   visitor_.recycle(std::move(scanned.result));
   problems_.add(scanned.problems);
   events_ += scanned.events;
+  has_phase_ |= scanned.has_phase;
   next_ = scanned.next;
   const std::string_view rest = text.substr(scanned.end_position);
   const std::uint64_t rest_offset = offset + scanned.end_position;
@@ -111,13 +114,31 @@ void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind beh
   }
 }
 
-FileEnd ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_problems) {
-  const bool cut = in_list_ && !carry_.empty();
-  if (cut) problems_.add(Problem::cut_event, carry_offset_);
-  parser_.finish(text_bytes, cut);
-  if (events_ == 0 && problems_.count(Problem::malformed_event) > 0)
+// Refuses a list of something else: of numbers, or of the results of another tool.
+void ListReader::check_events() const {
+  if (has_phase_) return;
+  if (events_ > 0)
+    throw Error(path_, "not a trace: nothing in the list has a phase (ph), as events have");
+  if (problems_.count(Problem::malformed_event) > 0)
     throw Error(path_, problems_.first_offset(Problem::malformed_event),
                 "not a trace: what stands in the event list is not JSON");
+  const bool other = problems_.count(Problem::not_an_object) > 0;
+  if (other || (!carry_.empty() && !carry_.starts_with('{')))
+    throw Error(path_, other ? problems_.first_offset(Problem::not_an_object) : carry_offset_,
+                "not a trace: what stands in the event list are no objects, as events are");
+}
+
+FileEnd ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source_problems) {
+  const bool cut = in_list_ && !carry_.empty();
+  if (cut) {
+    problems_.add(Problem::cut_event, carry_offset_);
+    const std::uint64_t lost = text_bytes - carry_offset_;
+    problems_.explain(Problem::cut_event,
+                      lost == 1 ? "1 byte is lost" : format_count(lost) + " bytes are lost");
+  }
+  parser_.finish(text_bytes, cut);
+  check_events();
+  if (events_ == 0) problems_.add(Problem::empty_trace, 0);
   problems_.add(parser_.problems());
   problems_.add(source_problems);
   return {parser_, problems_, events_, text_bytes};

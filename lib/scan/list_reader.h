@@ -23,6 +23,7 @@ struct ScannedText {
   std::unique_ptr<ChunkResult> result;
   ProblemCounts problems;
   std::uint64_t events = 0;
+  bool has_phase = false;  // one of the events
   ScanEnd end = ScanEnd::text;
   std::size_t end_position = 0;
   Position next = Position::first;
@@ -54,6 +55,7 @@ class ListReader {
   void stop_skipping(std::string_view text, std::uint64_t offset, Behind behind);
   void join(std::string_view text, Behind behind);
   void read_on(std::string_view text, std::uint64_t offset, Behind behind);
+  void check_events() const;
 
   FileVisitor& visitor_;
   std::size_t file_;
@@ -68,6 +70,7 @@ class ListReader {
   std::size_t scanned_carry_ = 0;  // how much of it has been scanned in vain
   ProblemCounts problems_;
   std::uint64_t events_ = 0;
+  bool has_phase_ = false;
 };
 
 }  // namespace traceloom

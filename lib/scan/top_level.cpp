@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace traceloom {
 namespace {
 
@@ -19,6 +22,17 @@ std::size_t count_spaces(std::string_view text) {
   std::size_t count = 0;
   while (count < text.size() && is_space(text[count])) ++count;
   return count;
+}
+
+// ", whose keys are "a" and "b"": what the file is instead, for whoever knows its producer.
+std::string shown_keys(const std::vector<TopLevelEntry>& entries) {
+  constexpr std::size_t kMostShown = 4;
+  constexpr std::size_t kLongestShown = 40;
+  std::string shown;
+  for (std::size_t i = 0; i < std::min(entries.size(), kMostShown); ++i)
+    shown += (i == 0 ? ", whose keys are " : ", ") +
+             json_string(std::string_view(entries[i].key).substr(0, kLongestShown));
+  return entries.size() > kMostShown ? shown + ", ..." : shown;
 }
 
 std::string_view kind_of_value(char first) {
@@ -240,14 +254,15 @@ void TopLevelParser::resume(std::uint64_t offset) {
 void TopLevelParser::finish(std::uint64_t offset, bool cut_inside_event) {
   offset_ = offset;
   if (state_ == State::before) fail("the file holds nothing but white space");
-  if (state_ == State::in_list && !cut_inside_event)
-    problems_.add(is_object_ ? Problem::cut_object : Problem::missing_bracket, offset_);
-  if (state_ == State::members && had_list_) problems_.add(Problem::cut_object, offset_);
+  if (state_ == State::in_list && !is_object_ && !cut_inside_event)
+    problems_.add(Problem::missing_bracket, offset_);
+  const bool in_object = state_ == State::members || (state_ == State::in_list && is_object_);
+  if (in_object && had_list_) problems_.add(Problem::cut_object, offset_);
   if (had_list_) return;
   if (state_ == State::members) fail("the file is cut before its events begin");
   if (!not_a_list_.empty())
     throw Error(path_, fmt::format("not a trace: traceEvents is {}, not a list", not_a_list_));
-  throw Error(path_, "not a trace: no traceEvents in the object");
+  throw Error(path_, "not a trace: no traceEvents in the object" + shown_keys(entries_));
 }
 
 std::string_view TopLevelParser::value(std::string_view key) const {

@@ -14,6 +14,9 @@ namespace traceloom {
 namespace {
 
 constexpr std::int64_t kDayNs = std::int64_t{86'400} * 1'000'000'000;
+// Clocks that differ by 50 ppm part by 30 ms in that time, and Composer takes the sync of a cycle
+// when the cycle begins.
+constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
 constexpr std::int64_t kWideNs = 1'000'000;
 constexpr std::int64_t kFarthestNs = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostNamed = 8;
@@ -55,7 +58,7 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
   const CommonTimes events = common_times(starts, times);
   if (!starts.empty() && is_unix_time(events.first_ns) == is_unix_time(sync_ns))
     from_events_ns = distance(sync_ns, events.first_ns, events.last_ns);
-  if (from_events_ns > kDayNs) {
+  if (from_events_ns > kFarFromEventsNs) {
     clock.problems.add(Problem::far_sync, 0);
     clock.problems.explain(Problem::far_sync,
                            fmt::format("{} from its events", format_duration(from_events_ns)));
@@ -93,7 +96,7 @@ std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
   return ranks;
 }
 
-// "2, 5-7" of the ranks below `world_size` that are not there.
+// "2, 5-7": the ranks below `world_size` that are not there.
 std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t world_size) {
   std::string words;
   std::size_t named = 0;
@@ -112,24 +115,42 @@ std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t worl
     next = rank + 1;
   }
   name(next, world_size - 1);
-  return fmt::format("{} of {}", words, world_size);
+  return words;
 }
 
-void check_world(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
-                 std::vector<FileClock>& clocks) {
-  const auto names_it = [](const FileEvidence& file) { return file.world_size.has_value(); };
-  const auto first = std::find_if(evidence.begin(), evidence.end(), names_it);
-  if (first == evidence.end()) return;
-  const std::int64_t world_size = *first->world_size;
-  for (std::size_t i = 0; i < evidence.size(); ++i)
-    if (evidence[i].world_size && *evidence[i].world_size != world_size)
+// The number of the first file that names the size of the world, or of files; whoever names another
+// size is told.
+std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence,
+                              std::vector<FileClock>& clocks) {
+  std::size_t first = evidence.size();
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    if (!evidence[i].world_size) continue;
+    if (first == evidence.size()) first = i;
+    if (evidence[i].world_size != evidence[first].world_size)
       clocks[i].problems.add(Problem::world_size_disagrees, 0);
+  }
+  return first;
+}
+
+// Without a world size only the ranks below the highest one can be known to be missing, and not
+// those of whoever chose the ranks himself (RANK=path).
+void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
+                   std::vector<FileClock>& clocks) {
+  const std::size_t teller = check_world_sizes(evidence, clocks);
+  const bool names_size = teller < evidence.size();
+  const bool is_chosen = std::any_of(ranks.begin(), ranks.end(), [](const FileRank& file) {
+    return file.source == RankSource::argument;
+  });
   const std::set<std::int64_t> known = ranks_of(ranks);
-  const std::int64_t found = std::distance(known.begin(), known.lower_bound(world_size));
-  if (evidence.size() < 2 || world_size <= found) return;
-  ProblemCounts& problems = clocks[static_cast<std::size_t>(first - evidence.begin())].problems;
-  problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(world_size - found));
-  problems.explain(Problem::missing_rank, missing_words(known, world_size));
+  if (ranks.size() < 2 || known.empty() || (is_chosen && !names_size)) return;
+  const std::int64_t size = names_size ? *evidence[teller].world_size : *known.rbegin() + 1;
+  const std::int64_t found = std::distance(known.begin(), known.lower_bound(size));
+  if (size <= found) return;
+  const std::string words = missing_words(known, size);
+  ProblemCounts& problems = clocks[names_size ? teller : 0].problems;
+  problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(size - found));
+  problems.explain(Problem::missing_rank,
+                   names_size ? fmt::format("{} of {}", words, size) : words);
 }
 
 }  // namespace
@@ -142,7 +163,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
     check_sync(facts[i], starts[i], clocks[i]);
   }
   check_errors(clocks);
-  check_world(evidence, ranks, clocks);
+  check_missing(evidence, ranks, clocks);
 }
 
 }  // namespace traceloom

@@ -12,16 +12,14 @@
 namespace traceloom {
 
 // Counted into FileClock::problems, one entry an input in each vector:
-//   sync_conflict          a clock sync of another value than the one that is used, which is the
-//   first far_sync               a sync more than a day from the file's events, or from the
-//   reference's
-//                          sync of the same cycle: of another run
-//   wide_sync              ranks may be more than a millisecond apart in their cycle; on the first
-//   file
-//                          of which that is so
-//   world_size_disagrees   another world size than the first file that names one
-//   missing_rank           a rank of that world that no file is of; on that first file, and not for
-//                          one file alone
+// - sync_conflict: a clock sync of another value than the one that is used, which is the first.
+// - far_sync: a sync more than ten minutes from the file's events, or more than a day from the
+//   reference's sync of the same cycle: of another run.
+// - wide_sync: ranks may be more than a millisecond apart in their cycle; of the first such file.
+// - world_size_disagrees: another world size than the first file that names one.
+// - missing_rank: a rank of that world that no file is of; on that first file. When no file names
+//   a world size and no rank was chosen by RANK=path: a rank below the highest one; on the first
+//   file. Not when there is but one file.
 void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
                   const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
                   std::vector<FileClock>& clocks);

@@ -65,6 +65,10 @@ std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evi
       file->source = claim.source;
     } else if (file->rank != *claim.rank && file->source != RankSource::argument) {
       file->problems.add(Problem::rank_disagrees, 0);
+      file->problems.explain(
+          Problem::rank_disagrees,
+          fmt::format("{} by {}, not {} by {}", file->rank, to_string(file->source), *claim.rank,
+                      to_string(claim.source)));
     }
   }
   return file;

@@ -134,6 +134,7 @@ TEST_CASE("open: names what is no JSON text, and the way out") {
   CHECK(refusal_of("\x89PNG\r\n\x1a\n") == "is a PNG picture; Chrome JSON traces are needed");
   CHECK(refusal_of("SQLite format 3\0"s) ==
         "is an SQLite database (an nsys export?); Chrome JSON traces are needed");
+  CHECK(refusal_of("# tracer: nop\n") == "is ftrace text; Chrome JSON traces are needed");
   CHECK(refusal_of("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
         "is a git-lfs pointer, not the file itself; fetch the file first (git lfs pull)");
   CHECK(

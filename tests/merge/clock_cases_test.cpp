@@ -241,7 +241,8 @@ TEST_CASE("format case 48: a rank that two sources tell differently is the stron
       {"rank3.json",
        TraceText().composer_rank(2, "1795202302559745").x("a", 1'795'202'302'559'750, 5).array()}};
   CHECK(shown(merge_texts(files)) == Lines{"2:a@1795202302559750000"});
-  CHECK(summary_of(files).files[0].problems.count(Problem::rank_disagrees) == 1);
+  CHECK(summary_of(files).files[0].problems.explanation(Problem::rank_disagrees) ==
+        "2 by global_rank event, not 3 by file name");
 }
 
 TEST_CASE("format case 49: a rank without a clock beside others that have one is refused") {

@@ -226,6 +226,10 @@ TEST_CASE("format case 54: what is deep, long or many is taken, with bounded mem
   const std::string name(5'000'000, 'n');
   CHECK(MergedCase(R"([{"ph":"i","ts":0,"pid":1,"tid":7,"name":")" + name + "\"}]").events() ==
         Texts{R"({"ph":"i","ts":0,"pid":0,"tid":7,"name":")" + name + "\"}"});
+  std::string keys;
+  for (int key = 0; key < 3000; ++key) keys += fmt::format(R"(,"key {0}":{0})", key);
+  CHECK(MergedCase(R"([{"ph":"i","ts":0,"pid":1,"tid":7)" + keys + "}]").events() ==
+        Texts{R"({"ph":"i","ts":0,"pid":0,"tid":7)" + keys + "}"});
   std::string threads = "[";
   for (int tid = 1; tid <= 20'000; ++tid)
     threads += fmt::format(R"({{"ph":"i","ts":0,"pid":1,"tid":{}}},)", tid);

@@ -24,3 +24,15 @@ TEST_CASE("overlap_check: nothing is claimed of slices out of order, or of those
   check.forget();
   CHECK_FALSE(check.overlaps(3, 51, 10));
 }
+
+TEST_CASE("overlap_check: children that stand before the parent they start with are inside it") {
+  OverlapCheck check;
+  CHECK_FALSE(check.overlaps(0, 0, 100));
+  CHECK_FALSE(check.overlaps(0, 10, 5));
+  CHECK_FALSE(check.overlaps(0, 10, 20));
+  CHECK_FALSE(check.overlaps(0, 10, 10));
+  CHECK(check.overlaps(0, 10, 91));  // beyond the end of the one around all of them
+  CHECK_FALSE(check.overlaps(0, 12, 3));
+  CHECK(check.overlaps(0, 14, 7));  // beyond the end of two of the children
+  CHECK_FALSE(check.overlaps(0, 30, 70));
+}

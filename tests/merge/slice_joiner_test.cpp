@@ -148,18 +148,6 @@ TEST_CASE("slice_joiner: what stays open ends with its file, and says so") {
   CHECK(summary.events == 3);
 }
 
-TEST_CASE("slice_joiner: an open B of one cycle takes nothing of the next one") {
-  const std::string first = R"([{"ph":"B","name":"step","ts":10,"pid":1,"tid":7},
-                                {"ph":"i","ts":20,"pid":1,"tid":7}])";
-  const std::string second = R"([{"ph":"E","name":"step","ts":100,"pid":1,"tid":7},
-                                 {"ph":"E","ts":101,"pid":1,"tid":7},
-                                 {"ph":"i","ts":120,"pid":1,"tid":7}])";
-  CHECK(events_in(merge_texts({{"ep0-ba1-rank0.json", first}, {"ep0-ba2-rank0.json", second}})) ==
-        Texts{R"({"ph":"i","ts":10,"pid":0,"tid":7})",
-              R"({"ph":"X","name":"step","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})",
-              R"({"ph":"i","ts":110,"pid":0,"tid":7})"});
-}
-
 TEST_CASE("slice_joiner: a merge of a merge leaves joined slices as they are") {
   const std::string trace =
       TraceText().b("a", 1).b("b", 1).e("b", 2).e("a", 3).b("open", 4).i("end", 9).array();

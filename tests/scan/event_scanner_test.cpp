@@ -109,6 +109,14 @@ TEST_CASE("event_scanner: goes on behind an event that is not JSON") {
   CHECK(result.end == ScanEnd::array);
 }
 
+TEST_CASE("event_scanner: takes zero bytes that a crash has left for no value") {
+  const std::string hole = R"({"name":"a","pid": )" + std::string(9000, '\0');
+  const Scanned result = scan(R"({"name":"a"},)" + hole + R"(:"c"},{"name":"b"}])");
+  CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"b"})"});
+  CHECK(result.problems.count(Problem::malformed_event) == 1);
+  CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
+}
+
 TEST_CASE("event_scanner: finds the end of the list behind a last event that is not JSON") {
   const Scanned result = scan(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"} ], "k": [1]})~");
   CHECK(result.events == Strings{R"({"name":"a"})"});

@@ -106,6 +106,7 @@ inline FoundFile scan_whole(const std::string& text, const std::string& path = "
     }
     if (cut) problems.add(Problem::cut_event, at);
     parser.finish(text.size(), cut);
+    if (found.event_count == 0) problems.add(Problem::empty_trace, 0);
   } catch (const Error& error) {
     found.error = error.what();
     return found;

@@ -168,7 +168,7 @@ TEST_CASE("scan_files: the border of a chunk inside a string, right at an escape
   for (std::size_t shift = 0; shift < 8; ++shift) {
     std::string text = "[" + std::string(kChunkBytes - 40 - shift, ' ') + R"({"zz":")";
     for (int i = 0; i < 12; ++i) text += R"(a\"\\)";
-    text += R"("},{"zz":"\\"},{"name":"\""}])";
+    text += R"("},{"zz":"\\"},{"name":"\"","ph":"X"}])";
     REQUIRE(text.size() > kChunkBytes);
     check_text(text);
     CHECK(scan_text(text).event_count == 3);
@@ -176,7 +176,7 @@ TEST_CASE("scan_files: the border of a chunk inside a string, right at an escape
 }
 
 TEST_CASE("scan_files: white space larger than chunks between events") {
-  std::string text = R"([{"name":"a"})" + std::string(2 * kChunkBytes, '\n') + R"(,{"name":"b"})" +
+  std::string text = R"([{"ph":"X"})" + std::string(2 * kChunkBytes, '\n') + R"(,{"name":"b"})" +
                      std::string(kChunkBytes, ' ') + "," + std::string(kChunkBytes, ' ');
   check_text(text);
   CHECK(scan_text(text).event_count == 2);
@@ -187,7 +187,7 @@ TEST_CASE("scan_files: white space larger than chunks between events") {
 
 TEST_CASE("scan_files: many lists one behind the other") {
   std::string text;
-  while (text.size() < 2 * kChunkBytes + 1000) text += R"([{"name":"a"},{"name":"b","ts":1}])";
+  while (text.size() < 2 * kChunkBytes + 1000) text += R"([{"name":"a"},{"ph":"X","ts":1}])";
   check_text(text);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("scan_files: a visitor that does not care for broken files stops at th
   const TemporaryFolder folder;
   Strict visitor(2);
   CHECK_THROWS_WITH_AS(
-      scan_files({folder.write("a", "[1]"), folder.write("b", "x")}, visitor, {}),
+      scan_files({folder.write("a", "[]"), folder.write("b", "x")}, visitor, {}),
       (folder.path("b") + ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {")
           .c_str(),
       Error);

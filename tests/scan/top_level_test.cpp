@@ -151,6 +151,10 @@ TEST_CASE("top_level: counts what is missing at the end") {
   parser.feed("[");
   parser.finish(10, true);
   CHECK(parser.problems().empty());
+  TopLevelParser object("t.json");
+  object.feed("{\"traceEvents\":[");
+  object.finish(20, true);  // the keys behind the events are lost, too
+  CHECK(object.problems().kinds() == std::vector<Problem>{Problem::cut_object});
 }
 
 TEST_CASE("top_level: takes commas that are too many between members") {
@@ -174,7 +178,11 @@ TEST_CASE("top_level: says why a text is no trace, and where") {
   CHECK(error_of("hello") ==
         "t.json: byte 0: not a trace: the text is not JSON; a trace starts with [ or {");
   CHECK(error_of("{}") == "t.json: not a trace: no traceEvents in the object");
-  CHECK(error_of(R"({"a":1})") == "t.json: not a trace: no traceEvents in the object");
+  CHECK(error_of(R"({"a":1})") ==
+        "t.json: not a trace: no traceEvents in the object, whose keys are \"a\"");
+  CHECK(
+      error_of(R"({"a":1,"b":2,"\n":3,"d":4,"e":5})") ==
+      R"(t.json: not a trace: no traceEvents in the object, whose keys are "a", "b", "\n", "d", ...)");
   CHECK(error_of(R"({"traceEvents":{}})") ==
         "t.json: not a trace: traceEvents is an object, not a list");
   CHECK(error_of(R"({"traceEvents":null})") ==

@@ -14,6 +14,7 @@ constexpr std::int64_t kDayUs = std::int64_t{86'400} * 1'000'000;
 struct File {
   FileEvidence evidence = {};
   StartTimes starts = {};
+  std::optional<std::int64_t> chosen_rank = {};  // RANK=path
 };
 
 File composer(std::int64_t rank, std::int64_t sync_us, std::int64_t first_us,
@@ -40,7 +41,7 @@ std::vector<std::string> said(const std::vector<File>& files, Problem problem) {
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
   for (const File& file : files) {
-    inputs.push_back({"f" + std::to_string(inputs.size()), std::nullopt});
+    inputs.push_back({"f" + std::to_string(inputs.size()), file.chosen_rank});
     evidence.push_back(file.evidence);
     starts.push_back(file.starts);
   }
@@ -69,12 +70,13 @@ TEST_CASE("clock_checks: a second sync is named beside the one that is used") {
   CHECK(said({composer(0, kNowUs, kNowUs, kNowUs)}, Problem::sync_conflict) == Words{""});
 }
 
-TEST_CASE("clock_checks: a sync is of the run if it is within a day of its events") {
+TEST_CASE("clock_checks: a sync is of the run if it is within ten minutes of its events") {
+  constexpr std::int64_t kTenMinutesUs = 600'000'000;
   const auto at = [](std::int64_t sync_us) { return composer(0, sync_us, kNowUs, kNowUs + 60); };
-  CHECK(said({at(kNowUs - kDayUs)}, Problem::far_sync) == Words{""});
-  CHECK(said({at(kNowUs + 60 + kDayUs)}, Problem::far_sync) == Words{""});
-  CHECK(said({at(kNowUs - kDayUs - 5)}, Problem::far_sync) ==
-        Words{"1 86,400.000 s from its events"});
+  CHECK(said({at(kNowUs - kTenMinutesUs)}, Problem::far_sync) == Words{""});
+  CHECK(said({at(kNowUs + 60 + kTenMinutesUs)}, Problem::far_sync) == Words{""});
+  CHECK(said({at(kNowUs - kTenMinutesUs - 5)}, Problem::far_sync) ==
+        Words{"1 600.000 s from its events"});
   CHECK(said({at(kNowUs + 2 * kDayUs)}, Problem::far_sync) ==
         Words{"1 172,800.000 s from its events"});
   SUBCASE("on the clock of its base") {
@@ -127,10 +129,17 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
   std::vector<File> even;
   for (std::int64_t rank = 0; rank < 40; rank += 2) even.push_back(of_world(rank, 40));
   CHECK(said(even, Problem::missing_rank)[0] == "20 1, 3, 5, 7, 9, 11, 13, 15, ... of 40");
-  SUBCASE("but not for one file alone, nor where nothing is known") {
+  SUBCASE("but not for one file alone") {
     CHECK(said({of_world(0, 8)}, Problem::missing_rank) == Words{""});
-    CHECK(said({composer(0, kNowUs, kNowUs, kNowUs), composer(2, kNowUs, kNowUs, kNowUs)},
-               Problem::missing_rank) == Words{"", ""});
+    CHECK(said({composer(5, kNowUs, kNowUs, kNowUs)}, Problem::missing_rank) == Words{""});
+  }
+  SUBCASE("where no file names the world, those below the highest rank") {
+    const auto rank = [](std::int64_t number) { return composer(number, kNowUs, kNowUs, kNowUs); };
+    CHECK(said({rank(1), rank(5)}, Problem::missing_rank) == Words{"4 0, 2-4", ""});
+    CHECK(said({rank(1), rank(0)}, Problem::missing_rank) == Words{"", ""});
+    File chosen = rank(1);
+    chosen.chosen_rank = 7;
+    CHECK(said({rank(1), chosen}, Problem::missing_rank) == Words{"", ""});
   }
   SUBCASE("a merged file has all its ranks, and a rank beyond the world fills no gap") {
     File merged = composer(0, kNowUs, kNowUs, kNowUs);

@@ -30,7 +30,7 @@ TEST_CASE("report_problems: one line a kind with place or count; loss is a warni
         "trace-stats: rank0.json: 52 × end event (E) without a begin event (B); dropped "
         "(first at byte 120)\n"
         "trace-stats: rank0.json: nothing tells the rank; taken from the position among the "
-        "inputs\n"
+        "inputs; RANK=path names it\n"
         "trace-stats: rank0.json: 2 × more than one clock sync; the first was used\n");
 }
 
