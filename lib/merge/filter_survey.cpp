@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +21,7 @@ struct FilterSurveyVisitor::Chunk : ChunkResult {
   std::string scratch;
   GpuRowFinder gpu_rows;
 
-  void add_flow(const Event& event, std::int64_t ns, const std::optional<std::string>& gpu) {
+  void add_flow(const Event& event, std::int64_t ns, std::optional<std::string_view> gpu) {
     track_key(event.text(Key::pid), event.text(Key::tid), scratch);
     if (gpu) add_gpu(scratch, *gpu);
     facts.places.push_back({ns, facts.tracks.intern(scratch), binds_to_next_slice(event)});
@@ -37,7 +38,7 @@ void FilterSurveyVisitor::visit(ChunkResult& result, std::size_t file, const Eve
   Chunk& chunk = static_cast<Chunk&>(result);
   survey_.visit(*chunk.survey, file, event);
   const bool is_flow = is_flow_phase(event.phase);
-  std::optional<std::string> gpu;
+  std::optional<std::string_view> gpu;
   if (is_flow || event.phase == 'X') gpu = chunk.gpu_rows.find(event);
   if (!is_flow && !looks_for_steps_) return;
   const EventTiming timing = time_event(event, chunk.ignored);

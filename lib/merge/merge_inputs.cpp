@@ -116,6 +116,8 @@ FailureHandler MergeInputs::failure_handler() {
   failed_.clear();
   left_out_.clear();
   return [this](std::size_t file, const Error& error) {
+    if (!options_.keep_going && options_.inputs.size() > 1)
+      throw with_advice(error, "--keep-going leaves it out");
     if (!options_.keep_going) throw error;
     failed_.insert(file);
     left_out_.push_back({options_.inputs[file].path, error.what()});

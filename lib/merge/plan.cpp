@@ -168,6 +168,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     file.rank = ranks[i];
     file.clock = clocks.clocks[i];
     file.times = file.clock.times.since(origin_ns);
+    file.matches_names = !surveys[i].evidence.rank_marks.empty();
     file.async_scope = async_scope(surveys[i], ranks[i], options.pids);
     file.frames.begin = frame_begin;
     frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;

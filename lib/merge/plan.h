@@ -48,6 +48,7 @@ struct FilePlan {
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};
   bool keeps_subtraces = false;  // embedded traces, which need no other times than they have
   AsyncScope async_scope = AsyncScope::process;
+  bool matches_names = false;                   // see BeginEndPairer::match_names()
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};

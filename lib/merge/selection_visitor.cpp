@@ -80,7 +80,9 @@ struct SelectionVisitor::CurrentFile {
             {.pair = [&visitor, file](const BeginEndPair& pair) { visitor.add_pair(file, pair); },
              .stray_end = {},
              .open_begin = [&visitor,
-                            file](const OpenBegin& begin) { visitor.add_open(file, begin); }}) {}
+                            file](const OpenBegin& begin) { visitor.add_open(file, begin); }}) {
+    if (visitor.plan_.files[file].matches_names) pairer.match_names();
+  }
 
   BeginEndPairer pairer;
   LinkedEvents linked;
@@ -219,7 +221,7 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   const bool kept = is_accepted(pair.begin_payload) && filter_.is_long_enough(pair.duration_ns());
   const FlowSlice slice{pair.start_ns, pair.end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
-  count(file, row, kept, plan_.keeps_begin_end && pair.start_ns != pair.end_ns ? 2 : 1);
+  count(file, row, kept, plan_.keeps_begin_end && !pair.has_to_be_joined() ? 2 : 1);
   if (!plan_.keeps_begin_end) return;
   selection_.linked[file].add(pair.begin_offset, kept);
   selection_.linked[file].add(pair.end_offset, kept);

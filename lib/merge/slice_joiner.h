@@ -32,6 +32,8 @@ class SliceJoiner {
 
   // A pair that does not last `least_ns` is dropped.
   explicit SliceJoiner(std::int64_t least_ns = 0, std::size_t max_bytes = kMaxBytes);
+  // See BeginEndPairer::match_names().
+  void match_names() { pairer_.match_names(); }
   SliceJoiner(const SliceJoiner&) = delete;
   SliceJoiner& operator=(const SliceJoiner&) = delete;
 

@@ -271,12 +271,13 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
       pairers_[file] = std::make_unique<BeginEndPairer>(BeginEndHandlers{
           .pair =
               [&survey](const BeginEndPair& pair) {
-                if (pair.start_ns != pair.end_ns) return;
+                if (!pair.has_to_be_joined()) return;
                 survey.joined_halves.push_back(pair.begin_offset);
                 survey.joined_halves.push_back(pair.end_offset);
               },
           .open_begin =
               [&survey](const OpenBegin& begin) { survey.joined_halves.push_back(begin.offset); }});
+    if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
     pairers_[file]->take(chunk.begin_ends);
   }
   survey.events += chunk.events;

@@ -102,7 +102,10 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   last_ns_ = std::max(last_ns_, chunk.state.last_ns);
   blocks_->take(chunk.state.block);
   if (chunk.state.halves.empty()) return;
-  if (!slices_) slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
+  if (!slices_) {
+    slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
+    if (plan_.files[file].matches_names) slices_->match_names();
+  }
   slices_->take(chunk.state.halves);
   take_joined(file);
 }

@@ -149,9 +149,17 @@ void BeginEndPairer::open(const Record& begin) {
   chains_[chain] = index;
 }
 
+// In open_.
+std::uint32_t BeginEndPairer::begin_of(const Record& end) {
+  if (end.name != kNoText) {
+    const std::uint32_t of_name = chains_[chain_of(end)];
+    if (of_name != kNone || matches_names_) return of_name;
+  }
+  return tracks_[end.track].innermost;
+}
+
 void BeginEndPairer::close(const Record& end) {
-  const std::uint32_t index =
-      end.name == kNoText ? tracks_[end.track].innermost : chains_[chain_of(end)];
+  const std::uint32_t index = begin_of(end);
   // Only an event that came too late to be sorted can end before what it would close began.
   if (index == kNone || open_[index].begin.start_ns > end.start_ns) {
     problems_.add(Problem::end_without_begin, end.offset);
@@ -163,7 +171,7 @@ void BeginEndPairer::close(const Record& end) {
   if (handlers_.pair)
     handlers_.pair({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns,
                     begin.offset, end.offset, begin.payload, end.payload,
-                    same_start_outer(open_[index])});
+                    same_start_outer(open_[index]), end.name != kNoText && end.name != begin.name});
   unlink(index);
 }
 

@@ -9,10 +9,10 @@
 //   drop(pairer.orphan_ends());
 //
 // The rule: the events of a track, a (pid, tid), are stably sorted by time. An E closes the
-// innermost open B of its own name, or the innermost open B when it has no name; an E that finds
-// none is an orphan (Composer >= 0.6 writes those), and a B that is never closed is no span. Names
-// are compared, not only nested, because pairing by nesting alone lets every orphan close somebody
-// else's B.
+// innermost open B of its own name; when there is none, or it has no name, the innermost open B, as
+// chrome://tracing does; an E that finds none is an orphan, and a B that is never closed is no
+// span. Composer (0.6 and later) writes ends without begins, each of which would close somebody
+// else's B: in its files an E closes a B of its own name or none (match_names()).
 #pragma once
 
 #include "base/problems.h"
@@ -73,6 +73,11 @@ struct BeginEndPair {
   std::uint32_t end_payload;
   // Of the B around this one, if it is open still and starts at the same time.
   std::uint32_t same_start_outer;
+  bool names_differ;
+
+  // Perfetto takes both kinds apart: at one time it looks at ends first, and an E of another name
+  // closes nothing there.
+  bool has_to_be_joined() const { return start_ns == end_ns || names_differ; }
 
   // What does not fit (584 years) is cut to what does.
   std::int64_t duration_ns() const;
@@ -107,6 +112,9 @@ class BeginEndPairer {
   explicit BeginEndPairer(BeginEndHandlers handlers = {},
                           std::size_t reorder_records = kReorderRecords)
       : handlers_(std::move(handlers)), reorder_records_(reorder_records) {}
+
+  // From now on an E of another name closes nothing: once the file has turned out to be Composer's.
+  void match_names() { matches_names_ = true; }
 
   // `payloads`: one for each record of the batch, or none.
   void take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads = {});
@@ -154,11 +162,13 @@ class BeginEndPairer {
   void release(std::size_t count);
   void open(const Record& begin);
   void close(const Record& end);
+  std::uint32_t begin_of(const Record& end);
   std::uint32_t same_start_outer(const Open& open) const;
   void unlink(std::uint32_t index);
 
   BeginEndHandlers handlers_;
   std::size_t reorder_records_;
+  bool matches_names_ = false;
   ProblemCounts problems_;
   std::vector<std::uint64_t> orphan_ends_;
 

@@ -32,6 +32,7 @@ class SpanCollector::PairReader {
                  .open_begin = {}}) {}
 
   void take(const BeginEndBatch& batch) {
+    if (!collector_.files_[file_].evidence.rank_marks.empty()) pairer_.match_names();
     pairer_.take(batch);
     collector_.pair_table_.commit();
   }

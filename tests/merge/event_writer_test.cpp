@@ -173,7 +173,7 @@ TEST_CASE("event_writer: leaves out what has no usable time or no phase") {
 TEST_CASE("event_writer: leaves out stray end events, and only those") {
   const std::string list = R"([{"ph":"E","ts":1,"pid":1,"tid":7,"name":"a"},
                                {"ph":"B","ts":2,"pid":1,"tid":7,"name":"a"},
-                               {"ph":"E","ts":3,"pid":1,"tid":7,"name":"b"},
+                               {"ph":"E","ts":3,"pid":1,"tid":8,"name":"b"},
                                {"ph":"E","ts":4,"pid":1,"tid":7,"name":"a"}])";
   CHECK(Writing({{list, 3}}, true).write().events ==
         Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",

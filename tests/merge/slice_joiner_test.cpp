@@ -134,7 +134,7 @@ TEST_CASE("slice_joiner: what stays open ends with its file, and says so") {
   const std::string list = R"([{"ph":"B","name":"a","ts":10,"pid":1,"tid":7},
                                {"ph":"B","name":"b","ts":10,"pid":1,"tid":7},
                                {"ph":"X","name":"x","ts":12,"dur":8,"pid":1,"tid":7},
-                               {"ph":"E","name":"stray","ts":15,"pid":1,"tid":7}])";
+                               {"ph":"E","name":"stray","ts":15,"pid":1,"tid":8}])";
   const Texts expected{
       R"({"ph":"X","name":"x","ts":2,"dur":8,"pid":0,"tid":7})",
       R"({"ph":"X","name":"a","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})",

@@ -125,6 +125,10 @@ std::string order_group(const Json& written) {
   return {};
 }
 
+std::string key_of(const Json& event, std::int64_t start_ns) {
+  return text_of(event, "name") + " " + std::to_string(start_ns);
+}
+
 // How far apart two events that change places may be.
 constexpr std::size_t kWindow = 30'000;
 
@@ -149,36 +153,58 @@ std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::in
   return std::nullopt;
 }
 
-void CheckedMerge::match_events() {
-  std::multimap<std::string, const Json*> unclosed;  // by name and time
-  const auto key_of = [](const Json& event, std::int64_t start_ns) {
-    return text_of(event, "name") + " " + std::to_string(start_ns);
-  };
+// By name and time. A slice of the output that no input has as such was a B, and an E where it is
+// closed.
+std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
+  std::multiset<std::string> slices;
+  for (std::size_t file = 0; file < inputs_.size(); ++file)
+    for (const Json& event : events_of(inputs_[file]))
+      if (event.kind == Json::Kind::object && text_of(event, "ph") == "X")
+        slices.insert(key_of(event, start_of(file, event)));
+  std::multimap<std::string, const Json*> joined;
   for (const Json& event : events_of(output_)) {
-    if (event.find("unclosed") != nullptr)
-      unclosed.emplace(key_of(event, ns_of(event, "ts")), &event);
-    else if (text_of(event, "ph") != "M")
-      written_.push_back(&event);
+    const std::string phase = text_of(event, "ph");
+    if (phase == "M") continue;
+    const std::string key = key_of(event, ns_of(event, "ts"));
+    const auto slice = phase == "X" ? slices.find(key) : slices.end();
+    if (phase == "X" && (slice == slices.end() || event.find("unclosed") != nullptr)) {
+      joined.emplace(key, &event);
+      continue;
+    }
+    written_.push_back(&event);
+    if (slice != slices.end()) slices.erase(slice);
   }
+  return joined;
+}
+
+std::int64_t CheckedMerge::start_of(std::size_t file, const Json& event) const {
+  return summary_.files[file].clock.times.since(base_ns_).mapped_or_same(ns_of(event, "ts"));
+}
+
+void CheckedMerge::match_events() {
+  std::multimap<std::string, const Json*> joined = take_joined();
   taken_.resize(written_.size());
   std::size_t due = 0;
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
     const std::vector<Json>& events = events_of(inputs_[file]);
-    const TimeMap times = summary_.files[file].clock.times.since(base_ns_);
     for (std::size_t index = 0; index < events.size(); ++index) {
       const Json& event = events[index];
       if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
       if (text_of(event, "ph") == "M") continue;
-      const std::int64_t start_ns = times.mapped_or_same(ns_of(event, "ts"));
+      const std::int64_t start_ns = start_of(file, event);
       if (const std::optional<std::size_t> at = find_written(event, start_ns, due)) {
         matches_.push_back({file, index, &event, written_[*at]});
         taken_[*at] = true;
         ++due;
       } else if (text_of(event, "ph") == "E") {
         ++left_out_[file];
-      } else if (const auto open = unclosed.find(key_of(event, start_ns)); open != unclosed.end()) {
-        matches_.push_back({file, index, &event, open->second});
-        unclosed.erase(open);
+      } else if (const auto slice = joined.find(key_of(event, start_ns)); slice != joined.end()) {
+        matches_.push_back({file, index, &event, slice->second});
+        if (slice->second->find("unclosed") == nullptr) {
+          ++joined_pairs_;
+          --left_out_[file];  // for its E
+        }
+        joined.erase(slice);
       } else {
         faults_.push_back(fmt::format("event {} of file {} is not where it should be: {}", index,
                                       file, canonical_text(event)));
@@ -186,7 +212,7 @@ void CheckedMerge::match_events() {
       }
     }
   }
-  if (due != written_.size() || !unclosed.empty())
+  if (due != written_.size() || !joined.empty())
     faults_.push_back("the output has events that no input has");
   for (std::size_t file = 0; file < inputs_.size(); ++file)
     if (left_out_[file] != summary_.files[file].problems.count(Problem::end_without_begin))

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,9 +39,13 @@ class CheckedMerge {
   std::int64_t base_ns() const { return base_ns_; }
   // End events without a begin that the merge has left out of the file.
   std::size_t left_out(std::size_t file) const { return left_out_[file]; }
+  // Of B and E that had to become one slice all the same.
+  std::int64_t joined_pairs() const { return joined_pairs_; }
 
  private:
   void match_events();
+  std::multimap<std::string, const oracle::Json*> take_joined();
+  std::int64_t start_of(std::size_t file, const oracle::Json& event) const;
   std::optional<std::size_t> find_written(const oracle::Json& event, std::int64_t start_ns,
                                           std::size_t due) const;
   void check_times();
@@ -57,6 +62,7 @@ class CheckedMerge {
   std::vector<bool> taken_;                   // which of them have been matched
   std::vector<EventMatch> matches_;
   std::vector<std::size_t> left_out_;
+  std::int64_t joined_pairs_ = 0;
   std::vector<std::string> faults_;
 };
 

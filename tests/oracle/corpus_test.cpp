@@ -3,6 +3,7 @@
 #include "oracle/exact_time.h"
 #include "oracle/json_value.h"
 #include "oracle/oracle.h"
+#include "support/pairing_facts.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ TEST_CASE("corpus: spans of real traces are those of the reference facts") {
       CHECK(static_cast<std::int64_t>(totals.size()) == number(*complete, "names"));
       check_table(*complete->find("top20_by_total"), totals, tolerance_ns);
     }
-    if (const Json* pairs = facts.find("be_named")) {
+    if (const Json* pairs = traceloom::pairing_facts(facts, input.text)) {
       check_table(*pairs->find("top20_by_total"), total_by_name(found, 'B'), tolerance_ns);
       CHECK(static_cast<std::int64_t>(found.orphan_ends) == number(*pairs, "orphan_E"));
       CHECK(static_cast<std::int64_t>(found.unclosed_begins) == number(*pairs, "unclosed_B"));

@@ -110,7 +110,7 @@ struct Pairs {
   std::vector<const TraceEvent*> unclosed;
 };
 
-void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
+void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs& pairs) {
   std::stable_sort(events.begin(), events.end(), [](const TraceEvent* a, const TraceEvent* b) {
     return round_to_ns(a->ts) < round_to_ns(b->ts);
   });
@@ -120,9 +120,10 @@ void pair_thread(std::vector<const TraceEvent*> events, Pairs& pairs) {
       open.push_back(event);
       continue;
     }
-    const auto begin = std::find_if(open.rbegin(), open.rend(), [event](const TraceEvent* b) {
+    auto begin = std::find_if(open.rbegin(), open.rend(), [event](const TraceEvent* b) {
       return !event->name || b->name == event->name;
     });
+    if (begin == open.rend() && !is_composer) begin = open.rbegin();
     if (begin == open.rend()) {
       pairs.orphans.push_back(event);
     } else {
@@ -139,8 +140,12 @@ Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
     if (event.phase == 'B' || event.phase == 'E')
       threads[{id_text(event.json->find("pid")), id_text(event.json->find("tid"))}].push_back(
           &event);
+  const bool is_composer = std::any_of(events.begin(), events.end(), [](const TraceEvent& event) {
+    return event.phase == 'M' && event.name == "global_rank";
+  });
   Pairs pairs;
-  for (const auto& [thread, thread_events] : threads) pair_thread(thread_events, pairs);
+  for (const auto& [thread, thread_events] : threads)
+    pair_thread(thread_events, is_composer, pairs);
   return pairs;
 }
 
@@ -318,7 +323,8 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     const Pairs pairs = pair_begin_end(events);
     for (const auto& [begin, end] : pairs.matched) {
       const std::int64_t duration_ns = common_start(input, *end) - common_start(input, *begin);
-      if (!keep_begin_end || duration_ns == 0) {
+      const bool names_differ = end->name && end->name != begin->name;
+      if (!keep_begin_end || duration_ns == 0 || names_differ) {
         add(*begin, 'X', duration_ns, merged_args(*begin, *end));
       } else {
         add_as_written(*begin);

@@ -13,8 +13,9 @@
 //     no number or negative lasts 0.
 //   * Of one file and one (pid, tid), the B and E events are stably sorted by their time in whole
 //     nanoseconds: that is what a merge writes, so a merged file pairs as its inputs do. An E
-//     closes the innermost open B of its name, or the innermost open B when it has no name; an E
-//     that finds none is an orphan. A B that is never closed is no span.
+//     closes the innermost open B of its name; when there is none, or it has no name, the innermost
+//     open B, but in Composer's files (which have global_rank events) none; an E that finds none is
+//     an orphan. A B that is never closed is no span.
 //   * A file may lack its last ] (and end in a comma); else it has to be valid JSON, or
 //     std::runtime_error is thrown.
 #pragma once

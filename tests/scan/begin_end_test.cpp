@@ -27,7 +27,8 @@ struct Paired {
 
 // Feeds the events of a list to a pairer, in batches of `batch_events`.
 Paired pair_up(const std::string& list, std::size_t batch_events = 1000,
-               std::size_t reorder_records = BeginEndPairer::kReorderRecords) {
+               std::size_t reorder_records = BeginEndPairer::kReorderRecords,
+               bool matches_names = false) {
   Paired result;
   BeginEndPairer* self = nullptr;
   const auto text_of = [&](std::uint32_t number) {
@@ -47,6 +48,7 @@ Paired pair_up(const std::string& list, std::size_t batch_events = 1000,
        .open_begin = {}},
       reorder_records);
   self = &pairer;
+  if (matches_names) pairer.match_names();
   ProblemCounts ignored;
   BeginEndBatch batch;
   EventScanner scanner;
@@ -89,9 +91,17 @@ TEST_CASE("begin_end: an E without a name closes the innermost open B") {
   CHECK(paired.problems.empty());
 }
 
-TEST_CASE("begin_end: orphans are told by offset and leave the open B's alone") {
+TEST_CASE("begin_end: an E of a name that is not open closes the innermost open B") {
+  const Paired paired =
+      pair_up(TraceText().b("a", 1).b("b", 2).e("c", 4).e("", 5).e("a", 6).array());
+  CHECK(paired.pairs == Strings{"b - 1/1 2000+2000", "a - 1/1 1000+4000"});
+  CHECK(paired.problems.count(Problem::end_without_begin) == 1);
+}
+
+TEST_CASE(
+    "begin_end: with names that match orphans are told by offset and leave the open B's alone") {
   const std::string text = TraceText().e("x", 1).b("a", 2).e("y", 3).e("a", 4).e("a", 5).array();
-  const Paired paired = pair_up(text);
+  const Paired paired = pair_up(text, 1, BeginEndPairer::kReorderRecords, true);
   CHECK(paired.pairs == Strings{"a - 1/1 2000+2000"});
   const Offsets expected{text.find("{\"name\": \"x\""), text.find("{\"name\": \"y\""),
                          text.rfind("{\"name\": \"a\"")};
@@ -186,6 +196,7 @@ TEST_CASE("begin_end: a late E never closes a B that begins after it") {
 
 TEST_CASE("begin_end: half a million open B's and as many E's of other names take linear time") {
   BeginEndPairer pairer;
+  pairer.match_names();
   BeginEndBatch batch;
   const auto add = [&](const std::string& text, std::int64_t ns) {
     ProblemCounts ignored;
@@ -232,6 +243,7 @@ TEST_CASE("begin_end: knows events by their payloads, and what stays open from o
            [&](const OpenBegin& open) {
              said.push_back(fmt::format("open {} at {}", open.payload, open.start_ns));
            }});
+  pairer.match_names();
   BeginEndBatch batch;
   const auto add = [&](char phase, const std::string& name, std::int64_t ns) {
     const std::string text =
@@ -265,15 +277,16 @@ TEST_CASE("begin_end: a span too long for 64 bits is cut to what fits") {
 TEST_CASE("begin_end: pairs of random traces are those of the oracle") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
-    const std::string text =
-        random_trace({.seed = seed, .style = TraceStyle::composer, .events = 400});
+    const TraceStyle style = seed % 2 == 0 ? TraceStyle::composer : TraceStyle::kineto;
+    const std::string text = random_trace({.seed = seed, .style = style, .events = 400});
     const oracle::FileSpans expected = oracle::find_spans({text});
     Strings expected_pairs;
     for (const oracle::Span& span : expected.spans)
       if (span.phase == 'B')
         expected_pairs.push_back(
             fmt::format("{} {}+{}", span.name, span.start_ns, span.duration_ns));
-    Paired paired = pair_up(text, 1 + seed % 50);
+    Paired paired = pair_up(text, 1 + seed % 50, BeginEndPairer::kReorderRecords,
+                            style == TraceStyle::composer);
     CHECK(paired.orphans.size() == expected.orphan_ends);
     CHECK(paired.problems.count(Problem::begin_without_end) == expected.unclosed_begins);
     CHECK(paired.problems.count(Problem::out_of_order) == 0);

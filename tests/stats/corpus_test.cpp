@@ -5,6 +5,7 @@
 #include "oracle/json_value.h"
 #include "oracle/oracle.h"
 #include "stats/summarize.h"
+#include "support/pairing_facts.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -77,11 +78,11 @@ void add_rows(const Json& table, std::map<std::string, std::vector<const Json*>>
 
 // The facts keep X and pairs apart, a summary does not: a name is compared when both tables are
 // whole.
-void check_facts(const Json& facts, const Summary& summary, std::int64_t tolerance_ns) {
+void check_facts(const Json& facts, const Json* pairs, const Summary& summary,
+                 std::int64_t tolerance_ns) {
   const std::map<std::string, DurationStats> stats = stats_by_name(summary);
   std::map<std::string, std::vector<const Json*>> rows;
   const Json* const complete = facts.find("X");
-  const Json* const pairs = facts.find("be_named");
   if (complete != nullptr) add_rows(*complete, rows);
   if (pairs != nullptr) add_rows(*pairs, rows);
   const bool both = complete != nullptr && pairs != nullptr;
@@ -108,7 +109,8 @@ void check_facts(const Json& facts, const Summary& summary, std::int64_t toleran
   }
 }
 
-void check_totals(const Json& facts, const Summary& summary, std::int64_t tolerance_ns) {
+void check_totals(const Json& facts, const Json* pairs, const Summary& summary,
+                  std::int64_t tolerance_ns) {
   std::int64_t count = 0;
   std::int64_t total_ns = 0;
   if (const Json* complete = facts.find("X")) {
@@ -116,7 +118,7 @@ void check_totals(const Json& facts, const Summary& summary, std::int64_t tolera
     total_ns += nanoseconds(*complete, "total_dur");
   }
   const ProblemCounts& problems = summary.files.front().problems;
-  if (const Json* pairs = facts.find("be_named")) {
+  if (pairs != nullptr) {
     count += number(*pairs, "pairs");
     total_ns += nanoseconds(*pairs, "total_dur");
     CHECK(static_cast<std::int64_t>(problems.count(Problem::end_without_begin)) ==
@@ -153,10 +155,12 @@ TEST_CASE("corpus: summaries of real traces are those of the reference facts") {
       continue;
     }
     // The facts add up what is written, we round each span to nanoseconds first.
-    const std::int64_t tolerance_ns = has_long_decimals(oracle::load(path).text) ? 1 : 0;
+    const std::string text = oracle::load(path).text;
+    const std::int64_t tolerance_ns = has_long_decimals(text) ? 1 : 0;
+    const Json* const pairs = pairing_facts(facts, text);
     const Summary summary = summarize_file(path, 1 + static_cast<unsigned>(checked % 3));
-    check_facts(facts, summary, tolerance_ns);
-    check_totals(facts, summary, tolerance_ns);
+    check_facts(facts, pairs, summary, tolerance_ns);
+    check_totals(facts, pairs, summary, tolerance_ns);
     ++checked;
   }
   if (checked == 0) fmt::print("skipped: no reference traces under {}\n", TRACELOOM_SHARED_DIR);
