@@ -17,10 +17,11 @@
 # A row is measured in pairs of tool and yardstick, which change their order from pair to pair (A B, B A, ...)
 # so that both meet the same states of a shared machine; the first pair warms up and is thrown away. Seconds
 # are medians; the ratio is the median of the ratios within the pairs, its range the smallest and largest.
-# GB/s is unpacked text in a second of wall time; the peak is the largest resident set of all runs.
-# The table goes to build/bench/results.md as well.
+# cpu is the same ratio for seconds of processor time, which the load of the machine changes less. GB/s is
+# unpacked text in a second of wall time; the peak is the largest resident set of all runs. The table goes
+# to build/bench/results.md as well.
 set -euo pipefail
-export LC_ALL=C  # the decimal point of $EPOCHREALTIME
+export LC_ALL=C  # times with a decimal point
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${PAIRS:-5} tools=${TOOLS:-build/release/bin}
@@ -203,12 +204,12 @@ memory_row() {
   local largest=0
   measure_tool && measure_tool && measure_tool
   peak_kib=$largest
-  print_limit "$1" 2 "${elapsed_us}e-6" "$peak_kib" $(($2 * 1024)) "$2 MiB" | tee -a "$report"
+  print_limit "$1" 2 "${elapsed_ms}e-3" "$peak_kib" $(($2 * 1024)) "$2 MiB" | tee -a "$report"
 }
 
 # pairs_row CASE THREADS TARGET YARDSTICK: of `tool`
 pairs_row() {
-  local pair largest=0 tool_us yardstick_us
+  local pair largest=0 tool_ms yardstick_ms
   : > "$work/samples"
   for ((pair = 0; pair <= pairs; pair++)); do
     if ((pair % 2)); then
@@ -218,29 +219,32 @@ pairs_row() {
       measure_yardstick "$4"
       measure_tool
     fi
-    [ $pair = 0 ] || echo "$tool_us $yardstick_us" >> "$work/samples"
+    [ $pair = 0 ] || echo "$tool_ms $yardstick_ms" >> "$work/samples"
   done
   print_pairs "$1" "$2" "$3" "$(label_of "$4")" | tee -a "$report"
 }
 
 measure_tool() {
   timed run_tool
-  tool_us=$elapsed_us
+  tool_ms="$elapsed_ms $cpu_ms"
   largest=$((peak_kib > largest ? peak_kib : largest))
 }
 
 # Where the yardstick had less text than the tool, its time is scaled up.
 measure_yardstick() {
   timed "$1"
-  yardstick_us=$((elapsed_us * text_bytes / ${yardstick_bytes:-$text_bytes}))
+  local bytes=${yardstick_bytes:-$text_bytes}
+  yardstick_ms="$((elapsed_ms * text_bytes / bytes)) $((cpu_ms * text_bytes / bytes))"
 }
 
-# timed COMMAND...: sets elapsed_us. Output is removed at once, so that the kernel does not write it to disk
-# during the next run.
+# timed COMMAND...: sets elapsed_ms and cpu_ms. Output is removed at once, so that the kernel does not write it
+# to disk during the next run.
 timed() {
-  local begin=${EPOCHREALTIME/./}
-  "$@" 2> "$work/stderr" || { cat "$work/stderr" >&2; fail "$1 failed"; }
-  elapsed_us=$((${EPOCHREALTIME/./} - begin))
+  local TIMEFORMAT='%3R %3U %3S' elapsed user system
+  { time "$@" 2> "$work/stderr"; } 2> "$work/time" || { cat "$work/stderr" >&2; fail "$1 failed"; }
+  read -r elapsed user system < "$work/time"
+  elapsed_ms=$((10#${elapsed/./}))
+  cpu_ms=$((10#${user/./} + 10#${system/./}))
   rm -f "$work"/out*
 }
 
@@ -250,7 +254,7 @@ run_tool() {
 
 # --- the table ------------------------------------------------------------------------------------
 
-columns='| %-26s | %7s | %8s | %-24s | %8s | %6s | %11s | %7s | %-3s | %5s | %8s |\n'
+columns='| %-26s | %7s | %8s | %-24s | %8s | %6s | %11s | %7s | %-3s | %6s | %5s | %8s |\n'
 
 print_head() {
   local cpu
@@ -260,9 +264,9 @@ print_head() {
     "$pairs pairs, medians; load $(cut -d ' ' -f 1 /proc/loadavg) at the start"
   echo
   # shellcheck disable=SC2059
-  printf "$columns" case threads seconds yardstick seconds ratio range target met GB/s "peak MiB"
-  printf '|:%s|%s:|%s:|:%s|%s:|%s:|%s:|%s:|:%s|%s:|%s:|\n' --------------------------- -------- --------- \
-    ------------------------- --------- ------- ------------ -------- ---- ------ ---------
+  printf "$columns" case threads seconds yardstick seconds ratio range target met cpu GB/s "peak MiB"
+  printf '|:%s|%s:|%s:|:%s|%s:|%s:|%s:|%s:|:%s|%s:|%s:|%s:|\n' --------------------------- -------- --------- \
+    ------------------------- --------- ------- ------------ -------- ---- ------- ------ ---------
 }
 
 # print_pairs CASE THREADS TARGET YARDSTICK: of the samples; targets are a ratio ("1.3", "1/200") or "-".
@@ -278,15 +282,15 @@ print_pairs() {
     }
     function median(values, n) { return (values[int((n + 1) / 2)] + values[int(n / 2) + 1]) / 2 }
     function shown(ratio) { return target ~ "/" ? sprintf("1/%.0f", 1 / ratio) : sprintf("%.2f", ratio) }
-    { tool[NR] = $1 / 1e6; other[NR] = $2 / 1e6; ratio[NR] = $1 / $2 }
+    { tool[NR] = $1 / 1e3; other[NR] = $3 / 1e3; ratio[NR] = $1 / $3; cpu[NR] = $2 / $4 }
     END {
-      sort(tool, NR); sort(other, NR); sort(ratio, NR)
+      sort(tool, NR); sort(other, NR); sort(ratio, NR); sort(cpu, NR)
       split(target, parts, "/")
       limit = parts[2] ? parts[1] / parts[2] : parts[1]
       met = target == "-" ? "-" : median(ratio, NR) <= limit ? "yes" : "no"
       printf columns, name, threads, sprintf("%.3f", median(tool, NR)), ENVIRON["yardstick"],
              sprintf("%.3f", median(other, NR)), shown(median(ratio, NR)),
-             shown(ratio[1]) "-" shown(ratio[NR]), target, met,
+             shown(ratio[1]) "-" shown(ratio[NR]), target, met, shown(median(cpu, NR)),
              sprintf("%.2f", bytes / median(tool, NR) / 1e9), sprintf("%.1f", peak_kib / 1024)
     }' "$work/samples"
 }
@@ -297,7 +301,7 @@ print_limit() {
     -v target="$6" -v peak_kib="$peak_kib" '
     BEGIN {
       printf columns, name, threads, sprintf("%.3f", seconds), "-", "-", sprintf("%.2f", value / limit), "-",
-             target, value <= limit ? "yes" : "no", "-", sprintf("%.1f", peak_kib / 1024)
+             target, value <= limit ? "yes" : "no", "-", "-", sprintf("%.1f", peak_kib / 1024)
     }' < /dev/null
 }
 

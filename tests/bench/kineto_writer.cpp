@@ -19,9 +19,11 @@ constexpr std::int64_t kAutogradThread = 25'931;
 constexpr std::int64_t kDevice = 0;  // pid of the rank's GPU
 constexpr std::int64_t kStream = 7;
 constexpr std::int64_t kCollectiveStream = 20;
-// The model has fewer layers in a small file, so that also that holds some steps.
 constexpr std::int64_t kLayers = 12;
-constexpr std::int64_t kBytesOfFourLayers = 1'000'000;
+// The model is smaller in a small file, so that also that holds some ten steps; in the smallest,
+// one that does not train.
+constexpr std::int64_t kBytesForLayer = 4'000'000;
+constexpr std::int64_t kBytesForTraining = 1'000'000;
 
 std::int64_t thread_of(bool backward) {
   return backward ? kAutogradThread : kMainThread;
@@ -49,10 +51,10 @@ Runtime runtime_of(Kernel kernel) {
 
 class KinetoWriter {
  public:
-  KinetoWriter(const RankFile& file, const Names& names, std::int64_t layers)
+  KinetoWriter(const RankFile& file, const Names& names, std::int64_t layers, bool training)
       : file_(file),
         layers_(layers),
-        model_({file.seed, file.rank, layers}, names),
+        model_({file.seed, file.rank, layers, training}, names),
         out_(file.path, file.gzip) {
     // Up to two seconds, and no whole number of microseconds.
     const std::uint64_t scrambled =
@@ -299,8 +301,8 @@ void KinetoWriter::write_tail(std::int64_t steps) {
 
 WrittenFile write_rank(const RankFile& file, const Names& names) {
   const auto bytes = static_cast<std::int64_t>(file.megabytes * 1e6);
-  KinetoWriter writer(file, names,
-                      std::clamp<std::int64_t>(bytes / kBytesOfFourLayers, 1, kLayers));
+  KinetoWriter writer(file, names, std::clamp<std::int64_t>(bytes / kBytesForLayer, 1, kLayers),
+                      bytes >= kBytesForTraining);
   const std::int64_t step_bytes = writer.measure();
   return writer.write(std::max<std::int64_t>(1, (bytes + step_bytes / 2) / step_bytes));
 }

@@ -65,7 +65,7 @@ const Step& StepModel::step(std::int64_t number) {
   host_now_ = step_.start + step_.loader_duration + jitter(30 * kMicrosecond);
   device_free_ = host_now_;
   for (std::int64_t layer = 0; layer < options_.layers; ++layer) add_forward(layer);
-  for (std::int64_t layer = options_.layers; layer-- > 0;) add_backward(layer);
+  for (std::int64_t layer = options_.layers; options_.training && layer-- > 0;) add_backward(layer);
   const std::int64_t collective_end = step_.start + pitch - 6'000 * kMicrosecond;
   step_.collective_start =
       std::min(std::max(device_free_, host_now_), collective_end - 500 * kMicrosecond);
@@ -127,7 +127,7 @@ void StepModel::add_operations(std::span<const Operation> operations, std::int64
 }
 
 std::int64_t StepModel::sequence_of(const Operation& operation, std::int64_t id) {
-  if (operation.autograd == Autograd::none) return 0;
+  if (operation.autograd == Autograd::none || !options_.training) return 0;
   if (operation.autograd == Autograd::forward) forward_calls_.push_back(id);
   const std::int64_t sequence = forward_calls_.back();
   if (operation.autograd == Autograd::node) forward_calls_.pop_back();

@@ -78,6 +78,7 @@ struct StepModelOptions {
   std::uint64_t seed = 1;
   std::int64_t rank = 0;
   std::int64_t layers = 12;
+  bool training = true;  // or inference: no backward pass
 };
 
 // A step depends on the options and its number alone. Ranks do the same operations; how long they
