@@ -1,124 +1,308 @@
 #!/usr/bin/env bash
-# Measures trace-merge and trace-stats against `cat` on the same bytes: how far from the speed of plain
-# copying and reading are they?
+# Measures trace-merge and trace-stats against what one would use without them: how far from plain copying
+# are they, from packing and unpacking, and from other tools that read such traces?
 #
-#   scripts/bench.sh [PATTERN]                     only the rows that match the pattern
-#   RANKS=8 MB=64 PAIRS=5 TOOLS=build/release/bin  in the environment: the defaults
+#   scripts/bench.sh [--full] [PATTERN]
 #
-# A row is measured in pairs, cat and tool by turns (A B A B ...), so that both meet the same state of
-# a shared machine; the first pair warms up and is thrown away. Printed are medians; the ratio is the
-# median of the ratios within the pairs. Peak memory is the largest resident set of all runs.
-# The table goes to build/bench/results.md as well, in Markdown.
+#   --full    8 ranks of 256 MB and one file of 4 GB (12 GB of disk) and not of 64 MB and 512 MB (3 GB)
+#   PATTERN   only the rows in whose case it is found (a regular expression)
+#
+# In the environment:
+#   PAIRS=5                   pairs measured for a row
+#   MB=64                     text of a rank; the one file has 8 times as much, with --full 16 times
+#   TOOLS=build/release/bin   what is measured
+#   COMPOSER_MERGER=FILE      Composer's json_trace_merger.py, run by python3: adds a row
+#   TRACE_PROCESSOR=FILE      Perfetto's trace_processor_shell, by default the one on the PATH: adds a row
+#
+# A row is measured in pairs of tool and yardstick, which change their order from pair to pair (A B, B A, ...)
+# so that both meet the same states of a shared machine; the first pair warms up and is thrown away. Seconds
+# are medians; the ratio is the median of the ratios within the pairs, its range the smallest and largest.
+# cpu is the same ratio for seconds of processor time, which the load of the machine changes less. GB/s is
+# unpacked text in a second of wall time; the peak is the largest resident set of all runs. The table goes
+# to build/bench/results.md as well.
 set -euo pipefail
-export LC_ALL=C
+export LC_ALL=C  # times with a decimal point
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-pattern=${1:-.}
-ranks=${RANKS:-8} megabytes=${MB:-64} pairs=${PAIRS:-5} tools=${TOOLS:-build/release/bin}
-set_folder=build/bench/${ranks}x${megabytes}MB
+pairs=${PAIRS:-5} tools=${TOOLS:-build/release/bin}
+composer_merger=${COMPOSER_MERGER:-}
+trace_processor=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || true)}
+sets=build/bench/sets
 work=build/bench/work
 report=build/bench/results.md
 
 main() {
+  read_arguments "$@"
   mkdir -p "$work"
-  make_set plain
-  make_set gz --gzip
-  plain=("$set_folder"/plain/*.json)
-  gz=("$set_folder"/gz/*.json.gz)
-  text_bytes=$(cat "${plain[@]}" | wc -c)
+  trap 'rm -rf "$work"' EXIT
   print_head | tee "$report"
+  speed_rows
+  memory_rows
+  start_up_row
+  composer_row
+  perfetto_row
+  summary_rows
+}
 
-  local threads
-  for threads in 2 1; do
-    merge_row "merge plain -> plain" $threads out.json "${plain[@]}"
-    merge_row "merge within 32 MiB" $threads out.json --max-memory 32MiB "${plain[@]}"
-    merge_row "merge plain -> tar" $threads out.tar "${plain[@]}"
-    merge_row "merge gz -> gz" $threads out.json.gz "${gz[@]}"
-    merge_row "merge gz -> plain" $threads out.json "${gz[@]}"
-    summary_row "summarize plain" $threads "${plain[@]}"
-    summary_row "summarize gz" $threads "${gz[@]}"
+read_arguments() {
+  pattern=. megabytes=${MB:-64} one_factor=8
+  local argument
+  for argument in "$@"; do
+    case $argument in
+      --full) megabytes=${MB:-256} one_factor=16 ;;
+      -*) fail "unknown option $argument; there is --full" ;;
+      *) pattern=$argument ;;
+    esac
   done
-  rm -rf "$work"
+  [ -z "$composer_merger" ] || [ -f "$composer_merger" ] || fail "no such file: COMPOSER_MERGER=$composer_merger"
+  [ -z "$trace_processor" ] || [ -x "$trace_processor" ] || fail "no such program: TRACE_PROCESSOR=$trace_processor"
 }
 
-# make_set KIND [OPTION...]: once, and anew when make_traces has changed.
-make_set() {
-  local folder=$set_folder/$1
-  if [ ! "$folder" -nt build/release/bin/make_traces ]; then
-    rm -rf "$folder"
-    build/release/bin/make_traces "$folder" -n "$ranks" -m "$megabytes" "${@:2}" >&2
-    touch "$folder"
-  fi
+fail() {
+  echo "bench.sh: $*" >&2
+  exit 2
 }
+
+# --- rows -----------------------------------------------------------------------------------------
+
+speed_rows() {
+  merge_row "plain -> plain" 2 1.3 cat_copy ranks plain out.json
+  merge_row "plain -> plain" 1 2.2 cat_copy ranks plain out.json
+  merge_row "one file, plain -> plain" 2 1.5 cat_copy one plain out.json
+  merge_row "gz -> gz" 2 0.35 igzip_both ranks gz out.json.gz
+  merge_row "gz -> gz" 2 0.25 pigz_both ranks gz out.json.gz
+  merge_row "gz -> plain" 2 0.35 pigz_unpack ranks gz out.json
+  merge_row "2,000 files of 0.25 MB" 2 1.5 cat_copy many plain out.json
+  merge_row "plain -> tar" 2 - cat_copy ranks plain out.tar
+}
+
+memory_rows() {
+  memory_row "memory, plain -> plain" 128 ranks plain out.json
+  memory_row "memory, gz -> gz" 128 ranks gz out.json.gz
+  memory_row "memory, one file, plain" 128 one plain out.json
+  memory_row "memory, one file, gz" 128 one gz out.json.gz
+  memory_row "memory within 32 MiB" 32 ranks plain out.json --max-memory 32MiB
+  memory_row "memory within 32 MiB, gz" 32 ranks gz out.json.gz --max-memory 32MiB
+}
+
+# By hyperfine without a shell, as a shell takes as long as what is to be measured.
+start_up_row() {
+  local input=testdata/small/multi4_rank0.json seconds
+  chosen "start-up on 7 KB" || return 0
+  tool=("$tools/trace-merge" -o "$work/out.json" "$input")
+  timed run_tool
+  hyperfine -N --warmup 10 --runs 200 --style none --export-csv "$work/start.csv" "${tool[*]}" \
+    > "$work/stderr" 2>&1 || fail "$(cat "$work/stderr")"
+  seconds=$(awk -F , 'END { print $(NF - 4) }' "$work/start.csv")  # ..., median, user, system, min, max
+  print_limit "start-up on 7 KB" - "$seconds" "$seconds" 0.010 "10 ms" | tee -a "$report"
+}
+
+# Composer's merger takes minutes for what takes us a second: it gets 64 MB, and its time is multiplied.
+composer_row() {
+  [ -n "$composer_merger" ] && chosen "against Composer's merger" || return 0
+  load_set small
+  local composer_inputs=("${plain[@]}") yardstick_bytes=$text_bytes pairs=$((pairs < 3 ? pairs : 3))
+  merge_row "against Composer's merger" 2 1/200 composer ranks plain out.json
+}
+
+perfetto_row() {
+  [ -n "$trace_processor" ] && chosen "against Perfetto's import" || return 0
+  load_set ranks
+  "$tools/trace-merge" -o "$work/merged.json" "${plain[@]}" 2> "$work/stderr" || fail "$(cat "$work/stderr")"
+  echo 'select count(*) from slice;' > "$work/count.sql"
+  local pairs=$((pairs < 3 ? pairs : 3))
+  merge_row "against Perfetto's import" 2 1/10 perfetto ranks plain out.json
+  rm "$work/merged.json"
+}
+
+summary_rows() {
+  summary_row "summarize plain" 2 2.5 cat_read ranks plain
+  summary_row "summarize plain" 1 - cat_read ranks plain
+  summary_row "summarize gz" 2 0.3 pigz_read ranks gz
+}
+
+# --- yardsticks: what a tool's time is divided by -------------------------------------------------
+
+cat_copy() { cat "${plain[@]}" > "$work/out"; }
+cat_read() { cat "${plain[@]}" > /dev/null; }
+igzip_both() { igzip -dc "${gz[@]}" | igzip -1 > "$work/out"; }
+pigz_both() { pigz -dc "${gz[@]}" | pigz -1 > "$work/out"; }
+pigz_unpack() { pigz -dc "${gz[@]}" > "$work/out"; }
+pigz_read() { pigz -dc "${gz[@]}" > /dev/null; }
+composer() { python3 "$composer_merger" -o "$work/out" "${composer_inputs[@]}"; }
+perfetto() { "$trace_processor" -q "$work/count.sql" "$work/merged.json" > "$work/out"; }
+
+label_of() {
+  case $1 in
+    cat_copy) echo 'cat > out' ;;
+    cat_read) echo 'cat > /dev/null' ;;
+    igzip_both) echo 'igzip -dc \| igzip -1' ;;
+    pigz_both) echo 'pigz -dc \| pigz -1' ;;
+    pigz_unpack) echo 'pigz -dc > out' ;;
+    pigz_read) echo 'pigz -dc > /dev/null' ;;
+    composer) echo "python3, $((yardstick_bytes / 1000000)) MB scaled up" ;;
+    perfetto) echo 'trace_processor_shell' ;;
+  esac
+}
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+# load_set NAME: its files in `plain` and `gz`, the size of their text in `text_bytes`.
+load_set() {
+  local files=8 size=$megabytes
+  case $1 in
+    one) files=1 size=$((megabytes * one_factor)) ;;
+    many) files=2000 size=0.25 ;;
+    small) size=8 ;;
+  esac
+  local folder=$sets/${files}x${size}MB
+  make_set "$folder/plain" -n "$files" -m "$size"
+  make_set "$folder/gz" -n "$files" -m "$size" --gzip
+  plain=("$folder"/plain/*.json)
+  gz=("$folder"/gz/*.json.gz)
+  text_bytes=$(cat "${plain[@]}" | wc -c)
+}
+
+# make_set FOLDER OPTION...: once, and anew when make_traces has changed. It gets its name when it is whole.
+make_set() {
+  [ ! "$1" -nt build/release/bin/make_traces ] || return 0
+  echo "making $1 ..." >&2
+  rm -rf "$1" "$1.part"
+  build/release/bin/make_traces "$1.part" "${@:2}" > /dev/null
+  touch "$1.part"
+  mv "$1.part" "$1"
+}
+
+# --- measuring ------------------------------------------------------------------------------------
+
+chosen() { [[ $1 =~ $pattern ]]; }
+
+# merge_row CASE THREADS TARGET YARDSTICK SET KIND OUTPUT
+merge_row() {
+  chosen "$1" || return 0
+  load_set "$5"
+  local -n inputs=$6
+  tool=("$tools/trace-merge" -o "$work/$7" --threads "$2" "${inputs[@]}")
+  pairs_row "${@:1:4}"
+}
+
+# summary_row CASE THREADS TARGET YARDSTICK SET KIND
+summary_row() {
+  chosen "$1" || return 0
+  load_set "$5"
+  local -n inputs=$6
+  tool=("$tools/trace-stats" summarize --threads "$2" "${inputs[@]}")
+  pairs_row "${@:1:4}"
+}
+
+# memory_row CASE MIB SET KIND OUTPUT [OPTION...]
+memory_row() {
+  chosen "$1" || return 0
+  load_set "$3"
+  local -n inputs=$4
+  tool=("$tools/trace-merge" -o "$work/$5" --threads 2 "${@:6}" "${inputs[@]}")
+  local largest=0
+  measure_tool && measure_tool && measure_tool
+  peak_kib=$largest
+  print_limit "$1" 2 "${elapsed_ms}e-3" "$peak_kib" $(($2 * 1024)) "$2 MiB" | tee -a "$report"
+}
+
+# pairs_row CASE THREADS TARGET YARDSTICK: of `tool`
+pairs_row() {
+  local pair largest=0 tool_ms yardstick_ms
+  : > "$work/samples"
+  for ((pair = 0; pair <= pairs; pair++)); do
+    if ((pair % 2)); then
+      measure_tool
+      measure_yardstick "$4"
+    else
+      measure_yardstick "$4"
+      measure_tool
+    fi
+    [ $pair = 0 ] || echo "$tool_ms $yardstick_ms" >> "$work/samples"
+  done
+  print_pairs "$1" "$2" "$3" "$(label_of "$4")" | tee -a "$report"
+}
+
+measure_tool() {
+  timed run_tool
+  tool_ms="$elapsed_ms $cpu_ms"
+  largest=$((peak_kib > largest ? peak_kib : largest))
+}
+
+# Where the yardstick had less text than the tool, its time is scaled up.
+measure_yardstick() {
+  timed "$1"
+  local bytes=${yardstick_bytes:-$text_bytes}
+  yardstick_ms="$((elapsed_ms * text_bytes / bytes)) $((cpu_ms * text_bytes / bytes))"
+}
+
+# timed COMMAND...: sets elapsed_ms and cpu_ms. Output is removed at once, so that the kernel does not write it
+# to disk during the next run.
+timed() {
+  local TIMEFORMAT='%3R %3U %3S' elapsed user system
+  { time "$@" 2> "$work/stderr"; } 2> "$work/time" || { cat "$work/stderr" >&2; fail "$1 failed"; }
+  read -r elapsed user system < "$work/time"
+  elapsed_ms=$((10#${elapsed/./}))
+  cpu_ms=$((10#${user/./} + 10#${system/./}))
+  rm -f "$work"/out*
+}
+
+run_tool() {
+  /usr/bin/time -f %M -o "$work/peak" "${tool[@]}" > "$work/out.stdout" && peak_kib=$(< "$work/peak")
+}
+
+# --- the table ------------------------------------------------------------------------------------
+
+columns='| %-26s | %7s | %8s | %-24s | %8s | %6s | %11s | %7s | %-3s | %6s | %5s | %8s |\n'
 
 print_head() {
   local cpu
   cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-  echo "$ranks ranks, $((text_bytes / 1000000)) MB of text; $(nproc) x $cpu; $pairs pairs, medians;" \
-    "commit $(git describe --always --dirty 2> /dev/null || echo unknown)"
+  echo "$(nproc) x $cpu, $(awk '/^MemTotal/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo) GiB;" \
+    "commit $(git describe --always --dirty 2> /dev/null || echo unknown); 8 ranks of $megabytes MB;" \
+    "$pairs pairs, medians; load $(cut -d ' ' -f 1 /proc/loadavg) at the start"
   echo
-  printf '| %-22s | %7s | %8s | %8s | %6s | %9s | %8s |\n' \
-    what threads "wall s" "cat s" "x cat" "GB/s/core" "peak MiB"
-  printf '|:%s|%s:|%s:|%s:|%s:|%s:|%s:|\n' ----------------------- -------- --------- --------- \
-    ------- ---------- ---------
+  # shellcheck disable=SC2059
+  printf "$columns" case threads seconds yardstick seconds ratio range target met cpu GB/s "peak MiB"
+  printf '|:%s|%s:|%s:|:%s|%s:|%s:|%s:|%s:|:%s|%s:|%s:|%s:|\n' --------------------------- -------- --------- \
+    ------------------------- --------- ------- ------------ -------- ---- ------- ------ ---------
 }
 
-# merge_row NAME THREADS OUTPUT INPUT...: against copying the same text.
-merge_row() {
-  copy_command=(cat "${plain[@]}") copy_target=$work/copy
-  measure "$1" "$2" "$tools/trace-merge" -o "$work/$3" --threads "$2" "${@:4}"
-}
-
-# summary_row NAME THREADS INPUT...: against reading the same text.
-summary_row() {
-  copy_command=(cat "${plain[@]}") copy_target=/dev/null
-  measure "$1" "$2" "$tools/trace-stats" summarize --threads "$2" "${@:3}"
-}
-
-# measure NAME THREADS COMMAND...
-measure() {
-  local name=$1 threads=$2 pair
-  [[ $name =~ $pattern ]] || return 0
-  : > "$work/samples"
-  for ((pair = 0; pair <= pairs; pair++)); do
-    timed "$copy_target" "${copy_command[@]}"
-    local copy_us=$elapsed_us
-    timed "$work/stdout" "${@:3}"
-    [ "$pair" = 0 ] || echo "$elapsed_us $copy_us $peak_kib" >> "$work/samples"
-  done
-  print_row "$name" "$threads" | tee -a "$report"
-}
-
-# timed STDOUT COMMAND...: sets elapsed_us and peak_kib. Output is removed at once, so that the kernel does not
-# write it to disk during the next run.
-timed() {
-  local begin=${EPOCHREALTIME/./}
-  if ! /usr/bin/time -f %M -o "$work/peak" "${@:2}" > "$1" 2> "$work/stderr"; then
-    cat "$work/stderr" >&2
-    echo "bench.sh: failed: ${*:2:4} ..." >&2
-    exit 1
-  fi
-  elapsed_us=$((${EPOCHREALTIME/./} - begin))
-  peak_kib=$(tail -n 1 "$work/peak")
-  rm -f "$work"/copy "$work"/out.*
-}
-
-print_row() {
-  awk -v name="$1" -v threads="$2" -v bytes="$text_bytes" '
-    function median(values, n,    i, j, v) {
+# print_pairs CASE THREADS TARGET YARDSTICK: of the samples; targets are a ratio ("1.3", "1/200") or "-".
+print_pairs() {
+  yardstick=$4 awk -v columns="$columns" -v name="$1" -v threads="$2" -v target="$3" \
+    -v bytes="$text_bytes" -v peak_kib="$largest" '
+    function sort(values, n,    i, j, v) {
       for (i = 2; i <= n; i++) {
         v = values[i]
         for (j = i - 1; j >= 1 && values[j] > v; j--) values[j + 1] = values[j]
         values[j + 1] = v
       }
-      return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
     }
-    { tool[NR] = $1 / 1e6; copy[NR] = $2 / 1e6; ratio[NR] = $1 / $2; if ($3 > peak) peak = $3 }
+    function median(values, n) { return (values[int((n + 1) / 2)] + values[int(n / 2) + 1]) / 2 }
+    function shown(ratio) { return target ~ "/" ? sprintf("1/%.0f", 1 / ratio) : sprintf("%.2f", ratio) }
+    { tool[NR] = $1 / 1e3; other[NR] = $3 / 1e3; ratio[NR] = $1 / $3; cpu[NR] = $2 / $4 }
     END {
-      wall = median(tool, NR)
-      printf "| %-22s | %7d | %8.3f | %8.3f | %6.2f | %9.3f | %8.1f |\n", name, threads, wall,
-             median(copy, NR), median(ratio, NR), bytes / wall / threads / 1e9, peak / 1024
+      sort(tool, NR); sort(other, NR); sort(ratio, NR); sort(cpu, NR)
+      split(target, parts, "/")
+      limit = parts[2] ? parts[1] / parts[2] : parts[1]
+      met = target == "-" ? "-" : median(ratio, NR) <= limit ? "yes" : "no"
+      printf columns, name, threads, sprintf("%.3f", median(tool, NR)), ENVIRON["yardstick"],
+             sprintf("%.3f", median(other, NR)), shown(median(ratio, NR)),
+             shown(ratio[1]) "-" shown(ratio[NR]), target, met, shown(median(cpu, NR)),
+             sprintf("%.2f", bytes / median(tool, NR) / 1e9), sprintf("%.1f", peak_kib / 1024)
     }' "$work/samples"
 }
 
-main
+# print_limit CASE THREADS SECONDS VALUE LIMIT TARGET: without a yardstick; the ratio is that to the limit.
+print_limit() {
+  awk -v columns="$columns" -v name="$1" -v threads="$2" -v seconds="$3" -v value="$4" -v limit="$5" \
+    -v target="$6" -v peak_kib="$peak_kib" '
+    BEGIN {
+      printf columns, name, threads, sprintf("%.3f", seconds), "-", "-", sprintf("%.2f", value / limit), "-",
+             target, value <= limit ? "yes" : "no", "-", "-", sprintf("%.1f", peak_kib / 1024)
+    }' < /dev/null
+}
+
+main "$@"

@@ -2,8 +2,10 @@
 //
 //   write_rank({.path = "rank0.json", .rank = 0, .ranks = 8, .megabytes = 64}, names);
 //
-// The order is that of real files and not that of time: all host operators of the run, then all
-// Python frames, then launches, then kernels with the ends of their arrows.
+// The order is that of real files and not that of time: all operators of the run on the host, then
+// its memory, its Python frames, and for each launch the kernel, the call, and the ends of their
+// arrow. As Composer does, the file says its rank and, in the time of its events, when the clocks
+// were compared.
 #pragma once
 
 #include "bench/names.h"
@@ -17,7 +19,7 @@ struct RankFile {
   std::string path;
   std::int64_t rank = 0;
   std::int64_t ranks = 1;
-  std::int64_t megabytes = 64;  // of text, about; 1 MB is 1,000,000 bytes
+  double megabytes = 64;  // of text, about; 1 MB is 1,000,000 bytes
   std::uint64_t seed = 1;
   bool gzip = false;
 };

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   app.add_option("-m,--megabytes", file.megabytes, "Text of each, in MB")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   app.add_option("--seed", file.seed, "Other numbers, other traces")->capture_default_str();
   app.add_flag("--gzip", file.gzip, "Write .json.gz (zlib, level 6)");

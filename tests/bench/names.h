@@ -1,17 +1,24 @@
-// The names that occur in generated traces: hundreds of operators, kernels and Python frames.
+// The names that occur in generated traces beside those of operators: hundreds of kernels, Python
+// functions and modules.
 #pragma once
 
+#include "bench/layer_program.h"
+
+#include <array>
 #include <string>
 #include <vector>
 
 namespace traceloom::bench {
 
 struct Names {
-  std::vector<std::string> operators;  // "aten::addmm_out"
-  std::vector<std::string> backwards;  // "AddmmBackward0", one an operator
-  std::vector<std::string> kernels;    // C++ templates, up to some hundred characters
-  std::vector<std::string> frames;     // "attention.py(171): forward"
-  std::vector<std::string> modules;    // "nn.Module: DecoderLayer"
+  // Of each kind of Kernel; C++ templates of up to some hundred characters.
+  std::array<std::vector<std::string>, 7> kernels;
+  std::vector<std::string> calls;      // "transformers/models/decoder.py(171): forward"
+  std::vector<std::string> built_ins;  // "<built-in method rsqrt of type object at 0x7d6b7761df60>"
+
+  const std::vector<std::string>& of(Kernel kernel) const {
+    return kernels[static_cast<std::size_t>(kernel)];
+  }
 };
 
 // Always the same.
