@@ -10,7 +10,9 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
+// There are thousands of small tables when a merge has thousands of inputs.
+constexpr std::size_t kFirstBlockBytes = 512;
+constexpr std::size_t kMaxBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -65,7 +67,8 @@ void StringTable::grow() {
 std::string_view StringTable::keep(std::string_view text) {
   if (text.empty()) return {};
   if (block_size_ - block_used_ < text.size()) {
-    block_size_ = std::max(kBlockBytes, text.size());
+    const std::size_t next = std::clamp(block_size_ * 2, kFirstBlockBytes, kMaxBlockBytes);
+    block_size_ = std::max(next, text.size());
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size_));
     block_used_ = 0;
   }

@@ -7,7 +7,7 @@
 #include "output/json_writer.h"
 #include "output/problem_list.h"
 
-#include <algorithm>
+#include <map>
 #include <optional>
 
 namespace traceloom {
@@ -113,6 +113,9 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events,
 
 void write_ranks(JsonWriter& json, const MergePlan& plan,
                  const std::vector<std::uint64_t>& events) {
+  std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
+  for (std::size_t i = 0; i < plan.files.size(); ++i)
+    for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
   json.begin_array();
   for (const std::int64_t rank : plan.tracks.ranks()) {
     if (!plan.writes(rank)) continue;
@@ -121,12 +124,9 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     json.value(rank);
     json.key("files");
     json.begin_array();
-    for (std::size_t i = 0; i < plan.files.size(); ++i) {
-      const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(i);
-      if (std::binary_search(ranks.begin(), ranks.end(), rank))
-        write_file(json, plan.files[i], events[i],
-                   plan.filter ? std::optional(plan.filter->filtered(i)) : std::nullopt);
-    }
+    for (const std::size_t file : files_of_rank[rank])
+      write_file(json, plan.files[file], events[file],
+                 plan.filter ? std::optional(plan.filter->filtered(file)) : std::nullopt);
     json.end_array();
     json.end_object();
   }

@@ -17,6 +17,11 @@ namespace {
 constexpr std::string_view kChangedWhileRead =
     "the file changed between the two times a merge reads it; merge it again when it is complete";
 
+// Samples of a small file are most of it, and of many files some mislead: then all is written
+// twice. 2,000 files of 0.25 MB took 1.7 s of processor time with a guess and take 1.05 s without.
+constexpr std::size_t kManyFiles = 64;
+constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
+
 std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   std::vector<std::string> paths;
   paths.reserve(inputs.size());
@@ -47,6 +52,8 @@ void MergeInputs::survey() {
 
 std::optional<GuessedPlan> MergeInputs::guess() const {
   if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
+  const std::size_t files = options_.inputs.size();
+  if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
       guess_surveys(paths_of(options_.inputs), memory_.threads);
   if (!surveys) return std::nullopt;
