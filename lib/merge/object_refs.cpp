@@ -85,13 +85,19 @@ void ObjectRefs::append_object(std::string& out, std::string_view object, bool i
     if (is_id_ref(key) && new_ref)
       out += *new_ref;
     else if (is_pid_ref(key) && new_ref)
-      out += std::to_string(file_.rank.rank_of(ref_pid));
+      append_pid(out, ref_pid);
     else if (id)
       append_json_string(out, named->name + "/" + decoded(*id));
     else
       append(out, value, in_snapshot);
   });
   out += '}';
+}
+
+// A process without events is nowhere in the output; it counts as its rank.
+void ObjectRefs::append_pid(std::string& out, const std::string& pid) const {
+  const auto found = file_.object_pids.find(pid);
+  out += found != file_.object_pids.end() ? found->second : std::to_string(file_.rank.rank_of(pid));
 }
 
 // As JSON text; nullopt when the file has no such object.

@@ -38,6 +38,7 @@ class ObjectRefs {
                      bool is_snapshot) const;
   std::optional<std::string> new_id(std::string_view pid, std::string_view scope,
                                     std::string_view id) const;
+  void append_pid(std::string& out, const std::string& pid) const;
   bool is_taken(std::string_view id) const;
 
   const FilePlan& file_;

@@ -130,6 +130,17 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
   return origin_ns;
 }
 
+// What becomes of each pid of a file.
+std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey, std::size_t file,
+                                                        const TrackPlan& tracks) {
+  std::map<std::string, std::string, std::less<>> pids;
+  for (const TrackFacts& track : survey.tracks) {
+    const std::string pid = canonical_id(track.pid);
+    if (const ProcessTarget* const process = tracks.process(file, pid)) pids[pid] = process->pid;
+  }
+  return pids;
+}
+
 }  // namespace
 
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
@@ -172,8 +183,9 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     file.async_scope = async_scope(surveys[i], ranks[i], options.pids);
     file.frames.begin = frame_begin;
     frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;
+    if (!surveys[i].object_ids.ids.empty()) file.object_pids = pids_of(surveys[i], i, plan.tracks);
+    plan.has_objects |= !file.object_pids.empty();
     plan.files.push_back(std::move(file));
-    plan.has_objects |= !surveys[i].object_ids.ids.empty();
   }
   name_counters(surveys, plan);
   plan_subtraces(surveys, plan);

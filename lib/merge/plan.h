@@ -43,6 +43,8 @@ struct FilePlan {
   HexIdMap async_ids;
   HexIdMap object_ids;
   std::uint64_t object_ids_end = 0;  // above those of all files
+  // Of a file with objects: its processes, by canonical pid, as references to objects name them.
+  std::map<std::string, std::string, std::less<>> object_pids = {};
   FrameIds frames = {};
   // Of counters that another process of the rank has as well, by counter_key().
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};

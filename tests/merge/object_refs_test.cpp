@@ -67,6 +67,20 @@ TEST_CASE("object_refs: a reference leads to the process that it names") {
               R"("args":{"a":{"id_ref":"0x1","pid_ref":0}}})"});
 }
 
+TEST_CASE("object_refs: processes that stay apart are named as they are called now") {
+  PlanOptions plan;
+  plan.pids = PidLayout::split;
+  const MergedCase merged({{"rank0.json",
+                            R"([{"ph":"N","name":"T","id":"0x7f","ts":0,"pid":1,"tid":7},
+            {"ph":"N","name":"T","id":"0x7f","ts":0,"pid":2,"tid":8},
+            {"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,"args":{"a":{"id_ref":"0x7f","pid_ref":2}}}])"}},
+                          plan);
+  CHECK(merged.events() == Texts{R"({"ph":"N","name":"T","id":"0x2","ts":0,"pid":1,"tid":7})",
+                                 R"({"ph":"N","name":"T","id":"0x1","ts":0,"pid":2,"tid":8})",
+                                 R"({"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,)"
+                                 R"("args":{"a":{"id_ref":"0x1","pid_ref":2}}})"});
+}
+
 TEST_CASE("object_refs: an object of the whole file is found from every process") {
   const MergedCase merged(R"([{"ph":"O","name":"T","id2":{"global":"0x7f"},"ts":0,"pid":1,"tid":7,)"
                           R"("args":{"snapshot":{}}},
