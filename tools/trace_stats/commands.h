@@ -18,6 +18,7 @@ inline constexpr char kToolName[] = "trace-stats";
 
 using Work = std::function<ExitCode()>;
 
+void add_steps(CLI::App& app, Work& work);
 void add_summarize(CLI::App& app, Work& work);
 
 }  // namespace traceloom

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     CLI::App app("Statistics of Chrome JSON traces: of one rank, of many, or merged");
     set_up(app, kToolName);
     Work work;
+    add_steps(app, work);
     add_summarize(app, work);
     app.require_subcommand(1);
     const char* const ask_for_help[] = {kToolName, "--help"};
