@@ -16,13 +16,16 @@ std::vector<std::int64_t> collective_ids(const RankEvents& rank) {
   return ids;
 }
 
-Intervals batches(const RankEvents& rank) {
-  Intervals found;
+// When something began that has its data, ascending.
+std::vector<std::int64_t> loader_ends(const RankEvents& rank) {
+  std::vector<std::int64_t> ends;
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::batch || span.mark == SpanMark::train_batch)
-      found.push_back(span.interval());
+    if (span.mark == SpanMark::batch || span.mark == SpanMark::train_batch ||
+        span.mark == SpanMark::after_loader)
+      ends.push_back(span.start_ns);
   });
-  return unite(std::move(found));
+  std::sort(ends.begin(), ends.end());
+  return ends;
 }
 
 std::int64_t mean(std::int64_t total, std::size_t count) {
@@ -31,6 +34,18 @@ std::int64_t mean(std::int64_t total, std::size_t count) {
 }
 
 }  // namespace
+
+std::vector<HostSpan> find_loader_spans(const RankEvents& rank) {
+  const std::vector<std::int64_t> ends = loader_ends(rank);
+  std::vector<HostSpan> spans;
+  rank.for_each_mark([&](const MarkedSpan& span) {
+    if (span.mark != SpanMark::loader) return;
+    const auto end = std::lower_bound(ends.begin(), ends.end(), span.start_ns);
+    spans.push_back(span);
+    if (end != ends.end()) spans.back().end_ns = std::min(span.end_ns, *end);
+  });
+  return spans;
+}
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
   RoleSets sets;
@@ -46,11 +61,13 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
       role = Role::communication;
     sets[role].push_back(span.interval());
   });
+  sets[Role::dataloader].clear();
+  for (const HostSpan& span : find_loader_spans(rank))
+    sets[Role::dataloader].push_back(span.interval());
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     Intervals& set = sets[static_cast<Role>(i)];
     set = unite(std::move(set));
   }
-  sets[Role::dataloader] = subtract(sets[Role::dataloader], batches(rank));
   return sets;
 }
 

@@ -49,9 +49,11 @@ struct RankRoles {
 };
 
 // A kernel counts as communication by its name, or when the External id of its launch is that of a
-// host range that is a collective ("nccl:all_reduce"). A wait for data is what lies between the
-// begin of the loader's span and the batch: in files of Composer 0.7 and 0.8 the span goes on
-// around the batch.
+// host range that is a collective ("nccl:all_reduce"). A wait for data ends where the batch begins,
+// or a callback that runs once the data is there: in files of Composer 0.7 and 0.8 the loader's
+// span goes on around both. The waits one by one; their ends are those of the waits.
+std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
+
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);
 

@@ -1,9 +1,11 @@
 #include "analysis/steps_report.h"
 
+#include "analysis/percentile.h"
+#include "analysis/rank_waits.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 namespace traceloom {
@@ -44,14 +46,6 @@ std::vector<Column> step_columns(bool raw, bool epochs) {
   return columns;
 }
 
-// `fraction` of the values lie below or at the result, which is one of them; values are not empty.
-std::int64_t nearest_rank(std::vector<std::int64_t> values, double fraction) {
-  std::sort(values.begin(), values.end());
-  const auto rank =
-      static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(rank, 1) - 1];
-}
-
 using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
 
 // Each column by itself: the median step has no median of everything.
@@ -77,10 +71,9 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
                               {"total_ns", "Total", ColumnKind::duration}};
   append_role_columns(columns, false);
   Table table(columns);
-  const auto percentile = [](double fraction) {
-    return [fraction](const std::vector<std::int64_t>& values) {
-      return nearest_rank(values, fraction);
-    };
+  const auto at = [](std::size_t percent) {
+    return
+        [percent](const std::vector<std::int64_t>& values) { return percentile(values, percent); };
   };
   for (const RankRoles& rank : ranks) {
     if (rank.steps.empty()) continue;
@@ -88,9 +81,9 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
     std::vector<Cell> cells{Cell{rank.rank}, Cell{std::string("mean")}, Cell{mean.total_ns}};
     append_role_cells(cells, mean.exclusive);
     table.add_row(std::move(cells));
-    add_statistic(table, rank, "p50", percentile(0.5));
-    add_statistic(table, rank, "p99", percentile(0.99));
-    add_statistic(table, rank, "max", percentile(1.0));
+    add_statistic(table, rank, "p50", at(50));
+    add_statistic(table, rank, "p99", at(99));
+    add_statistic(table, rank, "max", at(100));
   }
   return table;
 }
@@ -167,8 +160,7 @@ void note_missing(const Run& run, Report& report) {
 }
 
 Report steps_report(const Run& run, const StepsOptions& options) {
-  std::vector<RankRoles> ranks;
-  for (const RankEvents& rank : run.ranks) ranks.push_back(find_roles(run, rank));
+  const std::vector<RankRoles> ranks = find_all_roles(run);
   Report report("steps", run);
   report.tables.push_back({"rows", "", rows_table(ranks, options.raw)});
   report.tables.push_back({"summary", "Over all steps", summary_table(ranks)});

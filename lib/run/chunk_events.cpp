@@ -2,6 +2,7 @@
 
 #include "event/event_label.h"
 #include "run/args_walk.h"
+#include "run/details.h"
 #include "select/label_filter.h"
 
 #include <limits>
@@ -105,8 +106,16 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (kind.mark != SpanMark::none) add_mark(event, span, kind);
 }
 
+std::uint32_t ChunkEvents::detail_of(std::string_view args) {
+  scratch_.clear();
+  for (ArgsWalk walk(args); walk.next();)
+    if (is_detail(walk.key())) append_detail(scratch_, walk.key(), walk.value());
+  return detail_texts_.intern(scratch_);
+}
+
 void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
-  DeviceSpan device{span, kNoId, kNoId, -1, -1};
+  DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
+  if (wants_details_) device.detail = detail_of(event.text(Key::args));
   int missing = 4;
   for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     const std::string_view key = args.key();
@@ -164,18 +173,24 @@ void ChunkEvents::add_begin_end(const Event& event, std::int64_t start_ns) {
   payloads_.push_back(payload);
 }
 
-void ChunkEvents::move_to(Labels& labels, Tracks& tracks, std::size_t file, EventColumns& columns) {
+void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
   std::vector<std::uint32_t> label_numbers;
   for (Label& label : labels_) {
-    if (label.in_run == kUnknown) label.in_run = labels.intern(label.name, label.category);
+    if (label.in_run == kUnknown) label.in_run = texts.labels.intern(label.name, label.category);
     label_numbers.push_back(label.in_run);
   }
   std::vector<std::uint32_t> track_numbers;
   for (const auto& [pid, tid] : tracks_)
-    track_numbers.push_back(tracks.intern(file, canonical_id(pid), canonical_id(tid)));
+    track_numbers.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
   append_renumbered(columns.hosts, columns_.hosts, label_numbers, track_numbers);
   append_renumbered(columns.calls, columns_.calls, label_numbers, track_numbers);
+  const std::size_t before = columns.devices.size();
   append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
+  for (std::size_t i = details_in_run_.size(); i < detail_texts_.size(); ++i)
+    details_in_run_.push_back(texts.details.intern(detail_texts_[static_cast<std::uint32_t>(i)]));
+  for (std::size_t i = before; i < columns.devices.size(); ++i)
+    if (columns.devices[i].detail != kNoDetail)
+      columns.devices[i].detail = details_in_run_[columns.devices[i].detail];
   append_renumbered(columns.marks, columns_.marks, label_numbers, track_numbers);
 }
 

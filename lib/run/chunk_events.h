@@ -2,7 +2,7 @@
 //
 //   ChunkEvents events;
 //   events.add(event, time_event(event, problems));
-//   events.move_to(run_labels, run_tracks, file, columns);     // one chunk at a time
+//   events.move_to(run_texts, file, columns);                  // one chunk at a time
 //   events.reset();                                            // for the next chunk
 //
 // Names are looked at once: the tables of labels stay from chunk to chunk, so reuse it. Nothing is
@@ -33,14 +33,24 @@ struct BatchNote {
 // Reads it from args; both kNoId when it is not there.
 BatchNote read_batch_note(std::string_view args);
 
+// The tables of a run that all chunks share.
+struct RunTexts {
+  Labels& labels;
+  Tracks& tracks;
+  StringTable& details;
+};
+
 // Not thread-safe.
 class ChunkEvents {
  public:
   // Any event; what is of no use is left out.
   void add(const Event& event, const EventTiming& timing);
 
-  // Appends the spans of X events to `columns`, with the labels and tracks of the run.
-  void move_to(Labels& labels, Tracks& tracks, std::size_t file, EventColumns& columns);
+  // Whether device work is kept with what it says of itself; false at first.
+  void want_details(bool want) { wants_details_ = want; }
+
+  // Appends the spans of X events to `columns`, with the texts of the run.
+  void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
 
   const BeginEndBatch& begin_end() const { return begin_end_; }
   // One a record of begin_end(): an index of notes(), or kNoPayload.
@@ -65,6 +75,7 @@ class ChunkEvents {
   std::uint32_t track_of(const Event& event);
   void add_span(const Event& event, const EventTiming& timing);
   void add_device(const Event& event, const HostSpan& span);
+  std::uint32_t detail_of(std::string_view args);
   void add_call(const Event& event, const HostSpan& span);
   void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
   void add_begin_end(const Event& event, std::int64_t start_ns);
@@ -79,6 +90,9 @@ class ChunkEvents {
   std::string scratch_;
   StringTable label_texts_;
   std::vector<Label> labels_;
+  bool wants_details_ = false;
+  StringTable detail_texts_;
+  std::vector<std::uint32_t> details_in_run_;
   StringTable track_texts_;
   std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid, as JSON text
   std::string last_pid_;

@@ -110,6 +110,8 @@ EventClass classify_host(std::string_view name) {
   } else if (name == "event/batch" || name == "event/train_batch") {
     found.role = Role::other;
     found.mark = name == "event/batch" ? SpanMark::batch : SpanMark::train_batch;
+  } else if (name.ends_with("/event/after_dataloader") || name.ends_with("/event/batch_start")) {
+    found.mark = SpanMark::after_loader;
   } else if (name == "event/backward") {
     found.mark = SpanMark::barrier;
   } else if (std::find(std::begin(kContainers), std::end(kContainers), name) !=

@@ -55,7 +55,7 @@ class EventCollector::PairReader {
     const EventClass& kind = collector_.labels_.kind(span.label);
     if (kind.place == EventPlace::nowhere) return;
     if (kind.place == EventPlace::device)
-      return columns_.devices.push_back({span, kNoId, kNoId, -1, -1});
+      return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
     if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
     if (kind.role != Role::other) columns_.hosts.push_back(span);
     if (kind.mark == SpanMark::none) return;
@@ -76,8 +76,14 @@ class EventCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-EventCollector::EventCollector(std::size_t files, bool keep_going)
-    : keep_going_(keep_going), files_(files) {}
+EventCollector::EventCollector(std::size_t files, bool keep_going, bool details)
+    : keep_going_(keep_going), wants_details_(details), files_(files) {}
+
+std::unique_ptr<ChunkResult> EventCollector::make_result() {
+  std::unique_ptr<ChunkResult> chunk = pool_.take();
+  static_cast<Chunk&>(*chunk).events.want_details(wants_details_);
+  return chunk;
+}
 
 EventCollector::~EventCollector() = default;
 
@@ -96,7 +102,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   collected.evidence.append(chunk.events.evidence());
   collected.starts.add(chunk.events.starts());
   EventColumns part;
-  chunk.events.move_to(labels_, tracks_, file, part);
+  chunk.events.move_to({labels_, tracks_, details_}, file, part);
   if (!part.empty()) collected.parts.push_back(std::move(part));
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);

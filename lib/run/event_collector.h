@@ -1,6 +1,6 @@
 // EventCollector: the visitor that gathers the columns of all files, for scan_files().
 //
-//   EventCollector collector(paths.size(), false);
+//   EventCollector collector(paths.size(), false, false);
 //   scan_files(paths, collector, {});
 //   collector.files()[0].parts
 #pragma once
@@ -34,16 +34,17 @@ struct CollectedEvents {
 class EventCollector : public FileVisitor {
  public:
   // With `keep_going` an Error of a file is kept in CollectedEvents, and its events are forgotten.
-  EventCollector(std::size_t files, bool keep_going);
+  EventCollector(std::size_t files, bool keep_going, bool details = false);
   ~EventCollector() override;
 
   // When scan_files() is done.
   std::vector<CollectedEvents>& files() { return files_; }
   Labels& labels() { return labels_; }
   Tracks& tracks() { return tracks_; }
+  StringTable& details() { return details_; }
 
   Args wanted_args() const override { return Args::skip; }
-  std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
+  std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
   void take(ChunkResult& result, std::size_t file) override;
@@ -61,9 +62,11 @@ class EventCollector : public FileVisitor {
   class PairReader;
 
   bool keep_going_;
+  bool wants_details_;
   std::vector<CollectedEvents> files_;
   Labels labels_;
   Tracks tracks_;
+  StringTable details_;
   std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
   ResultPool<Chunk> pool_;
 };

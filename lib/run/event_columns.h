@@ -35,9 +35,11 @@ struct CallSpan : HostSpan {
 struct DeviceSpan : HostSpan {
   std::int64_t correlation;
   std::int64_t external;
-  std::int32_t device;  // kNoId when the event does not say
-  std::int32_t stream;
+  std::int32_t device;   // of its own row when the event does not say
+  std::int32_t stream;   // kNoId when the event does not say
+  std::uint32_t detail;  // of Run::details; kNoDetail unless details were asked for
 };
+inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
 struct MarkedSpan : HostSpan {

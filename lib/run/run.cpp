@@ -207,12 +207,13 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going);
+  EventCollector collector(paths.size(), request.keep_going, request.details);
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);
   RankSorter sorter(request, collector.tracks(), places);
   Run run;
+  run.threads = request.threads;
   for (std::size_t i = 0; i < files.size(); ++i) {
     run.files.push_back(describe_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
     if (!files[i].error.empty()) continue;
@@ -224,6 +225,7 @@ Run read_run(const RunRequest& request) {
   run.ranks = sorter.finish();
   run.labels = std::move(collector.labels());
   run.tracks = std::move(collector.tracks());
+  run.details = std::move(collector.details());
   for_each_parallel(run.ranks.size(), request.threads,
                     [&](std::size_t i) { prepare_rank(run.ranks[i], request, run.tracks); });
   return run;

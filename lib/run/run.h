@@ -33,6 +33,7 @@ struct RunRequest {
   std::vector<NumberRange> ranks = {};      // empty: all
   std::optional<TimeSelection> time = {};   // events that start in it
   std::optional<StepSelection> steps = {};  // these steps, and events that start in them
+  bool details = false;                     // also what device work says of itself (run/details.h)
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
   unsigned threads = 0;     // 0: as many as there are cores
   std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
@@ -83,8 +84,10 @@ struct Run {
   std::vector<RankEvents> ranks;  // ascending; those that were asked for
   Labels labels;
   Tracks tracks;
+  StringTable details;  // texts for find_detail()
   // Whether times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
+  unsigned threads = 0;  // as asked for
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.

@@ -125,7 +125,7 @@ std::int64_t number_of(const MarkedSpan& batch, const std::vector<MarkedSpan>& t
   return inner != trains.end() && inner->start_ns < batch.end_ns ? inner->step : batch.step;
 }
 
-std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, std::uint64_t& probes) {
+std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, Intervals& probes) {
   const std::vector<MarkedSpan> trains = find_marks(parts, SpanMark::train_batch);
   std::vector<MarkedSpan> batches = find_marks(parts, SpanMark::batch);
   if (batches.empty()) batches = trains;
@@ -139,16 +139,19 @@ std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, std::ui
     step.number = number_of(batch, trains);
     step.epoch = batch.epoch;
     step.host = batch.interval();
+    const MarkedSpan* wait = nullptr;
     for (; next < loaders.size() && loaders[next].start_ns <= batch.start_ns; ++next) {
       if (loaders[next].start_ns < before_ns) continue;
-      if (step.host.from_ns != batch.start_ns) ++probes;
-      step.host.from_ns = loaders[next].start_ns;
+      if (wait != nullptr) probes.push_back(wait->interval());
+      wait = &loaders[next];
     }
     step.time = step.host;
+    if (wait != nullptr) step.time.from_ns = wait->start_ns;
     before_ns = batch.end_ns;
     steps.push_back(step);
   }
-  probes += loaders.size() - next;
+  for (; next < loaders.size(); ++next)
+    if (loaders[next].start_ns >= before_ns) probes.push_back(loaders[next].interval());
   return steps;
 }
 

@@ -23,7 +23,7 @@ struct Step {
   std::int64_t number = 0;
   std::int64_t epoch = kNoId;    // of Composer
   Interval time;                 // what statistics are about
-  Interval host;                 // as the host marked it
+  Interval host;                 // as the host marked it; of Composer the batch alone
   std::uint64_t device_ops = 0;  // launched in it
   bool counted = true;           // false for the tail: it counts in no mean
 };
@@ -36,7 +36,7 @@ struct StepList {
   StepKind kind = StepKind::none;
   std::vector<Step> list;
   std::uint64_t dropped = 0;  // of the tail: not counted
-  std::uint64_t probes = 0;   // waits of Composer for data that no batch followed
+  Intervals probes;           // waits of Composer for data that no batch followed
 
   Intervals times() const;
 };

@@ -84,7 +84,7 @@ TEST_CASE("steps: of Composer a step is the wait for its data and its batch") {
   CHECK(steps.list[0].number == 4);
   CHECK(steps.list[0].epoch == 1);
   CHECK(steps.list[0].time == Interval{0, 90'000});
-  CHECK(steps.probes == 1);
+  CHECK(steps.probes == Intervals{{100'000, 140'000}});
 }
 
 TEST_CASE("steps: a merged batch has the number of the train_batch in it") {

@@ -35,6 +35,7 @@ struct Options {
   bool strict = false;
   bool keep_going = false;
   Verbosity verbosity = Verbosity::normal;
+  bool details = false;  // not typed: of the command
 };
 
 [[noreturn]] void refuse_word(std::string_view option, const std::string& word,
@@ -58,6 +59,7 @@ RunRequest make_request(const Options& options) {
   request.time = read_time("--time", options.time);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
+  request.details = options.details;
   request.inputs = expand_inputs(options.inputs);
   return request;
 }
@@ -149,10 +151,11 @@ void add_rows(CLI::App& command, Options& options) {
 
 }  // namespace
 
-CLI::App* add_analysis(CLI::App& app, Work& work, const std::string& name, const std::string& help,
+CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
                        std::function<Answer(const Run&)> analyse) {
   const auto options = std::make_shared<Options>();
-  CLI::App* const command = app.add_subcommand(name, help);
+  options->details = what.details;
+  CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);
   add_strict(*command, options->strict);

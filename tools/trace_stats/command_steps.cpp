@@ -12,14 +12,14 @@ namespace traceloom {
 void add_steps(CLI::App& app, Work& work) {
   const auto options = std::make_shared<StepsOptions>();
   CLI::App* const command = add_analysis(
-      app, work, "steps",
-      "Where the time of each step went. Each instant counts for the first role that has it: "
-      "kernel, "
-      "memcpy, memset, communication, runtime, dataloader, cpu, else other; so roles add up to the "
-      "step, and communication and dataloader are what no kernel hides. A step is ProfilerStep#N, "
-      "which lasts from the end of the one before it until all that it launched on devices is "
-      "done, "
-      "or the wait for data and event/batch of Composer",
+      app, work,
+      {.name = "steps",
+       .help =
+           "Where the time of each step went. Each instant counts for the first role that has it: "
+           "kernel, memcpy, memset, communication, runtime, dataloader, cpu, else other; so roles "
+           "add up to the step, and communication and dataloader are what no kernel hides. A step "
+           "is ProfilerStep#N, which lasts from the end of the one before it until all that it "
+           "launched on devices is done, or the wait for data and event/batch of Composer"},
       [options](const Run& run) { return Answer{steps_report(run, *options)}; });
   command
       ->add_flag("--raw", options->raw,

@@ -18,7 +18,11 @@ inline constexpr char kToolName[] = "trace-stats";
 
 using Work = std::function<ExitCode()>;
 
+void add_bottleneck(CLI::App& app, Work& work);
+void add_dataloader(CLI::App& app, Work& work);
+void add_gpu(CLI::App& app, Work& work);
 void add_steps(CLI::App& app, Work& work);
+void add_stragglers(CLI::App& app, Work& work);
 void add_summarize(CLI::App& app, Work& work);
 
 }  // namespace traceloom
