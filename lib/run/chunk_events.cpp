@@ -103,7 +103,9 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (kind.place == EventPlace::device) return add_device(event, span);
   if (kind.place == EventPlace::call) return add_call(event, span);
   if (kind.role != Role::other) columns_.hosts.push_back(span);
-  if (kind.mark != SpanMark::none) add_mark(event, span, kind);
+  const bool marks =
+      kind.mark != SpanMark::none && (kind.mark != SpanMark::operation || wants_details_);
+  if (marks) add_mark(event, span, kind);
 }
 
 std::uint32_t ChunkEvents::detail_of(std::string_view args) {
@@ -151,9 +153,12 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.mark, kind.step, kNoId, kNoId, false};
-  if (kind.mark == SpanMark::collective) {
+  if (kind.mark == SpanMark::collective || kind.mark == SpanMark::operation) {
     for (ArgsWalk args(event.text(Key::args)); args.next();)
-      if (is_external_key(args.key())) marked.external = args.integer(kNoId);
+      if (is_external_key(args.key())) {
+        marked.external = args.integer(kNoId);
+        break;
+      }
   } else if (kind.mark != SpanMark::step && may_have_note(event.text(Key::name))) {
     const BatchNote note = read_batch_note(event.text(Key::args));
     marked.step = note.batch;

@@ -39,6 +39,21 @@ std::optional<Number> read_number(std::string_view text) {
   return number;
 }
 
+// A separator in a value would end it: pretty JSON has them, and so have strings that are no JSON.
+void append_line(std::string& text, std::string_view value) {
+  for (const char c : value)
+    if (c != kBehindKey && c != kBehindValue) text += c;
+}
+
+// "[4, 1, 1]", whatever white space is in it, so that what is equal is one text.
+void append_list(std::string& text, std::string_view list) {
+  for (const char c : list) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    text += c;
+    if (c == ',') text += ' ';
+  }
+}
+
 }  // namespace
 
 bool is_detail(std::string_view key) {
@@ -47,7 +62,11 @@ bool is_detail(std::string_view key) {
 
 void append_detail(std::string& text, std::string_view key, std::string_view value) {
   text.append(key) += kBehindKey;
-  text.append(value) += kBehindValue;
+  if (!value.empty() && value.front() == '[')
+    append_list(text, value);
+  else
+    append_line(text, value);
+  text += kBehindValue;
 }
 
 std::string_view find_detail(std::string_view text, std::string_view key) {

@@ -133,9 +133,22 @@ bool is_communication_kernel(std::string_view name) {
                      [&](std::string_view part) { return lower.find(part) != std::string::npos; });
 }
 
+bool is_operator(std::string_view name, std::string_view category) {
+  const std::string lower = to_lower(category);
+  if (lower != "cpu_op" && lower != "operator") return false;
+  for (const std::string_view start :
+       {"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer."})
+    if (name.starts_with(start)) return false;
+  return name != "DataParallel.forward" && name != "DistributedDataParallel.forward";
+}
+
 EventClass classify(std::string_view name, std::string_view category) {
   const CategoryRow* const row = find_category(category);
-  if (row == nullptr) return classify_host(name);
+  if (row == nullptr) {
+    EventClass host = classify_host(name);
+    if (host.mark == SpanMark::none && is_operator(name, category)) host.mark = SpanMark::operation;
+    return host;
+  }
   EventClass found{row->place, row->role, SpanMark::none, -1};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
   return found;

@@ -51,6 +51,7 @@ enum class SpanMark : std::uint8_t {
   after_loader,  // a callback or algorithm of Composer once the data is there
   barrier,       // ends on all ranks together: event/backward, in which gradients are reduced
   container,     // around steps: event/epoch, event/fit
+  operation,     // an operator of torch, see is_operator(); kept as a mark with details only
   collective,    // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
 };
 
@@ -63,6 +64,10 @@ struct EventClass {
 
 // Both as they are, not as they are escaped in a file; `category` may be empty or a comma list.
 EventClass classify(std::string_view name, std::string_view category);
+
+// Whether a span of the host is an operator: what torch calls one, and no step, loader, optimizer
+// or wrapper around the model.
+bool is_operator(std::string_view name, std::string_view category);
 
 // True for the kernels of NCCL, RCCL, oneCCL, HCCL, MSCCL++, NVSHMEM, DeepEP, and for the
 // all-reduces and all-gathers that inference engines bring along.

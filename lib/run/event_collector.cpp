@@ -59,6 +59,7 @@ class EventCollector::PairReader {
     if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
     if (kind.role != Role::other) columns_.hosts.push_back(span);
     if (kind.mark == SpanMark::none) return;
+    if (kind.mark == SpanMark::operation && !collector_.wants_details_) return;
     const BatchNote note =
         pair.begin_payload == kNoPayload ? BatchNote{} : notes_[pair.begin_payload];
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;

@@ -46,6 +46,8 @@ const std::vector<Difference>& differences() {
       {"hta_comm_comp_overlap_pct", "nccl_parser", kLast, kLastStep},
       {"hta_comm_comp_overlap_pct", "sampled_rank", kLast, kLastStep},
       {"hta_comm_comp_overlap_pct", "nccl_parser", kAll, kRounding},
+      {"kernel_by_op_and_launch_config", "tb_runtime_called_by_profilerstep", "tb_plugin",
+       "a step is no operator: what it launches itself is no operator's"},
   };
   return kDifferences;
 }
@@ -92,6 +94,14 @@ const std::map<std::string, TruthCheck>& truth_checks() {
       {"comm_comp_overlap_us", check_comm_overlap},
       {"composer_dataloader_share_pct", check_composer_share},
       {"recommendation_kinds", check_recommendations},
+      {"kernel", check_kernel},
+      {"kernel_by_op_and_launch_config", check_kernel_launch},
+      {"kernel_table_size", check_kernel_table_size},
+      {"operator", check_operator},
+      {"operator_table_size", check_operator_table_size},
+      {"collective", check_collective},
+      {"nccl_implicit_sync", check_implicit_sync},
+      {"straggler_summary", check_straggler_summary},
   };
   return kChecks;
 }
