@@ -162,6 +162,17 @@ std::string format_duration(std::int64_t ns) {
   return fmt::format("{}{}.{:03} {}", sign, format_count(number / 1000), number % 1000, unit->name);
 }
 
+std::string format_duration(std::int64_t ns, TimeUnit unit) {
+  if (unit == TimeUnit::automatic) return format_duration(ns);
+  const std::string_view name = kTimeUnitNames[static_cast<std::size_t>(unit)];
+  const std::string_view sign = ns < 0 ? "-" : "";
+  const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : ns;
+  if (unit == TimeUnit::ns) return fmt::format("{}{} {}", sign, format_count(magnitude), name);
+  constexpr std::array<std::uint64_t, 5> kFactors{1, 1, 1'000, 1'000'000, 1'000'000'000};
+  const std::uint64_t number = thousandths(magnitude, kFactors[static_cast<std::size_t>(unit)]);
+  return fmt::format("{}{}.{:03} {}", sign, format_count(number / 1000), number % 1000, name);
+}
+
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   const std::optional<Decimal> number = take_decimal(text);
   if (!number) return std::nullopt;

@@ -19,6 +19,13 @@ std::string format_bytes(std::uint64_t bytes);
 // negative.
 std::string format_duration(std::int64_t ns);
 
+enum class TimeUnit : std::uint8_t { automatic, ns, us, ms, s };
+// In the order of the enum, for --help and did-you-mean.
+inline constexpr std::string_view kTimeUnitNames[] = {"auto", "ns", "us", "ms", "s"};
+
+// In one unit, for columns that are to be compared: 1234567 in us -> "1,234.567 us".
+std::string format_duration(std::int64_t ns, TimeUnit unit);
+
 // "64MiB", "64 MB", "1.5G", "4096" -> bytes; nullopt when it is no size or does not fit. Powers of
 // 1024 for K, M, G, T, P and KiB, MiB, ...; of 1000 for KB, MB, ...; in any case of letters. Parts
 // of a byte are cut off.

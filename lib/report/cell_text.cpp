@@ -20,13 +20,18 @@ std::string share_text(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-";
 }
 
+std::string number_text(double number) {
+  return std::isfinite(number) ? fmt::format("{:.3f}", number) : "-";
+}
+
 }  // namespace
 
-std::string cell_for_people(const Cell& cell, ColumnKind kind) {
+std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit) {
   if (const auto* text = std::get_if<std::string>(&cell)) return one_line(*text);
-  if (const auto* share = std::get_if<double>(&cell)) return share_text(*share);
+  if (const auto* share = std::get_if<double>(&cell))
+    return kind == ColumnKind::number ? number_text(*share) : share_text(*share);
   if (const auto* number = std::get_if<std::int64_t>(&cell))
-    return kind == ColumnKind::duration ? format_duration(*number) : signed_count(*number);
+    return kind == ColumnKind::duration ? format_duration(*number, unit) : signed_count(*number);
   return "-";
 }
 

@@ -45,7 +45,7 @@ std::vector<std::string> column_texts(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
   std::vector<std::string> texts{escape(one_line(column.title))};
   for (const std::vector<Cell>& row : table.rows()) {
-    std::string text = cell_for_people(row[index], column.kind);
+    std::string text = cell_for_people(row[index], column.kind, table.unit());
     texts.push_back(column.kind == ColumnKind::text ? escape(text) : std::move(text));
   }
   std::size_t width = kMinWidth;

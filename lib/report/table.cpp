@@ -22,9 +22,19 @@ bool fits(const Cell& cell, ColumnKind kind) {
     case ColumnKind::duration:
       return std::holds_alternative<std::int64_t>(cell);
     case ColumnKind::share:
+    case ColumnKind::number:
       return std::holds_alternative<double>(cell);
   }
   return false;
+}
+
+bool is_empty(const Cell& cell) {
+  return std::holds_alternative<std::monostate>(cell);
+}
+
+bool comes_before(const Cell& a, const Cell& b) {
+  if (is_empty(a) || is_empty(b)) return !is_empty(a) && is_empty(b);
+  return std::holds_alternative<std::string>(a) ? a < b : b < a;
 }
 
 }  // namespace
@@ -37,6 +47,16 @@ void Table::add_row(std::vector<Cell> row) {
     if (!fits(row[i], columns_[i].kind))
       throw std::invalid_argument("a cell of another kind than its column " + columns_[i].key);
   rows_.push_back(std::move(row));
+}
+
+bool Table::sort_by(std::string_view key) {
+  const auto column = std::find_if(columns_.begin(), columns_.end(),
+                                   [&](const Column& found) { return found.key == key; });
+  if (column == columns_.end()) return false;
+  const auto index = static_cast<std::size_t>(column - columns_.begin());
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [&](const auto& a, const auto& b) { return comes_before(a[index], b[index]); });
+  return true;
 }
 
 std::optional<TableFormat> parse_table_format(std::string_view name) {

@@ -7,6 +7,9 @@
 // To add a form: one enumerator and one name here, x_report.h and .cpp, one line in table.cpp.
 #pragma once
 
+#include "base/units.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +24,7 @@ enum class ColumnKind : std::uint8_t {
   count,     // int64; "41,233" for people
   duration,  // int64 nanoseconds; "1.234 ms" for people, ns elsewhere
   share,     // double 0..1; "12.3 %" for people, 0.123 elsewhere
+  number,    // double; "12.345" for people, the shortest text elsewhere
 };
 
 struct Column {
@@ -38,10 +42,21 @@ class Table {
   // One cell a column, of the column's kind or empty; anything else throws std::invalid_argument.
   void add_row(std::vector<Cell> row);
 
+  // The unit of durations for people.
+  void show_in(TimeUnit unit) { unit_ = unit; }
+  TimeUnit unit() const { return unit_; }
+
+  // Sorts by the column of that key: numbers descending, texts ascending, empty cells last, equal
+  // rows as they stood. False when there is no such column.
+  bool sort_by(std::string_view key);
+  // Keeps the first `count` rows.
+  void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
+
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
  private:
+  TimeUnit unit_ = TimeUnit::automatic;
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };

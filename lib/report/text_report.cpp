@@ -36,7 +36,7 @@ TextColumn make_column(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
   TextColumn made{one_line(column.title), {}, column.kind, 0};
   for (const std::vector<Cell>& row : table.rows())
-    made.cells.push_back(cell_for_people(row[index], column.kind));
+    made.cells.push_back(cell_for_people(row[index], column.kind, table.unit()));
   if (column.kind == ColumnKind::duration) align_units(made.cells);
   made.width = text_width(made.title);
   for (const std::string& cell : made.cells) made.width = std::max(made.width, text_width(cell));

@@ -1,41 +1,12 @@
 #include "stats/span_table.h"
 
+#include "event/event_label.h"
+
 #include <algorithm>
 
 namespace traceloom {
-namespace {
-
-// Between name and category, or the other way round, when nothing stands between them but one key:
-// `", "name": "` at most. With another member between them it would be longer.
-constexpr std::size_t kWidestGap = 11;
-
-std::string_view string_or_nothing(std::string_view value) {
-  return is_json_string(value) ? value : std::string_view{};
-}
-
-}  // namespace
-
-// The text that stands for the event's name and category. Most producers write one behind the
-// other, then it is the piece of the event that holds both, and nothing is copied. Equal keys mean
-// equal names and categories; the same pair may have several keys.
-std::string_view SpanTable::label_key(const Event& event) {
-  const std::string_view name = string_or_nothing(event.text(Key::name));
-  const std::string_view category = string_or_nothing(event.text(Key::cat));
-  if (!name.empty() && !category.empty()) {
-    const std::string_view first = name.data() < category.data() ? name : category;
-    const std::string_view second = name.data() < category.data() ? category : name;
-    const char* const first_end = first.data() + first.size();
-    if (static_cast<std::size_t>(second.data() - first_end) <= kWidestGap)
-      return {first.data(), static_cast<std::size_t>(second.data() + second.size() - first.data())};
-  }
-  scratch_.assign(name.data(), name.size());
-  scratch_ += '\0';
-  scratch_.append(category.data(), category.size());
-  return scratch_;
-}
-
 std::uint32_t SpanTable::label(const Event& event) {
-  const std::uint32_t raw = raw_labels_.intern(label_key(event));
+  const std::uint32_t raw = raw_labels_.intern(label_text(event, scratch_));
   if (raw == label_of_raw_.size()) {
     const std::string_view name = string_or_nothing(event.text(Key::name));
     label_of_raw_.push_back(label(name.empty() ? std::string(kNoName) : decoded(name),

@@ -96,7 +96,6 @@ class SpanTable {
     std::int64_t duration_ns;
   };
 
-  std::string_view label_key(const Event& event);
   std::uint32_t label(const Event& event);
   std::uint32_t place(const Event& event, std::size_t file);
   std::uint32_t group(std::uint32_t label_number, std::uint32_t place_number);

@@ -38,6 +38,15 @@ std::optional<TimeSelection> read_time(const std::string& option, const std::str
   return selection;
 }
 
+std::optional<StepSelection> read_steps(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<StepSelection> steps = StepSelection::parse(text);
+  if (!steps)
+    throw UsageError(
+        fmt::format("{}: '{}' is not a span of steps (try 3:5, 3:, :5 or 3)", option, text));
+  return steps;
+}
+
 NamePattern read_pattern(const std::string& option, const std::string& expression) {
   try {
     return NamePattern(expression);

@@ -7,6 +7,7 @@
 
 #include "select/label_filter.h"
 #include "select/number_range.h"
+#include "select/step_selection.h"
 #include "select/time_selection.h"
 
 #include <optional>
@@ -23,6 +24,9 @@ std::vector<NumberRange> read_ranks(const std::string& option, const std::string
 
 // "1.5s:2s", "200ms:" or ":1s"; nullopt for an empty text.
 std::optional<TimeSelection> read_time(const std::string& option, const std::string& text);
+
+// "3:5", ":5", "3:" or "3"; nullopt for an empty text.
+std::optional<StepSelection> read_steps(const std::string& option, const std::string& text);
 
 NamePattern read_pattern(const std::string& option, const std::string& expression);
 

@@ -26,15 +26,6 @@ void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
       ->take_all();
 }
 
-std::optional<StepSelection> read_steps(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const std::optional<StepSelection> steps = StepSelection::parse(text);
-  if (!steps)
-    throw UsageError(
-        fmt::format("--steps: '{}' is not a span of steps (try 3:5, 3:, :5 or 3)", text));
-  return steps;
-}
-
 std::int64_t read_min_duration(const std::string& text) {
   if (text.empty()) return 0;
   const std::optional<std::int64_t> ns = parse_duration(text);
@@ -141,7 +132,7 @@ MergeFilter read_filter(const FilterOptions& options) {
   MergeFilter filter;
   filter.ranks = read_ranks("--ranks", options.ranks);
   filter.time = read_time("--time", options.time);
-  filter.steps = read_steps(options.steps);
+  filter.steps = read_steps("--steps", options.steps);
   filter.labels.categories = read_categories(options.categories);
   filter.labels.excluded_categories = read_categories(options.excluded_categories);
   filter.labels.names = read_patterns("--name", options.names);

@@ -5,12 +5,10 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/selection_options.h"
-#include "common/terminal.h"
 #include "input/input_list.h"
-#include "output/file_sink.h"
-#include "output/gzip_sink.h"
 #include "stats/summarize.h"
 #include "stats/summary_report.h"
+#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>
@@ -115,28 +113,9 @@ Summary summarize_with_progress(SummaryRequest& request) {
 // Notes what was wrong with the inputs on stderr; true when something that they said is missing.
 bool report_files(const Summary& summary, Verbosity verbosity) {
   bool loss = false;
-  for (const SummaryFile& file : summary.files) {
-    if (!file.error.empty()) {
-      loss = true;
-      fmt::print(stderr, "{}: {} {} (left out)\n", kToolName,
-                 Paint(wants_colour(Stream::err)).warning("warning:"), file.error);
-    }
-    report_problems(kToolName, file.path, file.problems, verbosity);
-    loss |= file.problems.has_loss();
-  }
+  for (const SummaryFile& file : summary.files)
+    loss |= report_file(file.path, file.error, file.problems, verbosity);
   return loss;
-}
-
-TextStyle text_style(const std::string& output) {
-  if (output != "-") return {};
-  return {.colour = wants_colour(Stream::out), .width = terminal_width(Stream::out)};
-}
-
-void write_output(const std::string& path, const std::string& text) {
-  std::unique_ptr<Sink> sink = open_file_sink(path);
-  if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
-  sink->write(text);
-  sink->close();
 }
 
 ExitCode run(const Options& options) {

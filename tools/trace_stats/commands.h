@@ -18,6 +18,14 @@ inline constexpr char kToolName[] = "trace-stats";
 
 using Work = std::function<ExitCode()>;
 
+void add_bottleneck(CLI::App& app, Work& work);
+void add_dataloader(CLI::App& app, Work& work);
+void add_comm(CLI::App& app, Work& work);
+void add_gpu(CLI::App& app, Work& work);
+void add_kernels(CLI::App& app, Work& work);
+void add_ops(CLI::App& app, Work& work);
+void add_steps(CLI::App& app, Work& work);
+void add_stragglers(CLI::App& app, Work& work);
 void add_summarize(CLI::App& app, Work& work);
 
 }  // namespace traceloom

@@ -12,6 +12,14 @@ int main(int argc, char** argv) {
     CLI::App app("Statistics of Chrome JSON traces: of one rank, of many, or merged");
     set_up(app, kToolName);
     Work work;
+    add_bottleneck(app, work);
+    add_dataloader(app, work);
+    add_gpu(app, work);
+    add_kernels(app, work);
+    add_ops(app, work);
+    add_comm(app, work);
+    add_steps(app, work);
+    add_stragglers(app, work);
     add_summarize(app, work);
     app.require_subcommand(1);
     const char* const ask_for_help[] = {kToolName, "--help"};

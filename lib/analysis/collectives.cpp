@@ -1,0 +1,209 @@
+#include "analysis/collectives.h"
+
+#include "base/ascii.h"
+#include "run/details.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+struct TypeSize {
+  std::string_view name;  // in lower case
+  std::int64_t bytes;
+};
+constexpr TypeSize kTypes[] = {{"float", 4},
+                               {"int", 4},
+                               {"double", 8},
+                               {"long", 8},
+                               {"half", 2},
+                               {"bfloat16", 2},
+                               {"short", 2},
+                               {"byte", 1},
+                               {"char", 1},
+                               {"bool", 1},
+                               {"float8_e4m3fn", 1},
+                               {"float8_e5m2", 1},
+                               {"float8_e4m3fnuz", 1},
+                               {"float8_e5m2fnuz", 1},
+                               {"complexfloat", 8},
+                               {"complexdouble", 16},
+                               {"unsigned int", 4},
+                               {"unsigned long", 8}};
+
+std::int64_t size_of(std::string_view dtype) {
+  const std::string lower = to_lower(dtype);
+  for (const TypeSize& type : kTypes)
+    if (type.name == lower) return type.bytes;
+  return 0;
+}
+
+bool has(std::string_view name, std::string_view part) {
+  return to_lower(name).find(part) != std::string::npos;
+}
+bool is_gather(std::string_view name) {
+  return has(name, "allgather") || has(name, "all_gather");
+}
+// Whoever sends does not wait for others than the one that receives.
+bool is_point_to_point(std::string_view name) {
+  return has(name, "sendrecv") || has(name, "send") || has(name, "recv");
+}
+
+// What bus bandwidth is of algorithm bandwidth: NCCL's factors.
+double bus_factor(std::string_view name, std::int64_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  if (ranks < 2) return 1;
+  if (has(name, "allreduce") || has(name, "all_reduce")) return 2 * (n - 1) / n;
+  if (is_gather(name) || has(name, "reduce_scatter") || has(name, "reducescatter") ||
+      has(name, "alltoall") || has(name, "all_to_all"))
+    return (n - 1) / n;
+  return 1;
+}
+
+// One on one rank, with all that it says of itself.
+struct Piece {
+  Collective what;
+  std::int64_t seq = kNoId;
+  std::int64_t start_ns = 0;
+};
+
+// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)" without its
+// arguments.
+std::string_view kernel_name(std::string_view name) {
+  return name.substr(0, name.find('('));
+}
+
+Piece piece_of(const Run& run, std::size_t rank, const HostSpan& span, std::string_view details) {
+  Piece piece;
+  piece.start_ns = span.start_ns;
+  Collective& what = piece.what;
+  const std::string_view name = find_detail(details, "Collective name");
+  what.name = name.empty() ? kernel_name(run.labels.name(span.label)) : name;
+  what.dtype = find_detail(details, "dtype");
+  what.group = find_detail(details, "Process Group Name");
+  what.group_size = find_integer(details, "Group size").value_or(0);
+  const std::int64_t elements =
+      find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
+  what.bytes = elements * size_of(what.dtype);
+  what.parts.push_back({rank, span.start_ns, span.end_ns});
+  piece.seq = find_integer(details, "Seq").value_or(kNoId);
+  return piece;
+}
+
+std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
+  std::vector<Piece> pieces;
+  const RankEvents& events = run.ranks[rank];
+  events.for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).role != Role::communication) return;
+    const std::string_view details =
+        span.detail == kNoDetail ? std::string_view{} : run.details[span.detail];
+    pieces.push_back(piece_of(run, rank, span, details));
+  });
+  // gloo works on the host; with NCCL the ranges of the host only start what the device does.
+  if (pieces.empty())
+    events.for_each_mark([&](const MarkedSpan& span) {
+      if (span.mark == SpanMark::collective) pieces.push_back(piece_of(run, rank, span, {}));
+    });
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
+  return pieces;
+}
+
+// Group, name, dtype, bytes, Seq, and the how manyeth of those that are alike so far.
+using Key =
+    std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t, std::int64_t>;
+
+std::map<Key, Collective> join_ranks(const Run& run) {
+  std::map<Key, Collective> joined;
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    std::map<Key, std::int64_t> seen;
+    for (Piece& piece : pieces_of(run, rank)) {
+      const Collective& what = piece.what;
+      Key key{what.group, what.name, what.dtype, what.bytes, piece.seq, 0};
+      std::get<5>(key) = seen[key]++;
+      const auto [found, is_new] = joined.try_emplace(key, std::move(piece.what));
+      if (!is_new)
+        found->second.parts.push_back(
+            {rank, piece.what.parts.front().start_ns, piece.what.parts.front().end_ns});
+    }
+  }
+  return joined;
+}
+
+const CollectivePart& extreme(const Collective& what, bool common_clock, bool last) {
+  const auto lateness = [&](const CollectivePart& part) {
+    return common_clock ? part.start_ns : part.start_ns - part.end_ns;
+  };
+  const CollectivePart* found = &what.parts.front();
+  for (const CollectivePart& part : what.parts)
+    if (last ? lateness(part) > lateness(*found) : lateness(part) < lateness(*found)) found = &part;
+  return *found;
+}
+
+}  // namespace
+
+std::int64_t Collective::latency_ns() const {
+  std::int64_t least = parts.front().end_ns - parts.front().start_ns;
+  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns - part.start_ns);
+  return least;
+}
+
+std::int64_t Collective::skew_in_ns() const {
+  return last(true).start_ns - first(true).start_ns;
+}
+
+std::int64_t Collective::skew_out_ns() const {
+  std::int64_t least = parts.front().end_ns;
+  std::int64_t most = least;
+  for (const CollectivePart& part : parts) {
+    least = std::min(least, part.end_ns);
+    most = std::max(most, part.end_ns);
+  }
+  return most - least;
+}
+
+const CollectivePart& Collective::last(bool common_clock) const {
+  return extreme(*this, common_clock, true);
+}
+const CollectivePart& Collective::first(bool common_clock) const {
+  return extreme(*this, common_clock, false);
+}
+
+double Collective::algo_gbps() const {
+  const std::int64_t ns = latency_ns();
+  return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
+}
+
+double Collective::bus_gbps() const {
+  const std::int64_t ranks = group_size > 0 ? group_size : static_cast<std::int64_t>(parts.size());
+  return algo_gbps() * bus_factor(name, ranks);
+}
+
+MatchedCollectives match_collectives(const Run& run) {
+  MatchedCollectives found;
+  std::map<std::string, std::size_t> most_ranks;  // of a group's collectives
+  std::map<Key, Collective> joined = join_ranks(run);
+  for (const auto& [key, what] : joined) {
+    std::size_t& most = most_ranks[what.group];
+    most = std::max(most, what.parts.size());
+  }
+  for (auto& [key, what] : joined) {
+    const std::size_t expected = most_ranks[what.group];
+    if (!is_point_to_point(what.name) && what.parts.size() < expected)
+      found.left_over += what.parts.size();
+    const bool matched = what.parts.size() > 1 && !is_point_to_point(what.name);
+    (matched ? found.matched : found.single).push_back(std::move(what));
+  }
+  const auto earlier = [](const Collective& a, const Collective& b) {
+    return a.parts.front().start_ns < b.parts.front().start_ns;
+  };
+  std::stable_sort(found.matched.begin(), found.matched.end(), earlier);
+  std::stable_sort(found.single.begin(), found.single.end(), earlier);
+  return found;
+}
+
+}  // namespace traceloom

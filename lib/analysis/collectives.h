@@ -1,0 +1,60 @@
+// Collectives: which pieces of communication on different ranks are one and the same.
+//
+//   for (const Collective& all_reduce : match_collectives(run).matched)
+//   use(all_reduce.latency_ns());
+//
+// By process group and Seq, where the events have both; else the n-th of a rank with the same
+// group, name and size is the n-th of all others, so that one that a rank lost shifts no others
+// than those like it. Where ranks have different numbers of them the rest is left over, and
+// counted.
+#pragma once
+
+#include "run/run.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct CollectivePart {
+  std::size_t rank;  // index into Run::ranks
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+};
+
+struct Collective {
+  std::string name;             // "allreduce", "ncclDevKernel_SendRecv", "gloo:all_reduce"
+  std::string dtype;            // as the event says; empty when it does not
+  std::string group;            // of processes
+  std::int64_t bytes = 0;       // of one rank: what goes in, of a gather what comes out; 0: unknown
+  std::int64_t group_size = 0;  // as the event says, else the number of parts
+  std::vector<CollectivePart> parts;  // by rank
+
+  // How long it took from when all had come: the shortest of the parts, since all leave together.
+  std::int64_t latency_ns() const;
+  // How long a part waited for the last rank to come.
+  std::int64_t wait_ns(const CollectivePart& part) const {
+    return part.end_ns - part.start_ns - latency_ns();
+  }
+  // By the common clock.
+  std::int64_t skew_in_ns() const;
+  std::int64_t skew_out_ns() const;
+  // The part that came last, or first: by starts on a common clock, else by the time spent.
+  const CollectivePart& last(bool common_clock) const;
+  const CollectivePart& first(bool common_clock) const;
+
+  // Of 1e9 bytes a second; 0 when bytes or time are unknown.
+  double algo_gbps() const;
+  double bus_gbps() const;
+};
+
+struct MatchedCollectives {
+  std::vector<Collective> matched;  // of two ranks and more, by the time of the first part
+  std::vector<Collective> single;   // of one rank: what nobody else has, sends and receives
+  std::uint64_t left_over = 0;      // parts for which another rank of the same group has no match
+};
+
+MatchedCollectives match_collectives(const Run& run);
+
+}  // namespace traceloom

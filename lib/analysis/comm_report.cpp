@@ -1,0 +1,180 @@
+#include "analysis/comm_report.h"
+
+#include "analysis/collectives.h"
+#include "analysis/percentile.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+namespace traceloom {
+namespace {
+
+// 1e9 bytes a second in GiB/s.
+constexpr double kGib = 1e9 / (1024.0 * 1024.0 * 1024.0);
+
+using RowKey = std::tuple<std::string, std::string, std::int64_t, std::string, std::int64_t>;
+
+struct CommRow {
+  std::size_t ranks = 0;
+  std::vector<std::int64_t> latencies;
+  std::vector<std::int64_t> waits;  // of each part
+  std::vector<std::int64_t> skews_in;
+  std::vector<std::int64_t> skews_out;
+  double bus_factor = 1;
+};
+
+using Rows = std::map<RowKey, CommRow>;
+
+void add(Rows& rows, const Collective& what, bool matched) {
+  CommRow& row = rows[{what.name, what.dtype, what.bytes, what.group, matched ? 1 : 0}];
+  row.ranks = std::max(row.ranks, what.parts.size());
+  row.latencies.push_back(what.latency_ns());
+  if (what.algo_gbps() > 0) row.bus_factor = what.bus_gbps() / what.algo_gbps();
+  if (!matched) return;
+  for (const CollectivePart& part : what.parts) row.waits.push_back(what.wait_ns(part));
+  row.skews_in.push_back(what.skew_in_ns());
+  row.skews_out.push_back(what.skew_out_ns());
+}
+
+std::vector<Column> row_columns() {
+  return {{"collective", "Collective", ColumnKind::text},
+          {"dtype", "Type", ColumnKind::text},
+          {"bytes", "Bytes", ColumnKind::count},
+          {"group", "Group", ColumnKind::text},
+          {"ranks", "Ranks", ColumnKind::count},
+          {"count", "Count", ColumnKind::count},
+          {"latency_ns", "Latency", ColumnKind::duration},
+          {"latency_p50_ns", "Med", ColumnKind::duration},
+          {"latency_p99_ns", "P99", ColumnKind::duration},
+          {"wait_ns", "Wait", ColumnKind::duration},
+          {"skew_in_ns", "Skew in", ColumnKind::duration},
+          {"skew_out_ns", "Skew out", ColumnKind::duration},
+          {"algo_gbps", "Algo GB/s", ColumnKind::number},
+          {"bus_gbps", "Bus GB/s", ColumnKind::number},
+          {"algo_gibps", "Algo GiB/s", ColumnKind::number},
+          {"bus_gibps", "Bus GiB/s", ColumnKind::number}};
+}
+
+Cell text_or_nothing(const std::string& text) {
+  return text.empty() ? Cell{} : Cell{text};
+}
+
+Table rows_table(const Rows& rows, bool common_clock) {
+  Table table(row_columns());
+  for (const auto& [key, row] : rows) {
+    const auto& [name, dtype, bytes, group, matched] = key;
+    const std::int64_t latency_ns = mean(row.latencies);
+    const bool known = bytes > 0 && latency_ns > 0;
+    const double gbps = known ? static_cast<double>(bytes) / static_cast<double>(latency_ns) : 0;
+    const auto if_true = [](bool truth, const Cell& cell) { return truth ? cell : Cell{}; };
+    const bool skews = matched != 0 && common_clock;
+    table.add_row({name, text_or_nothing(dtype), if_true(bytes > 0, bytes), text_or_nothing(group),
+                   static_cast<std::int64_t>(row.ranks),
+                   static_cast<std::int64_t>(row.latencies.size()), latency_ns,
+                   percentile(row.latencies, 50), percentile(row.latencies, 99),
+                   if_true(matched != 0, mean(row.waits)), if_true(skews, mean(row.skews_in)),
+                   if_true(skews, mean(row.skews_out)), if_true(known, gbps),
+                   if_true(known, gbps * row.bus_factor), if_true(known, gbps * kGib),
+                   if_true(known, gbps * row.bus_factor * kGib)});
+  }
+  return table;
+}
+
+struct RankSum {
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t wait_ns = 0;
+  std::int64_t times_last = 0;
+  std::int64_t times_first = 0;
+};
+
+// How long a part waited: for the last to start on a common clock, else beyond the shortest.
+std::int64_t wait_of(const Collective& what, const CollectivePart& part, bool common_clock) {
+  return common_clock ? what.last(true).start_ns - part.start_ns : what.wait_ns(part);
+}
+
+Table ranks_table(const Run& run, const std::vector<Collective>& matched) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"collectives", "Count", ColumnKind::count},
+               {"total_ns", "Total", ColumnKind::duration},
+               {"total_wait_ns", "Wait", ColumnKind::duration},
+               {"mean_wait_ns", "Avg wait", ColumnKind::duration},
+               {"times_last", "Last", ColumnKind::count},
+               {"times_first", "First", ColumnKind::count},
+               {"last_share", "Last %", ColumnKind::share}});
+  std::map<std::size_t, RankSum> sums;
+  for (const Collective& what : matched) {
+    for (const CollectivePart& part : what.parts) {
+      RankSum& sum = sums[part.rank];
+      ++sum.count;
+      sum.total_ns += part.end_ns - part.start_ns;
+      sum.wait_ns += wait_of(what, part, run.common_clock);
+    }
+    ++sums[what.last(run.common_clock).rank].times_last;
+    ++sums[what.first(run.common_clock).rank].times_first;
+  }
+  for (const auto& [rank, sum] : sums)
+    table.add_row({run.ranks[rank].rank, sum.count, sum.total_ns, sum.wait_ns,
+                   sum.wait_ns / sum.count, sum.times_last, sum.times_first,
+                   static_cast<double>(sum.times_last) / static_cast<double>(sum.count)});
+  return table;
+}
+
+Table each_table(const Run& run, const std::vector<Collective>& matched) {
+  Table table({{"index", "Index", ColumnKind::count},
+               {"collective", "Collective", ColumnKind::text},
+               {"group", "Group", ColumnKind::text},
+               {"bytes", "Bytes", ColumnKind::count},
+               {"ranks", "Ranks", ColumnKind::count},
+               {"latency_ns", "Latency", ColumnKind::duration},
+               {"mean_wait_ns", "Avg wait", ColumnKind::duration},
+               {"skew_in_ns", "Skew in", ColumnKind::duration},
+               {"skew_out_ns", "Skew out", ColumnKind::duration},
+               {"last_rank", "Last", ColumnKind::count},
+               {"first_rank", "First", ColumnKind::count},
+               {"algo_gibps", "Algo GiB/s", ColumnKind::number},
+               {"bus_gibps", "Bus GiB/s", ColumnKind::number}});
+  for (const Collective& what : matched) {
+    std::vector<std::int64_t> waits;
+    for (const CollectivePart& part : what.parts)
+      waits.push_back(wait_of(what, part, run.common_clock));
+    const bool clock = run.common_clock;
+    const bool known = what.algo_gbps() > 0;
+    table.add_row(
+        {static_cast<std::int64_t>(table.rows().size()), what.name, text_or_nothing(what.group),
+         what.bytes > 0 ? Cell{what.bytes} : Cell{}, static_cast<std::int64_t>(what.parts.size()),
+         what.latency_ns(), mean(waits), clock ? Cell{what.skew_in_ns()} : Cell{},
+         clock ? Cell{what.skew_out_ns()} : Cell{}, run.ranks[what.last(clock).rank].rank,
+         run.ranks[what.first(clock).rank].rank, known ? Cell{what.algo_gbps() * kGib} : Cell{},
+         known ? Cell{what.bus_gbps() * kGib} : Cell{}});
+  }
+  return table;
+}
+
+}  // namespace
+
+Report comm_report(const Run& run, const CommOptions& options) {
+  const MatchedCollectives found = match_collectives(run);
+  Rows rows;
+  for (const Collective& what : found.matched) add(rows, what, true);
+  for (const Collective& what : found.single) add(rows, what, false);
+  Report report("comm", run);
+  report.tables.push_back({"rows", "", rows_table(rows, run.common_clock)});
+  report.tables.push_back({"ranks", "By rank", ranks_table(run, found.matched)});
+  if (options.each)
+    report.tables.push_back({"collectives", "One by one", each_table(run, found.matched)});
+  if (rows.empty()) report.notes.emplace_back("no collectives in these traces");
+  if (found.left_over > 0)
+    report.notes.push_back(
+        fmt::format("{} collectives were not recorded by all ranks of their group: compared with "
+                    "those that were",
+                    found.left_over));
+  if (!run.common_clock && !rows.empty())
+    report.notes.emplace_back(
+        "the clocks of the ranks are not known to agree: no skews, and waits by durations alone");
+  return report;
+}
+
+}  // namespace traceloom

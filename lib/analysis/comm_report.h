@@ -1,0 +1,20 @@
+// `trace-stats comm`: how fast collectives are, and who comes late to them.
+#pragma once
+
+#include "analysis/report.h"
+
+namespace traceloom {
+
+struct CommOptions {
+  bool each = false;  // a table of all matched collectives, one by one
+};
+
+// JSON: "rows":
+// [{"collective","dtype","bytes","group","ranks","count","latency_ns","latency_p50_ns",
+// "latency_p99_ns","wait_ns","skew_in_ns","skew_out_ns","algo_gbps","bus_gbps","algo_gibps",
+// "bus_gibps"}]: means over the collectives of a row, wait over their parts; null where one rank
+// alone has it. "ranks": [{"rank","collectives","total_ns","total_wait_ns","mean_wait_ns",
+// "times_last","times_first","last_share"}]; with each "collectives": [{"index", ... of one}].
+Report comm_report(const Run& run, const CommOptions& options);
+
+}  // namespace traceloom

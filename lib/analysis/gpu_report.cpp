@@ -1,0 +1,185 @@
+#include "analysis/gpu_report.h"
+
+#include "analysis/steps_report.h"
+#include "run/details.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// What a device did, by role, and what tells how well.
+struct DeviceEvents {
+  std::array<Intervals, kRoleCount> sets;
+  std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
+  double occupied_ns = 0;                           // occupancy times duration
+  double measured_ns = 0;                           // duration of the kernels that tell it
+
+  Intervals united(std::initializer_list<Role> roles) const {
+    Intervals all;
+    for (const Role role : roles) {
+      const Intervals& set = sets[static_cast<std::size_t>(role)];
+      all.insert(all.end(), set.begin(), set.end());
+    }
+    return unite(std::move(all));
+  }
+};
+
+using Devices = std::map<std::int32_t, DeviceEvents>;
+
+// From the first step to the last: what utilization is about.
+Interval steps_window(const RankEvents& rank) {
+  Interval window;
+  bool any = false;
+  for (const Step& step : rank.steps.list) {
+    if (!step.counted) continue;
+    if (!any) window.from_ns = step.time.from_ns;
+    window.to_ns = step.time.to_ns;
+    any = true;
+  }
+  return window;
+}
+
+void add_details(DeviceEvents& events, std::string_view details, const Interval& time,
+                 const Interval& window) {
+  const Interval inside{std::max(time.from_ns, window.from_ns), std::min(time.to_ns, window.to_ns)};
+  if (inside.from_ns >= inside.to_ns) return;
+  const auto length = static_cast<double>(inside.to_ns - inside.from_ns);
+  if (const std::optional<double> blocks = find_number(details, "blocks per SM"))
+    events.blocks.emplace_back(inside, *blocks);
+  if (const std::optional<double> percent = find_number(details, "est. achieved occupancy %")) {
+    events.occupied_ns += *percent / 100 * length;
+    events.measured_ns += length;
+  }
+}
+
+Devices gather(const Run& run, const RankEvents& rank) {
+  Devices devices;
+  const Interval window = steps_window(rank);
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const Role role = run.labels.kind(span.label).role;
+    DeviceEvents& events = devices[span.device];
+    events.sets[static_cast<std::size_t>(role)].push_back(span.interval());
+    if (span.detail != kNoDetail && (role == Role::kernel || role == Role::communication))
+      add_details(events, run.details[span.detail], span.interval(), window);
+  });
+  return devices;
+}
+
+// The time integral of min(1, sum of blocks per SM of what runs).
+double efficient_ns(const std::vector<std::pair<Interval, double>>& blocks) {
+  std::vector<std::pair<std::int64_t, double>> changes;
+  for (const auto& [time, count] : blocks) {
+    changes.emplace_back(time.from_ns, count);
+    changes.emplace_back(time.to_ns, -count);
+  }
+  std::sort(changes.begin(), changes.end());
+  double sum = 0;
+  double running = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i > 0)
+      sum += std::clamp(running, 0.0, 1.0) *
+             static_cast<double>(changes[i].first - changes[i - 1].first);
+    running += changes[i].second;
+  }
+  return sum;
+}
+
+void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Interval& window) {
+  if (window.from_ns >= window.to_ns) return;
+  const auto length = static_cast<double>(window.to_ns - window.from_ns);
+  const Intervals kernels = events.united({Role::kernel, Role::communication});
+  times.utilization = static_cast<double>(total_ns(intersect(kernels, {window}))) / length;
+  if (!events.blocks.empty()) times.sm_efficiency = efficient_ns(events.blocks) / length;
+  if (events.measured_ns > 0) times.occupancy = events.occupied_ns / events.measured_ns;
+}
+
+DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
+  DeviceTimes times;
+  const Intervals kernels = events.united({Role::kernel});
+  const Intervals compute = events.united({Role::kernel, Role::memset});
+  const Intervals comm = events.united({Role::communication});
+  const Intervals memcpy = events.united({Role::memcpy});
+  const Intervals busy =
+      events.united({Role::kernel, Role::memset, Role::communication, Role::memcpy});
+  if (!busy.empty()) times.total_ns = busy.back().to_ns - busy.front().from_ns;
+  times.compute_ns = total_ns(compute);
+  times.exposed_comm_ns = total_ns(subtract(comm, compute));
+  times.exposed_memcpy_ns = total_ns(subtract(subtract(memcpy, compute), comm));
+  times.idle_ns = times.total_ns - total_ns(busy);
+  times.kernel_ns = total_ns(kernels);
+  times.comm_ns = total_ns(comm);
+  times.memcpy_ns = total_ns(memcpy);
+  times.overlap_ns = total_ns(intersect(comm, kernels));
+  set_utilization(times, events, window);
+  return times;
+}
+
+Cell share(std::int64_t part_ns, std::int64_t all_ns) {
+  if (all_ns <= 0) return {};
+  return static_cast<double>(part_ns) / static_cast<double>(all_ns);
+}
+
+Cell optional_share(const std::optional<double>& value) {
+  return value ? Cell{*value} : Cell{};
+}
+
+std::vector<Column> columns() {
+  return {{"rank", "Rank", ColumnKind::count},
+          {"device", "GPU", ColumnKind::count},
+          {"total_ns", "Total", ColumnKind::duration},
+          {"compute_ns", "Compute", ColumnKind::duration},
+          {"exposed_comm_ns", "Exp. comm", ColumnKind::duration},
+          {"exposed_memcpy_ns", "Exp. memcpy", ColumnKind::duration},
+          {"idle_ns", "Idle", ColumnKind::duration},
+          {"busy_ns", "Busy", ColumnKind::duration},
+          {"kernel_ns", "Kernels", ColumnKind::duration},
+          {"non_compute_ns", "Non-compute", ColumnKind::duration},
+          {"comm_ns", "Comm", ColumnKind::duration},
+          {"memcpy_ns", "Memcpy", ColumnKind::duration},
+          {"overlap_share", "Overlap", ColumnKind::share},
+          {"compute_share", "Compute %", ColumnKind::share},
+          {"idle_share", "Idle %", ColumnKind::share},
+          {"utilization", "Util.", ColumnKind::share},
+          {"sm_efficiency", "SM eff.", ColumnKind::share},
+          {"occupancy", "Occup.", ColumnKind::share}};
+}
+
+void add_row(Table& table, const DeviceTimes& times) {
+  const std::int64_t busy_ns = times.total_ns - times.idle_ns;
+  table.add_row({times.rank, std::int64_t{times.device}, times.total_ns, times.compute_ns,
+                 times.exposed_comm_ns, times.exposed_memcpy_ns, times.idle_ns, busy_ns,
+                 times.kernel_ns, busy_ns - times.kernel_ns, times.comm_ns, times.memcpy_ns,
+                 share(times.overlap_ns, times.comm_ns), share(times.compute_ns, times.total_ns),
+                 share(times.idle_ns, times.total_ns), optional_share(times.utilization),
+                 optional_share(times.sm_efficiency), optional_share(times.occupancy)});
+}
+
+}  // namespace
+
+std::vector<DeviceTimes> device_times(const Run& run) {
+  std::vector<DeviceTimes> all;
+  for (const RankEvents& rank : run.ranks)
+    for (const auto& [device, events] : gather(run, rank)) {
+      DeviceTimes times = times_of(events, steps_window(rank));
+      times.rank = rank.rank;
+      times.device = device;
+      all.push_back(times);
+    }
+  return all;
+}
+
+Report gpu_report(const Run& run) {
+  Report report("gpu", run);
+  Table table(columns());
+  for (const DeviceTimes& times : device_times(run)) add_row(table, times);
+  if (table.rows().empty())
+    report.notes.emplace_back("no device activity in these traces: nothing to tell of devices");
+  report.tables.push_back({"rows", "", std::move(table)});
+  return report;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,125 @@
+#include "analysis/loader_waits.h"
+
+#include "analysis/percentile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace traceloom {
+namespace {
+
+bool has_loader(const RankEvents& rank) {
+  bool any = false;
+  rank.for_each_mark([&](const MarkedSpan& span) { any |= span.mark == SpanMark::loader; });
+  return any;
+}
+
+// Waits between the first and the last step that are in no step, and are none at the end of an
+// epoch, where no data is left.
+std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::int64_t epoch) {
+  Intervals gaps;
+  const StepRoles* before = nullptr;
+  for (const StepRoles& step : roles.steps) {
+    if (step.step.epoch != epoch) continue;
+    if (before != nullptr) gaps.push_back({before->step.time.to_ns, step.step.time.from_ns});
+    before = &step;
+  }
+  const Intervals waits = intersect(roles.sets[Role::dataloader], unite(std::move(gaps)));
+  return total_ns(subtract(waits, unite(rank.steps.probes)));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// The mean of the values that are less than two median deviations off the median.
+double pruned_mean(const std::vector<std::int64_t>& numbers) {
+  const std::vector<double> values(numbers.begin(), numbers.end());
+  const double middle = median(values);
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - middle));
+  const double deviation = median(deviations);
+  double sum = 0;
+  double count = 0;
+  for (const double value : values) {
+    if (deviation > 0 && std::abs(value - middle) / deviation >= 2) continue;
+    sum += value;
+    ++count;
+  }
+  return count > 0 ? sum / count : middle;
+}
+
+}  // namespace
+
+std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRoles>& roles) {
+  std::vector<LoaderRow> rows;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    std::map<std::int64_t, LoaderRow> epochs;
+    Intervals host;
+    for (const StepRoles& step : roles[i].steps)
+      host.push_back(
+          {std::min(step.step.time.from_ns, step.step.host.from_ns), step.step.host.to_ns});
+    const std::vector<std::int64_t> waits = totals_in(roles[i].sets[Role::dataloader], host);
+    for (std::size_t s = 0; s < roles[i].steps.size(); ++s) {
+      const StepRoles& step = roles[i].steps[s];
+      if (!step.step.counted) continue;
+      std::int64_t host_ns = step.step.host.to_ns - step.step.host.from_ns;
+      if (run.ranks[i].steps.kind == StepKind::composer) host_ns += waits[s];
+      LoaderRow& row = epochs[step.step.epoch];
+      ++row.steps;
+      row.total_ns += step.total_ns;
+      row.host_ns += host_ns;
+      row.wait_ns += waits[s];
+      row.exposed_ns += step.exclusive[Role::dataloader];
+      if (!row.first_ns) row.first_ns = waits[s];
+      row.step_waits_ns.push_back(waits[s]);
+      row.step_rest_ns.push_back(host_ns - waits[s]);
+    }
+    const bool instrumented = has_loader(run.ranks[i]);
+    if (epochs.empty()) epochs[kNoId];
+    for (auto& [epoch, row] : epochs) {
+      row.rank = roles[i].rank;
+      row.epoch = epoch;
+      row.instrumented = instrumented;
+      row.between_ns = between_steps(roles[i], run.ranks[i], epoch);
+      if (!instrumented) row.first_ns.reset();
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
+                       const RankWaits& waits) {
+  LoaderJob job;
+  for (const RankEvents& rank : run.ranks) job.instrumented |= has_loader(rank);
+  std::int64_t felt_ns = 0;
+  std::int64_t total_ns = 0;
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::int64_t felt = 0;
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
+      const StepRoles& found = roles[waits.ranks[i]].steps[waits.step_index[i][step]];
+      felt = std::max(felt, found.exclusive[Role::dataloader] - waits.wait_ns[i][step]);
+      longest = std::max(longest, found.total_ns);
+    }
+    felt_ns += felt;
+    total_ns += longest;
+  }
+  if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+  if (roles.size() == 1) job.rank = roles.front().rank;
+  return job;
+}
+
+LoaderAnswer composer_rule(const LoaderRow& row) {
+  constexpr std::size_t kLeastSamples = 10;
+  if (!row.instrumented || row.step_waits_ns.size() < kLeastSamples) return LoaderAnswer::unknown;
+  const double wait_ns = pruned_mean(row.step_waits_ns);
+  return wait_ns > 1e6 && wait_ns > 0.01 * pruned_mean(row.step_rest_ns) ? LoaderAnswer::yes
+                                                                         : LoaderAnswer::no;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,31 @@
+// Percentiles as everywhere here: nearest rank, so that each is a value that was measured.
+//
+//   std::int64_t p99 = percentile(values, 99);
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+// The least value that `percent` (1 to 100) of the values lie below or at; 0 when there are none.
+inline std::int64_t percentile(std::vector<std::int64_t> values, std::size_t percent) {
+  if (values.empty()) return 0;
+  const std::size_t place = (values.size() * percent + 99) / 100 - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
+                   values.end());
+  return values[place];
+}
+
+// Halves up; 0 when there are none.
+inline std::int64_t mean(const std::vector<std::int64_t>& values) {
+  if (values.empty()) return 0;
+  std::int64_t sum = 0;
+  for (const std::int64_t value : values) sum += value;
+  const auto count = static_cast<std::int64_t>(values.size());
+  return (2 * sum + count) / (2 * count);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,46 @@
+// RankWaits: who waits for whom, step by step, without comparing the clocks of ranks.
+//
+//   RankWaits waits = find_waits(run, roles);
+//   waits.critical[step]           // the rank (its index) that the others waited for
+//
+// Where ranks meet (in collectives; in files of Composer without any, in event/backward, in which
+// gradients are reduced) all leave together, so a rank spends the longer there the earlier it came:
+// what it spends beyond the least of all ranks is waiting, and the rank that spends the least came
+// last.
+#pragma once
+
+#include "analysis/step_roles.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+enum class MeetingKind : std::uint8_t {
+  none,         // nothing tells where ranks meet, or there is one rank only
+  collectives,  // Role::communication
+  barriers,     // SpanMark::barrier
+};
+
+struct RankWaits {
+  MeetingKind kind = MeetingKind::none;
+  std::vector<std::size_t> ranks;  // indices into Run::ranks: those with steps
+  // The steps that all of these have, as (epoch, number), and for each rank its index in RankRoles.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  std::vector<std::vector<std::size_t>> step_index;  // [rank][step]
+  std::vector<std::vector<std::int64_t>> wait_ns;    // [rank][step]
+  std::vector<std::size_t> critical;                 // [step]: index into `ranks`
+  // What each rank did itself, in a mean step: roles without meeting others.
+  std::vector<RoleTimes> own_ns;  // [rank]
+  std::int64_t mean_step_ns = 0;
+};
+
+// One RankRoles for each rank of the run.
+RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);
+
+// Of all ranks, in parallel.
+std::vector<RankRoles> find_all_roles(const Run& run);
+
+}  // namespace traceloom

@@ -1,0 +1,92 @@
+#include "analysis/report.h"
+
+#include "output/json_writer.h"
+#include "output/problem_list.h"
+#include "report/json_report.h"
+
+namespace traceloom {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+void append_file(JsonWriter& json, const RunFile& file) {
+  json.begin_object();
+  json.key("path");
+  json.value(file.path);
+  json.key("rank");
+  json.value(file.rank);
+  json.key("ranks");
+  json.begin_array();
+  for (const std::int64_t rank : file.ranks) json.value(rank);
+  json.end_array();
+  json.key("events");
+  json.value(file.events);
+  json.key("text_bytes");
+  json.value(file.text_bytes);
+  json.key("error");
+  if (file.error.empty())
+    json.null();
+  else
+    json.value(file.error);
+  json.end_object();
+}
+
+std::string json_document(const Report& report) {
+  std::string text;
+  JsonWriter json(text, 2);
+  json.begin_object();
+  json.key("schema_version");
+  json.value(kSchemaVersion);
+  json.key("command");
+  json.value(report.command);
+  json.key("files");
+  json.begin_array();
+  for (const RunFile& file : report.files) append_file(json, file);
+  json.end_array();
+  for (const auto& [key, value] : report.values) {
+    json.key(key);
+    json.raw(value);
+  }
+  for (const ReportTable& part : report.tables) {
+    json.key(part.key);
+    append_rows(json, part.table);
+  }
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : report.notes) json.value(note);
+  json.end_array();
+  json.key("problems");
+  json.begin_array();
+  for (const RunFile& file : report.files) write_problems(json, file.path, file.problems);
+  json.end_array();
+  json.end_object();
+  text += '\n';
+  return text;
+}
+
+std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
+  const bool markdown = format == TableFormat::md;
+  std::string text;
+  for (const std::string& line : report.headline) text += line + (markdown ? "\n\n" : "\n");
+  for (const ReportTable& part : report.tables) {
+    if (part.table.rows().empty() && &part != &report.tables.front()) continue;
+    if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
+    if (!part.title.empty())
+      text += (markdown ? "### " : "") + part.title + (markdown ? "\n\n" : "\n");
+    text += render_table(part.table, format, style);
+  }
+  if (!report.notes.empty() && !text.empty()) text += '\n';
+  for (const std::string& note : report.notes) text += (markdown ? "- " : "note: ") + note + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string render_report(const Report& report, TableFormat format, const TextStyle& style) {
+  if (format == TableFormat::json) return json_document(report);
+  if (format == TableFormat::csv)
+    return report.tables.empty() ? "" : render_table(report.tables.front().table, format, style);
+  return document_for_people(report, format, style);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,66 @@
+// Where the time of each step of a rank went.
+//
+//   RankRoles roles = find_roles(run, rank);
+//   roles.steps[0].exclusive[Role::dataloader]
+#pragma once
+
+#include "run/run.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+// One number a role, in ns.
+class RoleTimes {
+ public:
+  std::int64_t& operator[](Role role) { return ns_[static_cast<std::size_t>(role)]; }
+  std::int64_t operator[](Role role) const { return ns_[static_cast<std::size_t>(role)]; }
+  void add(const RoleTimes& other) {
+    for (std::size_t i = 0; i < kRoleCount; ++i) ns_[i] += other.ns_[i];
+  }
+
+ private:
+  std::array<std::int64_t, kRoleCount> ns_{};
+};
+
+// The instants at which something of a role ran on a rank; roles overlap. Role::other is empty.
+class RoleSets {
+ public:
+  Intervals& operator[](Role role) { return sets_[static_cast<std::size_t>(role)]; }
+  const Intervals& operator[](Role role) const { return sets_[static_cast<std::size_t>(role)]; }
+
+ private:
+  std::array<Intervals, kRoleCount> sets_;
+};
+
+struct StepRoles {
+  Step step;
+  std::int64_t total_ns = 0;
+  RoleTimes exclusive;  // each instant counts for the first role that has it; they add up to total
+  RoleTimes raw;        // each role by itself: what is hidden behind another counts as well
+};
+
+struct RankRoles {
+  std::int64_t rank = 0;
+  std::vector<StepRoles> steps;
+  RoleSets sets;
+};
+
+// A kernel counts as communication by its name, or when the External id of its launch is that of a
+// host range that is a collective ("nccl:all_reduce"). A wait for data ends where the batch begins,
+// or a callback that runs once the data is there: in files of Composer 0.7 and 0.8 the loader's
+// span goes on around both. The waits one by one; their ends are those of the waits.
+std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
+
+RoleSets find_role_sets(const Run& run, const RankEvents& rank);
+RankRoles find_roles(const Run& run, const RankEvents& rank);
+
+// Those that count.
+std::vector<StepRoles> counted(const std::vector<StepRoles>& steps);
+
+// The means of all of them, whole ns, halves up; zero without steps.
+StepRoles mean_of(const std::vector<StepRoles>& steps);
+
+}  // namespace traceloom

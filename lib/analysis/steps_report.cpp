@@ -1,0 +1,172 @@
+#include "analysis/steps_report.h"
+
+#include "analysis/percentile.h"
+#include "analysis/rank_waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace traceloom {
+namespace {
+
+std::string role_key(Role role, bool raw) {
+  return fmt::format("{}{}_ns", raw ? "raw_" : "", role_name(role));
+}
+
+std::string role_title(Role role, bool raw) {
+  static constexpr std::array<std::string_view, kRoleCount> kTitles{
+      "Kernel", "Memcpy", "Memset", "Comm", "Runtime", "Loader", "CPU", "Other"};
+  return fmt::format("{}{}", raw ? "Raw " : "", kTitles[static_cast<std::size_t>(role)]);
+}
+
+void append_role_columns(std::vector<Column>& columns, bool raw) {
+  for (std::size_t i = 0; i < kRoleCount; ++i)
+    columns.push_back({role_key(static_cast<Role>(i), raw), role_title(static_cast<Role>(i), raw),
+                       ColumnKind::duration});
+}
+
+void append_role_cells(std::vector<Cell>& cells, const RoleTimes& times) {
+  for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(times[static_cast<Role>(i)]);
+}
+
+Cell optional_number(std::int64_t number) {
+  return number == kNoId ? Cell{} : Cell{number};
+}
+
+std::vector<Column> step_columns(bool raw, bool epochs) {
+  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
+  if (epochs) columns.push_back({"epoch", "Epoch", ColumnKind::count});
+  columns.push_back({"step", "Step", ColumnKind::count});
+  columns.push_back({"total_ns", "Total", ColumnKind::duration});
+  append_role_columns(columns, false);
+  if (raw) append_role_columns(columns, true);
+  columns.push_back({"counted", "Counted", ColumnKind::count});
+  return columns;
+}
+
+using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
+
+// Each column by itself: the median step has no median of everything.
+void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
+                   const Statistic& statistic) {
+  const std::vector<StepRoles> steps = counted(rank.steps);
+  const auto value = [&](auto number_of) {
+    std::vector<std::int64_t> values;
+    for (const StepRoles& step : steps) values.push_back(number_of(step));
+    return Cell{statistic(values)};
+  };
+  std::vector<Cell> cells{Cell{rank.rank}, Cell{name},
+                          value([](const StepRoles& step) { return step.total_ns; })};
+  for (std::size_t i = 0; i < kRoleCount; ++i)
+    cells.push_back(
+        value([&](const StepRoles& step) { return step.exclusive[static_cast<Role>(i)]; }));
+  table.add_row(std::move(cells));
+}
+
+Table summary_table(const std::vector<RankRoles>& ranks) {
+  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
+                              {"statistic", "Steps", ColumnKind::text},
+                              {"total_ns", "Total", ColumnKind::duration}};
+  append_role_columns(columns, false);
+  Table table(columns);
+  const auto at = [](std::size_t percent) {
+    return
+        [percent](const std::vector<std::int64_t>& values) { return percentile(values, percent); };
+  };
+  for (const RankRoles& rank : ranks) {
+    if (rank.steps.empty()) continue;
+    const StepRoles mean = mean_of(counted(rank.steps));
+    std::vector<Cell> cells{Cell{rank.rank}, Cell{std::string("mean")}, Cell{mean.total_ns}};
+    append_role_cells(cells, mean.exclusive);
+    table.add_row(std::move(cells));
+    add_statistic(table, rank, "p50", at(50));
+    add_statistic(table, rank, "p99", at(99));
+    add_statistic(table, rank, "max", at(100));
+  }
+  return table;
+}
+
+Table share_table(const std::vector<RankRoles>& ranks) {
+  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
+  for (std::size_t i = 0; i < kRoleCount; ++i)
+    columns.push_back({std::string(role_name(static_cast<Role>(i))),
+                       role_title(static_cast<Role>(i), false), ColumnKind::share});
+  Table table(columns);
+  for (const RankRoles& rank : ranks) {
+    RoleTimes sum;
+    std::int64_t total_ns = 0;
+    for (const StepRoles& step : counted(rank.steps)) {
+      sum.add(step.exclusive);
+      total_ns += step.total_ns;
+    }
+    if (total_ns <= 0) continue;
+    std::vector<Cell> cells{Cell{rank.rank}};
+    for (std::size_t i = 0; i < kRoleCount; ++i)
+      cells.emplace_back(static_cast<double>(sum[static_cast<Role>(i)]) /
+                         static_cast<double>(total_ns));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
+  const bool epochs = std::any_of(ranks.begin(), ranks.end(), [](const RankRoles& rank) {
+    return std::any_of(rank.steps.begin(), rank.steps.end(),
+                       [](const StepRoles& step) { return step.step.epoch != kNoId; });
+  });
+  Table table(step_columns(raw, epochs));
+  for (const RankRoles& rank : ranks)
+    for (const StepRoles& step : rank.steps) {
+      std::vector<Cell> cells{Cell{rank.rank}};
+      if (epochs) cells.push_back(optional_number(step.step.epoch));
+      cells.push_back(optional_number(step.step.number));
+      cells.emplace_back(step.total_ns);
+      append_role_cells(cells, step.exclusive);
+      if (raw) append_role_cells(cells, step.raw);
+      cells.emplace_back(std::int64_t{step.step.counted ? 1 : 0});
+      table.add_row(std::move(cells));
+    }
+  return table;
+}
+
+}  // namespace
+
+void note_missing(const Run& run, Report& report) {
+  if (run.ranks.empty()) report.notes.emplace_back("no rank is left to look at");
+  const auto is_without = [](const RankEvents& rank) { return !rank.has_devices(); };
+  const auto without =
+      static_cast<std::size_t>(std::count_if(run.ranks.begin(), run.ranks.end(), is_without));
+  if (without > 0 && without == run.ranks.size())
+    report.notes.emplace_back("no device activity in these traces: host roles only");
+  else if (without > 0)
+    report.notes.push_back(fmt::format("no device activity in the traces of {} of {} ranks",
+                                       without, run.ranks.size()));
+  for (const RankEvents& rank : run.ranks) {
+    const StepList& steps = rank.steps;
+    if (steps.list.empty())
+      report.notes.push_back(fmt::format("rank {}: no spans that could be a step", rank.rank));
+    else if (steps.kind == StepKind::none)
+      report.notes.push_back(fmt::format(
+          "rank {}: no steps are marked (ProfilerStep#N, event/batch): all of it is one "
+          "step, number 0",
+          rank.rank));
+    if (steps.dropped > 0)
+      report.notes.push_back(fmt::format(
+          "rank {}: {} of {} steps are not counted: the profiler lost device work of the last ones",
+          rank.rank, steps.dropped, steps.list.size()));
+  }
+}
+
+Report steps_report(const Run& run, const StepsOptions& options) {
+  const std::vector<RankRoles> ranks = find_all_roles(run);
+  Report report("steps", run);
+  report.tables.push_back({"rows", "", rows_table(ranks, options.raw)});
+  report.tables.push_back({"summary", "Over all steps", summary_table(ranks)});
+  report.tables.push_back({"shares", "Shares of the mean step", share_table(ranks)});
+  note_missing(run, report);
+  return report;
+}
+
+}  // namespace traceloom

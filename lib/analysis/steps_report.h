@@ -1,0 +1,23 @@
+// `trace-stats steps`: each step's time split into roles.
+#pragma once
+
+#include "analysis/report.h"
+#include "analysis/step_roles.h"
+
+namespace traceloom {
+
+struct StepsOptions {
+  bool raw = false;  // columns of roles by themselves, which overlap
+};
+
+// JSON: "rows": [{"rank","step","epoch","total_ns","kernel_ns","memcpy_ns","memset_ns",
+// "communication_ns","runtime_ns","dataloader_ns","cpu_ns","other_ns","counted"}], with raw also
+// "raw_kernel_ns" and so on; "counted" is 0 for the tail (run/steps.h); "summary": the same of all
+// steps of a rank as mean, p50, p99 and max, with "statistic"; "shares": [{"rank","role","share"}]
+// of the mean step.
+Report steps_report(const Run& run, const StepsOptions& options);
+
+// What the steps of a run cannot tell, for the notes of any report about them.
+void note_missing(const Run& run, Report& report);
+
+}  // namespace traceloom

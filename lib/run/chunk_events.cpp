@@ -1,0 +1,214 @@
+#include "run/chunk_events.h"
+
+#include "event/event_label.h"
+#include "run/args_walk.h"
+#include "run/details.h"
+#include "select/label_filter.h"
+
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+std::int64_t end_of(const EventTiming& timing) {
+  std::int64_t end_ns = 0;
+  if (!__builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)) return end_ns;
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+bool is_external_key(std::string_view key) {
+  return key == "External id" || key == "external id";
+}
+
+// Spans of Composer that mark steps.
+bool may_have_note(std::string_view name) {
+  return name.starts_with("\"event/") || name.starts_with("\"dataloader/");
+}
+
+std::int32_t small_number(std::int64_t number) {
+  return number >= 0 && number <= std::numeric_limits<std::int32_t>::max()
+             ? static_cast<std::int32_t>(number)
+             : static_cast<std::int32_t>(kNoId);
+}
+
+template <typename Rows>
+void append_renumbered(Rows& to, const Rows& from, const std::vector<std::uint32_t>& labels,
+                       const std::vector<std::uint32_t>& tracks) {
+  to.reserve(to.size() + from.size());
+  for (const auto& row : from) {
+    to.push_back(row);
+    to.back().label = labels[row.label];
+    to.back().track = tracks[row.track];
+  }
+}
+
+}  // namespace
+
+BatchNote read_batch_note(std::string_view args) {
+  BatchNote note;
+  for (ArgsWalk walk(args); walk.next();) {
+    if (walk.key() == "epoch") note.epoch = walk.integer(kNoId);
+    if (walk.key() == "batch") note.batch = walk.integer(kNoId);
+  }
+  return note;
+}
+
+void ChunkEvents::add(const Event& event, const EventTiming& timing) {
+  if (event.phase == 'M') return evidence_.add(event);
+  if (SyncMarks::is_mark(event)) evidence_.add(event);
+  if (!timing.usable) return;
+  if (event.phase != 'E') starts_.add(timing.start_ns);
+  if (event.phase == 'X')
+    add_span(event, timing);
+  else if (event.phase == 'B' || event.phase == 'E')
+    add_begin_end(event, timing.start_ns);
+}
+
+std::uint32_t ChunkEvents::label_of(const Event& event) {
+  const std::uint32_t label = label_texts_.intern(label_text(event, scratch_));
+  if (label == labels_.size()) {
+    const std::string_view name = string_or_nothing(event.text(Key::name));
+    Label made{name.empty() ? std::string(kNoName) : decoded(name),
+               decoded(string_or_nothing(event.text(Key::cat))),
+               {}};
+    made.kind = classify(made.name, made.category);
+    labels_.push_back(std::move(made));
+  }
+  return label;
+}
+
+// Events of one row mostly follow each other.
+std::uint32_t ChunkEvents::track_of(const Event& event) {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (last_track_ != kUnknown && tid == last_tid_ && pid == last_pid_) return last_track_;
+  scratch_ = std::to_string(pid.size()) + ' ';
+  scratch_.append(pid).append(tid);
+  last_track_ = track_texts_.intern(scratch_);
+  if (last_track_ == tracks_.size()) tracks_.emplace_back(pid, tid);
+  last_pid_ = pid;
+  last_tid_ = tid;
+  return last_track_;
+}
+
+void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
+  // A merge has closed it at the end of its file: nobody knows how long it took.
+  if (event.has(Key::unclosed)) return;
+  const std::uint32_t label = label_of(event);
+  const EventClass& kind = labels_[label].kind;
+  if (kind.place == EventPlace::nowhere ||
+      (kind.role == Role::other && kind.mark == SpanMark::none))
+    return;
+  const HostSpan span{timing.start_ns, end_of(timing), label, track_of(event)};
+  if (kind.place == EventPlace::device) return add_device(event, span);
+  if (kind.place == EventPlace::call) return add_call(event, span);
+  if (kind.role != Role::other) columns_.hosts.push_back(span);
+  const bool marks =
+      kind.mark != SpanMark::none && (kind.mark != SpanMark::operation || wants_details_);
+  if (marks) add_mark(event, span, kind);
+}
+
+std::uint32_t ChunkEvents::detail_of(std::string_view args) {
+  scratch_.clear();
+  for (ArgsWalk walk(args); walk.next();)
+    if (is_detail(walk.key())) append_detail(scratch_, walk.key(), walk.value());
+  return detail_texts_.intern(scratch_);
+}
+
+void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
+  DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
+  if (wants_details_) device.detail = detail_of(event.text(Key::args));
+  int missing = 4;
+  for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
+    const std::string_view key = args.key();
+    if (key == "device")
+      device.device = small_number(args.integer(kNoId));
+    else if (key == "stream")
+      device.stream = small_number(args.integer(kNoId));
+    else if (key == "correlation")
+      device.correlation = args.integer(kNoId);
+    else if (is_external_key(key))
+      device.external = args.integer(kNoId);
+    else
+      continue;
+    --missing;
+  }
+  columns_.devices.push_back(device);
+}
+
+void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
+  CallSpan call{span, kNoId, kNoId};
+  int missing = 2;
+  for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
+    if (args.key() == "correlation")
+      call.correlation = args.integer(kNoId);
+    else if (is_external_key(args.key()))
+      call.external = args.integer(kNoId);
+    else
+      continue;
+    --missing;
+  }
+  columns_.calls.push_back(call);
+}
+
+void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
+  MarkedSpan marked{span, kind.mark, kind.step, kNoId, kNoId, false};
+  if (kind.mark == SpanMark::collective || kind.mark == SpanMark::operation) {
+    for (ArgsWalk args(event.text(Key::args)); args.next();)
+      if (is_external_key(args.key())) {
+        marked.external = args.integer(kNoId);
+        break;
+      }
+  } else if (kind.mark != SpanMark::step && may_have_note(event.text(Key::name))) {
+    const BatchNote note = read_batch_note(event.text(Key::args));
+    marked.step = note.batch;
+    marked.epoch = note.epoch;
+    marked.is_merged = true;
+  }
+  columns_.marks.push_back(marked);
+}
+
+void ChunkEvents::add_begin_end(const Event& event, std::int64_t start_ns) {
+  begin_end_.add(event, start_ns);
+  std::uint32_t payload = kNoPayload;
+  if (event.phase == 'B' && may_have_note(event.text(Key::name))) {
+    payload = static_cast<std::uint32_t>(notes_.size());
+    notes_.push_back(read_batch_note(event.text(Key::args)));
+  }
+  payloads_.push_back(payload);
+}
+
+void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
+  std::vector<std::uint32_t> label_numbers;
+  for (Label& label : labels_) {
+    if (label.in_run == kUnknown) label.in_run = texts.labels.intern(label.name, label.category);
+    label_numbers.push_back(label.in_run);
+  }
+  std::vector<std::uint32_t> track_numbers;
+  for (const auto& [pid, tid] : tracks_)
+    track_numbers.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
+  append_renumbered(columns.hosts, columns_.hosts, label_numbers, track_numbers);
+  append_renumbered(columns.calls, columns_.calls, label_numbers, track_numbers);
+  const std::size_t before = columns.devices.size();
+  append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
+  for (std::size_t i = details_in_run_.size(); i < detail_texts_.size(); ++i)
+    details_in_run_.push_back(texts.details.intern(detail_texts_[static_cast<std::uint32_t>(i)]));
+  for (std::size_t i = before; i < columns.devices.size(); ++i)
+    if (columns.devices[i].detail != kNoDetail)
+      columns.devices[i].detail = details_in_run_[columns.devices[i].detail];
+  append_renumbered(columns.marks, columns_.marks, label_numbers, track_numbers);
+}
+
+void ChunkEvents::reset() {
+  columns_.clear();
+  begin_end_.clear();
+  payloads_.clear();
+  notes_.clear();
+  evidence_ = {};
+  starts_ = {};
+  track_texts_.clear();
+  tracks_.clear();
+  last_track_ = kUnknown;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,103 @@
+// ChunkEvents: what the events of one chunk say, gathered in parallel with those of other chunks.
+//
+//   ChunkEvents events;
+//   events.add(event, time_event(event, problems));
+//   events.move_to(run_texts, file, columns);                  // one chunk at a time
+//   events.reset();                                            // for the next chunk
+//
+// Names are looked at once: the tables of labels stay from chunk to chunk, so reuse it. Nothing is
+// allocated for an event of a known name on a known row.
+#pragma once
+
+#include "event/event.h"
+#include "event/event_timing.h"
+#include "run/event_columns.h"
+#include "scan/begin_end.h"
+#include "survey/file_evidence.h"
+#include "survey/start_times.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// What the begin event of a span of Composer says: {"epoch": 0, "batch": 3}.
+struct BatchNote {
+  std::int64_t epoch = kNoId;
+  std::int64_t batch = kNoId;
+};
+
+// Reads it from args; both kNoId when it is not there.
+BatchNote read_batch_note(std::string_view args);
+
+// The tables of a run that all chunks share.
+struct RunTexts {
+  Labels& labels;
+  Tracks& tracks;
+  StringTable& details;
+};
+
+// Not thread-safe.
+class ChunkEvents {
+ public:
+  // Any event; what is of no use is left out.
+  void add(const Event& event, const EventTiming& timing);
+
+  // Whether device work is kept with what it says of itself; false at first.
+  void want_details(bool want) { wants_details_ = want; }
+
+  // Appends the spans of X events to `columns`, with the texts of the run.
+  void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
+
+  const BeginEndBatch& begin_end() const { return begin_end_; }
+  // One a record of begin_end(): an index of notes(), or kNoPayload.
+  const std::vector<std::uint32_t>& payloads() const { return payloads_; }
+  const std::vector<BatchNote>& notes() const { return notes_; }
+  const FileEvidence& evidence() const { return evidence_; }
+  const StartTimes& starts() const { return starts_; }
+
+  // Forgets the events.
+  void reset();
+
+ private:
+  struct Label {
+    std::string name;
+    std::string category;
+    EventClass kind;
+    std::uint32_t in_run = kUnknown;
+  };
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
+  std::uint32_t label_of(const Event& event);
+  std::uint32_t track_of(const Event& event);
+  void add_span(const Event& event, const EventTiming& timing);
+  void add_device(const Event& event, const HostSpan& span);
+  std::uint32_t detail_of(std::string_view args);
+  void add_call(const Event& event, const HostSpan& span);
+  void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
+  void add_begin_end(const Event& event, std::int64_t start_ns);
+
+  EventColumns columns_;
+  BeginEndBatch begin_end_;
+  std::vector<std::uint32_t> payloads_;
+  std::vector<BatchNote> notes_;
+  FileEvidence evidence_;
+  StartTimes starts_;
+
+  std::string scratch_;
+  StringTable label_texts_;
+  std::vector<Label> labels_;
+  bool wants_details_ = false;
+  StringTable detail_texts_;
+  std::vector<std::uint32_t> details_in_run_;
+  StringTable track_texts_;
+  std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid, as JSON text
+  std::string last_pid_;
+  std::string last_tid_;
+  std::uint32_t last_track_ = kUnknown;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,94 @@
+#include "run/details.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kDetails[] = {"grid",
+                                         "block",
+                                         "registers per thread",
+                                         "shared memory",
+                                         "blocks per SM",
+                                         "est. achieved occupancy %",
+                                         "bytes",
+                                         "memory bandwidth (GB/s)",
+                                         "Collective name",
+                                         "dtype",
+                                         "In msg nelems",
+                                         "Out msg nelems",
+                                         "Group size",
+                                         "Process Group Name",
+                                         "Process Group Ranks",
+                                         "Seq",
+                                         "Src Rank",
+                                         "Dst Rank",
+                                         "In split size",
+                                         "Out split size"};
+// Between a key and its value, and behind the value: neither stands raw in JSON.
+constexpr char kBehindKey = '\t';
+constexpr char kBehindValue = '\n';
+
+template <typename Number>
+std::optional<Number> read_number(std::string_view text) {
+  Number number{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// A separator in a value would end it: pretty JSON has them, and so have strings that are no JSON.
+void append_line(std::string& text, std::string_view value) {
+  for (const char c : value)
+    if (c != kBehindKey && c != kBehindValue) text += c;
+}
+
+// "[4, 1, 1]", whatever white space is in it, so that what is equal is one text.
+void append_list(std::string& text, std::string_view list) {
+  for (const char c : list) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    text += c;
+    if (c == ',') text += ' ';
+  }
+}
+
+}  // namespace
+
+bool is_detail(std::string_view key) {
+  return std::find(std::begin(kDetails), std::end(kDetails), key) != std::end(kDetails);
+}
+
+void append_detail(std::string& text, std::string_view key, std::string_view value) {
+  text.append(key) += kBehindKey;
+  if (!value.empty() && value.front() == '[')
+    append_list(text, value);
+  else
+    append_line(text, value);
+  text += kBehindValue;
+}
+
+std::string_view find_detail(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::size_t middle = std::min(text.find(kBehindKey), text.size());
+    const std::size_t end = std::min(text.find(kBehindValue, middle), text.size());
+    if (text.substr(0, middle) == key && middle < end) {
+      std::string_view value = text.substr(middle + 1, end - middle - 1);
+      if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
+      return value;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+std::optional<double> find_number(std::string_view text, std::string_view key) {
+  return read_number<double>(find_detail(text, key));
+}
+
+std::optional<std::int64_t> find_integer(std::string_view text, std::string_view key) {
+  return read_number<std::int64_t>(find_detail(text, key));
+}
+
+}  // namespace traceloom

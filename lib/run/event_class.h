@@ -1,0 +1,76 @@
+// EventClass: what an event is for an analysis, decided once for each name and category.
+//
+//   EventClass kind = classify("ncclDevKernel_AllReduce_Sum_bf16", "kernel");
+//   kind.place == EventPlace::device, kind.role == Role::communication
+//
+// The tables are in event_class.cpp: to teach all analyses a new kind of event, add a line there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace traceloom {
+
+// What an instant of a step was spent on, in the order in which they claim it: an instant belongs
+// to the first of those that hold it.
+enum class Role : std::uint8_t {
+  kernel,         // computation on a device
+  memcpy,         // copies by a device
+  memset,         // memory filled by a device
+  communication,  // collectives and sends, on a device or (gloo) on the host
+  runtime,        // calls of the device's runtime and driver
+  dataloader,     // waiting for the next batch
+  cpu,            // anything else the host says it did
+  other,          // nothing of the above
+  count_          // not a role: how many there are
+};
+inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::count_);
+// "kernel", "memcpy", ...: JSON keys are made of these, see steps.
+inline constexpr std::array<std::string_view, kRoleCount> kRoleNames{
+    "kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu", "other"};
+constexpr std::string_view role_name(Role role) {
+  return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+enum class EventPlace : std::uint8_t {
+  nowhere,  // of no use here: copies of host ranges on device rows, marks of the profiler
+  host,     // Role::other: kept only for its mark
+  call,     // a call of the device's runtime, which may have launched something
+  device,   // work of a device
+};
+
+// What a host span means to the steps of its rank.
+enum class SpanMark : std::uint8_t {
+  none,
+  step,          // ProfilerStep#N
+  batch,         // event/batch of Composer: a step without its wait for data
+  train_batch,   // event/train_batch, whose args hold the number of the step
+  loader,        // a wait for data
+  after_loader,  // a callback or algorithm of Composer once the data is there
+  barrier,       // ends on all ranks together: event/backward, in which gradients are reduced
+  container,     // around steps: event/epoch, event/fit
+  operation,     // an operator of torch, see is_operator(); kept as a mark with details only
+  collective,    // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
+};
+
+struct EventClass {
+  EventPlace place = EventPlace::nowhere;
+  Role role = Role::other;
+  SpanMark mark = SpanMark::none;
+  std::int64_t step = -1;  // N of ProfilerStep#N
+};
+
+// Both as they are, not as they are escaped in a file; `category` may be empty or a comma list.
+EventClass classify(std::string_view name, std::string_view category);
+
+// Whether a span of the host is an operator: what torch calls one, and no step, loader, optimizer
+// or wrapper around the model.
+bool is_operator(std::string_view name, std::string_view category);
+
+// True for the kernels of NCCL, RCCL, oneCCL, HCCL, MSCCL++, NVSHMEM, DeepEP, and for the
+// all-reduces and all-gathers that inference engines bring along.
+bool is_communication_kernel(std::string_view name);
+
+}  // namespace traceloom

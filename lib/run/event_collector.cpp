@@ -1,0 +1,134 @@
+#include "run/event_collector.h"
+
+#include "select/label_filter.h"
+
+#include <utility>
+
+namespace traceloom {
+
+// The pairs of B and E of one file, as rows of its columns.
+class EventCollector::PairReader {
+ public:
+  PairReader(EventCollector& collector, std::size_t file)
+      : collector_(collector),
+        file_(file),
+        pairer_({.pair = [this](const BeginEndPair& pair) { add(pair); },
+                 .stray_end = {},
+                 .open_begin = {}}) {}
+
+  void take(const ChunkEvents& events) {
+    payloads_ = events.payloads();
+    const auto known = static_cast<std::uint32_t>(notes_.size());
+    for (std::uint32_t& payload : payloads_)
+      if (payload != kNoPayload) payload += known;
+    notes_.insert(notes_.end(), events.notes().begin(), events.notes().end());
+    pairer_.take(events.begin_end(), payloads_);
+  }
+
+  // The spans of all pairs.
+  EventColumns finish(ProblemCounts& problems) {
+    pairer_.finish();
+    problems.add(pairer_.problems());
+    return std::move(columns_);
+  }
+
+ private:
+  std::uint32_t label_of(const BeginEndPair& pair) {
+    const std::uint32_t known = pairs_known_.intern(NumberPair(pair.name, pair.category).bytes());
+    if (known == labels_.size())
+      labels_.push_back(collector_.labels_.intern(
+          pair.name == kNoText ? kNoName : pairer_.text(pair.name),
+          pair.category == kNoText ? std::string_view{} : pairer_.text(pair.category)));
+    return labels_[known];
+  }
+
+  std::uint32_t track_of(std::uint32_t track) {
+    while (tracks_.size() <= track) {
+      const auto next = static_cast<std::uint32_t>(tracks_.size());
+      tracks_.push_back(collector_.tracks_.intern(file_, pairer_.pid(next), pairer_.tid(next)));
+    }
+    return tracks_[track];
+  }
+
+  void add(const BeginEndPair& pair) {
+    const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
+    const EventClass& kind = collector_.labels_.kind(span.label);
+    if (kind.place == EventPlace::nowhere) return;
+    if (kind.place == EventPlace::device)
+      return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
+    if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
+    if (kind.role != Role::other) columns_.hosts.push_back(span);
+    if (kind.mark == SpanMark::none) return;
+    if (kind.mark == SpanMark::operation && !collector_.wants_details_) return;
+    const BatchNote note =
+        pair.begin_payload == kNoPayload ? BatchNote{} : notes_[pair.begin_payload];
+    const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
+    columns_.marks.push_back({span, kind.mark, step, note.epoch, kNoId, false});
+  }
+
+  EventCollector& collector_;
+  std::size_t file_;
+  EventColumns columns_;
+  std::vector<BatchNote> notes_;
+  std::vector<std::uint32_t> payloads_;
+  StringTable pairs_known_;  // (name, category) of the pairer
+  std::vector<std::uint32_t> labels_;
+  std::vector<std::uint32_t> tracks_;
+  BeginEndPairer pairer_;
+};
+
+EventCollector::EventCollector(std::size_t files, bool keep_going, bool details)
+    : keep_going_(keep_going), wants_details_(details), files_(files) {}
+
+std::unique_ptr<ChunkResult> EventCollector::make_result() {
+  std::unique_ptr<ChunkResult> chunk = pool_.take();
+  static_cast<Chunk&>(*chunk).events.want_details(wants_details_);
+  return chunk;
+}
+
+EventCollector::~EventCollector() = default;
+
+void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  const EventTiming timing = time_event(event, chunk.problems);
+  if (event.phase == 'X' && event.has(Key::unclosed))
+    chunk.problems.add(Problem::begin_without_end, event.offset);
+  chunk.events.add(event, timing);
+}
+
+void EventCollector::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  CollectedEvents& collected = files_[file];
+  collected.problems.add(chunk.problems);
+  collected.evidence.append(chunk.events.evidence());
+  collected.starts.add(chunk.events.starts());
+  EventColumns part;
+  chunk.events.move_to({labels_, tracks_, details_}, file, part);
+  if (!part.empty()) collected.parts.push_back(std::move(part));
+  if (chunk.events.begin_end().empty()) return;
+  if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
+  pairs_->take(chunk.events);
+}
+
+void EventCollector::end_file(std::size_t file, const FileEnd& end) {
+  CollectedEvents& collected = files_[file];
+  if (pairs_) {
+    EventColumns part = pairs_->finish(collected.problems);
+    if (!part.empty()) collected.parts.push_back(std::move(part));
+    pairs_.reset();
+  }
+  collected.evidence.add_top_level(end.top_level);
+  collected.problems.add(end.problems);
+  collected.problems.add(collected.evidence.problems);
+  collected.events = end.events;
+  collected.text_bytes = end.text_bytes;
+}
+
+void EventCollector::fail_file(std::size_t file, const Error& error) {
+  if (!keep_going_) throw error;
+  pairs_.reset();
+  files_[file] = {};
+  files_[file].error = error.what();
+}
+
+}  // namespace traceloom

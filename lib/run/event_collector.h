@@ -1,0 +1,74 @@
+// EventCollector: the visitor that gathers the columns of all files, for scan_files().
+//
+//   EventCollector collector(paths.size(), false, false);
+//   scan_files(paths, collector, {});
+//   collector.files()[0].parts
+#pragma once
+
+#include "base/problems.h"
+#include "run/chunk_events.h"
+#include "run/event_columns.h"
+#include "scan/result_pool.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// What is known of one file in the end. Times are its own.
+struct CollectedEvents {
+  std::vector<EventColumns> parts;  // in file order; pairs of B and E stand in the last one
+  FileEvidence evidence;
+  StartTimes starts;
+  ProblemCounts problems;
+  std::uint64_t events = 0;
+  std::uint64_t text_bytes = 0;
+  std::string error;  // why it could not be read; empty when it could
+};
+
+class EventCollector : public FileVisitor {
+ public:
+  // With `keep_going` an Error of a file is kept in CollectedEvents, and its events are forgotten.
+  EventCollector(std::size_t files, bool keep_going, bool details = false);
+  ~EventCollector() override;
+
+  // When scan_files() is done.
+  std::vector<CollectedEvents>& files() { return files_; }
+  Labels& labels() { return labels_; }
+  Tracks& tracks() { return tracks_; }
+  StringTable& details() { return details_; }
+
+  Args wanted_args() const override { return Args::skip; }
+  std::unique_ptr<ChunkResult> make_result() override;
+  void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  struct Chunk : ChunkResult {
+    ChunkEvents events;
+    void reset() {
+      problems = {};
+      events.reset();
+    }
+  };
+  class PairReader;
+
+  bool keep_going_;
+  bool wants_details_;
+  std::vector<CollectedEvents> files_;
+  Labels labels_;
+  Tracks tracks_;
+  StringTable details_;
+  std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
+  ResultPool<Chunk> pool_;
+};
+
+}  // namespace traceloom

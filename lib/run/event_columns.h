@@ -1,0 +1,114 @@
+// EventColumns: the events that analyses look at, as rows of numbers; texts are in tables.
+//
+//   for (const DeviceSpan& span : columns.devices) busy.push_back(span.interval());
+#pragma once
+
+#include "base/string_table.h"
+#include "run/event_class.h"
+#include "run/intervals.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// No correlation, external id, step, epoch or device is known.
+inline constexpr std::int64_t kNoId = -1;
+
+struct HostSpan {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t label;  // in Labels
+  std::uint32_t track;  // in Tracks
+
+  Interval interval() const { return {start_ns, end_ns}; }
+};
+
+// A call of the runtime; `correlation` is that of what it launched.
+struct CallSpan : HostSpan {
+  std::int64_t correlation;
+  std::int64_t external;
+};
+
+struct DeviceSpan : HostSpan {
+  std::int64_t correlation;
+  std::int64_t external;
+  std::int32_t device;   // of its own row when the event does not say
+  std::int32_t stream;   // kNoId when the event does not say
+  std::uint32_t detail;  // of Run::details; kNoDetail unless details were asked for
+};
+inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
+
+// A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
+struct MarkedSpan : HostSpan {
+  SpanMark mark;
+  std::int64_t step;   // of ProfilerStep#N, or the batch of Composer at the begin of the span
+  std::int64_t epoch;  // of Composer
+  std::int64_t external;
+  bool is_merged;  // an X of Composer, which a merge has made of B and E: `step` is that of its end
+};
+
+struct EventColumns {
+  std::vector<HostSpan> hosts;
+  std::vector<CallSpan> calls;
+  std::vector<DeviceSpan> devices;
+  std::vector<MarkedSpan> marks;
+
+  bool empty() const { return hosts.empty() && calls.empty() && devices.empty() && marks.empty(); }
+  void clear() {
+    hosts.clear();
+    calls.clear();
+    devices.clear();
+    marks.clear();
+  }
+};
+
+// The different names and categories of events, with what they are. Not thread-safe.
+class Labels {
+ public:
+  // Both as they are, not as they are escaped in a file.
+  std::uint32_t intern(std::string_view name, std::string_view category);
+
+  std::size_t size() const { return entries_.size(); }
+  std::string_view name(std::uint32_t label) const { return texts_[entries_[label].name]; }
+  std::string_view category(std::uint32_t label) const { return texts_[entries_[label].category]; }
+  const EventClass& kind(std::uint32_t label) const { return entries_[label].kind; }
+
+ private:
+  struct Entry {
+    std::uint32_t name;
+    std::uint32_t category;
+    EventClass kind;
+  };
+
+  StringTable texts_;
+  StringTable pairs_;
+  std::vector<Entry> entries_;
+};
+
+// The different rows (file, pid, tid) of events. Not thread-safe.
+class Tracks {
+ public:
+  // pid and tid: canonical_id().
+  std::uint32_t intern(std::size_t file, std::string_view pid, std::string_view tid);
+
+  std::size_t size() const { return entries_.size(); }
+  std::size_t file(std::uint32_t track) const { return entries_[track].file; }
+  std::string_view pid(std::uint32_t track) const { return texts_[entries_[track].pid]; }
+  std::string_view tid(std::uint32_t track) const { return texts_[entries_[track].tid]; }
+
+ private:
+  struct Entry {
+    std::size_t file;
+    std::uint32_t pid;
+    std::uint32_t tid;
+  };
+
+  StringTable texts_;
+  StringTable keys_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,93 @@
+#include "run/intervals.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+bool begins_before(const Interval& a, const Interval& b) {
+  return a.from_ns < b.from_ns;
+}
+
+std::int64_t length(const Interval& piece) {
+  std::int64_t ns = 0;
+  if (__builtin_sub_overflow(piece.to_ns, piece.from_ns, &ns))
+    return std::numeric_limits<std::int64_t>::max();
+  return ns;
+}
+
+std::int64_t add(std::int64_t sum, std::int64_t ns) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(sum, ns, &result)) return std::numeric_limits<std::int64_t>::max();
+  return result;
+}
+
+}  // namespace
+
+Intervals unite(Intervals pieces) {
+  // The events of a row mostly stand in the order of time.
+  if (!std::is_sorted(pieces.begin(), pieces.end(), begins_before))
+    std::sort(pieces.begin(), pieces.end(), begins_before);
+  std::size_t kept = 0;
+  for (const Interval piece : pieces) {
+    if (piece.to_ns <= piece.from_ns) continue;
+    if (kept > 0 && piece.from_ns <= pieces[kept - 1].to_ns)
+      pieces[kept - 1].to_ns = std::max(pieces[kept - 1].to_ns, piece.to_ns);
+    else
+      pieces[kept++] = piece;
+  }
+  pieces.resize(kept);
+  return pieces;
+}
+
+Intervals intersect(const Intervals& a, const Intervals& b) {
+  Intervals common;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const std::int64_t from = std::max(a[i].from_ns, b[j].from_ns);
+    const std::int64_t to = std::min(a[i].to_ns, b[j].to_ns);
+    if (from < to) common.push_back({from, to});
+    if (a[i].to_ns < b[j].to_ns)
+      ++i;
+    else
+      ++j;
+  }
+  return common;
+}
+
+Intervals subtract(const Intervals& a, const Intervals& b) {
+  Intervals rest;
+  std::size_t j = 0;
+  for (Interval piece : a) {
+    while (j < b.size() && b[j].to_ns <= piece.from_ns) ++j;
+    for (std::size_t k = j; k < b.size() && b[k].from_ns < piece.to_ns; ++k) {
+      if (piece.from_ns < b[k].from_ns) rest.push_back({piece.from_ns, b[k].from_ns});
+      piece.from_ns = std::max(piece.from_ns, b[k].to_ns);
+    }
+    if (piece.from_ns < piece.to_ns) rest.push_back(piece);
+  }
+  return rest;
+}
+
+std::int64_t total_ns(const Intervals& set) {
+  std::int64_t sum = 0;
+  for (const Interval& piece : set) sum = add(sum, length(piece));
+  return sum;
+}
+
+std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windows) {
+  std::vector<std::int64_t> totals(windows.size(), 0);
+  std::size_t first = 0;
+  for (std::size_t w = 0; w < windows.size(); ++w) {
+    while (first < set.size() && set[first].to_ns <= windows[w].from_ns) ++first;
+    for (std::size_t i = first; i < set.size() && set[i].from_ns < windows[w].to_ns; ++i) {
+      const Interval part{std::max(set[i].from_ns, windows[w].from_ns),
+                          std::min(set[i].to_ns, windows[w].to_ns)};
+      if (part.from_ns < part.to_ns) totals[w] = add(totals[w], length(part));
+    }
+  }
+  return totals;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,234 @@
+#include "run/run.h"
+
+#include "run/event_collector.h"
+#include "survey/clock_plan.h"
+#include "survey/ranks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> paths;
+  for (const Input& input : inputs) paths.push_back(input.path);
+  return paths;
+}
+
+// Ranks and clocks, one entry an input; those of inputs that could not be read mean nothing.
+struct Places {
+  std::vector<FileRank> ranks;
+  std::vector<FileClock> clocks;
+  std::int64_t origin_ns = 0;
+};
+
+Places find_places(const std::vector<Input>& inputs, const std::vector<CollectedEvents>& files) {
+  std::vector<std::size_t> readable;
+  std::vector<Input> readable_inputs;
+  std::vector<FileEvidence> evidence;
+  std::vector<StartTimes> starts;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].error.empty()) continue;
+    readable.push_back(i);
+    readable_inputs.push_back(inputs[i]);
+    evidence.push_back(files[i].evidence);
+    starts.push_back(files[i].starts);
+  }
+  const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
+  ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
+  Places places{std::vector<FileRank>(files.size()), std::vector<FileClock>(files.size()),
+                plan.origin_ns};
+  for (std::size_t i = 0; i < readable.size(); ++i) {
+    places.ranks[readable[i]] = ranks[i];
+    places.clocks[readable[i]] = std::move(plan.clocks[i]);
+  }
+  return places;
+}
+
+RunFile describe_file(const std::string& path, const CollectedEvents& file, const FileRank& rank,
+                      const FileClock& clock) {
+  RunFile described;
+  described.path = path;
+  described.error = file.error;
+  if (!file.error.empty()) return described;
+  if (rank.is_merged()) {
+    for (const auto& [pid, rank_of_pid] : rank.rank_of_pid) described.ranks.push_back(rank_of_pid);
+    std::sort(described.ranks.begin(), described.ranks.end());
+    described.ranks.erase(std::unique(described.ranks.begin(), described.ranks.end()),
+                          described.ranks.end());
+  } else {
+    described.rank = rank.rank;
+  }
+  described.events = file.events;
+  described.text_bytes = file.text_bytes;
+  described.clock = clock.method;
+  described.problems = file.problems;
+  described.problems.add(rank.problems);
+  return described;
+}
+
+template <typename Rows>
+void map_times(Rows& rows, const TimeMap& times) {
+  for (auto& row : rows) {
+    row.start_ns = times.mapped_or_same(row.start_ns);
+    row.end_ns = std::max(row.start_ns, times.mapped_or_same(row.end_ns));
+  }
+}
+
+void map_times(EventColumns& part, const TimeMap& times) {
+  map_times(part.hosts, times);
+  map_times(part.calls, times);
+  map_times(part.devices, times);
+  map_times(part.marks, times);
+}
+
+// Moves the parts of a file to the ranks that they are of. `rank_of_track` knows all tracks.
+class RankSorter {
+ public:
+  RankSorter(const RunRequest& request, const Tracks& tracks, const Places& places)
+      : request_(request) {
+    for (std::uint32_t track = 0; track < tracks.size(); ++track)
+      rank_of_track_.push_back(places.ranks[tracks.file(track)].rank_of(tracks.pid(track)));
+  }
+
+  void take_file(const FileRank& file, std::vector<EventColumns>& parts) {
+    for (EventColumns& part : parts) {
+      if (file.is_merged())
+        take_merged(part);
+      else if (is_wanted(file.rank))
+        ranks_[file.rank].push_back(std::move(part));
+      part = {};
+    }
+    if (!file.is_merged() && is_wanted(file.rank)) ranks_[file.rank];  // also where it is empty
+  }
+
+  std::vector<RankEvents> finish() {
+    std::vector<RankEvents> ranks;
+    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}});
+    return ranks;
+  }
+
+ private:
+  bool is_wanted(std::int64_t rank) const {
+    return request_.ranks.empty() || is_in(request_.ranks, rank);
+  }
+
+  template <typename Rows>
+  void spread(const Rows& rows, Rows EventColumns::*column,
+              std::map<std::int64_t, EventColumns>& by_rank) {
+    for (const auto& row : rows)
+      if (const std::int64_t rank = rank_of_track_[row.track]; is_wanted(rank))
+        (by_rank[rank].*column).push_back(row);
+  }
+
+  void take_merged(const EventColumns& part) {
+    std::map<std::int64_t, EventColumns> by_rank;
+    spread(part.hosts, &EventColumns::hosts, by_rank);
+    spread(part.calls, &EventColumns::calls, by_rank);
+    spread(part.devices, &EventColumns::devices, by_rank);
+    spread(part.marks, &EventColumns::marks, by_rank);
+    for (auto& [rank, columns] : by_rank) ranks_[rank].push_back(std::move(columns));
+  }
+
+  const RunRequest& request_;
+  std::vector<std::int64_t> rank_of_track_;
+  std::map<std::int64_t, std::vector<EventColumns>> ranks_;
+};
+
+template <typename Rows>
+void keep_rows(Rows& rows, const std::vector<TimeWindow>& windows) {
+  std::erase_if(rows, [&](const auto& row) {
+    return std::none_of(windows.begin(), windows.end(),
+                        [&](const TimeWindow& window) { return window.contains(row.start_ns); });
+  });
+}
+
+void keep_rows(std::vector<EventColumns>& parts, const std::vector<TimeWindow>& windows) {
+  for (EventColumns& part : parts) {
+    keep_rows(part.hosts, windows);
+    keep_rows(part.calls, windows);
+    keep_rows(part.devices, windows);
+    keep_rows(part.marks, windows);
+  }
+}
+
+// A device that the event does not name is the one whose row it is in.
+void name_devices(RankEvents& rank, const Tracks& tracks) {
+  for (EventColumns& part : rank.parts)
+    for (DeviceSpan& span : part.devices)
+      if (span.device < 0) {
+        const std::optional<std::int64_t> pid = parse_number(tracks.pid(span.track));
+        span.device = pid && *pid <= 0xffff ? static_cast<std::int32_t>(*pid) : 0;
+      }
+}
+
+// What is selected, and the steps of it.
+void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
+  name_devices(rank, tracks);
+  if (request.time) {
+    TimeWindow window;
+    window.from_ns = request.time->from_ns.value_or(window.from_ns);
+    window.to_ns = request.time->to_ns.value_or(window.to_ns);
+    keep_rows(rank.parts, {window});
+  }
+  rank.steps = find_steps(rank.parts);
+  if (!request.steps) return;
+  std::vector<StepStart> starts;
+  for (const Step& step : rank.steps.list) starts.push_back({step.time.from_ns, step.number});
+  std::vector<TimeWindow> windows = request.steps->windows_of(std::move(starts));
+  keep_rows(rank.parts, windows);
+  std::erase_if(rank.steps.list,
+                [&](const Step& step) { return !request.steps->contains(step.number); });
+}
+
+}  // namespace
+
+bool RankEvents::has_devices() const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const EventColumns& part) { return !part.devices.empty(); });
+}
+
+void for_each_parallel(std::size_t count, unsigned threads,
+                       const std::function<void(std::size_t)>& use) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) use(i);
+  };
+  std::vector<std::future<void>> helpers;
+  for (std::size_t i = 1; i < std::min(thread_count(threads), count); ++i)
+    helpers.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& helper : helpers) helper.get();
+}
+
+Run read_run(const RunRequest& request) {
+  const std::vector<std::string> paths = paths_of(request.inputs);
+  EventCollector collector(paths.size(), request.keep_going, request.details);
+  scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
+  std::vector<CollectedEvents>& files = collector.files();
+  const Places places = find_places(request.inputs, files);
+  RankSorter sorter(request, collector.tracks(), places);
+  Run run;
+  run.threads = request.threads;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    run.files.push_back(describe_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
+    if (!files[i].error.empty()) continue;
+    if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
+    const TimeMap times = places.clocks[i].times.since(places.origin_ns);
+    for (EventColumns& part : files[i].parts) map_times(part, times);
+    sorter.take_file(places.ranks[i], files[i].parts);
+  }
+  run.ranks = sorter.finish();
+  run.labels = std::move(collector.labels());
+  run.tracks = std::move(collector.tracks());
+  run.details = std::move(collector.details());
+  for_each_parallel(run.ranks.size(), request.threads,
+                    [&](std::size_t i) { prepare_rank(run.ranks[i], request, run.tracks); });
+  return run;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,101 @@
+// Run: the events of all ranks as columns, on one clock. What every analysis but summarize begins
+// with.
+//
+//   Run run = read_run({.inputs = expand_inputs({"traces/"})});
+//   for (const RankEvents& rank : run.ranks)
+//     rank.for_each_device([&](const DeviceSpan& span) { use(run.labels.name(span.label)); });
+//
+// Ranks and clocks are found as in a merge (survey/), so that the numbers of a merged file are
+// those of its inputs. Reads the files once, in parallel. Memory: 24 to 48 bytes an event, the
+// different names, and the chunks being read; never the text.
+#pragma once
+
+#include "base/problems.h"
+#include "clock/alignment.h"
+#include "input/input_list.h"
+#include "run/event_columns.h"
+#include "run/steps.h"
+#include "select/number_range.h"
+#include "select/step_selection.h"
+#include "select/time_selection.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct RunRequest {
+  std::vector<Input> inputs = {};
+  std::vector<NumberRange> ranks = {};      // empty: all
+  std::optional<TimeSelection> time = {};   // events that start in it
+  std::optional<StepSelection> steps = {};  // these steps, and events that start in them
+  bool details = false;                     // also what device work says of itself (run/details.h)
+  bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
+  unsigned threads = 0;     // 0: as many as there are cores
+  std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
+};
+
+struct RunFile {
+  std::string path;
+  std::optional<std::int64_t> rank;  // none for a merged file, and for one that was left out
+  std::vector<std::int64_t> ranks;   // of a merged file
+  std::uint64_t events = 0;
+  std::uint64_t text_bytes = 0;  // uncompressed
+  std::string error;             // why the file was left out; empty when it was not
+  ClockMethod clock = ClockMethod::none;
+  ProblemCounts problems;
+};
+
+// Of one rank. Times are ns since the first event of all files.
+struct RankEvents {
+  std::int64_t rank = 0;
+  std::vector<EventColumns> parts;
+  StepList steps;
+
+  template <typename Use>
+  void for_each_host(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const HostSpan& span : part.hosts) use(span);
+  }
+  template <typename Use>
+  void for_each_call(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const CallSpan& span : part.calls) use(span);
+  }
+  template <typename Use>
+  void for_each_device(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const DeviceSpan& span : part.devices) use(span);
+  }
+  template <typename Use>
+  void for_each_mark(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const MarkedSpan& span : part.marks) use(span);
+  }
+  bool has_devices() const;
+};
+
+struct Run {
+  std::vector<RunFile> files;     // as the inputs
+  std::vector<RankEvents> ranks;  // ascending; those that were asked for
+  Labels labels;
+  Tracks tracks;
+  StringTable details;  // texts for find_detail()
+  // Whether times of different ranks can be compared: all files of all ranks have a common clock.
+  bool common_clock = true;
+  unsigned threads = 0;  // as asked for
+};
+
+// Throws Error for an input that is no trace (see keep_going), and a negative rank.
+Run read_run(const RunRequest& request);
+
+// Calls use(index) for 0 .. count - 1 from up to `threads` threads (0: as many as there are cores).
+// For work on ranks, which do not know each other.
+void for_each_parallel(std::size_t count, unsigned threads,
+                       const std::function<void(std::size_t)>& use);
+
+}  // namespace traceloom

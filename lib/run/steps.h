@@ -1,0 +1,46 @@
+// Steps: which training steps a rank has, and when each begins and ends.
+//
+//   StepList steps = find_steps(parts);
+//   for (const Step& step : steps.list) use(step.number, step.time);
+//
+// torch: ProfilerStep#N, extended to the end of what it launched on devices, as tb_plugin does: a
+// step begins where the one before it ended and lasts until its own host range and the last of its
+// device work have ended. The tail does not count: steps behind the last one with device work, and
+// the last one where it has less than 0.8 of the device work of the one before it (the profiler
+// lost it). Composer: from the begin of the wait for its data, else of event/batch, to the end of
+// event/batch. Neither: one step, number 0, from the first to the last event.
+#pragma once
+
+#include "run/event_columns.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+struct Step {
+  std::int64_t number = 0;
+  std::int64_t epoch = kNoId;    // of Composer
+  Interval time;                 // what statistics are about
+  Interval host;                 // as the host marked it; of Composer the batch alone
+  std::uint64_t device_ops = 0;  // launched in it
+  bool counted = true;           // false for the tail: it counts in no mean
+};
+
+enum class StepKind : std::uint8_t { none, torch, composer };
+std::string_view to_string(StepKind kind);
+
+// Ascending by time; they do not overlap.
+struct StepList {
+  StepKind kind = StepKind::none;
+  std::vector<Step> list;
+  std::uint64_t dropped = 0;  // of the tail: not counted
+  Intervals probes;           // waits of Composer for data that no batch followed
+
+  Intervals times() const;
+};
+
+StepList find_steps(const std::vector<EventColumns>& parts);
+
+}  // namespace traceloom

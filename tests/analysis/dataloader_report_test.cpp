@@ -1,0 +1,107 @@
+#include "analysis/dataloader_report.h"
+
+#include "support/job_traces.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+std::string value_of(const Report& report, std::string_view key) {
+  for (const auto& [name, json] : report.values)
+    if (name == key) return json;
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("dataloader: XLA's classes begin at 5 and at 20 percent") {
+  CHECK(xla_class(0.049) == "not input-bound");
+  CHECK(xla_class(0.05) == "moderately input-bound");
+  CHECK(xla_class(0.2) == "highly input-bound");
+}
+
+TEST_CASE("dataloader: waits are those of the steps, the first one by itself") {
+  JobTraces job{.ranks = 1, .steps = 3};
+  job.loader_us[0] = 50;  // of 100
+  const Report report = dataloader_report(read_texts(job.torch()));
+  const ReportRow row = rows_of(report, "rows").at(0);
+  CHECK(number_in(row, "steps") == 3);
+  CHECK(number_in(row, "wait_ns") == 150'000);
+  CHECK(share_in(row, "share") == 0.5);
+  CHECK(share_in(row, "exposed_share") == 0.5);
+  CHECK(number_in(row, "first_ns") == 50'000);
+  CHECK(number_in(row, "p99_ns") == 50'000);
+  CHECK(number_in(row, "instrumented") == 1);
+  CHECK(text_in(row, "composer_rule") == "unknown");
+  CHECK(value_of(report, "job") == R"({"share":0.5,"rank":0,"instrumented":true})");
+  const ReportRow iterator = rows_of(report, "iterators").at(0);
+  CHECK(text_in(iterator, "name") == "enumerate(DataLoader)#It.__next__");
+  CHECK(number_in(iterator, "count") == 3);
+}
+
+TEST_CASE("dataloader: no loader in a trace is not a wait of 0") {
+  const Report report = dataloader_report(
+      read_texts({{"rank0.json", TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()}}));
+  const ReportRow row = rows_of(report, "rows").at(0);
+  CHECK(number_in(row, "instrumented") == 0);
+  CHECK(std::holds_alternative<std::monostate>(cell_in(row, "wait_ns")));
+  CHECK(std::holds_alternative<std::monostate>(cell_in(row, "share")));
+  CHECK(
+      value_of(report, "classes") ==
+      R"({"xla":"not instrumented","tb_plugin":"not instrumented","composer":"unknown: it needs 10 steps"})");
+}
+
+TEST_CASE("dataloader: a job waits for the slowest loader, of whichever rank it is") {
+  JobTraces job;
+  job.loader_us[3] = 60;  // 60 of 110, where the mean over ranks is 17 %
+  for (const JobTraces::Files& files : {job.torch(), job.composer()}) {
+    const Report report = dataloader_report(read_texts(files));
+    CHECK(value_of(report, "job") ==
+          R"({"share":0.5454545454545454,"rank":3,"instrumented":true})");
+  }
+}
+
+TEST_CASE("dataloader: a wait behind which others are waited for limits nobody") {
+  JobTraces job;
+  job.work_us[0] = 100;  // rank 0 is late
+  job.loader_us[1] = 30;
+  const Report report = dataloader_report(read_texts(job.torch()));
+  // Rank 0's own 5 of 115.
+  CHECK(value_of(report, "job") ==
+        R"({"share":0.043478260869565216,"rank":null,"instrumented":true})");
+}
+
+TEST_CASE("dataloader: the wait of Composer 0.8 ends with the first callback that has the data") {
+  const Report report = dataloader_report(
+      read_texts({{"rank0.json", TraceText()
+                                     .b("dataloader/train", 0, R"({"epoch": 0, "batch": 1})")
+                                     .b("callback/Logger/event/after_dataloader", 30)
+                                     .e("callback/Logger/event/after_dataloader", 35)
+                                     .b("event/batch", 40, R"({"epoch": 0, "batch": 1})")
+                                     .e("event/batch", 110)
+                                     .e("dataloader/train", 111)
+                                     .array()}}));
+  const ReportRow row = rows_of(report, "rows").at(0);
+  CHECK(number_in(row, "wait_ns") == 30'000);
+  CHECK(share_in(row, "share") == 0.3);
+}
+
+TEST_CASE("dataloader: Composer's rule needs ten steps, 1 percent and a millisecond") {
+  LoaderRow row;
+  row.instrumented = true;
+  for (int i = 0; i < 9; ++i) row.step_waits_ns.push_back(2'500'000 + i * 1000);
+  row.step_rest_ns.assign(9, 50'000'000);
+  CHECK(composer_rule(row) == LoaderAnswer::unknown);
+  row.step_waits_ns.push_back(900'000'000);  // an outlier
+  row.step_rest_ns.push_back(50'000'000);
+  CHECK(composer_rule(row) == LoaderAnswer::yes);
+  row.step_rest_ns.assign(10, 500'000'000);
+  CHECK(composer_rule(row) == LoaderAnswer::no);
+  row.step_rest_ns.assign(10, 50'000'000);
+  row.step_waits_ns.assign(10, 900'000);
+  CHECK(composer_rule(row) == LoaderAnswer::no);
+}

@@ -1,0 +1,136 @@
+#include "analysis/collectives.h"
+#include "analysis/comm_report.h"
+#include "analysis/kernels_report.h"
+#include "analysis/ops_report.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace traceloom;
+
+namespace {
+
+std::string reduce(int seq) {
+  return fmt::format(
+      R"({{"Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 1000,)"
+      R"( "Out msg nelems": 1000, "Group size": 2, "Process Group Name": "0",)"
+      R"( "Seq": {}}})",
+      seq);
+}
+
+TraceText rank_trace(int rank) {
+  TraceText trace;
+  trace.composer_rank(rank, "1000");
+  trace.cat("kernel");
+  return trace;
+}
+
+Run read(const std::string& rank0, const std::string& rank1) {
+  return read_texts({{"rank0.json", rank0}, {"rank1.json", rank1}}, {.details = true});
+}
+
+}  // namespace
+
+TEST_CASE("kernels: rows have the times of a name, and add up to all") {
+  const Run run = read_texts({{"rank0.json", TraceText()
+                                                 .cat("kernel")
+                                                 .x("gemm", 0, 30)
+                                                 .x("gemm", 40, 50)
+                                                 .x("add", 100, 5)
+                                                 .cat("gpu_memcpy")
+                                                 .x("Memcpy HtoD", 0, 500)
+                                                 .array()}});
+  const Report report = kernels_report(run, {});
+  const std::vector<ReportRow> rows = rows_of(report, "rows");
+  REQUIRE(rows.size() == 2);
+  CHECK(text_in(rows[0], "name") == "gemm");
+  CHECK(number_in(rows[0], "total_ns") == 80'000);
+  CHECK(number_in(rows[0], "p50_ns") == 30'000);
+  CHECK(number_in(rows[0], "max_ns") == 50'000);
+  CHECK(share_in(rows[0], "share") + share_in(rows[1], "share") == doctest::Approx(1));
+  CHECK(report.values.at(0).second ==
+        R"({"kernels":3,"total_ns":85000,"short_share":0.3333333333333333,"tensor_core_share":0})");
+}
+
+TEST_CASE("kernels: rows may be told apart by operator, launch configuration and rank") {
+  const Run run = read_texts(
+      {{"rank0.json", TraceText()
+                          .cat("cpu_op")
+                          .x("aten::mm", 0, 20)
+                          .cat("cuda_runtime")
+                          .x("cudaLaunchKernel", 5, 5, R"({"correlation": 7})")
+                          .cat("kernel")
+                          .x("gemm", 30, 10,
+                             R"({"correlation": 7, "grid": [4, 1, 1], "registers per thread": 32})")
+                          .x("gemm", 50, 20,
+                             R"({"correlation": 8, "grid": [8, 1, 1], "registers per thread": 32})")
+                          .array()}},
+      {.details = true});
+  const std::vector<ReportRow> rows = rows_of(
+      kernels_report(run, {.by_operator = true, .by_launch = true, .by_rank = true}), "rows");
+  REQUIRE(rows.size() == 2);
+  CHECK(text_in(rows[1], "op") == "aten::mm");
+  CHECK(text_in(rows[1], "grid") == "[4, 1, 1]");
+  CHECK(number_in(rows[1], "registers") == 32);
+  CHECK(std::holds_alternative<std::monostate>(cell_in(rows[0], "op")));
+}
+
+TEST_CASE("kernels: tensor cores are told by the name") {
+  CHECK(uses_tensor_cores("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn"));
+  CHECK(uses_tensor_cores("sm90_xmma_gemm_bf16bf16_bf16f32"));
+  CHECK_FALSE(uses_tensor_cores("volta_sgemm_64x64_tn"));
+}
+
+TEST_CASE("ops: what has no device activity is told by its host times") {
+  const Run run = read_texts(
+      {{"rank0.json", TraceText().cat("cpu_op").x("aten::a", 0, 50).x("aten::b", 10, 30).array()}},
+      {.details = true});
+  const Report report = ops_report(run, {});
+  const std::vector<ReportRow> rows = rows_of(report, "rows");
+  CHECK(text_in(rows.at(0), "name") == "aten::b");
+  CHECK(number_in(rows.at(1), "host_self_ns") == 20'000);
+  CHECK(std::holds_alternative<std::monostate>(cell_in(rows[0], "device_share")));
+  CHECK(report.notes.at(0) == "no device activity that an operator launched: host times only");
+}
+
+TEST_CASE("comm: a collective is matched by its Seq, also where a rank has lost one") {
+  const Run run =
+      read(rank_trace(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
+           rank_trace(1).x("ncclX", 60, 10, reduce(2)).array());
+  const MatchedCollectives found = match_collectives(run);
+  REQUIRE(found.matched.size() == 1);
+  CHECK(found.matched[0].latency_ns() == 10'000);
+  CHECK(found.matched[0].wait_ns(found.matched[0].parts[0]) == 10'000);
+  CHECK(found.matched[0].bytes == 2000);
+  CHECK(found.matched[0].bus_gbps() == doctest::Approx(0.2));
+  CHECK(found.single.size() == 1);
+  CHECK(found.left_over == 1);
+}
+
+TEST_CASE("comm: without Seq the order among those that are alike counts") {
+  const Run run = read(rank_trace(0).x("ncclA", 0, 30).x("ncclB", 40, 5).x("ncclA", 50, 20).array(),
+                       rank_trace(1).x("ncclA", 10, 20).x("ncclA", 60, 10).array());
+  const MatchedCollectives found = match_collectives(run);
+  REQUIRE(found.matched.size() == 2);
+  CHECK(found.matched[1].latency_ns() == 10'000);
+  CHECK(found.single.size() == 1);
+}
+
+TEST_CASE("comm: who is last is told by starts, and sends are not matched") {
+  const Run run = read(rank_trace(0).x("ncclX", 0, 30).x("ncclSendRecv", 50, 5).array(),
+                       rank_trace(1).x("ncclX", 25, 5).x("ncclSendRecv", 50, 5).array());
+  const Report report = comm_report(run, {});
+  const std::vector<ReportRow> ranks = rows_of(report, "ranks");
+  CHECK(number_in(ranks.at(1), "times_last") == 1);
+  CHECK(number_in(ranks.at(0), "total_wait_ns") == 25'000);
+  CHECK(number_in(ranks.at(0), "collectives") == 1);
+  CHECK(rows_of(report, "rows").size() == 2);
+}
+
+TEST_CASE("comm: nothing to match is said") {
+  const Report report = comm_report(read_texts({{"rank0.json", "[]"}}), {});
+  CHECK(report.notes.at(0) == "no collectives in these traces");
+}

@@ -1,0 +1,29 @@
+// One function a metric of the reference numbers.
+#pragma once
+
+#include "truth_rows.h"
+
+#include <string>
+
+namespace traceloom {
+
+std::string check_step_breakdown(const TruthRow& row);
+std::string check_step_breakdown_average(const TruthRow& row);
+std::string check_gpu_metrics(const TruthRow& row);
+std::string check_gpu_metrics_text(const TruthRow& row);
+std::string check_tracelens_timeline(const TruthRow& row);
+std::string check_hta_breakdown(const TruthRow& row);
+std::string check_hta_overlap(const TruthRow& row);
+std::string check_comm_overlap(const TruthRow& row);
+std::string check_composer_share(const TruthRow& row);
+std::string check_recommendations(const TruthRow& row);
+std::string check_kernel(const TruthRow& row);
+std::string check_kernel_launch(const TruthRow& row);
+std::string check_kernel_table_size(const TruthRow& row);
+std::string check_operator(const TruthRow& row);
+std::string check_operator_table_size(const TruthRow& row);
+std::string check_collective(const TruthRow& row);
+std::string check_implicit_sync(const TruthRow& row);
+std::string check_straggler_summary(const TruthRow& row);
+
+}  // namespace traceloom

@@ -1,0 +1,49 @@
+#include "analysis/bottleneck_report.h"
+#include "analysis/dataloader_report.h"
+#include "analysis/gpu_report.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "truth_checks.h"
+
+#include <cmath>
+#include <set>
+
+namespace traceloom {
+
+std::string check_composer_share(const TruthRow& row) {
+  const auto rank = static_cast<std::int64_t>(number_of(row.expected, "rank"));
+  for (const ReportRow& found : rows_of(dataloader_report(read_paths(row.traces)), "rows")) {
+    if (number_in(found, "rank") != rank) continue;
+    return compare(row, "dataloader_us", static_cast<double>(number_in(found, "wait_ns")) / 1000,
+                   number_of(row.expected, "dataloader_us")) +
+           compare(row, "pct", std::round(share_in(found, "share") * 1e6) / 1e4,
+                   number_of(row.expected, "pct"));
+  }
+  return "no such rank";
+}
+
+// Of tb_plugin's rules the three that need no operators: the loader above 5 %, communication above
+// 10 % of a step, a device that is used less than half.
+std::string check_recommendations(const TruthRow& row) {
+  const Run run = read_paths(row.traces);
+  const Verdict verdict = find_verdict(run);
+  std::set<std::string> fired;
+  std::string differences;
+  const auto add = [&](const std::string& kind, double share, double limit) {
+    if (share <= limit) return;
+    fired.insert(kind);
+    for (const oracle::Json& item : row.expected.items)
+      if (text_of_key(item, "kind") == kind)
+        differences += compare(row, kind, std::round(share * 1000) / 10, number_of(item, "pct"));
+  };
+  add("dataloader", verdict.shares[static_cast<std::size_t>(Limit::data_loading)], 0.05);
+  add("communication", verdict.shares[static_cast<std::size_t>(Limit::communication)], 0.10);
+  for (const DeviceTimes& device : device_times(run))
+    if (device.utilization.value_or(1) < 0.5) fired.insert("low_gpu_utilization");
+  std::set<std::string> expected;
+  for (const oracle::Json& item : row.expected.items)
+    if (text_of_key(item, "kind") != "amp") expected.insert(text_of_key(item, "kind"));
+  return fired == expected ? differences : differences + "other rules fire; ";
+}
+
+}  // namespace traceloom

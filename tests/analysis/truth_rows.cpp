@@ -1,0 +1,109 @@
+#include "truth_rows.h"
+
+#include "truth_checks.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace traceloom {
+namespace {
+
+struct Difference {
+  std::string metric;
+  std::string trace;  // part of the path
+  std::string where;  // part of the source or of the note
+  std::string reason;
+};
+
+constexpr char kRounding[] = "HTA rounds times with parts of a microsecond, which shortens kernels";
+constexpr char kSync[] = "HTA counts waits of the host (cuda_sync) as device work";
+constexpr char kLastStep[] = "HTA leaves out the last step unless it is told not to";
+constexpr char kFails[] = "HTA fails on parts of microseconds";
+constexpr char kLast[] = "include_last_profiler_step=False";
+constexpr char kAll[] = "include_last_profiler_step=True";
+
+const std::vector<Difference>& differences() {
+  static const std::vector<Difference> kDifferences{
+      {"step_breakdown_us", "multi4_", "tb_plugin",
+       "the plugin does not see ncclDevKernel_* as communication; the rows by hand beside it do"},
+      {"step_breakdown_us", "tb_distributed_nccl_user_annotation", "tb_plugin",
+       "without cpu ops the plugin's step has a length of -2^64; ours is the span that is there"},
+      {"step_breakdown_avg_us", "tb_distributed_nccl_user_annotation", "tb_plugin",
+       "as in step_breakdown_us"},
+      {"tracelens_gpu_timeline_ms", "Qwen1.5", "TraceLens",
+       "TraceLens leaves out device work whose launch was not recorded; the device did it"},
+      {"hta_temporal_breakdown", "nccl_parser", kLast, kLastStep},
+      {"hta_temporal_breakdown", "sampled_rank", kLast, kLastStep},
+      {"hta_temporal_breakdown", "resnet50", kLast, kLastStep},
+      {"hta_temporal_breakdown", "nccl_parser", kAll, kRounding},
+      {"hta_temporal_breakdown", "amd_trace", "HTA", kRounding},
+      {"hta_temporal_breakdown", "bert-small", "HTA", kRounding},
+      {"hta_temporal_breakdown", "triton_example", "HTA",
+       "HTA takes an operator of the host that names a stream for device work"},
+      {"hta_temporal_breakdown", "critical_path-", "HTA", kSync},
+      {"hta_temporal_breakdown", "Qwen1.5", "HTA", kFails},
+      {"hta_comm_comp_overlap_pct", "nccl_parser", kLast, kLastStep},
+      {"hta_comm_comp_overlap_pct", "sampled_rank", kLast, kLastStep},
+      {"hta_comm_comp_overlap_pct", "nccl_parser", kAll, kRounding},
+      {"kernel_by_op_and_launch_config", "tb_runtime_called_by_profilerstep", "tb_plugin",
+       "a step is no operator: what it launches itself is no operator's"},
+  };
+  return kDifferences;
+}
+
+}  // namespace
+
+std::string deliberate_difference(const TruthRow& row) {
+  for (const Difference& difference : differences())
+    if (difference.metric == row.metric &&
+        row.traces.front().find(difference.trace) != std::string::npos &&
+        (row.source + " " + row.note).find(difference.where) != std::string::npos)
+      return difference.reason;
+  return "";
+}
+
+double number_of(const oracle::Json& object, const std::string& key, double otherwise) {
+  const oracle::Json* const value = object.find(key);
+  return value == nullptr || value->kind == oracle::Json::Kind::null ? otherwise
+                                                                     : std::stod(value->text);
+}
+
+std::string text_of_key(const oracle::Json& object, const std::string& key) {
+  const oracle::Json* const value = object.find(key);
+  return value == nullptr ? "" : value->text;
+}
+
+std::string compare(const TruthRow& row, const std::string& key, double found, double expected) {
+  // Doubles that went through a division are not equal to the last bit.
+  const double allowed = std::max(row.tolerance, 1e-9) * std::max(1.0, std::abs(expected));
+  if (std::abs(found - expected) <= allowed) return "";
+  return fmt::format("{}: {} and not {}; ", key, found, expected);
+}
+
+const std::map<std::string, TruthCheck>& truth_checks() {
+  static const std::map<std::string, TruthCheck> kChecks{
+      {"step_breakdown_us", check_step_breakdown},
+      {"step_breakdown_avg_us", check_step_breakdown_average},
+      {"gpu_metrics", check_gpu_metrics},
+      {"gpu_metrics_text", check_gpu_metrics_text},
+      {"tracelens_gpu_timeline_ms", check_tracelens_timeline},
+      {"hta_temporal_breakdown", check_hta_breakdown},
+      {"hta_comm_comp_overlap", check_hta_overlap},
+      {"hta_comm_comp_overlap_pct", check_hta_overlap},
+      {"comm_comp_overlap_us", check_comm_overlap},
+      {"composer_dataloader_share_pct", check_composer_share},
+      {"recommendation_kinds", check_recommendations},
+      {"kernel", check_kernel},
+      {"kernel_by_op_and_launch_config", check_kernel_launch},
+      {"kernel_table_size", check_kernel_table_size},
+      {"operator", check_operator},
+      {"operator_table_size", check_operator_table_size},
+      {"collective", check_collective},
+      {"nccl_implicit_sync", check_implicit_sync},
+      {"straggler_summary", check_straggler_summary},
+  };
+  return kChecks;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,21 @@
+// The slow, obvious split of steps into roles: every microsecond is looked at by itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom::oracle {
+
+// In the order of claims: kernel, memcpy, memset, communication, runtime, dataloader, cpu, other.
+struct StepRoles {
+  std::array<std::int64_t, 8> exclusive_ns{};
+  std::array<std::int64_t, 8> raw_ns{};
+};
+
+// Of a trace of X events in whole microseconds with the categories of torch.profiler and steps
+// ProfilerStep#N, of which nothing on a device was launched (no correlations).
+std::vector<StepRoles> find_step_roles(const std::string& trace);
+
+}  // namespace traceloom::oracle

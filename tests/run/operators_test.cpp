@@ -1,0 +1,96 @@
+#include "run/operators.h"
+
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+std::string correlation(int number) {
+  return "{\"correlation\": " + std::to_string(number) + "}";
+}
+
+}  // namespace
+
+TEST_CASE("operators: host time is split between nested operators and calls") {
+  const Run run = read_texts({{"rank0.json", TraceText()
+                                                 .cat("cpu_op")
+                                                 .x("aten::linear", 0, 100)
+                                                 .x("aten::mm", 10, 60)
+                                                 .cat("cuda_runtime")
+                                                 .x("cudaLaunchKernel", 20, 15, correlation(1))
+                                                 .cat("kernel")
+                                                 .x("gemm", 50, 40, correlation(1))
+                                                 .array()}},
+                             {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  REQUIRE(operators.nodes().size() == 2);
+  const OperatorNode& linear = operators.nodes()[0];
+  const OperatorNode& mm = operators.nodes()[1];
+  CHECK(linear.host_self_ns == 40'000);
+  CHECK(linear.device_self_ns == 0);
+  CHECK(linear.device_total_ns == 40'000);
+  CHECK(mm.parent == 0);
+  CHECK(mm.host_self_ns == 45'000);
+  CHECK(mm.device_self_ns == 40'000);
+  CHECK(operators.of_correlation(1) == 1);
+  CHECK(operators.of_correlation(2) == kNoOperator);
+}
+
+TEST_CASE(
+    "operators: a call belongs to the operator whose External id it has, if that was running") {
+  const Run run = read_texts({{"rank0.json", TraceText()
+                                                 .cat("cpu_op")
+                                                 .x("aten::a", 0, 100, R"({"External id": 5})")
+                                                 .x("aten::b", 10, 50, R"({"External id": 6})")
+                                                 .tid("9")
+                                                 .cat("cuda_runtime")
+                                                 .x("launch", 20, 10, R"({"External id": 5})")
+                                                 .x("launch", 120, 10, R"({"External id": 5})")
+                                                 .array()}},
+                             {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[0].host_self_ns == 40'000);
+  CHECK(operators.nodes()[1].host_self_ns == 50'000);
+}
+
+TEST_CASE("operators: spans of another thread are no children") {
+  const Run run = read_texts(
+      {{"rank0.json",
+        TraceText().cat("cpu_op").x("aten::a", 0, 100).tid("9").x("aten::b", 10, 20).array()}},
+      {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[0].host_self_ns == 100'000);
+  CHECK(operators.nodes()[1].parent == kNoOperator);
+}
+
+TEST_CASE("operators: a span that crosses the end of another is the next one") {
+  const Run run = read_texts(
+      {{"rank0.json", TraceText().cat("cpu_op").x("aten::a", 0, 50).x("aten::b", 40, 30).array()}},
+      {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[0].host_self_ns == 50'000);
+  CHECK(operators.nodes()[1].parent == kNoOperator);
+}
+
+TEST_CASE("operators: the only child of one of its own name is the same operator") {
+  const Run run =
+      read_texts({{"rank0.json",
+                   TraceText().cat("cpu_op").x("aten::mm", 0, 100).x("aten::mm", 10, 80).array()}},
+                 {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[1].is_repeat);
+  CHECK(operators.nodes()[0].host_self_ns == 100'000);
+}
+
+TEST_CASE("operators: steps, loaders, optimizers and wrappers are none") {
+  CHECK(is_operator("aten::mm", "cpu_op"));
+  CHECK(is_operator("aten::mm", "Operator"));
+  CHECK_FALSE(is_operator("aten::mm", "user_annotation"));
+  CHECK_FALSE(is_operator("ProfilerStep#3", "Operator"));
+  CHECK_FALSE(is_operator("Optimizer.step#SGD.step", "Operator"));
+  CHECK_FALSE(is_operator("DistributedDataParallel.forward", "cpu_op"));
+}

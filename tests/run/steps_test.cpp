@@ -1,0 +1,106 @@
+#include "run/steps.h"
+
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+StepList steps_of(const std::string& text) {
+  return read_texts({{"rank0.json", text}}).ranks.at(0).steps;
+}
+
+// ProfilerStep#1 and #2, each 100 us, with a launch and a kernel each.
+TraceText two_steps() {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 100).x("ProfilerStep#2", 100, 100);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 50, 5, R"({"correlation": 1})");
+  trace.x("cudaLaunchKernel", 150, 5, R"({"correlation": 2})");
+  return trace;
+}
+
+std::string kernel(int correlation) {
+  return R"({"device": 0, "stream": 7, "correlation": )" + std::to_string(correlation) + "}";
+}
+
+}  // namespace
+
+TEST_CASE("steps: without device work a step is its host range") {
+  const StepList steps = steps_of(two_steps().array());
+  CHECK(steps.kind == StepKind::torch);
+  REQUIRE(steps.list.size() == 2);
+  CHECK(steps.list[0].number == 1);
+  CHECK(steps.list[0].time == Interval{0, 100'000});
+  CHECK(steps.list[1].time == Interval{100'000, 200'000});
+  CHECK(steps.dropped == 0);
+}
+
+TEST_CASE("steps: a step lasts until what it launched is done, and the next begins there") {
+  const StepList steps = steps_of(
+      two_steps().cat("kernel").x("k", 80, 50, kernel(1)).x("k", 190, 40, kernel(2)).array());
+  REQUIRE(steps.list.size() == 2);
+  CHECK(steps.list[0].time == Interval{0, 130'000});
+  CHECK(steps.list[0].host == Interval{0, 100'000});
+  CHECK(steps.list[1].time == Interval{130'000, 230'000});
+  CHECK(steps.list[1].device_ops == 1);
+}
+
+TEST_CASE("steps: the first step begins behind device work of steps that were not recorded") {
+  const StepList steps = steps_of(
+      two_steps().cat("kernel").x("k", -5, 35, kernel(99)).x("k", 80, 5, kernel(1)).array());
+  CHECK(steps.list.at(0).time.from_ns == 35'000);  // time 0 is that of the first event
+}
+
+TEST_CASE("steps: the tail does not count when the profiler lost device work") {
+  TraceText trace = two_steps();
+  trace.cat("kernel");
+  for (int i = 0; i < 10; ++i) trace.x("k", 60 + i, 1, kernel(1));
+  for (int i = 0; i < 7; ++i) trace.x("k", 160 + i, 1, kernel(2));
+  CHECK(steps_of(trace.array()).dropped == 1);
+  CHECK_FALSE(steps_of(trace.array()).list.at(1).counted);
+  trace.x("k", 170, 1, kernel(2));
+  CHECK(steps_of(trace.array()).dropped == 0);
+}
+
+TEST_CASE("steps: copies of steps on device rows are none") {
+  CHECK(steps_of(two_steps().cat("gpu_user_annotation").x("ProfilerStep#1", 30, 100).array())
+            .list.size() == 2);
+}
+
+TEST_CASE("steps: of Composer a step is the wait for its data and its batch") {
+  const StepList steps = steps_of(TraceText()
+                                      .b("dataloader/train", 0, R"({"epoch": 1, "batch": 4})")
+                                      .e("dataloader/train", 20, R"({"epoch": 1, "batch": 4})")
+                                      .b("event/batch", 25, R"({"epoch": 1, "batch": 4})")
+                                      .e("event/batch", 90, R"({"epoch": 1, "batch": 5})")
+                                      .b("dataloader/train", 100, R"({"epoch": 1, "batch": 5})")
+                                      .e("dataloader/train", 140, R"({"epoch": 1, "batch": 5})")
+                                      .array());
+  CHECK(steps.kind == StepKind::composer);
+  REQUIRE(steps.list.size() == 1);
+  CHECK(steps.list[0].number == 4);
+  CHECK(steps.list[0].epoch == 1);
+  CHECK(steps.list[0].time == Interval{0, 90'000});
+  CHECK(steps.probes == Intervals{{100'000, 140'000}});
+}
+
+TEST_CASE("steps: a merged batch has the number of the train_batch in it") {
+  const StepList steps = steps_of(TraceText()
+                                      .x("event/batch", 25, 65, R"({"epoch": 1, "batch": 5})")
+                                      .x("event/train_batch", 26, 60, R"({"epoch": 1, "batch": 4})")
+                                      .array());
+  REQUIRE(steps.list.size() == 1);
+  CHECK(steps.list[0].number == 4);
+}
+
+TEST_CASE("steps: where none are marked all of it is one") {
+  const StepList steps =
+      steps_of(TraceText().cat("cpu_op").x("aten::mm", 100, 60).x("aten::add", 300, 70).array());
+  CHECK(steps.kind == StepKind::none);
+  REQUIRE(steps.list.size() == 1);
+  CHECK(steps.list[0].time == Interval{0, 270'000});
+  CHECK(steps_of(TraceText().c("memory", 1, R"({"rss": 1})").array()).list.empty());
+}

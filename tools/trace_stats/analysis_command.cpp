@@ -1,0 +1,174 @@
+#include "trace_stats/analysis_command.h"
+
+#include "base/error.h"
+#include "common/did_you_mean.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/selection_options.h"
+#include "input/input_list.h"
+#include "trace_stats/command_output.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// What was typed.
+struct Options {
+  std::vector<std::string> inputs;
+  std::string ranks;
+  std::string steps;
+  std::string time;
+  std::int64_t top = 0;
+  std::string sort;
+  std::string unit = "auto";
+  TableFormat format = TableFormat::text;
+  std::string output = "-";
+  unsigned threads = 0;
+  bool strict = false;
+  bool keep_going = false;
+  Verbosity verbosity = Verbosity::normal;
+  bool details = false;  // not typed: of the command
+};
+
+[[noreturn]] void refuse_word(std::string_view option, const std::string& word,
+                              const std::vector<std::string>& known) {
+  throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
+                               did_you_mean(word, known)));
+}
+
+TimeUnit read_unit(const std::string& word) {
+  const auto* const found = std::find(std::begin(kTimeUnitNames), std::end(kTimeUnitNames), word);
+  if (found == std::end(kTimeUnitNames))
+    refuse_word("--unit", word, {std::begin(kTimeUnitNames), std::end(kTimeUnitNames)});
+  return static_cast<TimeUnit>(found - std::begin(kTimeUnitNames));
+}
+
+RunRequest make_request(const Options& options) {
+  RunRequest request;
+  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  request.ranks = read_ranks("--rank", options.ranks);
+  request.steps = read_steps("--steps", options.steps);
+  request.time = read_time("--time", options.time);
+  request.keep_going = options.keep_going;
+  request.threads = options.threads;
+  request.details = options.details;
+  request.inputs = expand_inputs(options.inputs);
+  return request;
+}
+
+// The files as they are stored; 0, nobody knows, when one is a pipe.
+Run read_with_progress(RunRequest& request) {
+  const std::uint64_t total = stored_bytes(request.inputs);
+  Progress progress("reading");
+  request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
+  return read_run(request);
+}
+
+bool report_files(const Run& run, Verbosity verbosity) {
+  bool loss = false;
+  for (const RunFile& file : run.files)
+    loss |= report_file(file.path, file.error, file.problems, verbosity);
+  if (std::none_of(run.files.begin(), run.files.end(),
+                   [](const RunFile& file) { return file.error.empty(); }))
+    throw UsageError("none of the inputs is a trace");
+  return loss;
+}
+
+// --sort, --top and --unit.
+void arrange(Report& report, const Options& options) {
+  for (ReportTable& part : report.tables) part.table.show_in(read_unit(options.unit));
+  if (report.tables.empty()) return;
+  Table& table = report.tables.front().table;
+  if (!options.sort.empty() && !table.sort_by(options.sort)) {
+    std::vector<std::string> known;
+    for (const Column& column : table.columns()) known.push_back(column.key);
+    refuse_word("--sort", options.sort, known);
+  }
+  if (options.top > 0) table.cut_to(static_cast<std::size_t>(options.top));
+}
+
+ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
+  read_unit(options.unit);  // refused before the work
+  RunRequest request = make_request(options);
+  if (is_input(request.inputs, options.output))
+    throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
+  const Run run = read_with_progress(request);
+  const bool loss = report_files(run, options.verbosity);
+  Answer answer = analyse(run);
+  arrange(answer.report, options);
+  write_output(options.output,
+               render_report(answer.report, options.format, text_style(options.output)));
+  return answer.is_no || (loss && options.strict) ? ExitCode::no : ExitCode::done;
+}
+
+void add_selection(CLI::App& command, Options& options) {
+  const std::string group = "Which events";
+  command.add_option("--rank", options.ranks, "Of these ranks: 0,4-7")
+      ->type_name("LIST")
+      ->group(group);
+  command
+      .add_option(
+          "--steps", options.steps,
+          "In these steps, both included: 10:12, 10:, :12 or 11; a step lasts until the next "
+          "one begins")
+      ->type_name("FROM:TO")
+      ->group(group);
+  command
+      .add_option(
+          "--time", options.time,
+          "That start between two times after the first event of all ranks, on their common "
+          "clock: 1.5s:2s, 200ms: or :1s")
+      ->type_name("FROM:TO")
+      ->group(group);
+}
+
+void add_rows(CLI::App& command, Options& options) {
+  const std::string group = "Rows";
+  command
+      .add_option("--sort", options.sort,
+                  "Sort the first table by this column, named as in CSV: numbers descending")
+      ->type_name("COLUMN")
+      ->group(group);
+  command.add_option("--top", options.top, "Show the first N rows of the first table only")
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--unit", options.unit,
+                  fmt::format("Unit of times in tables: {}; CSV and JSON are in ns",
+                              fmt::join(kTimeUnitNames, ", ")))
+      ->type_name("UNIT")
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
+                       std::function<Answer(const Run&)> analyse) {
+  const auto options = std::make_shared<Options>();
+  options->details = what.details;
+  CLI::App* const command = app.add_subcommand(what.name, what.help);
+  add_inputs(*command, options->inputs);
+  add_keep_going(*command, options->keep_going);
+  add_strict(*command, options->strict);
+  add_selection(*command, *options);
+  add_rows(*command, *options);
+  add_format(*command, options->format);
+  add_output(*command, options->output);
+  add_threads(*command, options->threads);
+  add_verbose(*command, options->verbosity);
+  command->callback([options, &work, analyse = std::move(analyse)] {
+    work = [options, analyse] { return run_analysis(*options, analyse); };
+  });
+  return command;
+}
+
+}  // namespace traceloom

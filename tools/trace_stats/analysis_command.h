@@ -1,0 +1,32 @@
+// What all analyses of trace-stats share: options, reading the run, writing the report.
+//
+//   CLI::App* command = add_analysis(app, work, {.name = "gpu", .help = "How busy ..."},
+//                                    [](const Run& run) { return Answer{gpu_report(run)}; });
+//   set_examples(*command, {...});                    // and options of its own
+#pragma once
+
+#include "analysis/report.h"
+#include "trace_stats/commands.h"
+
+#include <functional>
+#include <string>
+
+namespace traceloom {
+
+struct Answer {
+  Report report;
+  bool is_no = false;  // a gate failed: exit code 1
+};
+
+struct AnalysisCommand {
+  std::string name;
+  std::string help;
+  bool details = false;  // RunRequest::details
+};
+
+// Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,
+// --sort, --unit, --format, -o and so on. --top and --sort are about the first table.
+CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
+                       std::function<Answer(const Run&)> analyse);
+
+}  // namespace traceloom

@@ -1,0 +1,35 @@
+#include "trace_stats/command_output.h"
+
+#include "common/terminal.h"
+#include "output/file_sink.h"
+#include "output/gzip_sink.h"
+#include "trace_stats/commands.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace traceloom {
+
+TextStyle text_style(const std::string& output) {
+  if (output != "-") return {};
+  return {.colour = wants_colour(Stream::out), .width = terminal_width(Stream::out)};
+}
+
+void write_output(const std::string& path, const std::string& text) {
+  std::unique_ptr<Sink> sink = open_file_sink(path);
+  if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
+  sink->write(text);
+  sink->close();
+}
+
+bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
+                 Verbosity verbosity) {
+  if (!error.empty())
+    fmt::print(stderr, "{}: {} {} (left out)\n", kToolName,
+               Paint(wants_colour(Stream::err)).warning("warning:"), error);
+  report_problems(kToolName, path, problems, verbosity);
+  return !error.empty() || problems.has_loss();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,29 @@
+// trace-stats stragglers: which rank the others wait for.
+#include "analysis/stragglers_report.h"
+#include "common/help_formatter.h"
+#include "trace_stats/analysis_command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace traceloom {
+
+void add_stragglers(CLI::App& app, Work& work) {
+  CLI::App* const command = add_analysis(
+      app, work,
+      {.name = "stragglers",
+       .help =
+           "Which rank the others wait for, how often, how much, and why. Clocks of ranks are not "
+           "compared: all leave a collective (Composer without collectives: event/backward) "
+           "together, so what a rank spends there beyond the least of all ranks is waiting, and "
+           "who "
+           "waits least came last. A rank is named when it waits less than a quarter of what the "
+           "next one waits, the difference is 10 % of a step, and it came last in 80 % of at least "
+           "two steps; ranks that the events cannot tell apart are named together, as "
+           "inconclusive. The cause is the role in which it spends more than the median of the "
+           "others, when that is half of the delay"},
+      [](const Run& run) { return Answer{stragglers_report(run)}; });
+  set_examples(*command, {{"for a script: the rank, or null",
+                           "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});
+}
+
+}  // namespace traceloom
