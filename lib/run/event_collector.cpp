@@ -17,6 +17,7 @@ class EventCollector::PairReader {
                  .open_begin = {}}) {}
 
   void take(const ChunkEvents& events) {
+    if (!collector_.files_[file_].evidence.rank_marks.empty()) pairer_.match_names();
     payloads_ = events.payloads();
     const auto known = static_cast<std::uint32_t>(notes_.size());
     for (std::uint32_t& payload : payloads_)
