@@ -54,6 +54,7 @@ BatchNote read_batch_note(std::string_view args) {
 }
 
 void ChunkEvents::add(const Event& event, const EventTiming& timing) {
+  ++phases_[static_cast<unsigned char>(event.phase) & 0x7f];
   if (event.phase == 'M') return evidence_.add(event);
   if (SyncMarks::is_mark(event)) evidence_.add(event);
   if (!timing.usable) return;
@@ -206,6 +207,7 @@ void ChunkEvents::reset() {
   notes_.clear();
   evidence_ = {};
   starts_ = {};
+  phases_ = {};
   track_texts_.clear();
   tracks_.clear();
   last_track_ = kUnknown;

@@ -102,6 +102,8 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   collected.problems.add(chunk.problems);
   collected.evidence.append(chunk.events.evidence());
   collected.starts.add(chunk.events.starts());
+  for (std::size_t i = 0; i < collected.phases.size(); ++i)
+    collected.phases[i] += chunk.events.phases()[i];
   EventColumns part;
   chunk.events.move_to({labels_, tracks_, details_}, file, part);
   if (!part.empty()) collected.parts.push_back(std::move(part));

@@ -25,6 +25,7 @@ struct CollectedEvents {
   std::vector<EventColumns> parts;  // in file order; pairs of B and E stand in the last one
   FileEvidence evidence;
   StartTimes starts;
+  PhaseCounts phases = {};
   ProblemCounts problems;
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;

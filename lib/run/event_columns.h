@@ -7,6 +7,7 @@
 #include "run/event_class.h"
 #include "run/intervals.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ struct MarkedSpan : HostSpan {
   std::int64_t external;
   bool is_merged;  // an X of Composer, which a merge has made of B and E: `step` is that of its end
 };
+
+// How many events have a phase, by its letter.
+using PhaseCounts = std::array<std::uint64_t, 128>;
 
 struct EventColumns {
   std::vector<HostSpan> hosts;
