@@ -153,17 +153,17 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 }
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
-  MarkedSpan marked{span, kind.mark, kind.step, kNoId, kNoId, false};
+  MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (kind.mark == SpanMark::collective || kind.mark == SpanMark::operation) {
     for (ArgsWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
-        marked.external = args.integer(kNoId);
+        marked.number = args.integer(kNoId);
         break;
       }
   } else if (kind.mark != SpanMark::step && may_have_note(event.text(Key::name))) {
     const BatchNote note = read_batch_note(event.text(Key::args));
-    marked.step = note.batch;
-    marked.epoch = note.epoch;
+    marked.number = note.batch;
+    marked.epoch = small_number(note.epoch);
     marked.is_merged = true;
   }
   columns_.marks.push_back(marked);
