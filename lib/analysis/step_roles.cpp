@@ -10,7 +10,7 @@ namespace {
 std::vector<std::int64_t> collective_ids(const RankEvents& rank) {
   std::vector<std::int64_t> ids;
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::collective && span.external > 0) ids.push_back(span.external);
+    if (span.mark == SpanMark::collective && span.number > 0) ids.push_back(span.number);
   });
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -54,6 +54,7 @@ BatchNote read_batch_note(std::string_view args) {
 }
 
 void ChunkEvents::add(const Event& event, const EventTiming& timing) {
+  ++phases_[static_cast<unsigned char>(event.phase) & 0x7f];
   if (event.phase == 'M') return evidence_.add(event);
   if (SyncMarks::is_mark(event)) evidence_.add(event);
   if (!timing.usable) return;
@@ -152,17 +153,17 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 }
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
-  MarkedSpan marked{span, kind.mark, kind.step, kNoId, kNoId, false};
+  MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (kind.mark == SpanMark::collective || kind.mark == SpanMark::operation) {
     for (ArgsWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
-        marked.external = args.integer(kNoId);
+        marked.number = args.integer(kNoId);
         break;
       }
   } else if (kind.mark != SpanMark::step && may_have_note(event.text(Key::name))) {
     const BatchNote note = read_batch_note(event.text(Key::args));
-    marked.step = note.batch;
-    marked.epoch = note.epoch;
+    marked.number = note.batch;
+    marked.epoch = small_number(note.epoch);
     marked.is_merged = true;
   }
   columns_.marks.push_back(marked);
@@ -206,6 +207,7 @@ void ChunkEvents::reset() {
   notes_.clear();
   evidence_ = {};
   starts_ = {};
+  phases_ = {};
   track_texts_.clear();
   tracks_.clear();
   last_track_ = kUnknown;

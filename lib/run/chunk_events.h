@@ -58,6 +58,7 @@ class ChunkEvents {
   const std::vector<BatchNote>& notes() const { return notes_; }
   const FileEvidence& evidence() const { return evidence_; }
   const StartTimes& starts() const { return starts_; }
+  const PhaseCounts& phases() const { return phases_; }
 
   // Forgets the events.
   void reset();
@@ -86,6 +87,7 @@ class ChunkEvents {
   std::vector<BatchNote> notes_;
   FileEvidence evidence_;
   StartTimes starts_;
+  PhaseCounts phases_{};
 
   std::string scratch_;
   StringTable label_texts_;

@@ -2,6 +2,7 @@
 
 #include "select/label_filter.h"
 
+#include <limits>
 #include <utility>
 
 namespace traceloom {
@@ -24,16 +25,24 @@ class EventCollector::PairReader {
       if (payload != kNoPayload) payload += known;
     notes_.insert(notes_.end(), events.notes().begin(), events.notes().end());
     pairer_.take(events.begin_end(), payloads_);
+    if (columns_.hosts.size() + columns_.marks.size() > kRowsOfAPart) move_part();
   }
 
-  // The spans of all pairs.
-  EventColumns finish(ProblemCounts& problems) {
+  void finish() {
     pairer_.finish();
-    problems.add(pairer_.problems());
-    return std::move(columns_);
+    collector_.files_[file_].problems.add(pairer_.problems());
+    move_part();
   }
 
  private:
+  // Small parts, so that a growing one never holds its old and its new memory at a time.
+  static constexpr std::size_t kRowsOfAPart = std::size_t{1} << 14;
+
+  void move_part() {
+    if (!columns_.empty()) collector_.files_[file_].parts.push_back(std::move(columns_));
+    columns_ = {};
+  }
+
   std::uint32_t label_of(const BeginEndPair& pair) {
     const std::uint32_t known = pairs_known_.intern(NumberPair(pair.name, pair.category).bytes());
     if (known == labels_.size())
@@ -64,7 +73,9 @@ class EventCollector::PairReader {
     const BatchNote note =
         pair.begin_payload == kNoPayload ? BatchNote{} : notes_[pair.begin_payload];
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
-    columns_.marks.push_back({span, kind.mark, step, note.epoch, kNoId, false});
+    const bool fits = note.epoch >= 0 && note.epoch <= std::numeric_limits<std::int32_t>::max();
+    const std::int32_t epoch = fits ? static_cast<std::int32_t>(note.epoch) : kNoEpoch;
+    columns_.marks.push_back({span, step, epoch, kind.mark, false});
   }
 
   EventCollector& collector_;
@@ -103,6 +114,8 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   collected.problems.add(chunk.problems);
   collected.evidence.append(chunk.events.evidence());
   collected.starts.add(chunk.events.starts());
+  for (std::size_t i = 0; i < collected.phases.size(); ++i)
+    collected.phases[i] += chunk.events.phases()[i];
   EventColumns part;
   chunk.events.move_to({labels_, tracks_, details_}, file, part);
   if (!part.empty()) collected.parts.push_back(std::move(part));
@@ -114,8 +127,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
 void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   CollectedEvents& collected = files_[file];
   if (pairs_) {
-    EventColumns part = pairs_->finish(collected.problems);
-    if (!part.empty()) collected.parts.push_back(std::move(part));
+    pairs_->finish();
     pairs_.reset();
   }
   collected.evidence.add_top_level(end.top_level);

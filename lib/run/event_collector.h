@@ -22,9 +22,10 @@ namespace traceloom {
 
 // What is known of one file in the end. Times are its own.
 struct CollectedEvents {
-  std::vector<EventColumns> parts;  // in file order; pairs of B and E stand in the last one
+  std::vector<EventColumns> parts;  // in file order, and those of pairs of B and E
   FileEvidence evidence;
   StartTimes starts;
+  PhaseCounts phases = {};
   ProblemCounts problems;
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;

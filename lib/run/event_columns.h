@@ -7,6 +7,7 @@
 #include "run/event_class.h"
 #include "run/intervals.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace traceloom {
 
 // No correlation, external id, step, epoch or device is known.
 inline constexpr std::int64_t kNoId = -1;
+inline constexpr std::int32_t kNoEpoch = -1;
 
 struct HostSpan {
   std::int64_t start_ns;
@@ -43,12 +45,17 @@ inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
 struct MarkedSpan : HostSpan {
+  // Of a step, N of ProfilerStep#N; of a collective or operation its External id; else the batch of
+  // Composer at the begin of the span.
+  std::int64_t number;
+  std::int32_t epoch;  // of Composer
   SpanMark mark;
-  std::int64_t step;   // of ProfilerStep#N, or the batch of Composer at the begin of the span
-  std::int64_t epoch;  // of Composer
-  std::int64_t external;
-  bool is_merged;  // an X of Composer, which a merge has made of B and E: `step` is that of its end
+  bool is_merged;  // an X of Composer, which a merge has made of B and E: the batch is that of its
+                   // end
 };
+
+// How many events have a phase, by its letter.
+using PhaseCounts = std::array<std::uint64_t, 128>;
 
 struct EventColumns {
   std::vector<HostSpan> hosts;

@@ -26,7 +26,7 @@ std::vector<Piece> pieces_of(const Run& run, const RankEvents& rank) {
     const bool is_one = span.mark == SpanMark::operation ||
                         (span.mark == SpanMark::collective &&
                          is_operator(run.labels.name(span.label), run.labels.category(span.label)));
-    if (is_one) pieces.push_back({span, false, kNoId, span.external});
+    if (is_one) pieces.push_back({span, false, kNoId, span.number});
   });
   rank.for_each_call([&](const CallSpan& span) {
     pieces.push_back({span, true, span.correlation, span.external});

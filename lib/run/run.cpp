@@ -49,6 +49,14 @@ Places find_places(const std::vector<Input>& inputs, const std::vector<Collected
   return places;
 }
 
+// As far as its metadata and what stands beside its events tell.
+std::string producer_of(const FileEvidence& evidence) {
+  if (evidence.was_merged_by_us()) return "traceloom " + evidence.merged_by;
+  if (evidence.has_several_ranks()) return "a merge of several ranks";
+  if (!evidence.rank_marks.empty()) return "Composer";
+  return evidence.is_torch ? "torch.profiler" : "unknown";
+}
+
 RunFile describe_file(const std::string& path, const CollectedEvents& file, const FileRank& rank,
                       const FileClock& clock) {
   RunFile described;
@@ -66,6 +74,13 @@ RunFile describe_file(const std::string& path, const CollectedEvents& file, cons
   described.events = file.events;
   described.text_bytes = file.text_bytes;
   described.clock = clock.method;
+  described.offset_ns = clock.offset_ns;
+  described.producer = producer_of(file.evidence);
+  described.rank_source = to_string(rank.source);
+  described.phases = file.phases;
+  const CommonTimes times = common_times(file.starts, clock.times);
+  if (!file.starts.empty()) described.span_ns = times.last_ns - times.first_ns;
+  described.clock_problems = clock.problems;
   described.problems = file.problems;
   described.problems.add(rank.problems);
   return described;

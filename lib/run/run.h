@@ -47,7 +47,13 @@ struct RunFile {
   std::uint64_t text_bytes = 0;  // uncompressed
   std::string error;             // why the file was left out; empty when it was not
   ClockMethod clock = ClockMethod::none;
-  ProblemCounts problems;
+  std::int64_t offset_ns = 0;    // from its clock to the common one
+  std::string producer;          // who wrote it, as far as it tells
+  std::string rank_source;       // what the rank is known from
+  PhaseCounts phases = {};       // events by the letter of their phase
+  std::int64_t span_ns = 0;      // from its first to its last event begins
+  ProblemCounts problems;        // of what was read, and of ranks
+  ProblemCounts clock_problems;  // what is odd about its clock beside those of the others
 };
 
 // Of one rank. Times are ns since the first event of all files.

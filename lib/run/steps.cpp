@@ -28,13 +28,13 @@ std::vector<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanM
 std::vector<Step> torch_steps(const std::vector<EventColumns>& parts) {
   std::vector<Step> steps;
   for (const MarkedSpan& span : find_marks(parts, SpanMark::step)) {
-    if (!steps.empty() && steps.back().number == span.step &&
+    if (!steps.empty() && steps.back().number == span.number &&
         span.start_ns < steps.back().host.to_ns) {
       steps.back().host.to_ns = std::max(steps.back().host.to_ns, span.end_ns);
       continue;
     }
     Step step;
-    step.number = span.step;
+    step.number = span.number;
     step.host = span.interval();
     steps.push_back(step);
   }
@@ -118,11 +118,11 @@ void leave_out_tail(StepList& steps) {
 // Of an X, which a merge has made, the args are those of its end; event/train_batch within it
 // knows.
 std::int64_t number_of(const MarkedSpan& batch, const std::vector<MarkedSpan>& trains) {
-  if (!batch.is_merged) return batch.step;
+  if (!batch.is_merged) return batch.number;
   const auto inner = std::lower_bound(
       trains.begin(), trains.end(), batch.start_ns,
       [](const MarkedSpan& train, std::int64_t ns) { return train.start_ns < ns; });
-  return inner != trains.end() && inner->start_ns < batch.end_ns ? inner->step : batch.step;
+  return inner != trains.end() && inner->start_ns < batch.end_ns ? inner->number : batch.number;
 }
 
 std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, Intervals& probes) {

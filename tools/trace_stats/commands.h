@@ -20,8 +20,10 @@ using Work = std::function<ExitCode()>;
 
 void add_bottleneck(CLI::App& app, Work& work);
 void add_dataloader(CLI::App& app, Work& work);
+void add_check(CLI::App& app, Work& work);
 void add_comm(CLI::App& app, Work& work);
 void add_gpu(CLI::App& app, Work& work);
+void add_info(CLI::App& app, Work& work);
 void add_kernels(CLI::App& app, Work& work);
 void add_ops(CLI::App& app, Work& work);
 void add_steps(CLI::App& app, Work& work);

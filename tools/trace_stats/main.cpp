@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
     add_steps(app, work);
     add_stragglers(app, work);
     add_summarize(app, work);
+    add_info(app, work);
+    add_check(app, work);
     app.require_subcommand(1);
     const char* const ask_for_help[] = {kToolName, "--help"};
     const bool parsed = argc > 1 ? parse(app, argc, argv) : parse(app, 2, ask_for_help);

@@ -1,0 +1,67 @@
+#include "analysis/check_report.h"
+#include "analysis/info_report.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+TEST_CASE("info: a file is told by its producer, rank, phases and span") {
+  const Run run = read_texts({{"a.json", TraceText()
+                                             .composer_rank(3, "1000")
+                                             .b("event/fit", 5)
+                                             .e("event/fit", 30)
+                                             .x("f", 10, 5)
+                                             .array()}});
+  const Report report = info_report(run);
+  const ReportRow row = rows_of(report, "rows").at(0);
+  CHECK(number_in(row, "rank") == 3);
+  CHECK(text_in(row, "rank_source") == "global_rank event");
+  CHECK(text_in(row, "producer") == "Composer");
+  CHECK(text_in(row, "phases") == "B 1, E 1, M 2, X 1");
+  CHECK(number_in(row, "span_ns") == 5'000);
+  CHECK(number_in(rows_of(report, "ranks").at(0), "host_spans") == 1);
+}
+
+TEST_CASE("info: devices and spans of a rank are counted") {
+  const Run run = read_texts(
+      {{"rank1.json", TraceText()
+                          .cat("kernel")
+                          .x("k", 0, 5, R"({"device": 0})")
+                          .x("k", 0, 5, R"({"device": 1})")
+                          .object(R"("schemaVersion": 1, "distributedInfo": {"rank": 1})")}});
+  const Report report = info_report(run);
+  CHECK(text_in(rows_of(report, "rows").at(0), "producer") == "torch.profiler");
+  const ReportRow rank = rows_of(report, "ranks").at(0);
+  CHECK(number_in(rank, "rank") == 1);
+  CHECK(number_in(rank, "devices") == 2);
+  CHECK(number_in(rank, "device_spans") == 2);
+  const ReportRow category = rows_of(report, "categories").at(0);
+  CHECK(text_in(category, "category") == "kernel");
+  CHECK(number_in(category, "total_ns") == 10'000);
+}
+
+TEST_CASE("check: losses come first and make the answer no") {
+  const Run run = read_texts({{"rank0.json", TraceText().x("a", 0, -5).e("b", 3).array()},
+                              {"rank1.json", TraceText().x("a", 0, 1).array()}});
+  const CheckAnswer answer = check_report(run);
+  const std::vector<ReportRow> rows = rows_of(answer.report, "rows");
+  REQUIRE(rows.size() >= 2);
+  bool loss_ended = false;
+  for (const ReportRow& row : rows) {
+    const bool loss = text_in(row, "severity") == "loss";
+    CHECK_FALSE((loss && loss_ended));
+    loss_ended |= !loss;
+  }
+  CHECK(answer.has_loss == (text_in(rows.front(), "severity") == "loss"));
+}
+
+TEST_CASE("check: a file without problems has no row") {
+  const CheckAnswer answer =
+      check_report(read_texts({{"rank0.json", TraceText().x("a", 0, 1).array()}}));
+  CHECK(rows_of(answer.report, "rows").empty());
+  CHECK_FALSE(answer.has_loss);
+  CHECK(answer.report.headline.at(0) == "1 files: 0 with loss, 0 with problems");
+}

@@ -1,0 +1,27 @@
+// trace-stats check: what is wrong with each file.
+#include "analysis/check_report.h"
+#include "common/help_formatter.h"
+#include "trace_stats/analysis_command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace traceloom {
+
+void add_check(CLI::App& app, Work& work) {
+  CLI::App* const command = add_analysis(
+      app, work,
+      {.name = "check",
+       .help = "What is wrong with each file, and what was done about it: every kind of problem "
+               "with its "
+               "count and the first byte offset in the uncompressed text, losses first; also what "
+               "is odd "
+               "about clocks and ranks. Exits with 1 when something that a file said is lost"},
+      [](const Run& run) {
+        CheckAnswer found = check_report(run);
+        return Answer{std::move(found.report), found.has_loss};
+      });
+  set_examples(*command, {{"all files, also those that are no traces",
+                           "trace-stats check traces/ --keep-going --format json"}});
+}
+
+}  // namespace traceloom
