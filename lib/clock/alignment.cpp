@@ -85,14 +85,15 @@ std::vector<bool> Aligner::wants_sync() const {
 }
 
 bool Aligner::goes_by_sync(const ClockFacts& file) const {
-  return !file.is_merged && !options_.offsets.contains(file.rank) &&
+  return !options_.offsets.contains(file.rank) &&
          (options_.align_by == AlignBy::any || options_.align_by == AlignBy::sync);
 }
 
 bool Aligner::apply_sync(std::size_t file) {
   const RankSync* const own = cycles_.own(file);
   const RankSync* const sync = own != nullptr ? own : cycles_.of_rank(file);
-  if (sync == nullptr) return false;
+  // What is merged is not of one rank: the sync of another file says nothing of it.
+  if (sync == nullptr || (own == nullptr && files_[file].is_merged)) return false;
   FileClock& clock = clocks_[file];
   const std::optional<std::int64_t> offset =
       sum(files_[file].base_ns.value_or(0), cycles_.shift_ns(*sync));
@@ -226,8 +227,9 @@ void Aligner::count_no_clock() {
   const bool any_sync = any([](ClockMethod method) { return method == ClockMethod::sync; });
   const bool any_evidence = any([](ClockMethod method) { return method != ClockMethod::none; });
   for (FileClock& clock : clocks_) {
-    const bool is_absolute =
-        clock.method == ClockMethod::base || clock.method == ClockMethod::epoch;
+    const bool is_absolute = clock.method == ClockMethod::base ||
+                             clock.method == ClockMethod::epoch ||
+                             clock.method == ClockMethod::merged;
     if ((clock.method == ClockMethod::none && any_evidence) || (is_absolute && any_sync))
       clock.problems.add(Problem::no_clock, 0);
   }

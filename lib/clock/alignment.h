@@ -35,7 +35,8 @@ struct ClockFacts {
   std::optional<std::int64_t> first_relative_ns = {};
   std::vector<SyncEvent> sync_events = {};  // in the time of the file
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
-  bool is_merged = false;  // all ranks in it are aligned already
+  // All ranks in it are aligned already, to the lowest one: `rank`, whose sync it has.
+  bool is_merged = false;
 };
 
 enum class ClockMethod : std::uint8_t {
@@ -44,7 +45,7 @@ enum class ClockMethod : std::uint8_t {
   sync_event,    // moments that files stamped under one id (phase c)
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
-  merged,        // aligned by an earlier merge
+  merged,        // aligned by an earlier merge, and without a sync
   given,         // ClockOptions::offsets
   none,          // nothing is known, or nothing was asked for: left as it is
 };

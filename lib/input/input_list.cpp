@@ -216,9 +216,19 @@ bool same_file(const std::string& a, const std::string& b) {
   return id && id == file_id(b);
 }
 
+bool is_same_path(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return same_file(a, b) ||
+         std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+}
+
 bool is_input(const std::vector<Input>& inputs, const std::string& path) {
+  std::error_code error;
+  const std::string output = path == "-" ? "/dev/stdout" : path;
+  // A terminal or a null device may well be both.
+  if (path == "-" && !std::filesystem::is_regular_file(output, error)) return false;
   return std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-    return same_file(input.path == "-" ? "/dev/stdin" : input.path, path);
+    return same_file(input.path == "-" ? "/dev/stdin" : input.path, output);
   });
 }
 

@@ -34,9 +34,11 @@ bool natural_less(const std::string& a, const std::string& b);
 
 // True when both paths name the same file (device and inode), also through links. "-" is no file.
 bool same_file(const std::string& a, const std::string& b);
+// The same, or the same path where there is no file yet.
+bool is_same_path(const std::string& a, const std::string& b);
 
-// True when `path` is the file of one of the inputs, also through links or as stdin: to write there
-// would destroy it.
+// True when `path` ("-" is stdout) is the file of one of the inputs, also through links or as
+// stdin: to write there would destroy it.
 bool is_input(const std::vector<Input>& inputs, const std::string& path);
 
 // What the files of all inputs take on disk together, for progress; 0 when that is not known of one

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -64,7 +65,8 @@ std::string json_of_id(const std::string& canonical) {
   return is_strict_json(canonical) ? canonical : json_string(canonical);
 }
 
-void write_metadata(std::string& text, const OutputProcess& process, std::int64_t sort_index) {
+void write_metadata(std::string& text, const OutputProcess& process, std::int64_t sort_index,
+                    std::optional<std::int64_t> sync_us) {
   MetadataWriter metadata(text, process.pid);
   const std::uint32_t main_tid = process.tracks.empty() ? 1 : process.tracks.front().tid;
   metadata.write(main_tid, "process_name", "name", process.name);
@@ -78,6 +80,7 @@ void write_metadata(std::string& text, const OutputProcess& process, std::int64_
     rank.emplace_back("source_pid", json_of_id(process.source_pid));
   }
   metadata.write_args(main_tid, "global_rank", rank);
+  if (sync_us) metadata.write(main_tid, "clock_sync_timestamp_us", "value", *sync_us);
   std::int64_t index = 0;
   for (const OutputTrack& track : process.tracks) {
     metadata.write(track.tid, "thread_name", "name", track.name);
@@ -156,9 +159,12 @@ std::string head_of_trace(const MergePlan& plan) {
   text += ",\n\"traceEvents\": [\n";
   // With one process a rank, ranks of several merges sort among each other.
   std::int64_t index = 0;
+  std::optional<std::int64_t> sync_us = plan.sync_us;
   for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes()) {
     const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
-    if (plan.writes(process.rank)) write_metadata(text, process, sort_index);
+    if (!plan.writes(process.rank)) continue;
+    // All ranks are on one clock, so that one sync says it; by Composer's way the first rank's.
+    write_metadata(text, process, sort_index, std::exchange(sync_us, std::nullopt));
   }
   return text;
 }

@@ -149,6 +149,7 @@ void MergeInputs::scan_all(FileVisitor& visitor) {
 void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
                        std::uint64_t later_bytes) {
   std::vector<Input> inputs;
+  inputs.reserve(files.size());
   for (const std::size_t file : files) inputs.push_back(inputs_[file]);
   FileSubset subset(visitor, files);
   scan_paths(paths_of(inputs), subset, stored_bytes(inputs) + later_bytes);
@@ -198,7 +199,8 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     const FilePlan& file = plan_->files[i];
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             surveys_[i].events, events[i], filtered, problems_of(i, written[i])});
+                             surveys_[i].events, events[i], filtered, events_of_rank(i),
+                             problems_of(i, written[i])});
     summary.events += events[i];
     summary.filtered += filtered;
     summary.text_bytes += surveys_[i].text_bytes;
@@ -207,6 +209,15 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
   summary.origin_ns = plan_->origin_ns;
   if (plan_->filter) summary.filter = describe_filter();
   return summary;
+}
+
+std::map<std::int64_t, std::uint64_t> MergeInputs::events_of_rank(std::size_t file) const {
+  std::map<std::int64_t, std::uint64_t> events;
+  const FileRank& rank = plan_->files[file].rank;
+  if (!rank.is_merged()) return events;
+  for (const TrackFacts& track : surveys_[file].tracks)
+    events[rank.rank_of(canonical_id(track.pid))] += track.events;
+  return events;
 }
 
 MergeSummary MergeInputs::nothing_left() const {

@@ -8,6 +8,7 @@
 #include "survey/ranks.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct MergedFile {
   std::uint64_t events = 0;     // written (or to be, with dry_run and a filter); a begin and an end
                                 // are one
   std::uint64_t filtered = 0;   // dropped by the filter
+  std::map<std::int64_t, std::uint64_t> events_of_rank;  // of events_in, where it has several ranks
   ProblemCounts problems;
 };
 

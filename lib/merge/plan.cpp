@@ -130,6 +130,18 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
   return origin_ns;
 }
 
+// The first of the lowest rank that has one: the reference is not shifted, so that the value is on
+// the common clock.
+std::optional<std::int64_t> reference_sync(const ClockPlan& clocks) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> first;  // rank, sync
+  for (std::size_t i = 0; i < clocks.facts.size(); ++i) {
+    if (clocks.clocks[i].method != ClockMethod::sync) continue;
+    const std::pair found{clocks.facts[i].rank, *clocks.facts[i].sync_us};
+    first = std::min(found, first.value_or(found));
+  }
+  return first ? std::optional(first->second) : std::nullopt;
+}
+
 // What becomes of each pid of a file.
 std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey, std::size_t file,
                                                         const TrackPlan& tracks) {
@@ -170,7 +182,9 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .keeps_begin_end = options.keep_begin_end,
                  .sorts_by_time = options.sort_by_time,
                  .pids = options.pids,
-                 .earliest_ns = clocks.origin_ns};
+                 .earliest_ns = clocks.origin_ns,
+                 .sync_us = reference_sync(clocks)};
+  refuse_vain_options(inputs, ranks, plan.tracks, clocks, options.clock);
   const IdRanges ranges = id_ranges(surveys);
   std::uint32_t frame_begin = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -166,6 +166,30 @@ void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<F
                       ranks[i].rank));
 }
 
+void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<FileRank>& ranks,
+                         const TrackPlan& tracks, const ClockPlan& clocks,
+                         const ClockOptions& options) {
+  for (const auto& [rank, offset_ns] : options.offsets) {
+    const auto is_of = [rank = rank](const FileRank& file) { return file.rank == rank; };
+    if (std::any_of(ranks.begin(), ranks.end(), is_of)) continue;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (const std::vector<std::int64_t>& in_file = tracks.ranks_of(i);
+          std::binary_search(in_file.begin(), in_file.end(), rank))
+        throw UsageError(fmt::format(
+            "--offset {0}: rank {0} is in {1}, a merged file whose ranks are aligned already; it "
+            "moves as a whole, with --offset {2}=TIME",
+            rank, inputs[i].path, ranks[i].rank));
+    throw UsageError(fmt::format("--offset {0}: no input is of rank {0}", rank));
+  }
+  const bool has_clock =
+      std::any_of(clocks.clocks.begin(), clocks.clocks.end(), [](const FileClock& clock) {
+        return clock.method != ClockMethod::none && clock.method != ClockMethod::merged;
+      });
+  if (options.align_by == AlignBy::sync && !has_clock)
+    throw UsageError(
+        "--align sync: no input has a clock sync; leave --align out, or give base or none");
+}
+
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                        const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;

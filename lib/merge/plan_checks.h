@@ -3,6 +3,7 @@
 
 #include "input/input_list.h"
 #include "merge/file_survey.h"
+#include "merge/track_plan.h"
 #include "survey/clock_plan.h"
 #include "survey/ranks.h"
 
@@ -14,6 +15,12 @@ namespace traceloom {
 // as if it were aligned. Throws Error with the options that help.
 void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                            const std::vector<FileRank>& ranks, const ClockPlan& clocks);
+
+// Clock options that nothing is moved by: an offset of a rank that is not there, or that stands in
+// a merged file with others, and AlignBy::sync where no input has a sync. Throws UsageError.
+void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<FileRank>& ranks,
+                         const TrackPlan& tracks, const ClockPlan& clocks,
+                         const ClockOptions& options);
 
 // Two files that claim the same threads of the same rank at the same time: a file given twice, or
 // one whose rank is wrong. Two recorders of one process (Composer and torch) belong together, and

@@ -129,7 +129,8 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   if (slices_ && !unplanned_) {
     slices_->finish(last_ns_);
     take_joined(file);
-    problems_[file].add(slices_->problems());
+    // With keeps_begin_end the survey has paired all of them, and counted.
+    if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
   }
   blocks_->end_file();
   slices_.reset();

@@ -59,8 +59,8 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it
+    file.sync_us = evidence[i].sync_us();
     if (!file.is_merged) {
-      file.sync_us = evidence[i].sync_us();
       file.error_bound_us = first_value(evidence[i].error_bounds);
       file.sync_events = sync_events_of(evidence[i], file);
     }

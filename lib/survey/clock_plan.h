@@ -29,8 +29,8 @@ struct ClockPlan {
 // base_restored, or as base_guessed.
 //
 // The sync of a file is its first clock_sync_timestamp_us event, else the top-level key of that
-// name. A merged file goes by its base alone: its syncs are those of its ranks and have done their
-// work. What is odd about all that is counted: see clock_checks.h.
+// name. A merged file has that of its lowest rank, so that the merges of several nodes can be
+// brought together. What is odd about all that is counted: see clock_checks.h.
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options = {});

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string_view>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -89,7 +91,16 @@ void FileEvidence::append(const FileEvidence& later) {
 }
 
 std::optional<std::int64_t> FileEvidence::sync_us() const {
-  return syncs.empty() ? top_level_sync_us : std::optional(syncs.front().value);
+  if (syncs.empty()) return top_level_sync_us;
+  if (!has_several_ranks()) return syncs.front().value;
+  std::map<std::string_view, std::int64_t> rank_of_pid;
+  for (const Mark& mark : rank_marks) rank_of_pid.emplace(mark.pid, mark.value);
+  std::optional<std::pair<std::int64_t, std::int64_t>> lowest;  // rank, sync
+  for (const Mark& sync : syncs)
+    if (const auto rank = rank_of_pid.find(sync.pid);
+        rank != rank_of_pid.end() && (!lowest || rank->second < lowest->first))
+      lowest = {rank->second, sync.value};
+  return lowest ? std::optional(lowest->second) : std::nullopt;
 }
 
 bool FileEvidence::has_several_ranks() const {

@@ -41,7 +41,9 @@ struct FileEvidence {
   // What a later part of the same file says.
   void append(const FileEvidence& later);
 
-  // The clock sync that counts: of the first event, else the top-level key.
+  // The clock sync that counts: of the first event, else the top-level key. Of a merged file that
+  // of its lowest rank that has one: all of it is on that clock (after Composer's merger, and
+  // ours).
   std::optional<std::int64_t> sync_us() const;
   // More than one rank in the file: its pids are ranks.
   bool has_several_ranks() const;

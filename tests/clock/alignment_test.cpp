@@ -130,15 +130,15 @@ TEST_CASE("alignment: a rank without a sync is counted where others have one") {
   CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 1, 1});
 }
 
-TEST_CASE("alignment: a merged file keeps its base and has no part in the syncs") {
+TEST_CASE("alignment: a merged file goes by the sync that it has, and else keeps its base") {
   ClockFacts with_sync = synced(0, 5'000'000, "", 1);
   with_sync.is_merged = true;
   const std::vector<ClockFacts> files{
       with_sync, synced(1, 10), synced(2, 30), {.rank = 0, .base_ns = 77, .is_merged = true}};
-  CHECK(methods(files) == Methods{merged, sync, sync, merged});
-  CHECK(offsets(files) == Ns{0, 0, -20'000, 77});
-  CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 0});
-  CHECK_FALSE(align(files)[1].error_ns.has_value());
+  CHECK(methods(files) == Methods{sync, sync, sync, merged});
+  CHECK(offsets(files) == Ns{0, 4'999'990'000, 4'999'970'000, 77});
+  CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 1});
+  CHECK(align(files)[1].error_ns == 2'000);
 }
 
 TEST_CASE("alignment: a sync that no clock shows is taken for missing") {
@@ -217,7 +217,7 @@ TEST_CASE("alignment: takes whatever files say") {
         CHECK(clocks[i].offset_ns == base_ns);
       if (clocks[i].method != sync && clocks[i].method != sync_of_rank)
         CHECK(clocks[i].offset_ns == base_ns);
-      if (files[i].is_merged) CHECK(clocks[i].method == merged);
+      if (files[i].is_merged) CHECK((clocks[i].method == merged || clocks[i].method == sync));
       CHECK(clocks[i].problems.count(Problem::bad_sync) <= 2);
     }
   }

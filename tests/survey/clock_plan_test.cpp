@@ -102,7 +102,7 @@ TEST_CASE("clock_plan: the same sync of two pids is no conflict") {
   CHECK(plan({{"rank0.json", evidence}}).clocks[0].problems.empty());
 }
 
-TEST_CASE("clock_plan: a merged file goes by its base alone") {
+TEST_CASE("clock_plan: a merged file has the sync of its lowest rank") {
   FileEvidence merged = composer(0, {1000, 2000}, {3});
   merged.rank_marks.add({1, "1", 400});
   merged.base_ns = 5'000;
@@ -114,22 +114,24 @@ TEST_CASE("clock_plan: a merged file goes by its base alone") {
                                  {"rank3.json", composer(3, {4000}), 80'000},
                                  {"rank4.json", composer(4, {6000}), 80'000}});
   CHECK(result.facts[0].is_merged);
-  CHECK_FALSE(result.facts[0].sync_us.has_value());
+  CHECK(result.facts[0].sync_us == 1000);
   CHECK_FALSE(result.facts[0].error_bound_us.has_value());
-  CHECK(result.clocks[0].method == ClockMethod::merged);
+  CHECK(result.clocks[0].method == ClockMethod::sync);
   CHECK(result.clocks[0].offset_ns == 5'000);
   CHECK(result.clocks[0].problems.empty());
-  CHECK(result.clocks[1].method == ClockMethod::merged);
-  CHECK(result.clocks[1].offset_ns == 0);
-  CHECK(result.clocks[2].offset_ns == 0);
-  CHECK(result.clocks[3].offset_ns == -2'000'000);
-  CHECK(result.origin_ns == -1'920'000);
+  CHECK(result.clocks[1].method == ClockMethod::sync);
+  CHECK(result.clocks[1].offset_ns == -8'000'000);
+  CHECK(result.clocks[2].offset_ns == -3'000'000);
+  CHECK(result.clocks[3].offset_ns == -5'000'000);
+  CHECK(result.origin_ns == -7'910'000);
 }
 
 TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") {
   FileEvidence ours;
   ours.merged_by = "0.1.0";
   ours.top_level_sync_us = 9000;
+  CHECK(plan({{"rank0.json", ours}}).facts[0].is_merged);
+  ours.top_level_sync_us.reset();
   CHECK(plan({{"rank0.json", ours}}).clocks[0].method == ClockMethod::merged);
 
   FileEvidence two = composer(0, {1000});
@@ -137,7 +139,7 @@ TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") 
   const std::vector<Input> inputs{{"merged.json", 3}};
   const std::vector<FileRank> ranks = assign_ranks(inputs, {two});
   REQUIRE_FALSE(ranks[0].is_merged());
-  CHECK(plan_clocks(inputs, {two}, ranks, {starts_at(7)}).clocks[0].method == ClockMethod::merged);
+  CHECK(plan_clocks(inputs, {two}, ranks, {starts_at(7)}).facts[0].is_merged);
 }
 
 TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {

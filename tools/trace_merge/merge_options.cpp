@@ -217,6 +217,9 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));
+  if (!command.report.empty() && is_same_path(command.report, command.merge.output))
+    throw UsageError(
+        fmt::format("the report {} is also the output; name another file", command.report));
   return true;
 }
 

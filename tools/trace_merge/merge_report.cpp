@@ -20,7 +20,10 @@ using FilesOfRank = std::map<std::int64_t, std::vector<const MergedFile*>>;
 
 FilesOfRank files_by_rank(const MergeSummary& summary) {
   FilesOfRank files;
-  for (const MergedFile& file : summary.files) files[file.rank].push_back(&file);
+  for (const MergedFile& file : summary.files) {
+    if (file.events_of_rank.empty()) files[file.rank].push_back(&file);
+    for (const auto& [rank, events] : file.events_of_rank) files[rank].push_back(&file);
+  }
   return files;
 }
 
@@ -49,6 +52,7 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
                 bool is_filtered) {
   std::uint64_t events_in = 0;
   std::uint64_t events_out = 0;
+  bool is_out_known = true;
   std::uint64_t events_filtered = 0;
   json.begin_object();
   json.key("rank");
@@ -59,15 +63,19 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.begin_array();
   for (const MergedFile* file : files) {
     write_file(json, *file, is_filtered);
-    events_in += file->events_in;
-    events_out += file->events;
+    const auto own = file->events_of_rank.find(rank);
+    const bool is_whole = own == file->events_of_rank.end();
+    events_in += is_whole ? file->events_in : own->second;
+    // Of a rank in a merged file it is known when nothing was left out.
+    is_out_known &= is_whole || file->events == file->events_in;
+    events_out += is_whole ? file->events : own->second;
     events_filtered += file->filtered;
   }
   json.end_array();
   json.key("events_in");
   json.value(events_in);
   json.key("events_out");
-  json.value(events_out);
+  json.value(is_out_known ? std::optional(events_out) : std::nullopt);
   if (is_filtered) {
     json.key("events_filtered");
     json.value(events_filtered);
@@ -109,6 +117,17 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.key("problems");
   json.begin_array();
   for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
+  json.end_array();
+  json.key("left_out");
+  json.begin_array();
+  for (const LeftOut& file : summary.left_out) {
+    json.begin_object();
+    json.key("path");
+    json.value(file.path);
+    json.key("error");
+    json.value(file.error);
+    json.end_object();
+  }
   json.end_array();
   json.end_object();
   return text + "\n";
