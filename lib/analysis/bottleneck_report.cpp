@@ -226,6 +226,7 @@ std::vector<std::int64_t> step_lengths(const std::vector<RankRoles>& roles) {
     ns = std::max(ns, step.total_ns);
   }
   std::vector<std::int64_t> lengths;
+  lengths.reserve(longest.size());
   for (const auto& [key, ns] : longest) lengths.push_back(ns);
   return lengths;
 }
