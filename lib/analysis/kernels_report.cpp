@@ -26,7 +26,14 @@ struct KernelKey {
   std::optional<std::int64_t> registers;
   std::optional<std::int64_t> shared_memory;
 
-  auto operator<=>(const KernelKey&) const = default;
+  friend bool operator<(const KernelKey& a, const KernelKey& b) { return a.parts() < b.parts(); }
+
+ private:
+  std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view,
+             std::optional<std::int64_t>, std::optional<std::int64_t>>
+  parts() const {
+    return {rank, name, op, grid, block, registers, shared_memory};
+  }
 };
 
 // A mean by duration, of the kernels that tell the number.

@@ -40,6 +40,7 @@ double pruned_mean(const std::vector<std::int64_t>& numbers) {
   const std::vector<double> values(numbers.begin(), numbers.end());
   const double middle = median(values);
   std::vector<double> deviations;
+  deviations.reserve(values.size());
   for (const double value : values) deviations.push_back(std::abs(value - middle));
   const double deviation = median(deviations);
   double sum = 0;

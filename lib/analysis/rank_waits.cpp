@@ -28,7 +28,7 @@ void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
   if (known.empty()) return;
   for (const auto& [key, index] : known.front())
     if (std::all_of(known.begin(), known.end(),
-                    [&](const auto& steps) { return steps.contains(key); }))
+                    [&key = key](const auto& steps) { return steps.contains(key); }))
       waits.steps.push_back(key);
   for (const auto& steps : known) {
     waits.step_index.emplace_back();

@@ -54,6 +54,7 @@ void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
   const std::vector<StepRoles> steps = counted(rank.steps);
   const auto value = [&](auto number_of) {
     std::vector<std::int64_t> values;
+    values.reserve(steps.size());
     for (const StepRoles& step : steps) values.push_back(number_of(step));
     return Cell{statistic(values)};
   };
