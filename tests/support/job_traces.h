@@ -8,6 +8,7 @@
 #include "support/trace_text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -32,8 +33,8 @@ struct JobTraces {
     for (int rank = 0; rank < ranks; ++rank) {
       TraceText trace;
       for (int step = 0; step < steps; ++step) {
-        const int at = step * step_us() + rank * 1'000'000'000;
-        const int met = at + ready_us(rank);
+        const std::int64_t at = step * step_us() + rank * std::int64_t{1'000'000'000};
+        const std::int64_t met = at + ready_us(rank);
         trace.cat("user_annotation");
         trace.x("ProfilerStep#" + std::to_string(step), at, step_us());
         trace.x("enumerate(DataLoader)#It.__next__", at, loader_of(rank));
