@@ -1,5 +1,10 @@
 #include "common/did_you_mean.h"
 
+#include "base/error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -47,6 +52,12 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   if (!nearest) return "";
   const std::string quote = nearest->starts_with('-') ? "" : "'";
   return " (did you mean " + quote + *nearest + quote + "?)";
+}
+
+void refuse_word(std::string_view option, const std::string& word,
+                 const std::vector<std::string>& known) {
+  throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
+                               did_you_mean(word, known)));
 }
 
 }  // namespace traceloom

@@ -20,4 +20,8 @@ std::optional<std::string> nearest_word(std::string_view word,
 // " (did you mean --threads?)", " (did you mean 'summarize'?)", or nothing when no word is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
+// Throws UsageError: "--sort: 'totl' is not one of total, count (did you mean 'total'?)".
+[[noreturn]] void refuse_word(std::string_view option, const std::string& word,
+                              const std::vector<std::string>& known);
+
 }  // namespace traceloom

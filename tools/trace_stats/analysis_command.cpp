@@ -38,12 +38,6 @@ struct Options {
   bool details = false;  // not typed: of the command
 };
 
-[[noreturn]] void refuse_word(std::string_view option, const std::string& word,
-                              const std::vector<std::string>& known) {
-  throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
-                               did_you_mean(word, known)));
-}
-
 TimeUnit read_unit(const std::string& word) {
   const auto* const found = std::find(std::begin(kTimeUnitNames), std::end(kTimeUnitNames), word);
   if (found == std::end(kTimeUnitNames))
@@ -72,16 +66,6 @@ Run read_with_progress(RunRequest& request) {
   return read_run(request);
 }
 
-bool report_files(const Run& run, Verbosity verbosity) {
-  bool loss = false;
-  for (const RunFile& file : run.files)
-    loss |= report_file(file.path, file.error, file.problems, verbosity);
-  if (std::none_of(run.files.begin(), run.files.end(),
-                   [](const RunFile& file) { return file.error.empty(); }))
-    throw UsageError("none of the inputs is a trace");
-  return loss;
-}
-
 // --sort, --top and --unit.
 void arrange(Report& report, const Options& options) {
   for (ReportTable& part : report.tables) part.table.show_in(read_unit(options.unit));
@@ -98,10 +82,9 @@ void arrange(Report& report, const Options& options) {
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
   read_unit(options.unit);  // refused before the work
   RunRequest request = make_request(options);
-  if (is_input(request.inputs, options.output))
-    throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
+  refuse_input_as_output(request.inputs, options.output);
   const Run run = read_with_progress(request);
-  const bool loss = report_files(run, options.verbosity);
+  const bool loss = report_files(run.files, options.verbosity);
   Answer answer = analyse(run);
   arrange(answer.report, options);
   write_output(options.output,

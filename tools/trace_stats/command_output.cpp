@@ -32,4 +32,9 @@ bool report_file(const std::string& path, const std::string& error, const Proble
   return !error.empty() || problems.has_loss();
 }
 
+void refuse_input_as_output(const std::vector<Input>& inputs, const std::string& output) {
+  if (is_input(inputs, output))
+    throw UsageError(fmt::format("-o {}: this is one of the inputs", output));
+}
+
 }  // namespace traceloom

@@ -1,11 +1,14 @@
 // Where the text of a command goes, and what is said beside it: the same for all commands.
 #pragma once
 
+#include "base/error.h"
 #include "base/problems.h"
 #include "common/report_problems.h"
+#include "input/input_list.h"
 #include "report/table.h"
 
 #include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -19,5 +22,22 @@ void write_output(const std::string& path, const std::string& text);
 // when something that it said is missing.
 bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
                  Verbosity verbosity);
+
+// The same for all inputs (RunFile, SummaryFile). Throws UsageError when none of them could be
+// read.
+template <typename File>
+bool report_files(const std::vector<File>& files, Verbosity verbosity) {
+  bool loss = false;
+  bool any = false;
+  for (const File& file : files) {
+    loss |= report_file(file.path, file.error, file.problems, verbosity);
+    any |= file.error.empty();
+  }
+  if (!any) throw UsageError("none of the inputs is a trace");
+  return loss;
+}
+
+// Throws UsageError when `output` is one of the inputs.
+void refuse_input_as_output(const std::vector<Input>& inputs, const std::string& output);
 
 }  // namespace traceloom

@@ -43,12 +43,6 @@ struct Options {
   Verbosity verbosity = Verbosity::normal;
 };
 
-[[noreturn]] void refuse_word(std::string_view option, const std::string& word,
-                              const std::vector<std::string>& known) {
-  throw UsageError(fmt::format("{}: '{}' is not one of {}{}", option, word, fmt::join(known, ", "),
-                               did_you_mean(word, known)));
-}
-
 SummaryGrouping read_grouping(const std::string& list) {
   SummaryGrouping by;
   for (const std::string& word : split_words(list)) {
@@ -110,23 +104,11 @@ Summary summarize_with_progress(SummaryRequest& request) {
   return summarize(request);
 }
 
-// Notes what was wrong with the inputs on stderr; true when something that they said is missing.
-bool report_files(const Summary& summary, Verbosity verbosity) {
-  bool loss = false;
-  for (const SummaryFile& file : summary.files)
-    loss |= report_file(file.path, file.error, file.problems, verbosity);
-  return loss;
-}
-
 ExitCode run(const Options& options) {
   SummaryRequest request = make_request(options);
-  if (is_input(request.inputs, options.output))
-    throw UsageError(fmt::format("-o {}: this is one of the inputs", options.output));
+  refuse_input_as_output(request.inputs, options.output);
   const Summary summary = summarize_with_progress(request);
-  const bool loss = report_files(summary, options.verbosity);
-  if (std::none_of(summary.files.begin(), summary.files.end(),
-                   [](const SummaryFile& file) { return file.error.empty(); }))
-    throw UsageError("none of the inputs is a trace");
+  const bool loss = report_files(summary.files, options.verbosity);
   if (summary.rows.empty())
     fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
   write_output(options.output, render_summary(summary, options.format, text_style(options.output)));
