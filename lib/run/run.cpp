@@ -15,6 +15,7 @@ namespace {
 
 std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   std::vector<std::string> paths;
+  paths.reserve(inputs.size());
   for (const Input& input : inputs) paths.push_back(input.path);
   return paths;
 }
