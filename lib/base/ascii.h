@@ -1,4 +1,4 @@
-// Letters of plain ASCII, whatever the locale says of them.
+// Characters of plain ASCII, whatever the locale says of them.
 //
 //   to_lower("Merged.GZ") == "merged.gz"
 #pragma once
@@ -7,6 +7,11 @@
 #include <string_view>
 
 namespace traceloom {
+
+// What may stand between the tokens of JSON.
+inline bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 inline std::string to_lower(std::string_view text) {
   std::string lower(text);

@@ -9,7 +9,7 @@ namespace {
 using enum Severity;
 
 // In the order of enum Problem; describe() relies on it and a test checks the names.
-constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKinds{{
+constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kProblemKinds{{
     {"missing_bracket", info, "the closing ] is missing (legal: the writer was stopped)"},
     {"cut_event", loss, "the file is cut inside an event; everything before it was kept"},
     {"cut_object", loss,
@@ -89,7 +89,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kKi
 }  // namespace
 
 const ProblemKind& describe(Problem problem) {
-  return kKinds[static_cast<std::size_t>(problem)];
+  return kProblemKinds[static_cast<std::size_t>(problem)];
 }
 
 void ProblemCounts::add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count) {

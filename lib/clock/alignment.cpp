@@ -13,12 +13,6 @@
 namespace traceloom {
 namespace {
 
-std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
 // A stamp is in whole microseconds.
 constexpr std::int64_t kStampErrorNs = 1000;
 

@@ -8,12 +8,6 @@ namespace {
 // Moments stay below this, so that the difference of two of them always fits.
 constexpr std::int64_t kMaxMomentNs = std::int64_t{1} << 62;
 
-std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
 std::optional<std::int64_t> nanoseconds(std::int64_t us) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(us, std::int64_t{1000}, &result)) return std::nullopt;

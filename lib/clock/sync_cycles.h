@@ -19,6 +19,13 @@
 
 namespace traceloom {
 
+// nullopt when it does not fit.
+inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
 // A cycle's name, and the how-maniest of that name on the rank it is: files of two runs carry the
 // same names.
 using CycleLabel = std::pair<std::string, std::size_t>;

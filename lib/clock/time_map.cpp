@@ -17,7 +17,7 @@ std::int64_t difference(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
-std::int64_t sum(std::int64_t a, std::int64_t b) {
+std::int64_t nearest_sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (!__builtin_add_overflow(a, b, &result)) return result;
   return a < 0 ? std::numeric_limits<std::int64_t>::min()
@@ -41,7 +41,8 @@ TimeMap::TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
     : shift_ns_{relative_shift_ns, unix_shift_ns}, knots_(std::move(knots)) {
   const auto is_other = [&](const Knot& knot) { return knot.shift_ns != knots_.front().shift_ns; };
   if (knots_.empty() || std::any_of(knots_.begin(), knots_.end(), is_other)) return;
-  for (std::int64_t& shift_ns : shift_ns_) shift_ns = sum(shift_ns, knots_.front().shift_ns);
+  for (std::int64_t& shift_ns : shift_ns_)
+    shift_ns = nearest_sum(shift_ns, knots_.front().shift_ns);
   knots_.clear();
 }
 

@@ -23,6 +23,9 @@ inline constexpr std::size_t kInflaterLookback = 8;
 // last.
 inline constexpr std::size_t kMaxBytesLostAtCut = 2;
 
+// Both libraries count in 32 bits; of a longer span this much is taken at once.
+inline constexpr std::size_t kMaxSpanBytes = std::size_t{1} << 30;
+
 // Not thread-safe.
 class Inflater {
  public:

@@ -13,8 +13,6 @@ namespace traceloom {
 #if TRACELOOM_HAVE_ISAL
 namespace {
 
-constexpr std::size_t kMaxSpanBytes = std::size_t{1} << 30;  // ISA-L counts in 32 bits
-
 // 3 times as fast as zlib. The state holds 64 KiB of text; ISA-L decodes into it where the output
 // is short.
 class IsalInflater : public Inflater {

@@ -8,8 +8,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kMaxSpanBytes = std::size_t{1} << 30;  // zlib counts in 32 bits
-
 class ZlibInflater : public Inflater {
  public:
   ZlibInflater() {

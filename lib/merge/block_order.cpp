@@ -16,7 +16,7 @@ struct Slot {
 };
 
 // What has to be put in order together: slices of one track and start, or all of a group.
-using Key = std::tuple<bool, std::uint32_t, std::int64_t>;
+using OrderKey = std::tuple<bool, std::uint32_t, std::int64_t>;
 
 // Slices that cover each other. One of no length may stand before what starts with it as well as in
 // it: that is left to the file.
@@ -30,7 +30,7 @@ bool is_by_time(const PlacedEvent& event) {
          event.order == OrderClass::end;
 }
 
-Key key_of(const PlacedEvent& event) {
+OrderKey key_of(const PlacedEvent& event) {
   if (is_slice(event)) return {true, event.group, event.start_ns};
   return {false, event.group, event.order == OrderClass::counter ? 1 : 0};
 }
@@ -48,11 +48,11 @@ auto starts_with(const PlacedEvent& event, const EventBlock& block) {
 }
 
 // The keys of a block whose events are out of order. Makes its index.
-std::set<Key> find_disorder(EventBlock& block) {
-  std::set<Key> keys;
+std::set<OrderKey> find_disorder(EventBlock& block) {
+  std::set<OrderKey> keys;
   BlockIndex& index = block.index;
   index.reset(block.events.size());
-  std::map<Key, std::int64_t> latest;
+  std::map<OrderKey, std::int64_t> latest;
   for (std::uint32_t i = 0; i < block.events.size(); ++i) {
     const PlacedEvent& event = block.events[i];
     if (is_slice(event)) {
@@ -73,8 +73,8 @@ std::set<Key> find_disorder(EventBlock& block) {
 }
 
 // Of the events by time: of each key the first and the last time.
-std::map<Key, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& block) {
-  std::map<Key, std::pair<std::int64_t, std::int64_t>> times;
+std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& block) {
+  std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times;
   for (const PlacedEvent& event : block.events) {
     if (!is_by_time(event)) continue;
     const auto [at, is_first] = times.try_emplace(key_of(event), event.start_ns, event.start_ns);
@@ -85,7 +85,7 @@ std::map<Key, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& 
 
 // The keys whose events are in order in either block, but not in both together.
 void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
-                           std::set<Key>& keys) {
+                           std::set<OrderKey>& keys) {
   const bool may_meet = later.index.first_slice_ns <= earlier.index.last_slice_ns &&
                         earlier.index.first_slice_ns <= later.index.last_slice_ns;
   for (const PlacedEvent& event : later.events) {
@@ -121,8 +121,8 @@ EventBlock rebuilt(const EventBlock& block, const std::vector<PlacedEvent>& even
 }
 
 // Puts the events of these keys in order: they share out the places that they have.
-void reorder(const std::vector<EventBlock*>& blocks, const std::set<Key>& keys) {
-  std::map<Key, std::vector<Slot>> slots;
+void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& keys) {
+  std::map<OrderKey, std::vector<Slot>> slots;
   std::vector<std::vector<PlacedEvent>> events;
   std::vector<std::vector<std::string_view>> texts;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -132,7 +132,7 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<Key>& keys) 
       const PlacedEvent& event = blocks[b]->events[i];
       block_texts.push_back(std::string_view(blocks[b]->text).substr(event.begin, event.size));
       if (!is_slice(event) && !is_by_time(event)) continue;
-      if (const Key key = key_of(event); keys.contains(key)) slots[key].push_back({b, i});
+      if (const OrderKey key = key_of(event); keys.contains(key)) slots[key].push_back({b, i});
     }
   }
   for (const auto& [key, places] : slots) {
@@ -159,11 +159,11 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<Key>& keys) 
 }  // namespace
 
 void put_in_order(EventBlock& block) {
-  if (const std::set<Key> keys = find_disorder(block); !keys.empty()) reorder({&block}, keys);
+  if (const std::set<OrderKey> keys = find_disorder(block); !keys.empty()) reorder({&block}, keys);
 }
 
 bool put_in_order(const std::vector<EventBlock*>& blocks) {
-  std::set<Key> keys;
+  std::set<OrderKey> keys;
   for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
     find_disorder_between(*blocks[b], *blocks.back(), keys);
   if (keys.empty()) return false;

@@ -3,6 +3,7 @@
 // In JSON an unescaped quote that a letter follows can only open a string, so a match of
 // `} , { "key"` is certain to be outside strings; only its depth is a guess (an array of objects in
 // args looks the same), and the key list makes that guess good.
+#include "base/ascii.h"
 #include "scan/event_scanner.h"
 
 #include <array>
@@ -10,12 +11,6 @@
 
 namespace traceloom {
 namespace {
-
-constexpr std::size_t kNpos = std::string_view::npos;
-
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 bool starts_with_event_key(std::string_view text) {
   static constexpr std::array<std::string_view, 11> kKeys{"ph\"",  "name\"", "cat\"",  "pid\"",
@@ -47,22 +42,23 @@ bool follows_event(std::string_view text, std::size_t brace, std::size_t from) {
 
 std::size_t find_event_start(std::string_view text, std::size_t from) {
   if (from < text.size() && text[from] == '{' && opens_event(text, from)) return from;
-  for (std::size_t brace = text.find('{', from); brace != kNpos; brace = text.find('{', brace + 1))
+  for (std::size_t brace = text.find('{', from); brace != std::string_view::npos;
+       brace = text.find('{', brace + 1))
     if (follows_event(text, brace, from) && opens_event(text, brace)) return brace;
-  return kNpos;
+  return std::string_view::npos;
 }
 
 std::size_t find_last_event_start(std::string_view text, std::size_t from) {
   std::size_t end = text.size();
   while (end > from) {
     const void* found = memrchr(text.data() + from, '{', end - from);
-    if (found == nullptr) return kNpos;
+    if (found == nullptr) return std::string_view::npos;
     const std::size_t brace =
         static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
     if (follows_event(text, brace, from) && opens_event(text, brace)) return brace;
     end = brace;
   }
-  return kNpos;
+  return std::string_view::npos;
 }
 
 }  // namespace traceloom

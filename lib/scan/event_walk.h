@@ -6,6 +6,7 @@
 // them around every write to the event, which made the walk 2.5 times slower.
 #pragma once
 
+#include "base/ascii.h"
 #include "event/event.h"
 #include "scan/text_index.h"
 
@@ -21,9 +22,6 @@ inline constexpr std::size_t kMalformed = kCut - 1;
 
 inline bool failed(std::size_t at) {
   return at >= kMalformed;
-}
-inline bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 // Reads a window of text that is followed by more text or a '\0'. Keep it for the whole window: it

@@ -1,5 +1,6 @@
 #include "scan/top_level.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json_string.h"
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
-
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 std::size_t count_spaces(std::string_view text) {
   std::size_t count = 0;

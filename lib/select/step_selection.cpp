@@ -9,7 +9,7 @@ namespace traceloom {
 namespace {
 
 // `text` is empty, for no bound, or a number; false when it is neither.
-bool parse_bound(std::string_view text, std::optional<std::int64_t>& bound) {
+bool parse_step_bound(std::string_view text, std::optional<std::int64_t>& bound) {
   if (text.empty()) return true;
   bound = parse_number(text);
   return bound.has_value();
@@ -20,12 +20,12 @@ bool parse_bound(std::string_view text, std::optional<std::int64_t>& bound) {
 std::optional<StepSelection> StepSelection::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   StepSelection selection;
-  if (!parse_bound(text.substr(0, colon), selection.first)) return std::nullopt;
+  if (!parse_step_bound(text.substr(0, colon), selection.first)) return std::nullopt;
   if (colon == std::string_view::npos) {
     selection.last = selection.first;
     return selection.first ? std::optional(selection) : std::nullopt;
   }
-  if (!parse_bound(text.substr(colon + 1), selection.last)) return std::nullopt;
+  if (!parse_step_bound(text.substr(colon + 1), selection.last)) return std::nullopt;
   if (selection.first && selection.last && *selection.last < *selection.first) return std::nullopt;
   return selection;
 }

@@ -13,7 +13,8 @@
 namespace traceloom {
 namespace {
 
-constexpr std::int64_t kDayNs = std::int64_t{86'400} * 1'000'000'000;
+// Syncs that are further apart are not of one run.
+constexpr std::int64_t kLongestRunNs = std::int64_t{86'400} * 1'000'000'000;
 // Clocks that differ by 50 ppm part by 30 ms in that time, and Composer takes the sync of a cycle
 // when the cycle begins.
 constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
@@ -66,7 +67,7 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
   }
   const std::int64_t shift_ns = clock.offset_ns - facts.base_ns.value_or(0);
   if (!is_unix_time(sync_ns) || __builtin_add_overflow(sync_ns, shift_ns, &aligned_ns) ||
-      !is_unix_time(aligned_ns) || distance(sync_ns, aligned_ns, aligned_ns) <= kDayNs)
+      !is_unix_time(aligned_ns) || distance(sync_ns, aligned_ns, aligned_ns) <= kLongestRunNs)
     return;
   clock.problems.add(Problem::far_sync, 0);
   clock.problems.explain(Problem::far_sync,
