@@ -163,6 +163,8 @@ void take_again(Input& known, const Input& input) {
   if (known.forced_rank && input.forced_rank && known.forced_rank != input.forced_rank)
     throw UsageError(fmt::format("{}: given as rank {} and as rank {}", input.path,
                                  *known.forced_rank, *input.forced_rank));
+  if (known.forced_rank.has_value() == input.forced_rank.has_value())
+    known.named_again = input.path;
   if (!known.forced_rank) known.forced_rank = input.forced_rank;
 }
 
@@ -174,6 +176,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
   std::vector<Input> inputs;
   std::map<FileId, std::size_t> index_of;
   for (const std::string& argument : arguments) {
+    const std::size_t known_before = inputs.size();
     const Input given = split_rank(argument);
     for (const std::string& path : expand_one(given.path)) {
       const Input input{path, given.forced_rank};
@@ -182,7 +185,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
           id ? index_of.try_emplace(*id, inputs.size()) : std::pair{index_of.end(), true};
       if (is_new)
         inputs.push_back(input);
-      else
+      else if (known->second < known_before)
         take_again(inputs[known->second], input);
     }
   }
@@ -230,6 +233,16 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
     return same_file(input.path == "-" ? "/dev/stdin" : input.path, output);
   });
+}
+
+void refuse_repeated(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs) {
+    if (!input.named_again) continue;
+    throw UsageError(input.path == *input.named_again
+                         ? fmt::format("{}: given twice; leave one out", input.path)
+                         : fmt::format("{}: the same file as {}; leave one of the two out",
+                                       *input.named_again, input.path));
+  }
 }
 
 std::uint64_t stored_bytes(const std::vector<Input>& inputs) {

@@ -14,6 +14,8 @@ namespace traceloom {
 struct Input {
   std::string path;                         // "-" is stdin
   std::optional<std::int64_t> forced_rank;  // from RANK=path
+  // The path by which a later argument led to this file again, unless one of the two gave its rank.
+  std::optional<std::string> named_again = {};
 
   friend bool operator==(const Input&, const Input&) = default;
 };
@@ -22,7 +24,8 @@ struct Input {
 // in it and below it (hidden files and directories left out, links followed); a pattern with * ? [
 // that names no file for what it matches. Arguments keep their order; what one argument expands to
 // is in natural order (rank2 before rank10). A file reached twice is taken once, where it was met
-// first.
+// first; when two arguments led to it, `named_again` tells, so that a merge can refuse what looks
+// like a slip of the hand. (A folder and a RANK= for one of its files is none.)
 //
 // RANK=path forces the rank of all files that the path stands for; a file whose name really starts
 // "3=" wins over that reading. Throws UsageError when nothing is given or a RANK makes no sense,
@@ -40,6 +43,9 @@ bool is_same_path(const std::string& a, const std::string& b);
 // True when `path` ("-" is stdout) is the file of one of the inputs, also through links or as
 // stdin: to write there would destroy it.
 bool is_input(const std::vector<Input>& inputs, const std::string& path);
+
+// Throws UsageError, with both names, when two arguments led to one file.
+void refuse_repeated(const std::vector<Input>& inputs);
 
 // What the files of all inputs take on disk together, for progress; 0 when that is not known of one
 // (a pipe).

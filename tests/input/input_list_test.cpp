@@ -142,6 +142,31 @@ TEST_CASE("input_list: a file reached twice is taken once, where it was met firs
   CHECK(expand_inputs({"-", "-"}).size() == 1);
 }
 
+TEST_CASE("input_list: a file that two arguments lead to is told, for those who refuse it") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("set/rank0.json", "[]");
+  const std::string b = folder.write("set/rank1.json", "[]");
+  fs::create_symlink("rank0.json", folder.path("set/latest.json"));
+  const auto refusal = [](const std::vector<std::string>& arguments) {
+    try {
+      refuse_repeated(expand_inputs(arguments));
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal({folder.path("set")}).empty());
+  CHECK(refusal({a, b}).empty());
+  CHECK(refusal({folder.path("set"), "3=" + b}).empty());
+  CHECK(refusal({"3=" + b, folder.path("set")}).empty());
+  CHECK(refusal({a, a}) == a + ": given twice; leave one out");
+  CHECK(refusal({"0=" + a, "0=" + a}) == a + ": given twice; leave one out");
+  CHECK(refusal({"-", "-"}) == "-: given twice; leave one out");
+  const std::string link = folder.path("set/latest.json");
+  CHECK(refusal({a, link}) == link + ": the same file as " + a + "; leave one of the two out");
+  CHECK(refusal({b, folder.path("set")}) == b + ": given twice; leave one out");
+}
+
 TEST_CASE("input_list: RANK= forces the rank of all files that the path stands for") {
   const TemporaryFolder folder;
   const std::string a = folder.write("a.json", "[]");

@@ -214,6 +214,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   read_words(words, command);
   check_options(command);
   command.merge.inputs = expand_inputs(words.inputs);
+  refuse_repeated(command.merge.inputs);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));
