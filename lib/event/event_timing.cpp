@@ -13,11 +13,15 @@ bool is_whole_microsecond(std::int64_t ns) {
   return ns % 1000 == 0;
 }
 
+bool is_missing(std::string_view duration) {
+  return duration.empty() || duration == "null";
+}
+
 // The duration of an X event that starts at `start`.
 void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,
                    ProblemCounts& problems) {
   const std::string_view text = event.text(Key::dur);
-  if (text.empty() || text == "null") {
+  if (is_missing(text)) {
     problems.add(Problem::missing_duration, event.offset);
     timing.rewrite = true;
     return;
@@ -39,6 +43,17 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
 }
 
 }  // namespace
+
+bool lacks_duration(const Event& event) {
+  return event.phase == 'X' && is_missing(event.text(Key::dur));
+}
+
+std::int64_t known_duration(const Event& event, const EventTiming& timing,
+                            ProblemCounts& problems) {
+  if (event.phase != 'X' || event.text(Key::unclosed) != kNoDuration) return timing.duration_ns;
+  problems.add(Problem::missing_duration, event.offset);
+  return 0;
+}
 
 bool is_known_phase(char phase) {
   static constexpr std::array<bool, 256> kKnown = [] {

@@ -9,6 +9,7 @@
 #include "event/event.h"
 
 #include <cstdint>
+#include <string_view>
 
 namespace traceloom {
 
@@ -29,6 +30,20 @@ EventTiming time_event(const Event& event, ProblemCounts& problems);
 // The same without the duration: duration_ns stays 0 and its problems are not counted. For who only
 // asks which events there are and when they begin.
 EventTiming time_start(const Event& event, ProblemCounts& problems);
+
+// What a merge adds to an event whose end it had to make up: "unclosed": true to the X of a B that
+// is never closed, and this instead of true to an X that has no dur.
+inline constexpr std::string_view kNoDuration = "\"no dur\"";
+
+// True for an X without dur. A merge draws it to the end of its thread, as chrome://tracing does.
+bool lacks_duration(const Event& event);
+// The duration that statistics take: that of `timing`, but 0, and counted, where a merge has drawn
+// an X without dur.
+std::int64_t known_duration(const Event& event, const EventTiming& timing, ProblemCounts& problems);
+// True for an X that a merge has made of a B without an E: nobody knows how long it took.
+inline bool is_unclosed_begin(const Event& event) {
+  return event.phase == 'X' && event.has(Key::unclosed) && event.text(Key::unclosed) != kNoDuration;
+}
 
 // True for the phases of the format: B E X i I R C b n e S T p F s t f N O D P M V v c ( ) =
 bool is_known_phase(char phase);

@@ -57,6 +57,9 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   // The files of unwanted ranks are read for their clocks only.
   if (filter_ != nullptr && !filter_->reads(file_)) return;
   const Place place{find_track(event, state), output_time(timing, plan_.files[file_].times)};
+  // Whatever a filter leaves, an X without dur is as long as without it.
+  if (plan_.files[file_].lacks_durations && place.target != nullptr && place.time)
+    state.halves.last_starts.note(place.target->number, place.time->start_ns);
   if (filter_ != nullptr && is_filtered_away(event, place, state)) return;
   write_usable(event, timing, place, state);
 }
@@ -157,6 +160,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
         {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
         state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
+  if (timing.rewrite && lacks_duration(event))
+    return keep_endless(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
@@ -202,9 +207,6 @@ void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                              std::uint32_t track, EventEdit& edit, WriteState& state) const {
   SliceHalf half;
-  half.track = track;
-  if (const std::optional<ParsedTime> time = parse_time(clean.text(Key::tts)))
-    half.thread_ns = time->rounded_ns();
   if (event.phase == 'E') {
     half.text = edit.text(Key::args);
     if (clean.text(Key::sf) != "null") half.frame = edit.text(Key::sf);
@@ -212,16 +214,35 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     // What stands there is not that of the slice: node writes 0.
     if (clean.has(Key::tdur)) edit.remove(Key::tdur);
     if (clean.has(Key::esf)) edit.rename(Key::esf, "source_esf");
-    edit_ids(event, plan_.files[file_], edit, state.scratch);
     edit.replace(Key::ph, "\"X\"");
-    half.has_duration_key = clean.has(Key::dur);
-    if (half.has_duration_key) edit.replace(Key::dur, "");
-    edit.append_to(half.text);
-    half.duration_at = edit.place_of(clean.range(half.has_duration_key ? Key::dur : Key::ts).end);
-    half.args_begin = edit.place_of(clean.range(Key::args).begin);
-    half.args_end = half.args_begin + edit.text(Key::args).size();
+    half = begin_half(event, clean, edit, state);
   }
+  half.track = track;
+  if (const std::optional<ParsedTime> time = parse_time(clean.text(Key::tts)))
+    half.thread_ns = time->rounded_ns();
   state.halves.add(event, start_ns, std::move(half));
+}
+
+// The whole event, but for its duration.
+SliceHalf EventWriter::begin_half(const Event& event, const Event& clean, EventEdit& edit,
+                                  WriteState& state) const {
+  SliceHalf half;
+  edit_ids(event, plan_.files[file_], edit, state.scratch);
+  half.has_duration_key = clean.has(Key::dur);
+  if (half.has_duration_key) edit.replace(Key::dur, "");
+  edit.append_to(half.text);
+  half.duration_at = edit.place_of(clean.range(half.has_duration_key ? Key::dur : Key::ts).end);
+  half.args_begin = edit.place_of(clean.range(Key::args).begin);
+  half.args_end = half.args_begin + edit.text(Key::args).size();
+  return half;
+}
+
+void EventWriter::keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,
+                               std::uint32_t track, EventEdit& edit, WriteState& state) const {
+  if (!plan_.files[file_].lacks_durations) return note_unplanned(event, state);
+  SliceHalf half = begin_half(event, clean, edit, state);
+  half.track = track;
+  state.halves.endless.push_back({start_ns, std::move(half)});
 }
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {

@@ -95,6 +95,10 @@ class EventWriter {
                     WriteState& state) const;
   void write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                   std::uint32_t track, EventEdit& edit, WriteState& state) const;
+  SliceHalf begin_half(const Event& event, const Event& clean, EventEdit& edit,
+                       WriteState& state) const;
+  void keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,
+                    std::uint32_t track, EventEdit& edit, WriteState& state) const;
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 const Place& place, WriteState& state) const;

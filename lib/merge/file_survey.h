@@ -84,6 +84,7 @@ struct FileSurvey {
                                                   // only when asked for
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
                                                   // X even when B and E are kept
+  bool lacks_durations = false;                   // some X says no dur
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them
   StartTimes starts;                              // of what will be written

@@ -213,7 +213,8 @@ bool FilterPlan::accepts(const Event& event, const TrackTarget& target, std::int
                          std::int64_t duration_ns, FilterMemory& memory) const {
   const Process& process = process_of(target, memory);
   if (!process.wanted || !process.contains(start_ns)) return false;
-  if (event.phase == 'X' && !is_long_enough(duration_ns)) return false;
+  // How long an X without dur is drawn turns out at the end of its file.
+  if (event.phase == 'X' && !is_long_enough(duration_ns) && !lacks_duration(event)) return false;
   return filter_->labels.empty() || label_of(event, memory).accepted;
 }
 

@@ -113,7 +113,8 @@ FilePlan plan_ids(const std::vector<FileSurvey>& surveys, std::size_t file,
           .frames = {0, merged},
           .keeps_order = merged,
           .orphan_ends = survey.orphan_ends,
-          .joined_halves = survey.joined_halves};
+          .joined_halves = survey.joined_halves,
+          .lacks_durations = survey.lacks_durations};
 }
 
 std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,

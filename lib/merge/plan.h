@@ -54,7 +54,8 @@ struct FilePlan {
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
-  ProblemCounts problems = {};  // top-level values that cannot be kept
+  bool lacks_durations = false;  // some X says no dur
+  ProblemCounts problems = {};   // top-level values that cannot be kept
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0

@@ -2,6 +2,7 @@
 
 #include "event/event_timing.h"
 #include "merge/counters.h"
+#include "merge/last_starts.h"
 #include "merge/output_time.h"
 #include "merge/track_cache.h"
 
@@ -26,6 +27,14 @@ bool is_accepted(std::uint32_t payload) {
 
 }  // namespace
 
+// An X without dur, whose end is known when its file has been read.
+struct SelectionVisitor::EndlessFlowSlice {
+  std::int64_t start_ns;
+  std::uint32_t track;  // TrackTarget::number
+  std::uint32_t row;
+  bool accepted;
+};
+
 struct SelectionVisitor::Chunk : ChunkResult {
   // Of this chunk.
   std::uint64_t kept = 0;
@@ -33,6 +42,8 @@ struct SelectionVisitor::Chunk : ChunkResult {
   std::unordered_set<std::uint32_t> rows;  // with events that stay
   std::vector<FlowSlice> slices;           // that flow events stand in
   LinkedEvents linked;
+  std::vector<EndlessFlowSlice> endless;
+  LastStarts last_starts;  // of a file with such slices
   BeginEndBatch begin_ends;
   std::vector<std::uint32_t> payloads;
   std::set<std::string> categories;
@@ -62,6 +73,8 @@ struct SelectionVisitor::Chunk : ChunkResult {
     kept = filtered = 0;
     rows.clear();
     slices.clear();
+    endless.clear();
+    last_starts.clear();
     linked.clear();
     begin_ends.clear();
     payloads.clear();
@@ -86,6 +99,8 @@ struct SelectionVisitor::CurrentFile {
 
   BeginEndPairer pairer;
   LinkedEvents linked;
+  std::vector<EndlessFlowSlice> endless;
+  LastStarts last_starts;
   std::int64_t last_ns = 0;  // the latest end of an event
 };
 
@@ -163,6 +178,7 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
     chunk.last_row = row_of(*target);
   }
   const std::uint32_t row = chunk.last_row;
+  if (plan_.files[file].lacks_durations) chunk.last_starts.note(target->number, start_ns);
   if (event.phase == 'E') {
     chunk.begin_ends.add(event, start_ns);
     chunk.payloads.push_back(kNoPayload);
@@ -176,6 +192,8 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
     chunk.linked.add(event, start_ns, row, accepted, filter_.excludes(event, chunk.memory));
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
     chunk.count(process_row(*target), accepted);
+  } else if (lacks_duration(event)) {
+    chunk.endless.push_back({start_ns, target->number, row, accepted});
   } else {
     chunk.count(row, accepted);
     if (event.phase != 'X') return;
@@ -193,6 +211,8 @@ void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
   if (categories_.size() < kMostCategories) categories_.merge(chunk.categories);
   current_->last_ns = std::max(current_->last_ns, chunk.last_ns);
   for (const FlowSlice& slice : chunk.slices) binders_[file].add(slice);
+  current_->endless.insert(current_->endless.end(), chunk.endless.begin(), chunk.endless.end());
+  current_->last_starts.add(chunk.last_starts);
   current_->linked.append(chunk.linked);
   if (!chunk.begin_ends.empty()) current_->pairer.take(chunk.begin_ends, chunk.payloads);
 }
@@ -200,6 +220,9 @@ void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
 void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
   if (!current_) return;
   current_->pairer.finish();
+  for (const EndlessFlowSlice& slice : current_->endless)
+    add_slice(file, slice.row, slice.accepted, slice.start_ns,
+              current_->last_starts.of(slice.track));
   binders_[file].finish();
   current_->linked.bind_flows(binders_[file]);
   current_->linked.settle();
@@ -229,13 +252,20 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
 
 // It lasts to the end of its file.
 void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
-  const std::uint32_t row = row_in(begin.payload);
   const std::int64_t end_ns = std::max(begin.start_ns, current_->last_ns);
-  const bool kept = is_accepted(begin.payload) && filter_.is_long_enough(end_ns - begin.start_ns);
-  const FlowSlice slice{begin.start_ns, end_ns, row, kept};
+  const bool kept =
+      add_slice(file, row_in(begin.payload), is_accepted(begin.payload), begin.start_ns, end_ns);
+  if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
+}
+
+// True when it is kept.
+bool SelectionVisitor::add_slice(std::size_t file, std::uint32_t row, bool accepted,
+                                 std::int64_t start_ns, std::int64_t end_ns) {
+  const bool kept = accepted && filter_.is_long_enough(end_ns - start_ns);
+  const FlowSlice slice{start_ns, end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
   count(file, row, kept, 1);
-  if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
+  return kept;
 }
 
 std::vector<OutputProcess> SelectionVisitor::kept_rows() const {

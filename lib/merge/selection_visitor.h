@@ -43,6 +43,7 @@ class SelectionVisitor : public FileVisitor {
   void end_file(std::size_t file, const FileEnd& end) override;
 
  private:
+  struct EndlessFlowSlice;
   struct Chunk;
   // What is gathered of the file that is being taken.
   struct CurrentFile;
@@ -53,6 +54,8 @@ class SelectionVisitor : public FileVisitor {
   void count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events);
   void add_pair(std::size_t file, const BeginEndPair& pair);
   void add_open(std::size_t file, const OpenBegin& begin);
+  bool add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
+                 std::int64_t end_ns);
   std::vector<OutputProcess> kept_rows() const;
 
   const MergePlan& plan_;

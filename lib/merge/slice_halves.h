@@ -5,6 +5,7 @@
 //   joiner.take(halves);                          // in file order
 #pragma once
 
+#include "merge/last_starts.h"
 #include "scan/begin_end.h"
 
 #include <cstddef>
@@ -29,20 +30,30 @@ struct SliceHalf {
   bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
 };
 
+// An X without dur: a begin that no end will close.
+struct EndlessSlice {
+  std::int64_t start_ns;  // by the time of the merge
+  SliceHalf half;
+};
+
 // One B or E event after the other; reuse it, it keeps its memory.
 struct SliceHalves {
   BeginEndBatch batch;
   std::vector<SliceHalf> halves;  // one for each record of the batch
+  std::vector<EndlessSlice> endless;
+  LastStarts last_starts;  // of a file with endless slices
 
   // `start_ns` is the time of the merge.
   void add(const Event& event, std::int64_t start_ns, SliceHalf half) {
     batch.add(event, start_ns);
     halves.push_back(std::move(half));
   }
-  bool empty() const { return halves.empty(); }
+  bool empty() const { return halves.empty() && endless.empty() && last_starts.empty(); }
   void clear() {
     batch.clear();
     halves.clear();
+    endless.clear();
+    last_starts.clear();
   }
 };
 

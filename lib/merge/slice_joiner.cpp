@@ -1,8 +1,11 @@
 #include "merge/slice_joiner.h"
 
 #include "base/json_string.h"
+#include "event/event_timing.h"
 #include "event/trace_time.h"
 #include "survey/json_member.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -74,12 +77,31 @@ void SliceJoiner::take(const SliceHalves& halves) {
   payloads_.clear();
   for (const SliceHalf& half : halves.halves) payloads_.push_back(keep(half));
   pairer_.take(halves.batch, payloads_);
+  endless_.insert(endless_.end(), halves.endless.begin(), halves.endless.end());
+  last_starts_.add(halves.last_starts);
   while (bytes_ > max_bytes_ && pairer_.waiting() > 0) pairer_.give_up_half();
 }
 
 void SliceJoiner::finish(std::int64_t last_ns) {
   last_ns_ = last_ns;
   pairer_.finish();
+  end_endless();
+}
+
+void SliceJoiner::end_endless() {
+  for (const EndlessSlice& slice : endless_) {
+    const std::uint32_t track = slice.half.track;
+    const std::int64_t duration_ns = last_starts_.of(track) - slice.start_ns;
+    if (duration_ns < least_ns_) continue;
+    out_.place({slice.start_ns, duration_ns, 0, 0, track, OrderClass::slice}, [&] {
+      std::string event = joined(slice.half, {}, duration_ns);
+      event.insert(event.size() - 1, fmt::format(", \"unclosed\": {}", kNoDuration));
+      out_.text += ",\n";
+      out_.text += event;
+    });
+  }
+  endless_.clear();
+  last_starts_.clear();
 }
 
 std::uint32_t SliceJoiner::keep(const SliceHalf& half) {

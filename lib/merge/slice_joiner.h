@@ -13,6 +13,7 @@
 
 #include "base/problems.h"
 #include "merge/event_block.h"
+#include "merge/last_starts.h"
 #include "merge/slice_halves.h"
 #include "scan/begin_end.h"
 
@@ -39,7 +40,8 @@ class SliceJoiner {
 
   void take(const SliceHalves& halves);
   // The file ends at `last_ns` on the clock of the merge: a B that is still open ends there, and is
-  // marked by a member "unclosed": true, since how long it took is not known.
+  // marked by a member "unclosed": true, since how long it took is not known. An X without dur ends
+  // where the last event of its thread begins, and is marked by kNoDuration.
   void finish(std::int64_t last_ns);
 
   // What has been joined so far, to be taken and cleared. An event that begins in the same
@@ -58,6 +60,7 @@ class SliceJoiner {
   std::uint32_t keep(const SliceHalf& half);
   void join(const BeginEndPair& pair);
   void close_open(const OpenBegin& begin);
+  void end_endless();
   bool is_dropped(std::uint32_t begin, std::int64_t duration_ns) const;
   void drop(std::uint32_t begin, std::uint32_t outer);
   void emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
@@ -75,6 +78,8 @@ class SliceJoiner {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;
+  std::vector<EndlessSlice> endless_;
+  LastStarts last_starts_;
   EventBlock out_;
   std::int64_t last_ns_ = 0;
   std::int64_t least_ns_;

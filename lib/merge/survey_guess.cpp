@@ -186,7 +186,8 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
-    if (a.times != b.times || a.orphan_ends != b.orphan_ends || a.joined_halves != b.joined_halves)
+    if (a.times != b.times || a.orphan_ends != b.orphan_ends ||
+        a.joined_halves != b.joined_halves || a.lacks_durations != b.lacks_durations)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.async_scope != b.async_scope || a.matches_names != b.matches_names ||

@@ -85,6 +85,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::uint64_t ends = 0;
   StartTimes starts;
   bool sub_microsecond = false;
+  bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
 
   TrackFacts& track(const Event& event);
@@ -242,6 +243,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     chunk.starts.add_end(timing.start_ns);
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
+  chunk.lacks_durations |= lacks_duration(event);
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
   constexpr std::uint32_t kIds =
@@ -283,6 +285,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.events += chunk.events;
   survey.ends += chunk.ends;
   survey.sub_microsecond |= chunk.sub_microsecond;
+  survey.lacks_durations |= chunk.lacks_durations;
   survey.starts.add(chunk.starts);
 }
 

@@ -93,8 +93,7 @@ std::uint32_t ChunkEvents::track_of(const Event& event) {
 }
 
 void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
-  // A merge has closed it at the end of its file: nobody knows how long it took.
-  if (event.has(Key::unclosed)) return;
+  if (is_unclosed_begin(event)) return;
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
   if (kind.place == EventPlace::nowhere ||

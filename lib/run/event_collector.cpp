@@ -102,9 +102,9 @@ EventCollector::~EventCollector() = default;
 
 void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event) {
   Chunk& chunk = static_cast<Chunk&>(result);
-  const EventTiming timing = time_event(event, chunk.problems);
-  if (event.phase == 'X' && event.has(Key::unclosed))
-    chunk.problems.add(Problem::begin_without_end, event.offset);
+  EventTiming timing = time_event(event, chunk.problems);
+  if (is_unclosed_begin(event)) chunk.problems.add(Problem::begin_without_end, event.offset);
+  timing.duration_ns = known_duration(event, timing, chunk.problems);
   chunk.events.add(event, timing);
 }
 

@@ -118,12 +118,11 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
   if (event.phase == 'M') {
     chunk.evidence.add(event);
     chunk.has_evidence = true;
-  } else if (event.phase == 'X' && event.has(Key::unclosed)) {
-    // A merge has closed it at the end of its file: nobody knows how long it took.
+  } else if (is_unclosed_begin(event)) {
     result.problems.add(Problem::begin_without_end, event.offset);
   } else if (event.phase == 'X') {
     if (timing.usable && is_in_window(file, timing.start_ns))
-      chunk.spans.add(event, file, timing.duration_ns);
+      chunk.spans.add(event, file, known_duration(event, timing, result.problems));
   } else if (timing.usable && (event.phase == 'B' || event.phase == 'E')) {
     chunk.begin_end.add(event, timing.start_ns);
   }

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-void replace_some(std::string& text, std::string_view from, std::string_view to, int every) {
-  int count = 0;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
-    if (++count % every == 0) text.replace(at, from.size(), to);
-}
-
 // Some of the arrows have steps, or end at the next slice.
 NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs) {
   NamedTexts files;
@@ -36,6 +30,7 @@ NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs)
     replace_some(text, R"("ph":"C")", R"("ph":"i")", 1);
     // No producer writes B on GPU rows, of which an E could not tell that it is there.
     if (!broken_pairs) replace_some(text, R"("kernel")", R"("host")", 1);
+    replace_some(text, R"("dur")", R"("duration")", 20);
     files.emplace_back(fmt::format("rank{}.json", rank), std::move(text));
   }
   return files;

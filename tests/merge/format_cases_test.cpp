@@ -167,10 +167,23 @@ TEST_CASE("format case 19: an event needs a time, metadata does not") {
   }
 }
 
-TEST_CASE("format case 20: an X without a duration, or with a negative one, takes no time") {
-  CHECK(written(R"({"ph":"X","ts":1,"pid":1,"tid":7})") ==
-        R"({"dur": 0, "ph":"X","ts":1,"pid":0,"tid":7})");
-  CHECK(problems(R"({"ph":"X","ts":1,"pid":1,"tid":7})") == Texts{at("missing_duration")});
+TEST_CASE(
+    "format case 20: an X without a duration ends where the last event of its thread begins") {
+  const MergedCase merged(
+      R"([{"ph":"X","ts":1,"pid":1,"tid":7,"name":"a"},)"
+      R"({"ph":"X","ts":2,"dur":null,"pid":1,"tid":7,"name":"b","args":{"n":1}},)"
+      R"({"ph":"i","ts":4.5,"pid":1,"tid":7,"name":"last"},)"
+      R"({"ph":"X","ts":8,"dur":9,"pid":1,"tid":8,"name":"other thread"}])");
+  CHECK(merged.events() ==
+        Texts{R"({"ph":"i","ts":3.5,"pid":0,"tid":7,"name":"last"})",
+              R"({"ph":"X","ts":7,"dur":9,"pid":0,"tid":8,"name":"other thread"})",
+              R"({"ph":"X","ts":0, "dur": 3.5,"pid":0,"tid":7,"name":"a", "unclosed": "no dur"})",
+              R"({"ph":"X","ts":1,"dur":2.5,"pid":0,"tid":7,"name":"b","args":{"n":1}, )"
+              R"("unclosed": "no dur"})"});
+  CHECK(merged.problems() == Texts{"missing_duration 2 at 1"});
+}
+
+TEST_CASE("format case 20: an X with a negative duration takes no time") {
   CHECK(written(R"({"ph":"X","ts":1,"dur":-5,"pid":1,"tid":7})") ==
         R"({"ph":"X","ts":1,"dur":0,"pid":0,"tid":7})");
   CHECK(problems(R"({"ph":"X","ts":1,"dur":-5,"pid":1,"tid":7})") ==

@@ -104,6 +104,18 @@ std::string id_text(const Json* value) {
   return is_whole_number ? value->text : canonical_text(*value);
 }
 
+using Row = std::pair<std::string, std::string>;
+
+Row row_of(const TraceEvent& event) {
+  return {id_text(event.json->find("pid")), id_text(event.json->find("tid"))};
+}
+
+// An X without dur lasts until the last event of its thread begins.
+bool is_endless(const TraceEvent& event) {
+  const Json* duration = event.json->find("dur");
+  return event.phase == 'X' && (duration == nullptr || duration->kind == Json::Kind::null);
+}
+
 struct Pairs {
   std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
   std::vector<const TraceEvent*> orphans;
@@ -304,13 +316,22 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     const Json document = parse_trace(input.text);
     const std::vector<TraceEvent> events = list_events(document);
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    std::map<Row, std::int64_t> last_starts;
+    for (const TraceEvent& event : events)
+      if (event.phase != 'M') {
+        const std::int64_t start_ns = common_start(input, event);
+        std::int64_t& last = last_starts.try_emplace(row_of(event), start_ns).first->second;
+        last = std::max(last, start_ns);
+      }
     const auto add = [&](const TraceEvent& event, char phase, std::int64_t duration,
                          const std::string& args) {
       merged.push_back({input.rank, common_start(input, event), phase, event.name.value_or(""),
                         read_string(*event.json, "cat").value_or(""), duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
-      if (event.phase != 'C')
+      if (is_endless(event))
+        add(event, 'X', last_starts[row_of(event)] - common_start(input, event), args_of(event));
+      else if (event.phase != 'C')
         add(event, phase_in_merge(event), common_duration(input, event), args_of(event));
       else if (const std::optional<std::string> args = counter_args(event))
         add(event, 'C', 0, *args);

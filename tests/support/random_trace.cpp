@@ -351,4 +351,10 @@ std::string random_trace(const RandomTraceOptions& options) {
   return "";
 }
 
+void replace_some(std::string& text, std::string_view from, std::string_view to, int every) {
+  int count = 0;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
+    if (++count % every == 0) text.replace(at, from.size(), to);
+}
+
 }  // namespace traceloom

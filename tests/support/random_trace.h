@@ -33,4 +33,7 @@ struct RandomTraceOptions {
 // that are strings, negative or beyond 32 bits, and thread 7 also written "7".
 std::string random_trace(const RandomTraceOptions& options);
 
+// Replaces each `every`th place of `from`.
+void replace_some(std::string& text, std::string_view from, std::string_view to, int every);
+
 }  // namespace traceloom
