@@ -95,11 +95,18 @@ void map_times(Rows& rows, const TimeMap& times) {
   }
 }
 
+template <typename Samples>
+void map_starts(Samples& samples, const TimeMap& times) {
+  for (auto& sample : samples) sample.start_ns = times.mapped_or_same(sample.start_ns);
+}
+
 void map_times(EventColumns& part, const TimeMap& times) {
   map_times(part.hosts, times);
   map_times(part.calls, times);
   map_times(part.devices, times);
   map_times(part.marks, times);
+  map_starts(part.memory, times);
+  map_starts(part.counters, times);
 }
 
 // Moves the parts of a file to the ranks that they are of. `rank_of_track` knows all tracks.
@@ -147,6 +154,8 @@ class RankSorter {
     spread(part.calls, &EventColumns::calls, by_rank);
     spread(part.devices, &EventColumns::devices, by_rank);
     spread(part.marks, &EventColumns::marks, by_rank);
+    spread(part.memory, &EventColumns::memory, by_rank);
+    spread(part.counters, &EventColumns::counters, by_rank);
     for (auto& [rank, columns] : by_rank) ranks_[rank].push_back(std::move(columns));
   }
 
@@ -169,6 +178,8 @@ void keep_rows(std::vector<EventColumns>& parts, const std::vector<TimeWindow>& 
     keep_rows(part.calls, windows);
     keep_rows(part.devices, windows);
     keep_rows(part.marks, windows);
+    keep_rows(part.memory, windows);
+    keep_rows(part.counters, windows);
   }
 }
 
@@ -223,7 +234,7 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going, request.details);
+  EventCollector collector(paths.size(), request.keep_going, request.details, request.samples);
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);
