@@ -22,6 +22,7 @@ std::string check_kernel_launch(const TruthRow& row);
 std::string check_kernel_table_size(const TruthRow& row);
 std::string check_operator(const TruthRow& row);
 std::string check_operator_table_size(const TruthRow& row);
+std::string check_operator_memory(const TruthRow& row);
 std::string check_collective(const TruthRow& row);
 std::string check_implicit_sync(const TruthRow& row);
 std::string check_straggler_summary(const TruthRow& row);

@@ -99,6 +99,7 @@ const std::map<std::string, TruthCheck>& truth_checks() {
       {"kernel_table_size", check_kernel_table_size},
       {"operator", check_operator},
       {"operator_table_size", check_operator_table_size},
+      {"operator_memory_bytes", check_operator_memory},
       {"collective", check_collective},
       {"nccl_implicit_sync", check_implicit_sync},
       {"straggler_summary", check_straggler_summary},

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
     add_comm(app, work);
     add_steps(app, work);
     add_stragglers(app, work);
+    add_memory(app, work);
+    add_host(app, work);
     add_summarize(app, work);
     add_info(app, work);
     add_check(app, work);
