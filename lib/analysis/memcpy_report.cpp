@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -28,8 +29,8 @@ struct RowSums {
   std::vector<double> gbps;
   std::int64_t total_ns = 0;
   std::optional<std::int64_t> bytes;  // of those that say it
-  std::int64_t measured_bytes = 0;    // of those whose bandwidth is known
-  std::int64_t measured_ns = 0;
+  double measured_bytes = 0;          // of those whose bandwidth is known
+  double measured_ns = 0;
   std::map<DeviceKey, Intervals> sets;
 };
 
@@ -39,11 +40,11 @@ void add(RowSums& sums, const Transfer& transfer) {
   sums.total_ns += ns;
   sums.sets[{transfer.rank, transfer.device}].push_back(transfer.time);
   if (transfer.bytes) sums.bytes = sums.bytes.value_or(0) + *transfer.bytes;
-  const std::optional<double> gbps = transfer.gbps();
-  if (!gbps) return;
-  sums.gbps.push_back(*gbps);
-  sums.measured_bytes += *transfer.bytes;
-  sums.measured_ns += ns;
+  if (!transfer.gbps) return;
+  sums.gbps.push_back(*transfer.gbps);
+  if (!transfer.bytes || *transfer.gbps <= 0) return;
+  sums.measured_bytes += static_cast<double>(*transfer.bytes);
+  sums.measured_ns += static_cast<double>(*transfer.bytes) / *transfer.gbps;
 }
 
 // When each device computes or communicates.
@@ -98,10 +99,10 @@ std::vector<Cell> cells_of(const RowKey& key, const RowSums& sums, std::int64_t 
   cells.emplace_back(mean(sums.times));
   cells.emplace_back(percentile(sums.times, 50));
   cells.emplace_back(percentile(sums.times, 100));
-  const double all = sums.measured_ns > 0 ? static_cast<double>(sums.measured_bytes) /
-                                                static_cast<double>(sums.measured_ns)
-                                          : 0;
-  cells.push_back(if_known(all));
+  if (sums.measured_ns > 0)
+    cells.emplace_back(sums.measured_bytes / sums.measured_ns);
+  else
+    cells.emplace_back();
   const auto least = std::min_element(sums.gbps.begin(), sums.gbps.end());
   cells.push_back(if_known(least == sums.gbps.end() ? 0 : *least));
   for (const std::size_t percent : {50, 90, 100})
@@ -110,6 +111,18 @@ std::vector<Cell> cells_of(const RowKey& key, const RowSums& sums, std::int64_t 
   cells.emplace_back(std::string(kind));
   cells.push_back(memory.empty() ? Cell{} : Cell{std::string(memory)});
   return cells;
+}
+
+void add_details(Transfer& transfer, std::string_view details) {
+  transfer.bytes = find_integer(details, "bytes");
+  if (transfer.bytes && *transfer.bytes < 0) transfer.bytes = std::nullopt;
+  transfer.gbps = find_number(details, "memory bandwidth (GB/s)");
+  // "inf" and "nan" are numbers to from_chars.
+  if (transfer.gbps && !(std::isfinite(*transfer.gbps) && *transfer.gbps >= 0))
+    transfer.gbps = std::nullopt;
+  const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;
+  if (!transfer.gbps && transfer.bytes && ns > 0)
+    transfer.gbps = static_cast<double>(*transfer.bytes) / static_cast<double>(ns);
 }
 
 void add_notes(Report& report, const Run& run, const std::vector<Transfer>& transfers) {
@@ -129,11 +142,6 @@ void add_notes(Report& report, const Run& run, const std::vector<Transfer>& tran
 
 }  // namespace
 
-std::optional<double> Transfer::gbps() const {
-  if (!bytes || time.to_ns <= time.from_ns) return std::nullopt;
-  return static_cast<double>(*bytes) / static_cast<double>(time.to_ns - time.from_ns);
-}
-
 std::vector<Transfer> find_transfers(const Run& run) {
   std::vector<Transfer> transfers;
   for (const RankEvents& rank : run.ranks)
@@ -141,10 +149,8 @@ std::vector<Transfer> find_transfers(const Run& run) {
       const Role role = run.labels.kind(span.label).role;
       if (role != Role::memcpy && role != Role::memset) return;
       const auto [kind, memory] = split_name(run.labels.name(span.label));
-      Transfer transfer{kind, memory, rank.rank, span.device, span.interval(), std::nullopt};
-      if (span.detail != kNoDetail)
-        transfer.bytes = find_integer(run.details[span.detail], "bytes");
-      if (transfer.bytes && *transfer.bytes < 0) transfer.bytes = std::nullopt;
+      Transfer transfer{kind, memory, rank.rank, span.device, span.interval(), {}, {}};
+      if (span.detail != kNoDetail) add_details(transfer, run.details[span.detail]);
       transfers.push_back(transfer);
     });
   return transfers;

@@ -18,9 +18,9 @@ struct Transfer {
   std::int32_t device = 0;
   Interval time;
   std::optional<std::int64_t> bytes;  // as the event says
-
-  // Of 1e9 bytes a second; none when the bytes are not known, or it took no time.
-  std::optional<double> gbps() const;
+  // Of 1e9 bytes a second: as the event says, which knows its duration to the nanosecond where the
+  // trace has whole microseconds; else bytes by duration. None when nothing tells it.
+  std::optional<double> gbps;
 };
 
 // By rank. The run must have been read with details, and outlive them.
@@ -34,9 +34,9 @@ struct MemcpyOptions {
 
 // JSON: "rows": [{"rank","device","total_ns","count","bytes","mean_ns","p50_ns","max_ns","gbps",
 // "gbps_min","gbps_p50","gbps_p90","gbps_max","exposed_ns","kind","memory"}], sorted by total;
-// columns of what rows are not told apart by are left out. gbps is bytes by time of all, the others
-// are of the transfers one by one; exposed_ns is the time while nothing computes or communicates on
-// their device.
+// columns of what rows are not told apart by are left out. gbps is of all that tell it (bytes by
+// time), the others are of the transfers one by one; exposed_ns is the time while nothing computes
+// or communicates on their device.
 Report memcpy_report(const Run& run, const MemcpyOptions& options);
 
 }  // namespace traceloom

@@ -38,8 +38,10 @@ void add_memcpy(CLI::App& app, Work& work) {
       {.name = "memcpy",
        .help =
            "What devices copy and fill (memset), by kind and memory: time, bytes, and GB/s (1e9 "
-           "bytes a second) of all (bytes by time) and of the transfers one by one; those that say "
-           "no bytes or took no time have no bandwidth. Exposed is the time in which nothing "
+           "bytes a second) of all (bytes by time) and of the transfers one by one. A bandwidth is "
+           "what "
+           "the event says, else its bytes by its duration, else none. Exposed is the time in "
+           "which nothing "
            "computes or communicates on the same device",
        .details = true},
       [options](const Run& run) { return Answer{memcpy_report(run, *options)}; });
