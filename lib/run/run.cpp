@@ -131,7 +131,7 @@ class RankSorter {
 
   std::vector<RankEvents> finish() {
     std::vector<RankEvents> ranks;
-    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}});
+    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}, {}});
     return ranks;
   }
 
@@ -172,15 +172,33 @@ void keep_rows(Rows& rows, const std::vector<TimeWindow>& windows) {
   });
 }
 
-void keep_rows(std::vector<EventColumns>& parts, const std::vector<TimeWindow>& windows) {
-  for (EventColumns& part : parts) {
+void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
+  for (EventColumns& part : rank.parts) {
+    std::vector<CallSpan> calls = part.calls;
     keep_rows(part.hosts, windows);
     keep_rows(part.calls, windows);
     keep_rows(part.devices, windows);
     keep_rows(part.marks, windows);
     keep_rows(part.memory, windows);
     keep_rows(part.counters, windows);
+    std::erase_if(calls, [&](const CallSpan& call) {
+      return call.correlation == kNoId ||
+             std::any_of(windows.begin(), windows.end(),
+                         [&](const TimeWindow& window) { return window.contains(call.start_ns); });
+    });
+    rank.calls_outside.insert(rank.calls_outside.end(), calls.begin(), calls.end());
   }
+}
+
+// Without them the first work of a selection would have been launched by nobody.
+void keep_launching_calls(RankEvents& rank) {
+  if (rank.calls_outside.empty()) return;
+  std::vector<std::int64_t> launched;
+  rank.for_each_device([&](const DeviceSpan& span) { launched.push_back(span.correlation); });
+  std::sort(launched.begin(), launched.end());
+  std::erase_if(rank.calls_outside, [&](const CallSpan& call) {
+    return !std::binary_search(launched.begin(), launched.end(), call.correlation);
+  });
 }
 
 // A device that the event does not name is the one whose row it is in.
@@ -200,14 +218,15 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
     TimeWindow window;
     window.from_ns = request.time->from_ns.value_or(window.from_ns);
     window.to_ns = request.time->to_ns.value_or(window.to_ns);
-    keep_rows(rank.parts, {window});
+    keep_rows(rank, {window});
   }
   rank.steps = find_steps(rank.parts);
-  if (!request.steps) return;
+  if (!request.steps) return keep_launching_calls(rank);
   std::vector<StepStart> starts;
   for (const Step& step : rank.steps.list) starts.push_back({step.time.from_ns, step.number});
   std::vector<TimeWindow> windows = request.steps->windows_of(std::move(starts));
-  keep_rows(rank.parts, windows);
+  keep_rows(rank, windows);
+  keep_launching_calls(rank);
   std::erase_if(rank.steps.list,
                 [&](const Step& step) { return !request.steps->contains(step.number); });
 }

@@ -14,6 +14,13 @@ std::string check_gpu_metrics_text(const TruthRow& row);
 std::string check_tracelens_timeline(const TruthRow& row);
 std::string check_hta_breakdown(const TruthRow& row);
 std::string check_hta_overlap(const TruthRow& row);
+std::string check_hta_idle(const TruthRow& row);
+std::string check_hta_queue(const TruthRow& row);
+// The same, when launches and begins of one microsecond may be in any order.
+std::string check_hta_queue_with_ties(const TruthRow& row);
+std::string check_hta_bandwidth(const TruthRow& row);
+std::string check_hta_launches(const TruthRow& row);
+std::string check_hta_kernel_types(const TruthRow& row);
 std::string check_comm_overlap(const TruthRow& row);
 std::string check_composer_share(const TruthRow& row);
 std::string check_recommendations(const TruthRow& row);

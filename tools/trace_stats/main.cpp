@@ -15,6 +15,9 @@ int main(int argc, char** argv) {
     add_bottleneck(app, work);
     add_dataloader(app, work);
     add_gpu(app, work);
+    add_idle(app, work);
+    add_launch(app, work);
+    add_memcpy(app, work);
     add_kernels(app, work);
     add_ops(app, work);
     add_comm(app, work);
