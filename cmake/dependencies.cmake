@@ -6,6 +6,7 @@ find_package(fmt 9 REQUIRED)
 find_package(simdjson 3 REQUIRED)
 find_package(TBB 2021 REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(yaml-cpp 0.7 REQUIRED)
 
 # xxHash ships a header and a pkg-config file, no CMake package.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)

@@ -1,5 +1,6 @@
 #include "analysis/gpu_report.h"
 
+#include "analysis/kernel_types.h"
 #include "analysis/steps_report.h"
 #include "run/details.h"
 
@@ -179,6 +180,7 @@ Report gpu_report(const Run& run) {
   if (table.rows().empty())
     report.notes.emplace_back("no device activity in these traces: nothing to tell of devices");
   report.tables.push_back({"rows", "", std::move(table)});
+  report.tables.push_back({"types", "By type of work", kernel_types_table(run)});
   return report;
 }
 

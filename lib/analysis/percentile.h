@@ -11,7 +11,8 @@
 namespace traceloom {
 
 // The least value that `percent` (1 to 100) of the values lie below or at; 0 when there are none.
-inline std::int64_t percentile(std::vector<std::int64_t> values, std::size_t percent) {
+template <typename Number>
+Number percentile(std::vector<Number> values, std::size_t percent) {
   if (values.empty()) return 0;
   const std::size_t place = (values.size() * percent + 99) / 100 - 1;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),

@@ -44,8 +44,8 @@ std::string escape(const std::string& text) {
 std::vector<std::string> column_texts(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
   std::vector<std::string> texts{escape(one_line(column.title))};
-  for (const std::vector<Cell>& row : table.rows()) {
-    std::string text = cell_for_people(row[index], column.kind, table.unit());
+  for (std::size_t row = 0; row < table.rows().size(); ++row) {
+    std::string text = cell_for_people(table, row, index);
     texts.push_back(column.kind == ColumnKind::text ? escape(text) : std::move(text));
   }
   std::size_t width = kMinWidth;

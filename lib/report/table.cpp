@@ -20,9 +20,11 @@ bool fits(const Cell& cell, ColumnKind kind) {
       return std::holds_alternative<std::string>(cell);
     case ColumnKind::count:
     case ColumnKind::duration:
+    case ColumnKind::bytes:
       return std::holds_alternative<std::int64_t>(cell);
     case ColumnKind::share:
     case ColumnKind::number:
+    case ColumnKind::quantity:
       return std::holds_alternative<double>(cell);
   }
   return false;

@@ -25,7 +25,13 @@ enum class ColumnKind : std::uint8_t {
   duration,  // int64 nanoseconds; "1.234 ms" for people, ns elsewhere
   share,     // double 0..1; "12.3 %" for people, 0.123 elsewhere
   number,    // double; "12.345" for people, the shortest text elsewhere
+  bytes,     // int64; "1.5 GiB" for people, bytes elsewhere
+  quantity,  // double in the unit that the row names in its column "unit" (kQuantityUnitNames)
 };
+
+enum class QuantityUnit : std::uint8_t { none, share, bytes, per_second, bytes_per_second };
+// In the order of the enum.
+inline constexpr std::string_view kQuantityUnitNames[] = {"", "share", "bytes", "1/s", "bytes/s"};
 
 struct Column {
   std::string key;    // CSV header and JSON key, with its unit: "total_ns"
@@ -35,6 +41,11 @@ struct Column {
 
 // std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
+
+// For the column "unit".
+inline Cell unit_cell(QuantityUnit unit) {
+  return std::string(kQuantityUnitNames[static_cast<std::size_t>(unit)]);
+}
 
 class Table {
  public:

@@ -35,8 +35,8 @@ void align_units(std::vector<std::string>& cells) {
 TextColumn make_column(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
   TextColumn made{one_line(column.title), {}, column.kind, 0};
-  for (const std::vector<Cell>& row : table.rows())
-    made.cells.push_back(cell_for_people(row[index], column.kind, table.unit()));
+  for (std::size_t row = 0; row < table.rows().size(); ++row)
+    made.cells.push_back(cell_for_people(table, row, index));
   if (column.kind == ColumnKind::duration) align_units(made.cells);
   made.width = text_width(made.title);
   for (const std::string& cell : made.cells) made.width = std::max(made.width, text_width(cell));

@@ -1,11 +1,13 @@
 #include "run/chunk_events.h"
 
+#include "base/json_string.h"
 #include "event/event_label.h"
 #include "run/args_walk.h"
 #include "run/details.h"
 #include "select/label_filter.h"
 
 #include <limits>
+#include <optional>
 
 namespace traceloom {
 namespace {
@@ -63,6 +65,10 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
     add_begin_end(event, timing.start_ns);
+  else if (wants_samples_ && event.phase == 'C')
+    add_counter(event, timing.start_ns);
+  else if (wants_samples_ && (event.phase == 'i' || event.phase == 'I'))
+    add_memory(event, timing.start_ns);
 }
 
 std::uint32_t ChunkEvents::label_of(const Event& event) {
@@ -178,6 +184,29 @@ void ChunkEvents::add_begin_end(const Event& event, std::int64_t start_ns) {
   payloads_.push_back(payload);
 }
 
+void ChunkEvents::add_memory(const Event& event, std::int64_t start_ns) {
+  if (unquoted(event.text(Key::name)) != kMemoryEvent) return;
+  std::optional<MemorySample> sample = read_memory_sample(event.text(Key::args));
+  if (!sample) return;
+  sample->start_ns = start_ns;
+  sample->track = track_of(event);
+  columns_.memory.push_back(*sample);
+}
+
+void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
+  CounterSample sample{start_ns, label_of(event), track_of(event), 0, 0};
+  for (ArgsWalk args(event.text(Key::args)); args.next();) {
+    const std::optional<double> value = read_counter_value(args.value());
+    if (!value) continue;
+    // Counters of one name and several ids are several counters.
+    scratch_ = event.has(Key::id) ? "[" + canonical_id(event.text(Key::id)) + "] " : std::string();
+    scratch_ += decode_json_string(args.key());
+    sample.key = detail_texts_.intern(scratch_);
+    sample.value = *value;
+    columns_.counters.push_back(sample);
+  }
+}
+
 void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
   std::vector<std::uint32_t> label_numbers;
   for (Label& label : labels_) {
@@ -197,6 +226,14 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
     if (columns.devices[i].detail != kNoDetail)
       columns.devices[i].detail = details_in_run_[columns.devices[i].detail];
   append_renumbered(columns.marks, columns_.marks, label_numbers, track_numbers);
+  for (MemorySample sample : columns_.memory) {
+    sample.track = track_numbers[sample.track];
+    columns.memory.push_back(sample);
+  }
+  const std::size_t known_counters = columns.counters.size();
+  append_renumbered(columns.counters, columns_.counters, label_numbers, track_numbers);
+  for (std::size_t i = known_counters; i < columns.counters.size(); ++i)
+    columns.counters[i].key = details_in_run_[columns.counters[i].key];
 }
 
 void ChunkEvents::reset() {

@@ -48,6 +48,8 @@ class ChunkEvents {
 
   // Whether device work is kept with what it says of itself; false at first.
   void want_details(bool want) { wants_details_ = want; }
+  // Whether "[memory]" instants and counters are kept; false at first.
+  void want_samples(bool want) { wants_samples_ = want; }
 
   // Appends the spans of X events to `columns`, with the texts of the run.
   void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
@@ -80,6 +82,8 @@ class ChunkEvents {
   void add_call(const Event& event, const HostSpan& span);
   void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
   void add_begin_end(const Event& event, std::int64_t start_ns);
+  void add_memory(const Event& event, std::int64_t start_ns);
+  void add_counter(const Event& event, std::int64_t start_ns);
 
   EventColumns columns_;
   BeginEndBatch begin_end_;
@@ -93,6 +97,7 @@ class ChunkEvents {
   StringTable label_texts_;
   std::vector<Label> labels_;
   bool wants_details_ = false;
+  bool wants_samples_ = false;
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
   StringTable track_texts_;

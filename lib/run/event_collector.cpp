@@ -89,12 +89,13 @@ class EventCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-EventCollector::EventCollector(std::size_t files, bool keep_going, bool details)
-    : keep_going_(keep_going), wants_details_(details), files_(files) {}
+EventCollector::EventCollector(std::size_t files, bool keep_going, bool details, bool samples)
+    : keep_going_(keep_going), wants_details_(details), wants_samples_(samples), files_(files) {}
 
 std::unique_ptr<ChunkResult> EventCollector::make_result() {
   std::unique_ptr<ChunkResult> chunk = pool_.take();
   static_cast<Chunk&>(*chunk).events.want_details(wants_details_);
+  static_cast<Chunk&>(*chunk).events.want_samples(wants_samples_);
   return chunk;
 }
 

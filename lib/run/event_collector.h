@@ -35,7 +35,7 @@ struct CollectedEvents {
 class EventCollector : public FileVisitor {
  public:
   // With `keep_going` an Error of a file is kept in CollectedEvents, and its events are forgotten.
-  EventCollector(std::size_t files, bool keep_going, bool details = false);
+  EventCollector(std::size_t files, bool keep_going, bool details = false, bool samples = false);
   ~EventCollector() override;
 
   // When scan_files() is done.
@@ -64,6 +64,7 @@ class EventCollector : public FileVisitor {
 
   bool keep_going_;
   bool wants_details_;
+  bool wants_samples_;
   std::vector<CollectedEvents> files_;
   Labels labels_;
   Tracks tracks_;

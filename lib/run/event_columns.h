@@ -6,6 +6,7 @@
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
+#include "run/samples.h"
 
 #include <array>
 #include <cstdint>
@@ -62,13 +63,20 @@ struct EventColumns {
   std::vector<CallSpan> calls;
   std::vector<DeviceSpan> devices;
   std::vector<MarkedSpan> marks;
+  std::vector<MemorySample> memory;  // this and counters: when samples were asked for
+  std::vector<CounterSample> counters;
 
-  bool empty() const { return hosts.empty() && calls.empty() && devices.empty() && marks.empty(); }
+  bool empty() const {
+    return hosts.empty() && calls.empty() && devices.empty() && marks.empty() && memory.empty() &&
+           counters.empty();
+  }
   void clear() {
     hosts.clear();
     calls.clear();
     devices.clear();
     marks.clear();
+    memory.clear();
+    counters.clear();
   }
 };
 

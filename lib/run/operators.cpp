@@ -72,7 +72,8 @@ void Operators::nest(const Run& run, const RankEvents& rank) {
     const auto node = static_cast<std::uint32_t>(nodes_.size());
     open.push_back(node);
     if (piece.external != kNoId) externals_.emplace_back(piece.external, node);
-    nodes_.push_back({span.label, span.start_ns, span.end_ns, around, 0, length_ns, 0, 0, false});
+    nodes_.push_back(
+        {span.label, span.start_ns, span.end_ns, around, 0, length_ns, 0, 0, false, span.track});
   }
   std::sort(externals_.begin(), externals_.end());
 }

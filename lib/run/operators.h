@@ -29,6 +29,7 @@ struct OperatorNode {
   std::int64_t device_self_ns = 0;
   std::int64_t device_total_ns = 0;
   bool is_repeat = false;  // the only child of one of its own name: the same operator once more
+  std::uint32_t track = 0;
 };
 inline constexpr std::uint32_t kNoOperator = std::numeric_limits<std::uint32_t>::max();
 

@@ -95,11 +95,18 @@ void map_times(Rows& rows, const TimeMap& times) {
   }
 }
 
+template <typename Samples>
+void map_starts(Samples& samples, const TimeMap& times) {
+  for (auto& sample : samples) sample.start_ns = times.mapped_or_same(sample.start_ns);
+}
+
 void map_times(EventColumns& part, const TimeMap& times) {
   map_times(part.hosts, times);
   map_times(part.calls, times);
   map_times(part.devices, times);
   map_times(part.marks, times);
+  map_starts(part.memory, times);
+  map_starts(part.counters, times);
 }
 
 // Moves the parts of a file to the ranks that they are of. `rank_of_track` knows all tracks.
@@ -124,7 +131,7 @@ class RankSorter {
 
   std::vector<RankEvents> finish() {
     std::vector<RankEvents> ranks;
-    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}});
+    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}, {}});
     return ranks;
   }
 
@@ -147,6 +154,8 @@ class RankSorter {
     spread(part.calls, &EventColumns::calls, by_rank);
     spread(part.devices, &EventColumns::devices, by_rank);
     spread(part.marks, &EventColumns::marks, by_rank);
+    spread(part.memory, &EventColumns::memory, by_rank);
+    spread(part.counters, &EventColumns::counters, by_rank);
     for (auto& [rank, columns] : by_rank) ranks_[rank].push_back(std::move(columns));
   }
 
@@ -163,13 +172,33 @@ void keep_rows(Rows& rows, const std::vector<TimeWindow>& windows) {
   });
 }
 
-void keep_rows(std::vector<EventColumns>& parts, const std::vector<TimeWindow>& windows) {
-  for (EventColumns& part : parts) {
+void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
+  for (EventColumns& part : rank.parts) {
+    std::vector<CallSpan> calls = part.calls;
     keep_rows(part.hosts, windows);
     keep_rows(part.calls, windows);
     keep_rows(part.devices, windows);
     keep_rows(part.marks, windows);
+    keep_rows(part.memory, windows);
+    keep_rows(part.counters, windows);
+    std::erase_if(calls, [&](const CallSpan& call) {
+      return call.correlation == kNoId ||
+             std::any_of(windows.begin(), windows.end(),
+                         [&](const TimeWindow& window) { return window.contains(call.start_ns); });
+    });
+    rank.calls_outside.insert(rank.calls_outside.end(), calls.begin(), calls.end());
   }
+}
+
+// Without them the first work of a selection would have been launched by nobody.
+void keep_launching_calls(RankEvents& rank) {
+  if (rank.calls_outside.empty()) return;
+  std::vector<std::int64_t> launched;
+  rank.for_each_device([&](const DeviceSpan& span) { launched.push_back(span.correlation); });
+  std::sort(launched.begin(), launched.end());
+  std::erase_if(rank.calls_outside, [&](const CallSpan& call) {
+    return !std::binary_search(launched.begin(), launched.end(), call.correlation);
+  });
 }
 
 // A device that the event does not name is the one whose row it is in.
@@ -189,14 +218,15 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
     TimeWindow window;
     window.from_ns = request.time->from_ns.value_or(window.from_ns);
     window.to_ns = request.time->to_ns.value_or(window.to_ns);
-    keep_rows(rank.parts, {window});
+    keep_rows(rank, {window});
   }
   rank.steps = find_steps(rank.parts);
-  if (!request.steps) return;
+  if (!request.steps) return keep_launching_calls(rank);
   std::vector<StepStart> starts;
   for (const Step& step : rank.steps.list) starts.push_back({step.time.from_ns, step.number});
   std::vector<TimeWindow> windows = request.steps->windows_of(std::move(starts));
-  keep_rows(rank.parts, windows);
+  keep_rows(rank, windows);
+  keep_launching_calls(rank);
   std::erase_if(rank.steps.list,
                 [&](const Step& step) { return !request.steps->contains(step.number); });
 }
@@ -223,7 +253,7 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going, request.details);
+  EventCollector collector(paths.size(), request.keep_going, request.details, request.samples);
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);

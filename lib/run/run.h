@@ -34,6 +34,7 @@ struct RunRequest {
   std::optional<TimeSelection> time = {};   // events that start in it
   std::optional<StepSelection> steps = {};  // these steps, and events that start in them
   bool details = false;                     // also what device work says of itself (run/details.h)
+  bool samples = false;                     // also counters and "[memory]" instants (run/samples.h)
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
   unsigned threads = 0;     // 0: as many as there are cores
   std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
@@ -61,6 +62,8 @@ struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
+  // Calls that were not selected, but launched device work that was: of no use but for Launches.
+  std::vector<CallSpan> calls_outside = {};
 
   template <typename Use>
   void for_each_host(Use use) const {
@@ -82,6 +85,16 @@ struct RankEvents {
     for (const EventColumns& part : parts)
       for (const MarkedSpan& span : part.marks) use(span);
   }
+  template <typename Use>
+  void for_each_memory(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const MemorySample& sample : part.memory) use(sample);
+  }
+  template <typename Use>
+  void for_each_counter(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const CounterSample& sample : part.counters) use(sample);
+  }
   bool has_devices() const;
 };
 
@@ -90,7 +103,7 @@ struct Run {
   std::vector<RankEvents> ranks;  // ascending; those that were asked for
   Labels labels;
   Tracks tracks;
-  StringTable details;  // texts for find_detail()
+  StringTable details;  // texts for find_detail(); keys of counters
   // Whether times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
   unsigned threads = 0;  // as asked for

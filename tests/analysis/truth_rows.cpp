@@ -1,5 +1,6 @@
 #include "truth_rows.h"
 
+#include "hta_loading.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,12 @@ struct Difference {
 };
 
 constexpr char kRounding[] = "HTA rounds times with parts of a microsecond, which shortens kernels";
+constexpr char kNegative[] =
+    "HTA rounds times, so that work of less than a microsecond lasts less than nothing";
+constexpr char kTies[] =
+    "of a launch and a begin in one microsecond HTA takes the one that its sort happens to give";
+constexpr char kHostWork[] =
+    "HTA takes an operator of the host that names a stream for device work";
 constexpr char kSync[] = "HTA counts waits of the host (cuda_sync) as device work";
 constexpr char kLastStep[] = "HTA leaves out the last step unless it is told not to";
 constexpr char kFails[] = "HTA fails on parts of microseconds";
@@ -39,10 +46,39 @@ const std::vector<Difference>& differences() {
       {"hta_temporal_breakdown", "nccl_parser", kAll, kRounding},
       {"hta_temporal_breakdown", "amd_trace", "HTA", kRounding},
       {"hta_temporal_breakdown", "bert-small", "HTA", kRounding},
-      {"hta_temporal_breakdown", "triton_example", "HTA",
-       "HTA takes an operator of the host that names a stream for device work"},
+      {"hta_temporal_breakdown", "triton_example", "HTA", kHostWork},
       {"hta_temporal_breakdown", "critical_path-", "HTA", kSync},
       {"hta_temporal_breakdown", "Qwen1.5", "HTA", kFails},
+      {"hta_kernel_type_breakdown", "nccl_parser", kLast, kLastStep},
+      {"hta_kernel_type_breakdown", "nccl_parser", kAll, kRounding},
+      {"hta_kernel_type_breakdown", "sampled_rank", kLast, kLastStep},
+      {"hta_kernel_type_breakdown", "resnet50", kLast, kLastStep},
+      {"hta_kernel_type_breakdown", "amd_trace", "HTA", kRounding},
+      {"hta_kernel_type_breakdown", "Qwen1.5", "HTA", kRounding},
+      {"hta_kernel_type_breakdown", "bert-small", "HTA", kRounding},
+      {"hta_kernel_type_breakdown", "triton_example", "HTA", kHostWork},
+      {"hta_idle_time_breakdown", "nccl_parser", kLast, kLastStep},
+      {"hta_idle_time_breakdown", "nccl_parser", kAll, kRounding},
+      {"hta_idle_time_breakdown", "sampled_rank", kLast, kLastStep},
+      {"hta_idle_time_breakdown", "resnet50", kLast, kLastStep},
+      {"hta_idle_time_breakdown", "amd_trace", "HTA", kRounding},
+      {"hta_idle_time_breakdown", "Qwen1.5", "HTA", kNegative},
+      {"hta_idle_time_breakdown", "bert-small", "HTA", kRounding},
+      {"hta_queue_length_summary", "nccl_parser", "HTA", kTies},
+      {"hta_queue_length_summary", "sampled_rank", kLast, kLastStep},
+      {"hta_queue_length_summary", "resnet50", "HTA", kTies},
+      {"hta_queue_length_summary", "simple_add", "HTA", kTies},
+      {"hta_queue_length_summary", "Qwen1.5", "HTA", kTies},
+      {"hta_memory_bw_summary_gbps", "nccl_parser", kLast, kLastStep},
+      {"hta_memory_bw_summary_gbps", "sampled_rank", kLast, kLastStep},
+      {"hta_memory_bw_summary_gbps", "resnet50", kLast, kLastStep},
+      {"hta_memory_bw_summary_gbps", "Qwen1.5", "HTA", kNegative},
+      {"hta_launch_stats", "nccl_parser", kLast, kLastStep},
+      {"hta_launch_stats", "nccl_parser", kAll, kRounding},
+      {"hta_launch_stats", "sampled_rank", kLast, kLastStep},
+      {"hta_launch_stats", "resnet50", kLast, kLastStep},
+      {"hta_launch_stats", "Qwen1.5", "HTA", kNegative},
+      {"hta_launch_stats", "bert-small", "HTA", kRounding},
       {"hta_comm_comp_overlap_pct", "nccl_parser", kLast, kLastStep},
       {"hta_comm_comp_overlap_pct", "sampled_rank", kLast, kLastStep},
       {"hta_comm_comp_overlap_pct", "nccl_parser", kAll, kRounding},
@@ -61,6 +97,13 @@ std::string deliberate_difference(const TruthRow& row) {
         (row.source + " " + row.note).find(difference.where) != std::string::npos)
       return difference.reason;
   return "";
+}
+
+std::string unexplained_difference(const TruthRow& row) {
+  const std::string reason = deliberate_difference(row);
+  if (reason == kTies) return check_hta_queue_with_ties(as_hta_loads(row));
+  if (reason != kRounding && reason != kLastStep) return "";
+  return truth_checks().at(row.metric)(as_hta_loads(row));
 }
 
 double number_of(const oracle::Json& object, const std::string& key, double otherwise) {
@@ -91,6 +134,11 @@ const std::map<std::string, TruthCheck>& truth_checks() {
       {"hta_temporal_breakdown", check_hta_breakdown},
       {"hta_comm_comp_overlap", check_hta_overlap},
       {"hta_comm_comp_overlap_pct", check_hta_overlap},
+      {"hta_idle_time_breakdown", check_hta_idle},
+      {"hta_queue_length_summary", check_hta_queue},
+      {"hta_memory_bw_summary_gbps", check_hta_bandwidth},
+      {"hta_launch_stats", check_hta_launches},
+      {"hta_kernel_type_breakdown", check_hta_kernel_types},
       {"comm_comp_overlap_us", check_comm_overlap},
       {"composer_dataloader_share_pct", check_composer_share},
       {"recommendation_kinds", check_recommendations},
@@ -99,6 +147,7 @@ const std::map<std::string, TruthCheck>& truth_checks() {
       {"kernel_table_size", check_kernel_table_size},
       {"operator", check_operator},
       {"operator_table_size", check_operator_table_size},
+      {"operator_memory_bytes", check_operator_memory},
       {"collective", check_collective},
       {"nccl_implicit_sync", check_implicit_sync},
       {"straggler_summary", check_straggler_summary},

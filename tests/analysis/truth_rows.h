@@ -28,6 +28,10 @@ const std::map<std::string, TruthCheck>& truth_checks();
 // Why a row differs on purpose; empty when it does not.
 std::string deliberate_difference(const TruthRow& row);
 
+// What is left of a difference when the same is done to the trace as the other tool does on
+// loading it; empty when nothing is, and for rows whose reason is another.
+std::string unexplained_difference(const TruthRow& row);
+
 double number_of(const oracle::Json& object, const std::string& key, double otherwise = 0);
 std::string text_of_key(const oracle::Json& object, const std::string& key);
 // "key: 3 and not 4; " unless they are as near as the row allows, relatively or absolutely.

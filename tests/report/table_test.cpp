@@ -46,3 +46,28 @@ TEST_CASE("table: render_table gives the form that was asked for") {
   CHECK(render_table(table, TableFormat::json, {}) == "[\n  {\"n\":1}\n]\n");
   CHECK(render_table(table, TableFormat::md, {}) == "|   N |\n| --: |\n|   1 |\n");
 }
+
+TEST_CASE("table: bytes and quantities read with their units, and are plain numbers for programs") {
+  Table table({{"unit", "Unit", ColumnKind::text},
+               {"mean", "Mean", ColumnKind::quantity},
+               {"bytes", "Bytes", ColumnKind::bytes}});
+  table.add_row({unit_cell(QuantityUnit::share), 0.5, std::int64_t{-1536}});
+  table.add_row({unit_cell(QuantityUnit::bytes), 2048.0, std::int64_t{0}});
+  table.add_row({unit_cell(QuantityUnit::bytes_per_second), 3e6, std::int64_t{1} << 40});
+  table.add_row({unit_cell(QuantityUnit::per_second), 1.5, Cell{}});
+  table.add_row({unit_cell(QuantityUnit::none), 2.25, Cell{}});
+  table.add_row({Cell{}, Cell{}, Cell{}});
+  CHECK(render_table(table, TableFormat::text, {}) ==
+        "Unit          Mean     Bytes\n"
+        "───────  ─────────  ────────\n"
+        "share       50.0 %  -1.5 KiB\n"
+        "bytes      2.0 KiB       0 B\n"
+        "bytes/s  2.9 MiB/s   1.0 TiB\n"
+        "1/s       1.500 /s         -\n"
+        "             2.250         -\n"
+        "-                -         -\n");
+  CHECK(render_table(table, TableFormat::csv, {}) ==
+        "unit,mean,bytes\nshare,0.5,-1536\nbytes,2048,0\nbytes/s,3000000,1099511627776\n"
+        "1/s,1.5,\n,2.25,\n,,\n");
+  CHECK_THROWS_AS(table.add_row({Cell{}, std::int64_t{1}, Cell{}}), std::invalid_argument);
+}

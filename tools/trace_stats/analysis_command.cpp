@@ -35,7 +35,9 @@ struct Options {
   bool strict = false;
   bool keep_going = false;
   Verbosity verbosity = Verbosity::normal;
-  bool details = false;  // not typed: of the command
+  bool details = false;  // not typed, as the others below: of the command
+  bool samples = false;
+  std::function<void(std::vector<std::string>&)> take_arguments;
 };
 
 TimeUnit read_unit(const std::string& word) {
@@ -54,7 +56,10 @@ RunRequest make_request(const Options& options) {
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.details = options.details;
-  request.inputs = expand_inputs(options.inputs);
+  request.samples = options.samples;
+  std::vector<std::string> arguments = options.inputs;
+  if (options.take_arguments) options.take_arguments(arguments);
+  if (!arguments.empty() || !options.take_arguments) request.inputs = expand_inputs(arguments);
   return request;
 }
 
@@ -83,8 +88,8 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   read_unit(options.unit);  // refused before the work
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
-  const Run run = read_with_progress(request);
-  const bool loss = report_files(run.files, options.verbosity);
+  const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
+  const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   Answer answer = analyse(run);
   arrange(answer.report, options);
   write_output(options.output,
@@ -138,6 +143,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
                        std::function<Answer(const Run&)> analyse) {
   const auto options = std::make_shared<Options>();
   options->details = what.details;
+  options->samples = what.samples;
+  options->take_arguments = what.take_arguments;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);

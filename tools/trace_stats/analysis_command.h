@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -22,6 +23,10 @@ struct AnalysisCommand {
   std::string name;
   std::string help;
   bool details = false;  // RunRequest::details
+  bool samples = false;  // RunRequest::samples
+  // Takes out of the arguments what is no trace, before they are expanded. When no argument is left
+  // the run is empty.
+  std::function<void(std::vector<std::string>&)> take_arguments = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

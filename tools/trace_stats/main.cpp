@@ -15,11 +15,16 @@ int main(int argc, char** argv) {
     add_bottleneck(app, work);
     add_dataloader(app, work);
     add_gpu(app, work);
+    add_idle(app, work);
+    add_launch(app, work);
+    add_memcpy(app, work);
     add_kernels(app, work);
     add_ops(app, work);
     add_comm(app, work);
     add_steps(app, work);
     add_stragglers(app, work);
+    add_memory(app, work);
+    add_host(app, work);
     add_summarize(app, work);
     add_info(app, work);
     add_check(app, work);

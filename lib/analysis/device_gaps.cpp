@@ -1,0 +1,25 @@
+#include "analysis/device_gaps.h"
+
+#include <algorithm>
+
+namespace traceloom {
+
+std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_ns) {
+  std::vector<DeviceGap> gaps;
+  if (work.empty()) return gaps;
+  std::int64_t end_ns = work.front().span.end_ns;
+  for (const WorkPiece& piece : work) {
+    if (piece.span.start_ns > end_ns) {
+      DeviceGap gap{{end_ns, piece.span.start_ns}, GapKind::other, piece.call};
+      if (piece.call != nullptr && piece.call->start_ns > end_ns)
+        gap.kind = GapKind::host_wait;
+      else if (gap.length_ns() < kernel_gap_ns)
+        gap.kind = GapKind::kernel_wait;
+      gaps.push_back(gap);
+    }
+    end_ns = std::max(end_ns, piece.span.end_ns);
+  }
+  return gaps;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,271 @@
+#include "analysis/idle_report.h"
+
+#include "analysis/host_timeline.h"
+#include "analysis/percentile.h"
+#include "output/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kNothing = "(nothing recorded)";
+constexpr std::string_view kUnlinked = "(launch not recorded)";
+constexpr std::string_view kOthers = "(others)";
+
+// Of one stream, or of one device.
+struct IdleTimes {
+  std::int64_t total_ns = 0;
+  std::array<std::int64_t, kGapKindCount> kinds{};
+  std::vector<std::int64_t> lengths;
+
+  std::int64_t idle_ns() const { return kinds[0] + kinds[1] + kinds[2]; }
+};
+
+// What the host did in gaps: kind, op and call.
+using HostKey = std::tuple<GapKind, std::string, std::string>;
+struct HostSum {
+  std::int64_t idle_ns = 0;
+  std::int64_t gaps = 0;
+};
+using HostSums = std::map<HostKey, HostSum>;
+
+struct RankIdle {
+  std::vector<std::pair<StreamKey, IdleTimes>> streams;
+  std::vector<std::pair<std::int32_t, IdleTimes>> devices;
+  HostSums hosts;
+  std::uint64_t pieces = 0;
+  std::uint64_t unlinked = 0;
+};
+
+IdleTimes times_of(const WorkList& work, const std::vector<DeviceGap>& gaps) {
+  IdleTimes times;
+  std::int64_t end_ns = work.front().span.end_ns;
+  for (const WorkPiece& piece : work) end_ns = std::max(end_ns, piece.span.end_ns);
+  times.total_ns = end_ns - work.front().span.start_ns;
+  times.lengths.reserve(gaps.size());
+  for (const DeviceGap& gap : gaps) {
+    times.kinds[static_cast<std::size_t>(gap.kind)] += gap.length_ns();
+    times.lengths.push_back(gap.length_ns());
+  }
+  return times;
+}
+
+void add_hosts(HostSums& sums, const HostTimeline& host, const DeviceGap& gap) {
+  std::map<HostKey, std::int64_t> parts;
+  if (gap.launch == nullptr)
+    parts[{gap.kind, std::string(kUnlinked), ""}] += gap.length_ns();
+  else
+    host.for_each_part(gap.launch->track, gap.time, [&](const HostPart& part) {
+      const bool nothing = part.op.empty() && part.call.empty();
+      parts[{gap.kind, std::string(nothing ? kNothing : part.op), std::string(part.call)}] +=
+          part.time.to_ns - part.time.from_ns;
+    });
+  for (const auto& [key, ns] : parts) {
+    sums[key].idle_ns += ns;
+    ++sums[key].gaps;
+  }
+}
+
+RankIdle find_idle(const Run& run, const RankEvents& rank, const IdleOptions& options) {
+  RankIdle found;
+  const DeviceWork work = find_device_work(rank);
+  found.pieces = work.pieces;
+  found.unlinked = work.unlinked;
+  for (const auto& [stream, list] : work.streams)
+    found.streams.emplace_back(stream, times_of(list, find_gaps(list, options.kernel_gap_ns)));
+  std::set<std::uint32_t> tracks;
+  std::vector<DeviceGap> all;
+  for (const auto& [device, list] : work.devices()) {
+    const std::vector<DeviceGap> gaps = find_gaps(list, options.kernel_gap_ns);
+    found.devices.emplace_back(device, times_of(list, gaps));
+    for (const DeviceGap& gap : gaps)
+      if (gap.launch != nullptr) tracks.insert(gap.launch->track);
+    all.insert(all.end(), gaps.begin(), gaps.end());
+  }
+  const HostTimeline host(run, rank, tracks);
+  for (const DeviceGap& gap : all) add_hosts(found.hosts, host, gap);
+  return found;
+}
+
+std::vector<Column> columns(bool by_stream) {
+  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
+                              {"device", "GPU", ColumnKind::count}};
+  if (by_stream) columns.push_back({"stream", "Stream", ColumnKind::count});
+  const std::vector<Column> numbers{{"total_ns", "Total", ColumnKind::duration},
+                                    {"idle_ns", "Idle", ColumnKind::duration},
+                                    {"idle_share", "Idle %", ColumnKind::share},
+                                    {"host_wait_ns", "Host wait", ColumnKind::duration},
+                                    {"kernel_wait_ns", "Kernel wait", ColumnKind::duration},
+                                    {"other_ns", "Other", ColumnKind::duration},
+                                    {"gaps", "Gaps", ColumnKind::count},
+                                    {"gap_p50_ns", "Med gap", ColumnKind::duration},
+                                    {"gap_p99_ns", "P99 gap", ColumnKind::duration},
+                                    {"gap_max_ns", "Max gap", ColumnKind::duration}};
+  columns.insert(columns.end(), numbers.begin(), numbers.end());
+  return columns;
+}
+
+double share_of(std::int64_t part_ns, std::int64_t all_ns) {
+  return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
+}
+
+void append_cells(std::vector<Cell>& cells, const IdleTimes& times) {
+  const std::int64_t idle_ns = times.idle_ns();
+  cells.emplace_back(times.total_ns);
+  cells.emplace_back(idle_ns);
+  cells.push_back(times.total_ns > 0 ? Cell{share_of(idle_ns, times.total_ns)} : Cell{});
+  for (const std::int64_t ns : times.kinds) cells.emplace_back(ns);
+  cells.emplace_back(static_cast<std::int64_t>(times.lengths.size()));
+  for (const std::size_t percent : {50, 99, 100})
+    cells.push_back(times.lengths.empty() ? Cell{} : Cell{percentile(times.lengths, percent)});
+}
+
+Cell text_or_nothing(const std::string& text) {
+  return text.empty() ? Cell{} : Cell{text};
+}
+
+Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) {
+  std::vector<std::pair<HostKey, HostSum>> sorted(sums.begin(), sums.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second.idle_ns > b.second.idle_ns;
+  });
+  Table table({{"gap", "Gap", ColumnKind::text},
+               {"idle_ns", "Idle", ColumnKind::duration},
+               {"share", "Idle %", ColumnKind::share},
+               {"gaps", "Gaps", ColumnKind::count},
+               {"call", "In call", ColumnKind::text},
+               {"op", "Host op", ColumnKind::text}});
+  HostSum rest;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [key, sum] = sorted[i];
+    const auto& [kind, op, call] = key;
+    if (i >= most) {
+      rest.idle_ns += sum.idle_ns;
+      continue;
+    }
+    table.add_row({std::string(kGapKindNames[static_cast<std::size_t>(kind)]), sum.idle_ns,
+                   share_of(sum.idle_ns, idle_ns), sum.gaps, text_or_nothing(call),
+                   text_or_nothing(op)});
+  }
+  // Their gaps are not known: one may be of several of them.
+  if (rest.idle_ns > 0)
+    table.add_row({text_or_nothing(""), rest.idle_ns, share_of(rest.idle_ns, idle_ns),
+                   text_or_nothing(""), text_or_nothing(""), std::string(kOthers)});
+  return table;
+}
+
+struct Totals {
+  IdleTimes times;
+  std::uint64_t pieces = 0;
+  std::uint64_t unlinked = 0;
+};
+
+std::string totals_json(const Totals& totals) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("total_ns");
+  json.value(totals.times.total_ns);
+  json.key("idle_ns");
+  json.value(totals.times.idle_ns());
+  for (std::size_t i = 0; i < kGapKindCount; ++i) {
+    static constexpr std::array<std::string_view, kGapKindCount> kKeys{
+        "host_wait_ns", "kernel_wait_ns", "other_ns"};
+    json.key(kKeys[i]);
+    json.value(totals.times.kinds[i]);
+  }
+  json.key("device_work");
+  json.value(totals.pieces);
+  json.key("unlinked_work");
+  json.value(totals.unlinked);
+  json.end_object();
+  return text;
+}
+
+void add_words(Report& report, const Run& run, const Totals& totals) {
+  report.values.emplace_back("totals", totals_json(totals));
+  if (totals.pieces == 0)
+    report.notes.emplace_back(
+        "no device activity in these traces: nothing to tell of idle devices");
+  else
+    for (const RankEvents& rank : run.ranks)
+      if (!rank.has_devices())
+        report.notes.push_back(fmt::format("rank {} has no device activity", rank.rank));
+  if (totals.unlinked > 0)
+    report.notes.push_back(
+        fmt::format("the launch of {} of {} pieces of device work is not in these traces: gaps "
+                    "before them count as kernel wait or other, never as host wait",
+                    totals.unlinked, totals.pieces));
+  const std::int64_t idle_ns = totals.times.idle_ns();
+  if (idle_ns <= 0) return;
+  const auto percent = [](std::int64_t part, std::int64_t all) {
+    return share_of(part, all) * 100;
+  };
+  report.headline.push_back(fmt::format(
+      "devices are idle {:.1f} % of their time: {:.1f} % of that is host wait, {:.1f} % "
+      "kernel wait, {:.1f} % other",
+      percent(idle_ns, totals.times.total_ns), percent(totals.times.kinds[0], idle_ns),
+      percent(totals.times.kinds[1], idle_ns), percent(totals.times.kinds[2], idle_ns)));
+}
+
+std::vector<Cell> row_of(std::int64_t rank, const StreamKey& key, bool by_stream,
+                         const IdleTimes& times) {
+  std::vector<Cell> cells{rank, std::int64_t{key.device}};
+  if (by_stream && key.stream < 0)
+    cells.emplace_back();
+  else if (by_stream)
+    cells.emplace_back(std::int64_t{key.stream});
+  append_cells(cells, times);
+  return cells;
+}
+
+void add(Totals& totals, const RankIdle& idle) {
+  for (const auto& [device, times] : idle.devices) {
+    totals.times.total_ns += times.total_ns;
+    for (std::size_t kind = 0; kind < kGapKindCount; ++kind)
+      totals.times.kinds[kind] += times.kinds[kind];
+  }
+  totals.pieces += idle.pieces;
+  totals.unlinked += idle.unlinked;
+}
+
+}  // namespace
+
+Report idle_report(const Run& run, const IdleOptions& options) {
+  std::vector<RankIdle> ranks(run.ranks.size());
+  for_each_parallel(ranks.size(), run.threads,
+                    [&](std::size_t i) { ranks[i] = find_idle(run, run.ranks[i], options); });
+  Report report("idle", run);
+  Table devices(columns(false));
+  Table streams(columns(true));
+  HostSums hosts;
+  Totals totals;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::int64_t rank = run.ranks[i].rank;
+    for (const auto& [device, times] : ranks[i].devices)
+      devices.add_row(row_of(rank, {device, -1}, false, times));
+    for (const auto& [key, times] : ranks[i].streams)
+      streams.add_row(row_of(rank, key, true, times));
+    for (const auto& [key, sum] : ranks[i].hosts) {
+      hosts[key].idle_ns += sum.idle_ns;
+      hosts[key].gaps += sum.gaps;
+    }
+    add(totals, ranks[i]);
+  }
+  add_words(report, run, totals);
+  report.tables.push_back({"rows", "", std::move(devices)});
+  report.tables.push_back({"streams", "By stream", std::move(streams)});
+  report.tables.push_back({"hosts", "What the host did in gaps of whole devices",
+                           hosts_table(hosts, totals.times.idle_ns(), options.host_rows)});
+  return report;
+}
+
+}  // namespace traceloom

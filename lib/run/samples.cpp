@@ -1,0 +1,52 @@
+#include "run/samples.h"
+
+#include "run/args_walk.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace traceloom {
+namespace {
+
+struct DeviceName {
+  std::int32_t type;
+  std::string_view name;
+};
+constexpr DeviceName kDeviceNames[] = {{1, "GPU"},  {6, "GPU"},  {9, "XLA"},   {12, "XPU"},
+                                       {13, "MPS"}, {15, "HPU"}, {19, "MTIA"}, {20, "NPU"}};
+
+}  // namespace
+
+std::optional<MemorySample> read_memory_sample(std::string_view args) {
+  MemorySample sample;
+  sample.bytes = kNotTold;
+  for (ArgsWalk walk(args); walk.next();) {
+    if (walk.key() == "Bytes") sample.bytes = walk.integer(kNotTold);
+    if (walk.key() == "Addr") sample.address = walk.integer(kNotTold);
+    if (walk.key() == "Total Allocated") sample.allocated = walk.integer(kNotTold);
+    if (walk.key() == "Total Reserved") sample.reserved = walk.integer(kNotTold);
+    if (walk.key() == "Device Type")
+      sample.device_type = static_cast<std::int32_t>(walk.integer(0) & 0xffff);
+    if (walk.key() == "Device Id") sample.device = walk.integer(-1);
+  }
+  if (sample.bytes == kNotTold) return std::nullopt;
+  return sample;
+}
+
+std::optional<double> read_counter_value(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
+  double number = 0;
+  const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool whole = error == std::errc{} && stop == value.data() + value.size();
+  if (!whole || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::string memory_device_name(std::int32_t type, std::int64_t device) {
+  if (type == 0) return "CPU";
+  for (const DeviceName& known : kDeviceNames)
+    if (known.type == type) return std::string(known.name) + std::to_string(device);
+  return "device " + std::to_string(type) + ":" + std::to_string(device);
+}
+
+}  // namespace traceloom

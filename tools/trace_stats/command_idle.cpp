@@ -1,0 +1,61 @@
+// trace-stats idle: why the devices wait.
+#include "analysis/idle_report.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "common/help_formatter.h"
+#include "trace_stats/analysis_command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace traceloom {
+namespace {
+
+std::int64_t read_gap(const std::string& text) {
+  const std::optional<std::int64_t> ns = parse_duration(text);
+  if (!ns || *ns < 0)
+    throw UsageError(fmt::format("--kernel-gap: '{}' is no time (try 30us)", text));
+  return *ns;
+}
+
+}  // namespace
+
+void add_idle(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<IdleOptions>();
+  CLI::App* const command = add_analysis(
+      app, work,
+      {.name = "idle",
+       .help =
+           "Why devices wait, from their first to their last work: for whole devices (when none of "
+           "their streams has work) and by stream. A gap lasts until the next work begins, and is "
+           "host wait when the call that launched that work began after the gap did, else kernel "
+           "wait when it is shorter than --kernel-gap (changing from one kernel to the next), else "
+           "other (other streams, events); they add up to idle: HTA's classes. Calls are found by "
+           "correlation; work whose launch was not recorded is never host wait. What the host did "
+           "is the innermost operator, annotation or wait for data, and the call of the runtime in "
+           "it, on the thread that launched the work at the end of the gap"},
+      [options](const Run& run) { return Answer{idle_report(run, *options)}; });
+  command
+      ->add_option_function<std::string>(
+          "--kernel-gap",
+          [options](const std::string& text) { options->kernel_gap_ns = read_gap(text); },
+          "Gaps shorter than this are kernel wait, unless the host was late: 5us, 30us")
+      ->type_name("TIME")
+      ->default_str("30us")
+      ->group("Rows");
+  command
+      ->add_option("--host-ops", options->host_rows,
+                   "Show N rows of what the host did; the others are one row")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Rows");
+  set_examples(*command,
+               {{"why the devices of all ranks wait", "trace-stats idle traces/"},
+                {"with what the host did in steps 10 to 12",
+                 "trace-stats idle rank0.json.gz --steps 10:12 --kernel-gap 5us --host-ops 50"}});
+}
+
+}  // namespace traceloom

@@ -1,0 +1,90 @@
+// trace-stats memory: what memory went to.
+#include "analysis/memory_report.h"
+#include "base/error.h"
+#include "common/help_formatter.h"
+#include "trace_stats/analysis_command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+struct MemoryArguments {
+  MemoryOptions options;
+  std::vector<std::string> stats;  // paths
+};
+
+// A number of rows: 0 to a million.
+void add_rows(CLI::App& command, const std::string& name, std::size_t& rows,
+              const std::string& help) {
+  constexpr std::int64_t kMost = 1'000'000;
+  command
+      .add_option_function<std::int64_t>(
+          name,
+          [name, &rows](std::int64_t number) {
+            if (number < 0 || number > kMost)
+              throw UsageError(fmt::format("{}: {} is no number of rows", name, number));
+            rows = static_cast<std::size_t>(number);
+          },
+          help)
+      ->type_name("N")
+      ->default_str(std::to_string(rows))
+      ->group("Rows");
+}
+
+Answer answer(const Run& run, const MemoryArguments& arguments) {
+  std::vector<MemoryStatsFile> stats;
+  stats.reserve(arguments.stats.size());
+  for (const std::string& path : arguments.stats) stats.push_back(read_memory_stats(path));
+  return {memory_report(run, stats, arguments.options)};
+}
+
+}  // namespace
+
+void add_memory(CLI::App& app, Work& work) {
+  const auto arguments = std::make_shared<MemoryArguments>();
+  CLI::App* const command = add_analysis(
+      app, work,
+      {.name = "memory",
+       .help =
+           "What memory went to. Of each device, by torch's [memory] events (profile_memory=True): "
+           "the curve of what is allocated, its peak and mean over time, what was never freed, and "
+           "the growth a step (the slope of a straight line through the ends of steps: a leak). An "
+           "allocation belongs to the innermost operator that ran on its thread then; totals "
+           "include the operators in it; kept is what was allocated less what was freed. Counters "
+           "of memory, in bytes. And memory stats: rank_*_memory_stats.yaml as MemProfiler of "
+           "finetuning-scheduler and our recorder write them, with Python's tags or without; given "
+           "as files or in the folders: start, end and difference of each function (means over "
+           "iterations, then ranks), the ranks with least and most, and the growth an iteration",
+       .details = true,
+       .samples = true,
+       .take_arguments =
+           [arguments](std::vector<std::string>& given) {
+             arguments->stats = take_memory_stats(given);
+           }},
+      [arguments](const Run& run) { return answer(run, *arguments); });
+  MemoryOptions& options = arguments->options;
+  add_rows(*command, "--ops", options.operators,
+           "Operators a device in each table of who allocated what; 0: all");
+  add_rows(*command, "--curve", options.curve,
+           "Also a table of each device's curve with N points, the highest of equal times");
+  command
+      ->add_flag("--by-rank", options.by_rank, "Operators and functions of each rank by themselves")
+      ->group("Rows");
+  command
+      ->add_flag(
+          "--all-values", options.all_values,
+          "Also counters and memory stats that are always 0, and stats of torch's pools by size")
+      ->group("Rows");
+  set_examples(*command,
+               {{"the peak, and who had allocated what was there", "trace-stats memory traces/"},
+                {"what a step of training leaves behind, across ranks",
+                 "trace-stats memory 'memprofiler/rank_*_memory_stats.yaml'"}});
+}
+
+}  // namespace traceloom
