@@ -26,24 +26,23 @@ constexpr RunNumber kRunNumbers[] = {{"rank", &RunPlace::rank},
 
 struct PositionNumber {
   std::string_view name;
-  std::int64_t TrainingPosition::*number;
+  std::uint64_t Position::*number;
 };
-constexpr PositionNumber kPositionNumbers[] = {
-    {"epoch", &TrainingPosition::epoch},
-    {"batch", &TrainingPosition::batch},
-    {"batch_in_epoch", &TrainingPosition::batch_in_epoch},
-    {"sample", &TrainingPosition::sample},
-    {"sample_in_epoch", &TrainingPosition::sample_in_epoch},
-    {"token", &TrainingPosition::token},
-    {"token_in_epoch", &TrainingPosition::token_in_epoch}};
+constexpr PositionNumber kPositionNumbers[] = {{"epoch", &Position::epoch},
+                                               {"batch", &Position::batch},
+                                               {"batch_in_epoch", &Position::batch_in_epoch},
+                                               {"sample", &Position::sample},
+                                               {"sample_in_epoch", &Position::sample_in_epoch},
+                                               {"token", &Position::token},
+                                               {"token_in_epoch", &Position::token_in_epoch}};
 
 struct PositionSeconds {
   std::string_view name;
-  double TrainingPosition::*seconds;
+  double Position::*seconds;
 };
-constexpr PositionSeconds kPositionSeconds[] = {{"total_wct", &TrainingPosition::total_seconds},
-                                                {"epoch_wct", &TrainingPosition::epoch_seconds},
-                                                {"batch_wct", &TrainingPosition::batch_seconds}};
+constexpr PositionSeconds kPositionSeconds[] = {{"total_wct", &Position::total_wct},
+                                                {"epoch_wct", &Position::epoch_wct},
+                                                {"batch_wct", &Position::batch_wct}};
 
 // 36000.0 and 0.25: as Python writes them, but never with an exponent.
 std::string seconds_text(double seconds) {
@@ -64,7 +63,7 @@ std::optional<std::string> text_of_run(std::string_view name, int digits, const 
 }
 
 std::optional<std::string> text_of_position(std::string_view name, int digits,
-                                            const TrainingPosition& position) {
+                                            const Position& position) {
   for (const PositionNumber& row : kPositionNumbers)
     if (row.name == name) return fmt::format("{:0{}}", position.*row.number, digits);
   for (const PositionSeconds& row : kPositionSeconds)
@@ -120,7 +119,7 @@ NameTemplate::NameTemplate(std::string_view text) {
   end_literal();
 }
 
-std::string NameTemplate::expand(const RunIdentity& run, const TrainingPosition* position) const {
+std::string NameTemplate::expand(const RunIdentity& run, const Position* position) const {
   std::string name;
   for (const Part& part : parts_) {
     std::optional<std::string> value;

@@ -9,8 +9,8 @@
 // number up with zeros. {{ and }} are braces. What is unknown stays as it is.
 #pragma once
 
+#include "record/recorder.h"
 #include "record/run_place.h"
-#include "record/schedule.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,7 +35,7 @@ class NameTemplate {
 
   // For folders and merged files: places of a position stay as they are.
   std::string expand(const RunIdentity& run) const { return expand(run, nullptr); }
-  std::string expand(const RunIdentity& run, const TrainingPosition& position) const {
+  std::string expand(const RunIdentity& run, const Position& position) const {
     return expand(run, &position);
   }
 
@@ -54,7 +54,7 @@ class NameTemplate {
     int digits = 0;    // at least so many
   };
 
-  std::string expand(const RunIdentity& run, const TrainingPosition* position) const;
+  std::string expand(const RunIdentity& run, const Position* position) const;
   bool mentions(std::string_view name) const;
   bool matches(std::string_view name, std::size_t part, const RunIdentity& run,
                bool any_rank) const;

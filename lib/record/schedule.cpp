@@ -2,33 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace traceloom::record {
 
-std::string_view to_string(RecordAction action) {
-  static constexpr std::array<std::string_view, 4> kNames{"skip", "warmup", "active",
-                                                          "active_and_save"};
-  return kNames[static_cast<std::size_t>(action)];
-}
-
-RecordAction action_at(const CyclicSchedule& schedule, const TrainingPosition& position) {
-  const bool resumed = !schedule.resumed_epoch || *schedule.resumed_epoch == position.epoch;
-  // Batches since the first cycle began. Not written as sums, which could overflow.
-  std::int64_t batch = position.batch_in_epoch - schedule.skip_first;
+Action action_at(const CyclicSchedule& schedule, const Position& position) {
+  const bool resumed = !schedule.resumed_epoch ||
+                       *schedule.resumed_epoch == static_cast<std::int64_t>(position.epoch);
+  const auto batch_in_epoch = static_cast<std::int64_t>(position.batch_in_epoch);
+  std::int64_t batch = batch_in_epoch - schedule.skip_first;  // since the first cycle began
   if (resumed) batch -= schedule.resumed_at;
   const std::int64_t length = schedule.wait + schedule.warmup + schedule.active;
-  if (batch < 0 || length <= 0) return RecordAction::skip;
-  if (schedule.repeat != 0 && batch / length >= schedule.repeat) return RecordAction::skip;
+  if (batch < 0 || length <= 0) return Action::skip;
+  if (schedule.repeat != 0 && batch / length >= schedule.repeat) return Action::skip;
   const std::int64_t in_cycle = batch % length;
-  if (in_cycle < schedule.wait) return RecordAction::skip;
-  if (in_cycle < schedule.wait + schedule.warmup) return RecordAction::warmup;
+  if (in_cycle < schedule.wait) return Action::skip;
+  if (in_cycle < schedule.wait + schedule.warmup) return Action::warmup;
   const bool last_of_epoch =
-      position.batches_in_epoch && position.batch_in_epoch == *position.batches_in_epoch - 1;
-  return in_cycle == length - 1 || last_of_epoch ? RecordAction::active_and_save
-                                                 : RecordAction::active;
+      position.epoch_batches && position.batch_in_epoch + 1 == *position.epoch_batches;
+  return in_cycle == length - 1 || last_of_epoch ? Action::active_and_save : Action::active;
 }
 
 Schedule cyclic_schedule(const CyclicSchedule& schedule) {
@@ -46,7 +40,7 @@ Schedule cyclic_schedule(const CyclicSchedule& schedule) {
     throw std::invalid_argument(
         "schedule: wait, warmup and active are all 0, so no cycle has a batch; "
         "active = 1 records one");
-  return [schedule](const TrainingPosition& position) { return action_at(schedule, position); };
+  return [schedule](const Position& position) { return action_at(schedule, position); };
 }
 
 }  // namespace traceloom::record

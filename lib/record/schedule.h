@@ -1,46 +1,16 @@
-// Schedule: which batches of a training run are recorded, and at which a trace is saved.
+// CyclicSchedule: record a few batches now and then, as the cyclic schedule of Composer does.
 //
-//   Schedule schedule = cyclic_schedule({.wait = 10, .warmup = 1, .active = 4, .repeat = 0});
-//   schedule(position) == RecordAction::warmup
+//   options.schedule = cyclic_schedule({.wait = 10, .warmup = 1, .active = 4, .repeat = 0});
 //
-// Any function will do: Schedule s = [](const TrainingPosition& at) { return at.epoch == 3 ? ... };
+// Any other function of a Position will do as a schedule.
 #pragma once
 
+#include "record/recorder.h"
+
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 
 namespace traceloom::record {
-
-enum class RecordAction : std::uint8_t {
-  skip,             // record nothing
-  warmup,           // record; of use to what has to get going before it measures
-  active,           // record
-  active_and_save,  // record, and save the trace at the end of this batch
-};
-// "skip", "warmup", "active", "active_and_save".
-std::string_view to_string(RecordAction action);
-
-// How far training has come. At the begin of a batch these are the batches, samples and tokens
-// before it; at its end it is among them.
-struct TrainingPosition {
-  std::int64_t epoch = 0;
-  std::int64_t batch = 0;
-  std::int64_t batch_in_epoch = 0;
-  std::int64_t sample = 0;
-  std::int64_t sample_in_epoch = 0;
-  std::int64_t token = 0;
-  std::int64_t token_in_epoch = 0;
-  // Wall-clock time of training, of this epoch, of the last batch.
-  double total_seconds = 0;
-  double epoch_seconds = 0;
-  double batch_seconds = 0;
-  std::optional<std::int64_t> batches_in_epoch = std::nullopt;  // nullopt where nobody knows yet
-};
-
-// What to do in the batch that begins at this position. Called by one thread at a time.
-using Schedule = std::function<RecordAction(const TrainingPosition&)>;
 
 // In each epoch anew: skip_first batches are skipped; then `repeat` times (0: to the end of the
 // epoch) `wait` are skipped, `warmup` and `active` recorded. The trace is saved at the last active
@@ -59,7 +29,7 @@ struct CyclicSchedule {
   std::optional<std::int64_t> resumed_epoch = std::nullopt;
 };
 
-RecordAction action_at(const CyclicSchedule& schedule, const TrainingPosition& position);
+Action action_at(const CyclicSchedule& schedule, const Position& position);
 
 // Throws std::invalid_argument for a negative number, and where a cycle has no batch.
 Schedule cyclic_schedule(const CyclicSchedule& schedule);

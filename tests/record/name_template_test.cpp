@@ -12,8 +12,8 @@ namespace {
 const RunIdentity kRun{
     "gpt", {.rank = 11, .local_rank = 3, .world_size = 16, .local_world_size = 8, .node_rank = 1}};
 
-TrainingPosition position() {
-  TrainingPosition at;
+Position position() {
+  Position at;
   at.epoch = 1;
   at.batch = 21;
   at.batch_in_epoch = 5;
@@ -21,9 +21,9 @@ TrainingPosition position() {
   at.sample_in_epoch = 160;
   at.token = 86016;
   at.token_in_epoch = 20480;
-  at.total_seconds = 36000;
-  at.epoch_seconds = 1e22;
-  at.batch_seconds = 0.125;
+  at.total_wct = 36000;
+  at.epoch_wct = 1e22;
+  at.batch_wct = 0.125;
   return at;
 }
 

@@ -11,16 +11,16 @@ using namespace traceloom::record;
 namespace {
 
 // The actions of one epoch: S skip, W warmup, A active, X active_and_save.
-std::string actions(const CyclicSchedule& cycle, int batches, bool length_known = true,
-                    int first = 0, int epoch = 0) {
+std::string actions(const CyclicSchedule& cycle, unsigned batches, bool length_known = true,
+                    unsigned first = 0, unsigned epoch = 0) {
   const Schedule schedule = cyclic_schedule(cycle);
   std::string letters;
-  for (int batch = first; batch < batches; ++batch) {
-    TrainingPosition position;
+  for (unsigned batch = first; batch < batches; ++batch) {
+    Position position;
     position.epoch = epoch;
     position.batch = 1000 + batch;  // of the run: makes no difference
     position.batch_in_epoch = batch;
-    if (length_known) position.batches_in_epoch = batches;
+    if (length_known) position.epoch_batches = batches;
     letters += "SWAX"[static_cast<int>(schedule(position))];
   }
   return letters;
@@ -36,13 +36,6 @@ std::string refusal(const CyclicSchedule& cycle) {
 }
 
 }  // namespace
-
-TEST_CASE("schedule: actions have names") {
-  CHECK(to_string(RecordAction::skip) == "skip");
-  CHECK(to_string(RecordAction::warmup) == "warmup");
-  CHECK(to_string(RecordAction::active) == "active");
-  CHECK(to_string(RecordAction::active_and_save) == "active_and_save");
-}
 
 TEST_CASE("schedule: every row of the table of what Composer's cyclic schedule does") {
   CHECK(actions({}, 12) == "WAAAXSSSSSSS");
@@ -67,22 +60,22 @@ TEST_CASE("schedule: every row of the table of what Composer's cyclic schedule d
 
 TEST_CASE("schedule: what Composer's own tests ask of it") {
   CyclicSchedule cycle{.skip_first = 1, .wait = 2, .warmup = 3, .active = 4, .repeat = 0};
-  const auto at = [&](std::int64_t batch) {
-    TrainingPosition position;
+  const auto at = [&](std::uint64_t batch) {
+    Position position;
     position.batch_in_epoch = batch;
     return action_at(cycle, position);
   };
-  CHECK(at(0) == RecordAction::skip);
-  CHECK(at(1) == RecordAction::skip);
-  CHECK(at(3) == RecordAction::warmup);
-  CHECK(at(6) == RecordAction::active);
-  CHECK(at(7) == RecordAction::active);
-  CHECK(at(14) == RecordAction::warmup);
-  CHECK(at(15) == RecordAction::active);
+  CHECK(at(0) == Action::skip);
+  CHECK(at(1) == Action::skip);
+  CHECK(at(3) == Action::warmup);
+  CHECK(at(6) == Action::active);
+  CHECK(at(7) == Action::active);
+  CHECK(at(14) == Action::warmup);
+  CHECK(at(15) == Action::active);
   cycle.repeat = 1;
-  CHECK(at(15) == RecordAction::skip);
+  CHECK(at(15) == Action::skip);
   cycle.resumed_at = 4;
-  CHECK(at(7) == RecordAction::warmup);
+  CHECK(at(7) == Action::warmup);
 }
 
 TEST_CASE("schedule: starts anew in each epoch, and resumes in one when it is told which") {
@@ -110,12 +103,12 @@ TEST_CASE("schedule: refuses numbers that count nothing") {
 }
 
 TEST_CASE("schedule: may be any function of the position") {
-  const Schedule every_tenth = [](const TrainingPosition& at) {
-    return at.batch % 10 == 9 ? RecordAction::active_and_save : RecordAction::skip;
+  const Schedule every_tenth = [](const Position& at) {
+    return at.batch % 10 == 9 ? Action::active_and_save : Action::skip;
   };
-  TrainingPosition position;
+  Position position;
   position.batch = 19;
-  CHECK(every_tenth(position) == RecordAction::active_and_save);
+  CHECK(every_tenth(position) == Action::active_and_save);
   position.batch = 20;
-  CHECK(every_tenth(position) == RecordAction::skip);
+  CHECK(every_tenth(position) == Action::skip);
 }
