@@ -37,6 +37,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)  // all of this is what the shared library has to offer
+
 namespace traceloom::record {
 
 class TraceHandler;  // trace_handler.h
@@ -74,6 +76,11 @@ class Actions {
     for (const Action action : actions) bits_ |= bit(action);
   }
   constexpr bool contains(Action action) const { return (bits_ & bit(action)) != 0; }
+  constexpr Actions with(Action action) const {
+    Actions more = *this;
+    more.bits_ |= bit(action);
+    return more;
+  }
   constexpr bool operator==(const Actions& other) const { return bits_ == other.bits_; }
 
  private:
@@ -602,6 +609,8 @@ class Session {
 void set_thread_name(const std::string& name);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop
 
 // ---- Macros: a scope in one line, nothing at all with TRACELOOM_DISABLE
 // ---------------------------
