@@ -33,18 +33,31 @@ endif()
 target_link_options(traceloom_recorder PRIVATE
   # Threads of a program that has closed the library may still end in it.
   "LINKER:-z,nodelete")
-# The public headers are C++17 and find each other by their own folder.
+# Beside recorder.h, which is all that most programs include: schedules, names of files, the host. They are C++20
+# and find each other as here, by "record/".
+set(extra_modules host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
+set(extra_headers ${extra_modules})
+list(TRANSFORM extra_headers PREPEND record/)
+list(TRANSFORM extra_headers APPEND .h)
+set(extra_sources ${extra_modules})
+list(TRANSFORM extra_sources PREPEND record/)
+list(TRANSFORM extra_sources APPEND .cpp)
+set_source_files_properties(${extra_sources} PROPERTIES COMPILE_OPTIONS -fvisibility=default)
 target_include_directories(traceloom_recorder INTERFACE
-  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/record> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/traceloom>)
 target_compile_features(traceloom_recorder INTERFACE cxx_std_17)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 install(TARGETS traceloom_recorder EXPORT TraceloomTargets)
-install(FILES record/recorder.h record/trace_handler.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
+install(FILES record/recorder.h record/trace_handler.h ${extra_headers}
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/traceloom/record)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
 install(FILES record/traceloom.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake
         DESTINATION ${package_folder})
+# By its own place, so that the tree may be moved.
+file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/traceloom.pc.in ${PROJECT_BINARY_DIR}/traceloom.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/traceloom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -37,6 +37,10 @@
 #include <utility>
 #include <vector>
 
+namespace traceloom::record {
+class Engine;  // what is behind a Session
+}
+
 #pragma GCC visibility push(default)  // all of this is what the shared library has to offer
 
 namespace traceloom::record {
@@ -560,8 +564,6 @@ struct Status {
   std::string clock;       // "tsc" or "monotonic"
   std::string last_error;  // empty: none
 };
-
-class Engine;
 
 // Records while it lives. One at a time in a process; in a child made by fork() it is closed, and a
 // new one may be opened there. batch_begin(), batch_end(), set_position() and close() are for one
