@@ -57,20 +57,33 @@ char* put_integer(char* out, std::int64_t number) {
   return std::to_chars(out, out + 24, number).ptr;
 }
 
+// The shortest text that reads back the same, but 100000 rather than 1e+05.
+char* put_number(char* out, double number) {
+  constexpr double kWhole = 9007199254740992;  // 2^53
+  if (std::abs(number) < kWhole && std::trunc(number) == number)
+    return put_integer(out, static_cast<std::int64_t>(number));
+  return std::to_chars(out, out + 32, number).ptr;
+}
+
 }  // namespace
 
-void JsonSink::begin_cycle(const CycleInfo& cycle) {
-  rank_ = cycle.rank;
+void JsonSink::forget_file(std::int64_t rank) {
+  rank_ = rank;
   tail_tid_ = -1;
   used_ = 0;
   pending_events_ = 0;
   is_first_ = true;
   final_path_.clear();
+  file_.reset();
+}
+
+void JsonSink::begin_cycle(const CycleInfo& cycle) {
+  forget_file(cycle.rank);
   file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level);
 }
 
 void JsonSink::resume(const CycleInfo& cycle, const FileState& state) {
-  begin_cycle({cycle.rank, cycle.number, "/dev/null"});
+  forget_file(cycle.rank);
   file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level, state);
   is_first_ = state.text_bytes == 0;
 }
@@ -173,8 +186,7 @@ void JsonSink::counter(const CounterEvent& event) {
     args += args.empty() ? "{" : ",";
     append_json_string(args, event.label->keys[i]);
     args += ':';
-    args.append(text.data(),
-                std::to_chars(text.data(), text.data() + text.size(), event.values[i]).ptr);
+    args.append(text.data(), put_number(text.data(), event.values[i]));
   }
   if (args.empty()) return;
   char* out = begin_event(*event.label, R"(,"ph":"C","ts":)", event.at_ns, args.size());

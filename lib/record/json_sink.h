@@ -56,10 +56,7 @@ class JsonSink : public TraceHandler {
  private:
   static constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
 
-  // The texts of a marker, up to where its events differ.
-  struct Prefix {
-    std::string head;  // ,\n{"name":"...","cat":"..."
-  };
+  void forget_file(std::int64_t rank);
   const std::string& head(const EventLabel& label);
   void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
   char* room(std::size_t bytes);
@@ -77,7 +74,7 @@ class JsonSink : public TraceHandler {
   std::size_t used_ = 0;
   std::uint64_t pending_events_ = 0;
   std::uint64_t bytes_written_ = 0;
-  std::vector<std::string> heads_;  // by label
+  std::vector<std::string> heads_;  // by label: ,\n{"name":"...","cat":"..."
   // ,"pid":R,"tid":T,"args":{"epoch":E,"batch":B}} of the last event.
   std::string tail_;
   std::int64_t tail_tid_ = -1;
