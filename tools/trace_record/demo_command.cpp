@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -106,6 +107,11 @@ void check(const DemoOptions& options) {
                                  options.straggler, options.ranks - 1));
   if (options.straggler_delay_ns < 0)
     throw UsageError("--straggler-delay: a rank cannot compute in less than no time (try 50ms)");
+  try {
+    record::cyclic_schedule(options.schedule);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
   const bool is_skewed = options.clock_skew_ns != 0 || options.clock_drift_ppm != 0;
   if (is_skewed && options.trace.file_name.ends_with(".gz"))
     throw UsageError(
