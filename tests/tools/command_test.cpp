@@ -93,6 +93,14 @@ TEST_CASE("command: signals from elsewhere are passed on, those of the terminal 
   CHECK(ended.exit_code == 7);
 }
 
+TEST_CASE("command: also where the parent left the ends of children ignored") {
+  const Ended ended = run_in_child([] {
+    std::signal(SIGCHLD, SIG_IGN);
+    return exit_code_of("exit 5");
+  });
+  CHECK(ended.exit_code == 5);
+}
+
 TEST_CASE("command: the program sees the signals as they were, and a closed pipe ends it") {
   CHECK(exit_code_of("kill -TERM $$") == 128 + SIGTERM);
   const Ended ended = run_in_child([] {

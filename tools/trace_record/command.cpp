@@ -46,6 +46,8 @@ BlockedSignals::BlockedSignals() {
   sigemptyset(&blocked_);
   for (const int signal : kPassedOn) sigaddset(&blocked_, signal);
   sigaddset(&blocked_, SIGCHLD);
+  // Where these are ignored, as some parents leave it, nobody is told how a child ended.
+  std::signal(SIGCHLD, SIG_DFL);
   pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
 }
 

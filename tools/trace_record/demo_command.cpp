@@ -15,13 +15,13 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <vector>
 
 namespace traceloom {
 namespace {
@@ -142,8 +142,11 @@ void prepare(const DemoOptions& options) {
 }
 
 // Never returns: what belongs to the parent is not run down twice.
-[[noreturn]] void be_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody is left at a barrier for ever
+[[noreturn]] void be_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team,
+                          pid_t parent) {
+  // Nobody is left at a barrier for ever.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(static_cast<int>(ExitCode::trouble));
   int code = 0;
   try {
     train_demo_rank(options, rank, team);
@@ -156,19 +159,17 @@ void prepare(const DemoOptions& options) {
 }
 
 // True when all ended well. The first that does not takes the others along: they wait for it.
-bool wait_for_ranks(const std::vector<pid_t>& ranks) {
+bool wait_for_ranks(std::set<pid_t> ranks) {
   bool is_well = true;
-  for (std::size_t left = ranks.size(); left > 0; --left) {
+  while (!ranks.empty()) {
     int status = 0;
-    pid_t ended = 0;
-    do {
-      ended = waitpid(-1, &status, 0);
-    } while (ended < 0 && errno == EINTR);
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended < 0 && errno == EINTR) continue;
     if (ended < 0) return false;
+    ranks.erase(ended);
     if (status == 0) continue;
     if (is_well)
-      for (const pid_t rank : ranks)
-        if (rank != ended) kill(rank, SIGKILL);
+      for (const pid_t rank : ranks) kill(rank, SIGKILL);
     is_well = false;
   }
   return is_well;
@@ -214,17 +215,17 @@ ExitCode run_demo(DemoOptions options) {
   options.started_ns = std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
   DemoTeam team(static_cast<std::size_t>(options.ranks), demo_gradient_count());
   std::fflush(nullptr);  // or each child prints it again
-  std::vector<pid_t> ranks;
-  ranks.reserve(static_cast<std::size_t>(options.ranks));
+  std::set<pid_t> ranks;
   for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
+    const pid_t parent = getpid();
     const pid_t child = fork();
-    if (child == 0) be_rank(options, rank, team);
+    if (child == 0) be_rank(options, rank, team, parent);
     if (child < 0) {
       const int error = errno;
       for (const pid_t started : ranks) kill(started, SIGKILL);
       throw system_error(fmt::format("process of rank {}", rank), error);
     }
-    ranks.push_back(child);
+    ranks.insert(child);
   }
   if (!wait_for_ranks(ranks)) return ExitCode::trouble;
   tell(options);

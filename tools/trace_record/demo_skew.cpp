@@ -2,14 +2,12 @@
 
 #include "base/error.h"
 #include "event/trace_time.h"
-#include "output/file_sink.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <charconv>
 #include <fstream>
-#include <memory>
 
 namespace traceloom {
 namespace {
@@ -102,14 +100,15 @@ std::string skew_line(std::string_view line, const ClockSkew& skew) {
   return text;
 }
 
+// Into the file itself: it is known by its inode to what keeps the newest traces.
 void skew_trace(const std::string& path, const ClockSkew& skew) {
   std::ifstream in(path);
   if (!in) throw system_error(path, errno);
   std::string skewed;
   for (std::string line; std::getline(in, line);) skewed += skew_line(line, skew) + "\n";
-  const std::unique_ptr<Sink> out = open_file_sink(path);
-  out->write(skewed);
-  out->close();
+  std::ofstream out(path, std::ios::trunc);
+  if (!out.write(skewed.data(), static_cast<std::streamsize>(skewed.size())).flush())
+    throw system_error(path, errno);
 }
 
 }  // namespace traceloom
