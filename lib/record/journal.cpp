@@ -88,8 +88,7 @@ Journal::Journal(const JournalSettings& settings)
   set_text(layout_->boot_id, boot_id());
   layout_->is_tsc = detail::clock_is_tsc.load(std::memory_order_relaxed) ? 1 : 0;
   layout_->start = settings.start;
-  std::atomic_thread_fence(std::memory_order_release);
-  layout_->magic = JournalLayout::kMagic;
+  layout_->magic.store(JournalLayout::kMagic, std::memory_order_release);
 }
 
 Journal::~Journal() {

@@ -27,7 +27,7 @@ namespace traceloom::record {
 
 // How the file is laid out; only processes of one machine and one version read it.
 struct JournalLayout {
-  static constexpr std::array<char, 8> kMagic{'T', 'L', 'J', 'R', 'N', 'L', '0', '1'};
+  static constexpr std::uint64_t kMagic = 0x31304c4e524a4c54;  // "TLJRNL01"
   static constexpr std::size_t kMaxChunks = 1024;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;
@@ -47,7 +47,7 @@ struct JournalLayout {
     std::array<Progress, kMaxChunks> progress{};
   };
 
-  std::array<char, 8> magic{};
+  std::atomic<std::uint64_t> magic{0};  // last of what stands in front of `segments`
   std::uint64_t bytes = 0;
   std::uint64_t chunk_offset = 0;
   std::uint64_t chunk_count = 0;

@@ -134,9 +134,8 @@ char* JsonSink::begin_event(const EventLabel& label, std::string_view phase, std
                             std::size_t more_bytes) {
   const std::string& text = head(label);
   char* out = room(text.size() + kNumbers + more_bytes);
-  // What parts an event from the one before it is no part of the first.
-  out = put(out, is_first_ ? std::string_view(text).substr(1) : std::string_view(text));
-  if (is_first_) buffer_[used_] = '[';
+  out = put(out, text);
+  if (is_first_) buffer_[used_] = '[';  // in place of the comma
   out = put(out, phase);
   return write_time(out, ns);
 }

@@ -38,6 +38,12 @@
 #include <vector>
 
 namespace traceloom::record {
+class Engine;  // what is behind a Session
+}
+
+#pragma GCC visibility push(default)  // all of this is what the shared library has to offer
+
+namespace traceloom::record {
 
 class TraceHandler;  // trace_handler.h
 
@@ -74,6 +80,11 @@ class Actions {
     for (const Action action : actions) bits_ |= bit(action);
   }
   constexpr bool contains(Action action) const { return (bits_ & bit(action)) != 0; }
+  constexpr Actions with(Action action) const {
+    Actions more = *this;
+    more.bits_ |= bit(action);
+    return more;
+  }
   constexpr bool operator==(const Actions& other) const { return bits_ == other.bits_; }
 
  private:
@@ -554,8 +565,6 @@ struct Status {
   std::string last_error;  // empty: none
 };
 
-class Engine;
-
 // Records while it lives. One at a time in a process; in a child made by fork() it is closed, and a
 // new one may be opened there. batch_begin(), batch_end(), set_position() and close() are for one
 // thread; the others for any.
@@ -602,6 +611,8 @@ class Session {
 void set_thread_name(const std::string& name);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop
 
 // ---- Macros: a scope in one line, nothing at all with TRACELOOM_DISABLE
 // ---------------------------

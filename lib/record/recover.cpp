@@ -1,6 +1,7 @@
 #include "record/recover.h"
 
 #include "base/error.h"
+#include "base/json_string.h"
 #include "record/clock_sync.h"
 #include "record/event_feeder.h"
 #include "record/journal.h"
@@ -8,14 +9,13 @@
 #include "record/trace_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <deque>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <set>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ class DeadJournal {
     if (memory == MAP_FAILED) throw system_error(path_, errno);
     memory_ = static_cast<std::byte*>(memory);
     const JournalLayout& journal = layout();
-    return journal.magic == JournalLayout::kMagic && journal.bytes == bytes_ &&
+    return journal.magic.load() == JournalLayout::kMagic && journal.bytes == bytes_ &&
            journal.chunk_count <= JournalLayout::kMaxChunks &&
            journal.chunk_offset + journal.chunk_count * detail::kChunkBytes <= bytes_;
   }
@@ -102,6 +102,10 @@ struct RestOfChunk {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
 };
+
+std::string name_of(const detail::ChunkHeader& chunk) {
+  return {chunk.thread_name, strnlen(chunk.thread_name, sizeof chunk.thread_name)};
+}
 
 std::vector<RestOfChunk> rests_of(const DeadJournal& journal) {
   std::vector<RestOfChunk> rests;
@@ -151,21 +155,36 @@ class Labels {
   std::map<std::uint32_t, Kept> labels_;
 };
 
-void open_trace(JsonSink& sink, const DeadJournal& journal) {
+// What a file without any text lacks.
+void write_opening(JsonSink& sink, const DeadJournal& journal,
+                   const std::vector<RestOfChunk>& rests) {
+  const std::int64_t at_ns = journal.layout().start.realtime_ns;
+  const std::string rank = std::to_string(journal.layout().rank);
+  sink.metadata(
+      {"process_name", R"({"name":"Rank )" + rank + R"( training loop process"})", at_ns, 0});
+  sink.metadata({"global_rank", "{\"value\":" + rank + "}", at_ns, 0});
+  sink.metadata({"process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, 0});
+  std::set<std::uint32_t> named;
+  for (const RestOfChunk& rest : rests)
+    if (named.insert(rest.chunk->tid).second)
+      sink.metadata({"thread_name", "{\"name\":" + json_string(name_of(*rest.chunk)) + "}", at_ns,
+                     rest.chunk->tid});
+}
+
+void open_trace(JsonSink& sink, const DeadJournal& journal, const std::vector<RestOfChunk>& rests) {
   const JournalLayout::Commit& commit = journal.commit();
   const std::string path = commit.path.data();
   const CycleInfo cycle{journal.layout().rank, 0, path};
   // When the file has been finished already, what is left belongs to one that comes next.
   if (commit.state.bytes > 0 && std::filesystem::exists(path)) {
     sink.resume(cycle, commit.state);
-    return;
+  } else {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);  // nothing that it has is committed
+    sink.begin_cycle(cycle);
   }
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);  // of no known length: it has nothing that is committed
-  sink.begin_cycle(cycle);
-  sink.metadata({"global_rank", "{\"value\":" + std::to_string(cycle.rank) + "}",
-                 journal.layout().start.realtime_ns, 0});
+  if (sink.state().text_bytes == 0) write_opening(sink, journal, rests);
 }
 
 std::uint64_t write_rests(JsonSink& sink, const DeadJournal& journal,
@@ -175,9 +194,7 @@ std::uint64_t write_rests(JsonSink& sink, const DeadJournal& journal,
   EventFeeder feeder(line, [&](std::uint32_t id) { return labels.find(id); });
   std::uint64_t events = 0;
   for (const RestOfChunk& rest : rests) {
-    std::array<char, sizeof rest.chunk->thread_name + 1> name{};
-    std::memcpy(name.data(), rest.chunk->thread_name, sizeof rest.chunk->thread_name);
-    const EventThread thread{rest.chunk->tid, name.data()};
+    const EventThread thread{rest.chunk->tid, name_of(*rest.chunk)};
     for (std::uint32_t i = rest.from; i < rest.to; i += 1U + rest.chunk->slots()[i].more_slots) {
       const detail::Slot& slot = rest.chunk->slots()[i];
       if (slot.time < journal.layout().start.ticks || i + slot.more_slots >= rest.to) continue;
@@ -200,7 +217,7 @@ RecoveredTrace recover(const std::string& path, DeadJournal& journal) {
   const bool has_file = journal.commit().state.bytes > 0 && std::filesystem::exists(trace);
   if (!trace.empty() && (has_file || !rests.empty())) {
     JsonSink sink({static_cast<int>(journal.layout().gzip_level), false});
-    open_trace(sink, journal);
+    open_trace(sink, journal, rests);
     result.events = write_rests(sink, journal, rests);
     sink.end_cycle({journal.layout().rank, 0, finished_path(trace)});
     result.path = sink.final_path();

@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 // Times are nanoseconds since 1970 on a clock that never steps back: the real time when the session
@@ -114,3 +116,5 @@ class TraceHandler {
 };
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -215,7 +215,7 @@ void Writer::execute(const Command& command) {
       flush();
       break;
     case Command::Kind::external_trace:
-      call([&](TraceHandler& handler) { handler.external_trace(command.path); });
+      take_external_trace(command.path);
       flush();
       break;
     case Command::Kind::flush:
@@ -225,6 +225,18 @@ void Writer::execute(const Command& command) {
     case Command::Kind::stop:
       if (is_cycle_open_) end_cycle(command);
       break;
+  }
+}
+
+// One that cannot be read is no reason to stop the file.
+void Writer::take_external_trace(const std::string& path) {
+  for (Handler& handler : handlers_) {
+    if (handler.has_failed) continue;
+    try {
+      handler.handler->external_trace(path);
+    } catch (const std::exception& error) {
+      set_error(std::string(error.what()) + "; the external trace is left out");
+    }
   }
 }
 

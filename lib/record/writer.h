@@ -70,6 +70,7 @@ class Writer {
   void run();
   void keep_time();
   void execute(const Command& command);
+  void take_external_trace(const std::string& path);
   void begin_cycle(const Position& position);
   void end_cycle(const Command& command);
   void finish_json(const Position& position);
