@@ -1,11 +1,10 @@
 #include "record/host_sampler.h"
 
-#include "record/proc_file.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <pthread.h>
 #include <stdexcept>
@@ -34,10 +33,6 @@ HostCounter counter_of(std::string_view name, std::string_view category,
   return {name, category, keys, values, 2};
 }
 
-std::unique_ptr<ProcFile> open_if(bool wanted, const std::string& path) {
-  return wanted ? std::make_unique<ProcFile>(path) : nullptr;
-}
-
 // Parts of the host's memory or of the machine itself, and what is made of other disks.
 bool is_disk_name(const std::string& name) {
   constexpr std::string_view kOther[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd"};
@@ -56,21 +51,20 @@ HostSamplerOptions host_options_for(const RunPlace& place) {
 
 HostReader::HostReader(const HostSamplerOptions& options)
     : block_devices_(options.block_devices),
-      stat_(open_if(options.cpu, options.proc + "/stat")),
-      meminfo_(open_if(options.memory, options.proc + "/meminfo")),
-      diskstats_(open_if(options.disk, options.proc + "/diskstats")),
-      net_dev_(open_if(options.network, options.proc + "/net/dev")),
-      self_(open_if(options.process, options.proc + "/self/stat")),
       ticks_per_second_(static_cast<double>(sysconf(_SC_CLK_TCK))),
-      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {}
-
-HostReader::~HostReader() = default;
+      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {
+  if (options.cpu) stat_.emplace(options.proc + "/stat");
+  if (options.memory) meminfo_.emplace(options.proc + "/meminfo");
+  if (options.disk) diskstats_.emplace(options.proc + "/diskstats");
+  if (options.network) net_dev_.emplace(options.proc + "/net/dev");
+  if (options.process) self_.emplace(options.proc + "/self/stat");
+}
 
 std::vector<std::string> HostReader::missing() const {
   std::vector<std::string> paths;
-  for (const ProcFile* const file :
-       {stat_.get(), meminfo_.get(), diskstats_.get(), net_dev_.get(), self_.get()})
-    if (file != nullptr && !file->is_open()) paths.push_back(file->path());
+  for (const std::optional<ProcFile>* const file :
+       {&stat_, &meminfo_, &diskstats_, &net_dev_, &self_})
+    if (*file && !(*file)->is_open()) paths.push_back((*file)->path());
   return paths;
 }
 
@@ -185,20 +179,34 @@ HostSampler::HostSampler(const HostSamplerOptions& options, HostSink sink)
     : interval_ns_(options.interval_ns),
       reader_(options),
       sink_(std::move(sink)),
-      missing_(reader_.missing()) {
+      missing_(reader_.missing()),
+      process_(getpid()),
+      stop_(std::make_unique<Stop>()) {
   constexpr std::int64_t kLeastInterval = 1'000'000;
   if (interval_ns_ < kLeastInterval)
     throw std::invalid_argument(
         fmt::format("the host cannot be sampled every {} ns; 1 ms is the least", interval_ns_));
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 HostSampler::~HostSampler() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
+  // In the child of a fork() there is no thread to wait for.
+  if (getpid() != process_) {
+    thread_.detach();
+    static_cast<void>(stop_.release());  // to destroy it is to wait for the thread, too
+    return;
   }
-  wake_.notify_all();
+  {
+    const std::lock_guard lock(stop_->mutex);
+    stop_->is_wanted = true;
+  }
+  stop_->wake.notify_all();
   thread_.join();
 }
 
@@ -210,15 +218,15 @@ void HostSampler::run() {
     bool is_last = false;
     while (!is_last) {
       {
-        const std::lock_guard lock(mutex_);
-        is_last = stopping_;
+        const std::lock_guard lock(stop_->mutex);
+        is_last = stop_->is_wanted;
       }
       const auto now = Clock::now();
       reader_.read(std::chrono::nanoseconds(now.time_since_epoch()).count(), sink_);
       const std::int64_t past = std::chrono::nanoseconds(Clock::now() - start).count();
       const auto next = start + std::chrono::nanoseconds((past / interval_ns_ + 1) * interval_ns_);
-      std::unique_lock lock(mutex_);
-      if (!is_last) wake_.wait_until(lock, next, [this] { return stopping_; });
+      std::unique_lock lock(stop_->mutex);
+      if (!is_last) stop_->wake.wait_until(lock, next, [this] { return stop_->is_wanted; });
     }
   } catch (...) {
     // Samples are a by-product: the run goes on without them.

@@ -22,6 +22,7 @@
 // Disks are whole disks: partitions and what is made of other disks would count twice.
 #pragma once
 
+#include "record/proc_file.h"
 #include "record/proc_text.h"
 #include "record/run_place.h"
 
@@ -35,12 +36,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
 namespace traceloom::record {
-
-class ProcFile;
 
 struct HostSamplerOptions {
   std::int64_t interval_ns = 500'000'000;
@@ -72,9 +72,6 @@ using HostSink = std::function<void(const HostCounter&)>;
 class HostReader {
  public:
   explicit HostReader(const HostSamplerOptions& options);
-  ~HostReader();
-  HostReader(const HostReader&) = delete;
-  HostReader& operator=(const HostReader&) = delete;
 
   // `now_ns` on a clock that never steps back. A disk or network interface that does nothing is
   // told once, when it has stopped, and not again until it does something.
@@ -95,11 +92,12 @@ class HostReader {
   void emit_if_busy(const HostCounter& counter, const HostSink& sink);
 
   std::string block_devices_;
-  std::unique_ptr<ProcFile> stat_;
-  std::unique_ptr<ProcFile> meminfo_;
-  std::unique_ptr<ProcFile> diskstats_;
-  std::unique_ptr<ProcFile> net_dev_;
-  std::unique_ptr<ProcFile> self_;
+  // Those that are wanted.
+  std::optional<ProcFile> stat_;
+  std::optional<ProcFile> meminfo_;
+  std::optional<ProcFile> diskstats_;
+  std::optional<ProcFile> net_dev_;
+  std::optional<ProcFile> self_;
   double ticks_per_second_;
   double page_bytes_;
   std::int64_t last_ns_ = 0;
@@ -132,9 +130,14 @@ class HostSampler {
   HostReader reader_;
   HostSink sink_;
   std::vector<std::string> missing_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  pid_t process_;  // that has the thread
+  // What stops the thread; in a child of fork() it is left as it is.
+  struct Stop {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool is_wanted = false;
+  };
+  std::unique_ptr<Stop> stop_;
   std::thread thread_;
 };
 

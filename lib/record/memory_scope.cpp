@@ -178,10 +178,11 @@ void MemoryStats::append(const std::string& text) {
       continue;
     }
     error_ = fmt::format("{}: {}", options_.path, std::strerror(count == 0 ? ENOSPC : errno));
-    // Back to what was whole. It had this room before, so there is room for it now.
-    if (ftruncate(descriptor_, size_) == 0 && is_json_ && size_ > 0)
-      done = static_cast<std::size_t>(
-          std::max<ssize_t>(0, pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), size_)));
+    // Back to what was whole. The end of an object had this room before, so there is room for it.
+    const bool is_cut = ftruncate(descriptor_, size_) == 0;
+    if (is_cut && is_json_ && size_ > 0 &&
+        pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), size_) < 0)
+      error_ += "; its last line is missing";
     close(descriptor_);
     descriptor_ = -1;
     return;

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <csignal>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -207,6 +209,39 @@ TEST_CASE("host_sampler: what its sink throws ends the sampling alone") {
   });
   while (calls == 0) std::this_thread::yield();
   CHECK(calls == 1);
+}
+
+TEST_CASE("host_sampler: a child made by fork() can leave it without waiting for a thread") {
+  const Host host;
+  auto sampler = std::make_unique<HostSampler>(host.options(), [](const HostCounter&) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    sampler.reset();
+    _exit(0);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("host_sampler: signals are for the threads of the program") {
+  const Host host;
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  sigset_t of_thread;
+  sigemptyset(&of_thread);
+  std::atomic<bool> is_told = false;
+  const HostSampler sampler(host.options(), [&](const HostCounter&) {
+    if (is_told) return;
+    pthread_sigmask(SIG_SETMASK, nullptr, &of_thread);
+    is_told = true;
+  });
+  while (!is_told) std::this_thread::yield();
+  CHECK(sigismember(&of_thread, SIGTERM) == 1);
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  CHECK(sigismember(&after, SIGTERM) == sigismember(&before, SIGTERM));
 }
 
 TEST_CASE("host_sampler: an interval that would load the host is refused") {
