@@ -57,9 +57,10 @@ constexpr std::string_view kCommunicationKernels[] = {
     "alltoall",    "all_to_all",  "reducescatter",  "reduce_scatter", "cross_device_reduce",
     "intranode::", "internode::", "internode_ll::", "multimem_",      "lamport"};
 
-// What torch.distributed calls its backends in the names of host ranges.
+// What torch.distributed calls its backends in the names of host ranges; shm: is the demo of
+// trace-record, whose ranks meet in shared memory.
 constexpr std::string_view kBackends[] = {
-    "nccl:", "gloo:", "mpi:", "ucc:", "hccl:", "xccl:", "rccl:"};
+    "nccl:", "gloo:", "mpi:", "ucc:", "hccl:", "xccl:", "rccl:", "shm:"};
 
 // Around whole steps, or the frame of one: what is left of them is nobody's.
 constexpr std::string_view kContainers[] = {

@@ -181,12 +181,6 @@ void join_chunk(FileVisitor& visitor, Token& token) {
 
 }  // namespace
 
-void FileVisitor::recycle(std::unique_ptr<ChunkResult>) {}
-void FileVisitor::finish_chunk(ChunkResult&) {}
-void FileVisitor::fail_file(std::size_t, const Error& error) {
-  throw error;
-}
-
 std::size_t thread_count(unsigned wanted) {
   return wanted > 0 ? wanted : static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
 }

@@ -59,6 +59,7 @@ TEST_CASE("event class: what is around steps is no work of its own") {
   CHECK(classify("event/backward", "").mark == SpanMark::barrier);
   CHECK(classify("event/forward", "").role == Role::cpu);
   CHECK(classify("gloo:all_reduce", "user_annotation").mark == SpanMark::collective);
+  CHECK(classify("shm:all_reduce", "collective").mark == SpanMark::collective);
   CHECK(classify("nccl:broadcast", "cpu_op").role == Role::communication);
   CHECK(classify("c10d::allreduce_", "cpu_op").role == Role::cpu);
 }

@@ -1,0 +1,251 @@
+#include "record/chunk_pool.h"
+
+#include "record/thread_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <pthread.h>
+#include <sys/mman.h>
+
+namespace traceloom::record {
+namespace {
+
+// What this_chunk points to where a thread has none: nothing fits in.
+detail::ChunkHeader no_chunk{{detail::kChunkSlots}, {kFullChunk}, {0}, 0, 0, {}};
+
+bool has_chunk() {
+  return detail::this_chunk != &no_chunk;
+}
+
+}  // namespace
+
+namespace detail {
+
+__thread ChunkHeader* this_chunk = &no_chunk;
+
+ChunkHeader* next_chunk(std::uint32_t slots) noexcept {
+  return ChunkPool::instance().next(slots);
+}
+
+}  // namespace detail
+
+std::uint64_t count_events(detail::ChunkHeader& chunk, std::uint32_t from, std::uint32_t to) {
+  std::uint64_t events = 0;
+  for (std::uint32_t i = from; i < to; i += 1U + chunk.slots()[i].more_slots) ++events;
+  return events;
+}
+
+ChunkPool& ChunkPool::instance() {
+  static ChunkPool* const kPool = new ChunkPool;
+  return *kPool;
+}
+
+void ChunkPool::open(const PoolSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  settings_ = settings;
+  settings_.bytes = std::max(settings.bytes, detail::kChunkBytes);
+  settings_.max_bytes = std::max(settings.max_bytes, settings_.bytes);
+  region_ = std::make_shared<ChunkRegion>();
+  region_->chunk_count = settings_.max_bytes / detail::kChunkBytes;
+  region_->bytes = region_->chunk_count * detail::kChunkBytes;
+  region_->memory = settings.memory;
+  if (region_->memory == nullptr) {
+    // Pages that are never touched cost nothing.
+    void* const memory = mmap(nullptr, region_->bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    region_->memory = static_cast<std::byte*>(memory);
+  }
+  free_.clear();
+  free_.reserve(region_->chunk_count);
+  live_.reserve(live_.size() + region_->chunk_count);
+  untouched_ = 0;
+  peak_ = 0;
+  dropped_.store(0, std::memory_order_relaxed);
+  session_.fetch_add(1, std::memory_order_relaxed);
+  has_room_.store(true, std::memory_order_relaxed);
+  is_open_ = true;
+}
+
+void ChunkPool::close() {
+  const std::lock_guard lock(mutex_);
+  is_open_ = false;
+  free_.clear();
+  region_->is_retired = true;
+  if (region_->outstanding == 0) munmap(region_->memory, region_->bytes);
+  region_.reset();
+  room_->notify_all();
+}
+
+bool ChunkPool::is_hopeless(bool is_first_of_thread) const {
+  return settings_.when_full == WhenFull::drop && !is_first_of_thread &&
+         !has_room_.load(std::memory_order_relaxed);
+}
+
+detail::ChunkHeader* ChunkPool::next(std::uint32_t slots) noexcept {
+  ThreadState* thread = this_thread_state();
+  if (thread == nullptr || thread->is_inside) return nullptr;
+  if (slots > detail::kChunkSlots) return nullptr;
+  const std::uint64_t session = session_.load(std::memory_order_relaxed);
+  const bool is_first = thread->session != session;
+  if (!has_chunk() && is_hopeless(is_first)) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  thread->is_inside = true;
+  std::unique_lock lock(mutex_);
+  if (has_chunk()) hand_over(detail::this_chunk);
+  detail::this_chunk = &no_chunk;
+  detail::ChunkHeader* chunk = is_open_ ? take(is_first) : nullptr;
+  if (chunk == nullptr && is_open_ && settings_.when_full == WhenFull::block) {
+    const auto give_up =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.block_ms);
+    is_woken_ = true;
+    work_->notify_one();
+    while (chunk == nullptr && is_open_ &&
+           room_->wait_until(lock, give_up) == std::cv_status::no_timeout)
+      chunk = is_open_ ? take(is_first) : nullptr;
+  }
+  if (chunk != nullptr) {
+    chunk->tid = thread->tid;
+    pthread_getname_np(pthread_self(), chunk->thread_name, sizeof chunk->thread_name);
+    thread->session = session;
+    detail::this_chunk = chunk;
+  } else if (is_open_) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+  }
+  thread->is_inside = false;
+  return chunk;
+}
+
+detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
+  detail::ChunkHeader* chunk = nullptr;
+  const std::size_t limit =
+      (is_first_of_thread ? settings_.max_bytes : settings_.bytes) / detail::kChunkBytes;
+  if (!free_.empty()) {
+    chunk = free_.back();
+    free_.pop_back();
+  } else if (untouched_ < limit) {
+    chunk = new (region_->memory + untouched_++ * detail::kChunkBytes) detail::ChunkHeader{};
+  } else if (settings_.when_full == WhenFull::ring) {
+    chunk = take_oldest();
+  }
+  has_room_.store(!free_.empty() || untouched_ < settings_.bytes / detail::kChunkBytes,
+                  std::memory_order_relaxed);
+  if (chunk == nullptr) return nullptr;
+  // Whoever recovers a journal must not take old slots for new ones: counts first, state last.
+  chunk->committed.store(0, std::memory_order_relaxed);
+  chunk->written.store(0, std::memory_order_relaxed);
+  chunk->sequence = next_sequence_++;
+  chunk->state.store(kActiveChunk, std::memory_order_release);
+  live_.push_back({chunk, region_, false});
+  ++region_->outstanding;
+  peak_ = std::max(peak_, region_->outstanding);
+  return chunk;
+}
+
+detail::ChunkHeader* ChunkPool::take_oldest() {
+  for (auto live = live_.begin(); live != live_.end(); ++live) {
+    detail::ChunkHeader* const chunk = live->chunk;
+    if (live->is_being_read || live->region != region_ ||
+        chunk->state.load(std::memory_order_relaxed) != kFullChunk)
+      continue;
+    const std::uint32_t committed = chunk->committed.load(std::memory_order_relaxed);
+    const std::uint32_t written = chunk->written.load(std::memory_order_relaxed);
+    dropped_.fetch_add(count_events(*chunk, written, committed), std::memory_order_relaxed);
+    chunk->state.store(kFreeChunk, std::memory_order_release);
+    live_.erase(live);
+    --region_->outstanding;
+    --full_;
+    return chunk;
+  }
+  return nullptr;
+}
+
+void ChunkPool::hand_over(detail::ChunkHeader* chunk) {
+  chunk->state.store(kFullChunk, std::memory_order_release);
+  ++full_;
+  // Waking the writer is a system call; an eighth of the pool is soon enough.
+  constexpr std::size_t kShare = 8;
+  if (full_ * kShare * detail::kChunkBytes < settings_.bytes) return;
+  is_woken_ = true;
+  work_->notify_one();
+}
+
+void ChunkPool::hand_over_own() noexcept {
+  if (!has_chunk()) return;
+  const std::lock_guard lock(mutex_);
+  hand_over(detail::this_chunk);
+  detail::this_chunk = &no_chunk;
+}
+
+std::vector<LiveChunk> ChunkPool::begin_drain() {
+  const std::lock_guard lock(mutex_);
+  for (LiveChunk& live : live_) live.is_being_read = true;
+  return live_;
+}
+
+void ChunkPool::end_drain(const std::vector<detail::ChunkHeader*>& done) {
+  const std::lock_guard lock(mutex_);
+  for (LiveChunk& live : live_) live.is_being_read = false;
+  for (detail::ChunkHeader* chunk : done) {
+    const auto live = std::find_if(live_.begin(), live_.end(),
+                                   [&](const LiveChunk& l) { return l.chunk == chunk; });
+    if (live == live_.end()) continue;
+    const LiveChunk gone = *live;
+    live_.erase(live);
+    --full_;
+    give_back(gone);
+  }
+  if (!done.empty()) room_->notify_all();
+}
+
+void ChunkPool::give_back(const LiveChunk& live) {
+  live.chunk->state.store(kFreeChunk, std::memory_order_release);
+  --live.region->outstanding;
+  if (live.region == region_ && is_open_) {
+    free_.push_back(live.chunk);
+    has_room_.store(true, std::memory_order_relaxed);
+  } else if (live.region->is_retired && live.region->outstanding == 0) {
+    munmap(live.region->memory, live.region->bytes);
+  }
+}
+
+void ChunkPool::wait_for_work(unsigned milliseconds) {
+  std::unique_lock lock(mutex_);
+  work_->wait_for(lock, std::chrono::milliseconds(milliseconds), [this] { return is_woken_; });
+  is_woken_ = false;
+}
+
+void ChunkPool::wake() {
+  const std::lock_guard lock(mutex_);
+  is_woken_ = true;
+  work_->notify_one();
+}
+
+std::size_t ChunkPool::peak_bytes() {
+  const std::lock_guard lock(mutex_);
+  return peak_ * detail::kChunkBytes;
+}
+
+bool ChunkPool::is_half_full() {
+  const std::lock_guard lock(mutex_);
+  return 2 * full_ * detail::kChunkBytes >= settings_.bytes;
+}
+
+void ChunkPool::forget_session() {
+  detail::this_chunk = &no_chunk;
+  is_open_ = false;
+  free_.clear();
+  live_.clear();
+  full_ = 0;
+  // The parent goes on writing to a shared one, and the child's threads are gone.
+  if (region_) munmap(region_->memory, region_->bytes);
+  region_.reset();
+  // Those of the parent may be waited on by threads that do not exist here.
+  new (&room_) std::unique_ptr<std::condition_variable>(new std::condition_variable);
+  new (&work_) std::unique_ptr<std::condition_variable>(new std::condition_variable);
+}
+
+}  // namespace traceloom::record

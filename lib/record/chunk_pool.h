@@ -1,0 +1,121 @@
+// ChunkPool: the memory that threads record into, handed out in chunks of 64 KiB.
+//
+//   pool.open({.bytes = 8 << 20, ...});
+//   ... threads fill chunks: detail::put() ...
+//   for (const LiveChunk& live : pool.begin_drain()) read(*live.chunk);
+//   pool.end_drain(chunks_that_are_done);
+//
+// One in a process, never destroyed. A thread asks for a chunk once in 2046 events; nothing else of
+// recording takes a lock. Chunks of an earlier session stay valid as long as a thread has one: its
+// owner cannot be told to let go.
+#pragma once
+
+#include "record/recorder.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace traceloom::record {
+
+enum ChunkState : std::uint32_t {
+  kFreeChunk = 0,
+  kActiveChunk = 1,  // its owner may add to it
+  kFullChunk = 2,    // nobody will
+};
+
+// One mapping, cut into chunks. Unmapped when its last chunk is given back after retire().
+struct ChunkRegion {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
+  std::size_t chunk_count = 0;
+  std::size_t outstanding = 0;
+  bool is_retired = false;
+};
+
+struct LiveChunk {
+  detail::ChunkHeader* chunk = nullptr;
+  std::shared_ptr<ChunkRegion> region;
+  bool is_being_read = false;
+};
+
+struct PoolSettings {
+  std::size_t bytes = 0;
+  std::size_t max_bytes = 0;  // for threads that have had no chunk yet
+  WhenFull when_full = WhenFull::drop;
+  unsigned block_ms = 0;
+  // Where the chunks lie; null: memory of the pool's own. It belongs to the pool from now on.
+  std::byte* memory = nullptr;
+};
+
+class ChunkPool {
+ public:
+  static ChunkPool& instance();
+
+  // Throws std::bad_alloc.
+  void open(const PoolSettings& settings);
+  // No more chunks are given out; what has been recorded can still be read.
+  void close();
+
+  // For threads: a chunk of its own with room for `slots`, in this_chunk; nullptr when there is
+  // none.
+  detail::ChunkHeader* next(std::uint32_t slots) noexcept;
+  // The thread's chunk, if it has one, will not be added to.
+  void hand_over_own() noexcept;
+
+  // For the writer: all chunks in use in the order in which threads got them. They are not reused
+  // until end_drain() says which of them are done with.
+  std::vector<LiveChunk> begin_drain();
+  void end_drain(const std::vector<detail::ChunkHeader*>& done);
+  // Sleeps until chunks have filled up, wake() is called or `milliseconds` have passed.
+  void wait_for_work(unsigned milliseconds);
+  void wake();
+
+  // Of the session.
+  std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  std::size_t peak_bytes();
+  bool is_half_full();
+  const std::byte* memory() const { return region_ ? region_->memory : nullptr; }
+
+  // Around fork().
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  // In the child, where the lock is held: its thread has no chunk, and none are given out.
+  void forget_session();
+
+ private:
+  ChunkPool() = default;
+  detail::ChunkHeader* take(bool is_first_of_thread);
+  detail::ChunkHeader* take_oldest();
+  void give_back(const LiveChunk& live);
+  void hand_over(detail::ChunkHeader* chunk);
+  bool is_hopeless(bool is_first_of_thread) const;
+
+  std::mutex mutex_;
+  std::unique_ptr<std::condition_variable> room_ = std::make_unique<std::condition_variable>();
+  std::unique_ptr<std::condition_variable> work_ = std::make_unique<std::condition_variable>();
+  bool is_open_ = false;
+  bool is_woken_ = false;
+  PoolSettings settings_;
+  std::shared_ptr<ChunkRegion> region_;
+  std::vector<detail::ChunkHeader*> free_;  // last used last: it is still in the cache
+  std::size_t untouched_ = 0;               // chunks of the region that were never used begin here
+  std::vector<LiveChunk> live_;
+  std::size_t full_ = 0;  // of those
+  std::size_t peak_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::atomic<bool> has_room_{false};  // a look at it saves the lock when all is full
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> session_{0};
+};
+
+// Events, not slots, in [from, to) of a chunk.
+std::uint64_t count_events(detail::ChunkHeader& chunk, std::uint32_t from, std::uint32_t to);
+
+}  // namespace traceloom::record

@@ -1,0 +1,252 @@
+#include "record/engine.h"
+
+#include "base/error.h"
+#include "record/chunk_pool.h"
+#include "record/recover.h"
+#include "record/registry.h"
+#include "record/thread_state.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <pthread.h>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom::record {
+namespace {
+
+std::atomic<Engine*> current{nullptr};
+std::atomic<std::uint64_t> generation{0};  // counts the forks that led here
+
+// fork(): the child has one thread, a copy of the memory and none of the locks' owners. It must not
+// write what the parent writes as well.
+void before_fork() {
+  Registry::instance().lock();
+  ChunkPool::instance().lock();
+}
+
+void after_fork_in_parent() {
+  ChunkPool::instance().unlock();
+  Registry::instance().unlock();
+}
+
+void after_fork_in_child() {
+  generation.fetch_add(1);
+  forget_thread_after_fork();
+  ChunkPool::instance().forget_session();
+  Registry::instance().forget_session();
+  if (Engine* const engine = current.exchange(nullptr)) engine->forget();
+  after_fork_in_parent();
+}
+
+void close_at_exit() {
+  if (Engine* const engine = current.load()) engine->close(UseBarrier::no);
+}
+
+void install_process_hooks() {
+  static const bool kInstalled = [] {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(close_at_exit);
+    return true;
+  }();
+  static_cast<void>(kInstalled);
+}
+
+// The number behind the last "rank" of a name.
+std::optional<std::int64_t> rank_in(std::string_view name) {
+  const std::size_t at = name.rfind("rank");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string digits(
+      name.substr(at + 4, name.find_first_not_of("0123456789", at + 4) - at - 4));
+  return digits.empty() || digits.size() > 9 ? std::nullopt
+                                             : std::optional<std::int64_t>(std::stoll(digits));
+}
+
+void set_position_of_events(const Position& position) {
+  detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
+                         std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Engine::Engine(Options options)
+    : options_(std::move(options)), generation_(generation.load()), position_(options_.start) {
+  install_process_hooks();
+  Engine* expected = nullptr;
+  if (!current.compare_exchange_strong(expected, this))
+    throw Error("traceloom", "a session is open already; close() it first");
+  try {
+    if (!options_.journal_folder.empty()) recover_journal();
+    if (options_.write_json) prepare_folder();
+    if (options_.barrier) options_.barrier();
+    choose_clock(options_.clock);
+    const ClockPair start = read_clock_pair();
+    std::unique_ptr<Journal> journal = make_journal(start);
+    PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,
+                      options_.block_ms, nullptr};
+    if (journal != nullptr) {
+      pool.memory = journal->chunks();
+      pool.bytes = pool.max_bytes = journal->chunk_bytes();
+    }
+    ChunkPool::instance().open(pool);
+    misuses_before_ = Registry::instance().misuses();
+    Registry::instance().set_log(options_.log);
+    set_position_of_events(position_);
+    const ThreadState* const thread = this_thread_state();
+    writer_ = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
+                                       std::move(journal));
+  } catch (...) {
+    current.store(nullptr);
+    throw;
+  }
+  follow_schedule(position_);
+  if (!options_.schedule) open_cycle();
+}
+
+Engine::~Engine() {
+  close(UseBarrier::no);
+}
+
+bool Engine::is_of_this_process() const {
+  return generation_ == generation.load();
+}
+
+void Engine::forget() {
+  if (writer_ != nullptr) writer_->forget();
+}
+
+void Engine::complain(const std::string& text) const {
+  if (options_.log) options_.log(text);
+}
+
+void Engine::recover_journal() const {
+  std::error_code ignored;  // what is wrong shows when the journal is made
+  std::filesystem::create_directories(options_.journal_folder, ignored);
+  for (const RecoveredTrace& trace : recover_journals(options_.journal_folder, options_.rank)) {
+    if (!trace.problem.empty())
+      complain(trace.journal + ": cannot be recovered: " + trace.problem);
+    else if (!trace.path.empty())
+      complain(trace.path + ": completed with " + std::to_string(trace.events) +
+               " events of a journal that an earlier run left");
+  }
+}
+
+void Engine::prepare_folder() const {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (error) throw system_error(options_.folder, error.value());
+  if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
+  if (options_.overwrite) return;
+  // Without a barrier the files of another rank may be of this run.
+  for (const auto& entry : fs::recursive_directory_iterator(options_.folder)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with('.') || !entry.is_regular_file()) continue;
+    const std::optional<std::int64_t> rank = rank_in(name);
+    if (!options_.barrier && rank && *rank != options_.rank) continue;
+    throw Error(options_.folder,
+                "is not empty: " + name + " exists; choose another folder, or allow to overwrite");
+  }
+}
+
+std::unique_ptr<Journal> Engine::make_journal(const ClockPair& start) {
+  if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
+  try {
+    return std::make_unique<Journal>(JournalSettings{
+        options_.journal_folder, options_.rank, options_.gzip_level, options_.pool_bytes, start});
+  } catch (const Error& error) {
+    complain(std::string(error.what()) + "; going on without a journal");
+    return nullptr;
+  }
+}
+
+SyncRounds Engine::sync(unsigned rounds) const {
+  if (options_.barrier) return meet(options_.barrier, std::max(rounds, 1U));
+  // A single rank agrees with itself; of several without a barrier nothing is known.
+  return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
+}
+
+void Engine::open_cycle() {
+  is_cycle_open_ = true;
+  SyncRounds rounds = sync(options_.sync_rounds);
+  writer_->send({Command::Kind::begin_cycle, position_, std::move(rounds)});
+}
+
+void Engine::follow_schedule(const Position& position) {
+  position_ = position;
+  set_position_of_events(position);
+  action_ = options_.schedule ? options_.schedule(position) : Action::active;
+  Registry::instance().set_action(action_);
+}
+
+void Engine::set_position(const Position& position) {
+  if (writer_ != nullptr) follow_schedule(position);
+}
+
+void Engine::batch_begin(const Position& position) {
+  if (writer_ == nullptr) return;
+  follow_schedule(position);
+  if (action_ != Action::skip && !is_cycle_open_) open_cycle();
+}
+
+void Engine::batch_end(const Position& position) {
+  if (writer_ == nullptr) return;
+  if (action_ == Action::active_and_save && is_cycle_open_) {
+    is_cycle_open_ = false;
+    SyncRounds rounds;
+    if (options_.sync_at_end && options_.barrier) rounds = sync(options_.sync_rounds);
+    writer_->send({Command::Kind::end_cycle, position, std::move(rounds)});
+  }
+  follow_schedule(position);
+}
+
+void Engine::record_external_trace(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (writer_ != nullptr) writer_->send({Command::Kind::external_trace, position_, {}, path});
+}
+
+void Engine::flush() {
+  if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position_}));
+}
+
+bool Engine::wait_saved(unsigned timeout_ms) {
+  return writer_ == nullptr || writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
+}
+
+std::vector<SavedTrace> Engine::saved_traces() const {
+  const std::lock_guard lock(mutex_);
+  return writer_ != nullptr ? writer_->saved_traces() : saved_at_close_;
+}
+
+Status Engine::status() const {
+  const std::lock_guard lock(mutex_);
+  Status status = writer_ != nullptr ? writer_->status() : status_at_close_;
+  if (writer_ == nullptr) return status;
+  status.dropped = ChunkPool::instance().dropped();
+  status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
+  status.misuses = Registry::instance().misuses() - misuses_before_;
+  return status;
+}
+
+void Engine::close(UseBarrier use_barrier) {
+  if (writer_ == nullptr || !is_of_this_process()) return;
+  SyncRounds rounds;
+  if (is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end && options_.barrier)
+    rounds = sync(options_.sync_rounds);
+  Registry::instance().set_action(std::nullopt);
+  ChunkPool::instance().hand_over_own();
+  writer_->wait(writer_->send({Command::Kind::stop, position_, std::move(rounds)}));
+  Status status = this->status();
+  const std::lock_guard lock(mutex_);
+  status_at_close_ = std::move(status);
+  saved_at_close_ = writer_->saved_traces();
+  writer_.reset();
+  ChunkPool::instance().close();
+  Registry::instance().set_log({});
+  Engine* expected = this;
+  current.compare_exchange_strong(expected, nullptr);
+}
+
+}  // namespace traceloom::record

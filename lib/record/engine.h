@@ -1,0 +1,63 @@
+// Engine: what is behind a Session: the schedule's word, the cycle that is open, the writer.
+#pragma once
+
+#include "record/clock_sync.h"
+#include "record/recorder.h"
+#include "record/writer.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace traceloom::record {
+
+enum class UseBarrier : std::uint8_t { no, yes };
+
+class Engine {
+ public:
+  // Throws std::runtime_error.
+  explicit Engine(Options options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void batch_begin(const Position& position);
+  void batch_end(const Position& position);
+  void set_position(const Position& position);
+  Action action() const { return action_; }
+  void record_external_trace(const std::string& path);
+  void flush();
+  bool wait_saved(unsigned timeout_ms);
+  std::vector<SavedTrace> saved_traces() const;
+  Status status() const;
+  void close(UseBarrier use_barrier);
+
+  // False in a child of fork(), where there is no writer.
+  bool is_of_this_process() const;
+  // Called in that child.
+  void forget();
+
+ private:
+  void prepare_folder() const;
+  void recover_journal() const;
+  std::unique_ptr<Journal> make_journal(const ClockPair& start);
+  void follow_schedule(const Position& position);
+  void open_cycle();
+  SyncRounds sync(unsigned rounds) const;
+  void complain(const std::string& text) const;
+
+  Options options_;
+  std::uint64_t generation_;
+  std::uint64_t misuses_before_ = 0;
+  Action action_ = Action::skip;
+  Position position_;
+  bool is_cycle_open_ = false;
+  mutable std::mutex mutex_;  // of what close() takes away from others
+  std::unique_ptr<Writer> writer_;
+  std::vector<SavedTrace> saved_at_close_;
+  Status status_at_close_;
+};
+
+}  // namespace traceloom::record

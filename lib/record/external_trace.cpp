@@ -1,0 +1,160 @@
+#include "record/external_trace.h"
+
+#include "event/event.h"
+#include "event/trace_time.h"
+#include "input/open.h"
+#include "scan/chunk_reader.h"
+#include "scan/list_reader.h"
+#include "scan/top_level.h"
+
+#include <charconv>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+namespace traceloom::record {
+namespace {
+
+constexpr std::int64_t kPidStep = std::int64_t{1} << 21;
+
+// Visits the events of one file in their order, in this thread.
+class SerialVisitor : public FileVisitor {
+ public:
+  explicit SerialVisitor(std::function<void(const Event&)> use) : use_(std::move(use)) {}
+  Args wanted_args() const override { return Args::skip; }
+  std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<ChunkResult>(); }
+  void visit(ChunkResult& /*result*/, std::size_t /*file*/, const Event& event) override {
+    use_(event);
+  }
+  void take(ChunkResult& /*result*/, std::size_t /*file*/) override {}
+  void end_file(std::size_t /*file*/, const FileEnd& /*end*/) override {}
+
+ private:
+  std::function<void(const Event&)> use_;
+};
+
+// The base time that the file names, if it does.
+std::optional<std::int64_t> read_trace(const std::string& path,
+                                       const std::function<void(const Event&)>& use) {
+  SerialVisitor visitor(use);
+  TopLevelParser parser(path);
+  ListReader list(visitor, 0, path, parser);
+  const std::unique_ptr<ByteSource> source = open_input(path);
+  ChunkReader reader(*source);
+  Chunk chunk;
+  bool in_list = false;
+  std::uint64_t text_bytes = 0;
+  do {
+    reader.next(chunk);
+    text_bytes = chunk.offset + chunk.size;
+    std::size_t skip = 0;
+    if (!in_list) {
+      skip = parser.feed(chunk.text());
+      in_list = parser.state() == TopLevelParser::State::in_list;
+      chunk.at_event_start = false;
+    }
+    if (in_list) list.add(chunk, skip, {});
+  } while (!chunk.last);
+  if (!in_list) parser.finish(text_bytes, false);  // throws: no list
+  list.finish(text_bytes, source->problems());
+  const std::string_view base = unquoted(parser.value("baseTimeNanoseconds"));
+  std::int64_t base_ns = 0;
+  const auto [end, error] = std::from_chars(base.data(), base.data() + base.size(), base_ns);
+  return error == std::errc() && end == base.data() + base.size() && !base.empty()
+             ? std::optional(base_ns)
+             : std::nullopt;
+}
+
+// What the first reading finds out.
+struct Survey {
+  std::string process;  // canonical pid of what is to be the rank
+  std::map<std::string, std::int64_t> pids;
+  std::int64_t base_ns = 0;
+};
+
+Survey survey_trace(const std::string& path, std::int64_t rank) {
+  Survey survey;
+  const std::string own = std::to_string(getpid());
+  std::string first;
+  std::map<std::string, std::int64_t> order;
+  const std::optional<std::int64_t> base_ns = read_trace(path, [&](const Event& event) {
+    const std::string pid = canonical_id(event.text(Key::pid));
+    if (pid.empty()) return;
+    order.emplace(pid, static_cast<std::int64_t>(order.size()));
+    if (first.empty() && event.phase != 'M') first = pid;
+  });
+  survey.base_ns = base_ns.value_or(0);
+  survey.process = order.count(own) > 0 ? own : first;
+  std::map<std::int64_t, std::string> by_order;
+  for (const auto& [pid, place] : order) by_order[place] = pid;
+  std::int64_t others = 0;
+  for (const auto& [place, pid] : by_order)
+    survey.pids[pid] = pid == survey.process ? rank : rank + ++others * kPidStep;
+  return survey;
+}
+
+bool names_process(const Event& event) {
+  return event.phase == 'M' && unquoted(event.text(Key::name)).starts_with("process_");
+}
+
+// Replaces the values of two keys in the text of an event.
+class Rewriter {
+ public:
+  explicit Rewriter(const Survey& survey, std::int64_t rank) : survey_(survey), rank_(rank) {}
+
+  std::string_view rewrite(const Event& event) {
+    const FieldRange pid = event.range(Key::pid);
+    const FieldRange ts = event.range(Key::ts);
+    text_.clear();
+    std::size_t done = 0;
+    const auto replace = [&](const FieldRange& range, const std::string& value) {
+      if (range.end == 0) return;
+      text_.append(event.raw.substr(done, range.begin - done)).append(value);
+      done = range.end;
+    };
+    const std::string new_pid = std::to_string(pid_of(event));
+    const std::string new_ts = time_of(event);
+    if (pid.begin < ts.begin) replace(pid, new_pid);
+    replace(ts, new_ts);
+    if (pid.begin >= ts.begin) replace(pid, new_pid);
+    text_.append(event.raw.substr(done));
+    return text_;
+  }
+
+ private:
+  std::int64_t pid_of(const Event& event) const {
+    const auto found = survey_.pids.find(canonical_id(event.text(Key::pid)));
+    return found == survey_.pids.end() ? rank_ : found->second;
+  }
+  std::string time_of(const Event& event) const {
+    const std::string_view text = event.text(Key::ts);
+    const std::optional<ParsedTime> time = parse_time(text);
+    const std::optional<ParsedTime> moved =
+        time && survey_.base_ns != 0 ? add(*time, ParsedTime{survey_.base_ns}) : std::nullopt;
+    if (!moved) return std::string(text);
+    std::string result;
+    append_microseconds(result, moved->rounded_ns());
+    return result;
+  }
+
+  const Survey& survey_;
+  std::int64_t rank_;
+  std::string text_;
+};
+
+}  // namespace
+
+void copy_external_trace(const std::string& path, std::int64_t rank,
+                         const std::function<void(std::string_view)>& use) {
+  const Survey survey = survey_trace(path, rank);
+  Rewriter rewriter(survey, rank);
+  read_trace(path, [&](const Event& event) {
+    const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
+    if (is_process && names_process(event)) return;
+    use(rewriter.rewrite(event));
+  });
+}
+
+}  // namespace traceloom::record

@@ -1,0 +1,26 @@
+// The events of another profiler's trace, as events of ours.
+//
+//   copy_external_trace("rank0.pt.trace.json.gz", 0, [&](std::string_view event) { sink(event); });
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace traceloom::record {
+
+// Hands over each event of the trace (plain or gzip; a list, also one that is not closed or cut, or
+// an object with traceEvents) with these changes:
+//
+//   ts    counts from 1970: what the file's base time says is added (Kineto's baseTimeNanoseconds)
+//   pid   of the process that records, or else of the first event that is no metadata: `rank`. Each
+//         other one (a GPU of torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of
+//         appearance: rows that were apart stay apart, and are no other rank's.
+//   names of that process are left out: it has one already
+//
+// The file is read twice. Throws Error when it cannot be read or is no trace.
+void copy_external_trace(const std::string& path, std::int64_t rank,
+                         const std::function<void(std::string_view)>& use);
+
+}  // namespace traceloom::record

@@ -1,0 +1,87 @@
+// JsonSink: the TraceHandler that writes Chrome JSON, one file a cycle.
+//
+// Text goes `[`, an event, `,\n` and an event, and so on, `\n]`: cut anywhere between two events it
+// is what viewers and trace-merge read. What events of a marker share is escaped once.
+#pragma once
+
+#include "record/trace_file.h"
+#include "record/trace_handler.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom::record {
+
+struct JsonSinkOptions {
+  int gzip_level = 1;
+  bool overwrite = false;
+};
+
+class JsonSink : public TraceHandler {
+ public:
+  explicit JsonSink(const JsonSinkOptions& options) : options_(options) {}
+
+  // All throw Error when the file cannot be written; what was in the way of the write is lost then,
+  // and the file ends with the last whole event in front of it.
+  void begin_cycle(const CycleInfo& cycle) override;
+  void duration(const DurationEvent& event) override;
+  void instant(const InstantEvent& event) override;
+  void counter(const CounterEvent& event) override;
+  void metadata(const MetadataEvent& event) override;
+  void external_trace(const std::string& path) override;
+  void flush() override;
+  // The file gets the name that `cycle` has.
+  void end_cycle(const CycleInfo& cycle) override;
+
+  // Goes on with a file that another process has begun. Throws Error.
+  void resume(const CycleInfo& cycle, const FileState& state);
+
+  // One event, as JSON.
+  void raw_event(std::string_view json);
+
+  bool has_file() const { return file_ != nullptr; }
+  // Whether there is enough text for a write that is worth it.
+  bool wants_flush() const { return used_ >= kFlushBytes; }
+  const FileState& state() const { return file_->state(); }
+  const std::string& final_path() const { return final_path_; }
+  // Of the events handed over since the last flush, which are gone when it fails.
+  std::uint64_t pending_events() const { return pending_events_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  static constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+
+  void forget_file(std::int64_t rank);
+  const std::string& head(const EventLabel& label);
+  void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
+  char* room(std::size_t bytes);
+  char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
+                    std::size_t more_bytes);
+  void end_event(char* end);
+  char* write_time(char* out, std::int64_t ns);
+
+  JsonSinkOptions options_;
+  std::int64_t rank_ = 0;
+  std::unique_ptr<TraceFile> file_;
+  std::string final_path_;
+  bool is_first_ = true;
+  std::vector<char> buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t pending_events_ = 0;
+  std::uint64_t bytes_written_ = 0;
+  std::vector<std::string> heads_;  // by label: ,\n{"name":"...","cat":"..."
+  // ,"pid":R,"tid":T,"args":{"epoch":E,"batch":B}} of the last event.
+  std::string tail_;
+  std::int64_t tail_tid_ = -1;
+  std::uint64_t tail_position_ = 0;
+  // The digits of the last time in front of its last 10^8 microseconds.
+  std::int64_t high_ = -1;
+  std::string high_text_;
+};
+
+}  // namespace traceloom::record

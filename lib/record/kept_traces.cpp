@@ -1,0 +1,55 @@
+#include "record/kept_traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom::record {
+
+KeptTraces::KeptTraces(std::int64_t num_traces_to_keep) : most_(num_traces_to_keep) {
+  if (most_ < kKeepAllTraces)
+    throw std::invalid_argument(
+        fmt::format("num_traces_to_keep is {}; -1 keeps all, 0 none", most_));
+}
+
+std::vector<std::string> KeptTraces::add(const SavedTrace& trace) {
+  std::vector<std::string> failures;
+  struct stat status {};
+  if (stat(trace.path.c_str(), &status) == 0)
+    kept_.push_back({trace, status.st_dev, status.st_ino});
+  else
+    failures.push_back(fmt::format("{}: {}", trace.path, std::strerror(errno)));
+  while (most_ != kKeepAllTraces && kept_.size() > static_cast<std::size_t>(most_)) {
+    const Kept oldest = std::move(kept_.front());
+    kept_.pop_front();
+    if (std::string failure = remove(oldest); !failure.empty())
+      failures.push_back(std::move(failure));
+  }
+  return failures;
+}
+
+std::string KeptTraces::remove(const Kept& kept) const {
+  const std::string& path = kept.trace.path;
+  const bool is_used_again = std::any_of(
+      kept_.begin(), kept_.end(), [&](const Kept& later) { return later.trace.path == path; });
+  struct stat status {};
+  if (is_used_again || lstat(path.c_str(), &status) != 0) return "";
+  if (status.st_dev != kept.device || status.st_ino != kept.inode) return "";
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return "";
+  return fmt::format("{}: {}", path, std::strerror(errno));
+}
+
+std::vector<SavedTrace> KeptTraces::list() const {
+  std::vector<SavedTrace> traces;
+  traces.reserve(kept_.size());
+  for (const Kept& kept : kept_) traces.push_back(kept.trace);
+  return traces;
+}
+
+}  // namespace traceloom::record

@@ -1,0 +1,46 @@
+// KeptTraces: the newest files that this process saved; older ones are deleted.
+//
+//   KeptTraces kept(3);
+//   kept.add(saved);      // its file is complete; deletes the oldest when it is the fourth
+//   kept.list()           // oldest first
+#pragma once
+
+#include "record/recorder.h"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace traceloom::record {
+
+inline constexpr std::int64_t kKeepAllTraces = -1;
+
+// Not thread-safe.
+class KeptTraces {
+ public:
+  // 0 deletes each file when it has been saved. Throws std::invalid_argument below -1.
+  explicit KeptTraces(std::int64_t num_traces_to_keep);
+
+  // Deletes only what was added here and still is that file: not one that somebody has put in its
+  // place, nor one whose name a later save has used again. Gives what could not be deleted, which
+  // is then forgotten: "traces/ep0-ba5-rank0.json: Permission denied".
+  std::vector<std::string> add(const SavedTrace& trace);
+
+  std::vector<SavedTrace> list() const;
+
+ private:
+  struct Kept {
+    SavedTrace trace;
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+
+  std::string remove(const Kept& kept) const;
+
+  std::int64_t most_;
+  std::deque<Kept> kept_;
+};
+
+}  // namespace traceloom::record

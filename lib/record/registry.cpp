@@ -1,0 +1,147 @@
+#include "record/registry.h"
+
+#include <array>
+#include <utility>
+
+namespace traceloom::record {
+namespace detail {
+
+Site unregistered_site;
+std::atomic<std::uint64_t> position{0};
+
+Site* register_marker(const char* name, const char* categories,
+                      const MarkerOptions& options) noexcept {
+  try {
+    return &Registry::instance().marker(name, categories, options);
+  } catch (...) {
+    return &unregistered_site;  // no memory: it stays off
+  }
+}
+
+Site* register_counter(const std::string& name, const std::string& categories,
+                       const std::vector<std::string>& keys, Actions actions) {
+  return &Registry::instance().counter(name, categories, keys, actions);
+}
+
+}  // namespace detail
+
+namespace {
+
+unsigned bits_of(const MarkerOptions& options) {
+  unsigned bits = 0;
+  for (const Action action :
+       {Action::skip, Action::warmup, Action::active, Action::active_and_save})
+    bits = bits << 1 | (options.actions.contains(action) ? 1U : 0U);
+  for (const bool flag :
+       {options.instant_on_start, options.instant_on_finish, options.long_running})
+    bits = bits << 1 | (flag ? 1U : 0U);
+  return bits;
+}
+
+}  // namespace
+
+const char* to_string(Action action) {
+  constexpr std::array<const char*, 4> kNames{"SKIP", "WARMUP", "ACTIVE", "ACTIVE_AND_SAVE"};
+  return kNames.at(static_cast<std::size_t>(action));
+}
+
+Registry& Registry::instance() {
+  static Registry* const kRegistry = new Registry;
+  return *kRegistry;
+}
+
+Label& Registry::marker(const std::string& name, const std::string& categories,
+                        const MarkerOptions& options) {
+  const std::lock_guard lock(mutex_);
+  return find({name, categories, bits_of(options), {}}, options);
+}
+
+Label& Registry::counter(const std::string& name, const std::string& categories,
+                         const std::vector<std::string>& keys, Actions actions) {
+  MarkerOptions options;
+  options.actions = actions;
+  const std::lock_guard lock(mutex_);
+  return find({name, categories, bits_of(options), keys}, options);
+}
+
+Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
+  if (const auto known = known_.find(identity); known != known_.end()) return *known->second;
+  Label& label = labels_.emplace_back();
+  static_cast<EventLabel&>(label).id = static_cast<std::uint32_t>(labels_.size());
+  static_cast<detail::Site&>(label).id = static_cast<EventLabel&>(label).id;
+  label.name = std::get<0>(identity);
+  label.categories = std::get<1>(identity);
+  label.options = options;
+  label.is_plain = !options.long_running && !options.instant_on_start && !options.instant_on_finish;
+  label.key_names = std::get<3>(identity);
+  label.keys = label.key_names.data();
+  label.key_count = label.key_names.size();
+  known_.emplace(identity, &label);
+  if (seen_) seen_(label);
+  label.mode.store(mode_of(label), std::memory_order_relaxed);
+  return label;
+}
+
+const Label* Registry::label(std::uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  return id == 0 || id > labels_.size() ? nullptr : &labels_[id - 1];
+}
+
+std::uint32_t Registry::mode_of(const Label& label) const {
+  if (!action_ || !label.options.actions.contains(*action_)) return detail::kOff;
+  return label.is_plain ? detail::kOn : detail::kOutOfLine;
+}
+
+void Registry::set_action(std::optional<Action> action) {
+  const std::lock_guard lock(mutex_);
+  if (action_ == action) return;
+  action_ = action;
+  for (Label& label : labels_) label.mode.store(mode_of(label), std::memory_order_relaxed);
+}
+
+void Registry::watch(std::function<void(const Label&)> seen) {
+  const std::lock_guard lock(mutex_);
+  seen_ = std::move(seen);
+  if (seen_)
+    for (const Label& label : labels_) seen_(label);
+}
+
+std::string Registry::thread_name(std::uint32_t tid) {
+  const std::lock_guard lock(mutex_);
+  const auto found = thread_names_.find(tid);
+  return found == thread_names_.end() ? std::string() : found->second;
+}
+
+void Registry::name_thread(std::uint32_t tid, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  thread_names_[tid] = name;
+}
+
+void Registry::count_misuse(Label& label) noexcept {
+  misuses_.fetch_add(1, std::memory_order_relaxed);
+  if (label.misuse_told.exchange(true)) return;
+  try {
+    std::unique_lock lock(mutex_);
+    const std::function<void(const std::string&)> log = log_;
+    lock.unlock();
+    if (log)
+      log("marker '" + label.name +
+          "': finish() without start() in this thread does nothing (told once a marker)");
+  } catch (...) {
+    return;  // it is counted
+  }
+}
+
+void Registry::set_log(std::function<void(const std::string&)> log) {
+  const std::lock_guard lock(mutex_);
+  log_ = std::move(log);
+}
+
+void Registry::forget_session() {
+  action_.reset();
+  for (Label& label : labels_) label.mode.store(detail::kOff, std::memory_order_relaxed);
+  seen_ = {};
+  log_ = {};
+}
+
+}  // namespace traceloom::record

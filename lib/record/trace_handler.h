@@ -1,0 +1,120 @@
+// TraceHandler: where recorded events go. The recorder's own JSON files are one; others stand
+// beside it.
+//
+//   struct LongestBatch : traceloom::record::TraceHandler {
+//     void duration(const DurationEvent& event) override {
+//       if (event.label->name == "event/batch") longest_ns = std::max(longest_ns,
+//       event.duration_ns);
+//     }
+//     std::int64_t longest_ns = 0;
+//   };
+//   options.handlers.push_back(std::make_shared<LongestBatch>());
+//
+// Needs nothing but the standard library (C++17).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#pragma GCC visibility push(default)
+
+namespace traceloom::record {
+
+// Times are nanoseconds since 1970 on a clock that never steps back: the real time when the session
+// began, and from there on CLOCK_MONOTONIC.
+
+// What events of one marker or counter share. Lives as long as the process.
+struct EventLabel {
+  std::uint32_t id =
+      0;  // 1, 2, 3, ... in order of first use: an index for what a handler keeps of it
+  std::string name;
+  std::string categories;             // joined by ','
+  const std::string* keys = nullptr;  // of a counter
+  std::size_t key_count = 0;
+};
+
+// The thread that recorded an event. Lives as long as the session.
+struct EventThread {
+  std::int64_t tid = 0;  // what the system calls it
+  std::string name;
+};
+
+enum class DurationPart : std::uint8_t {
+  whole,  // begin and duration are known
+  begin,  // of a long-running marker: it has begun, its end comes later
+  end,    // the end of one whose begin was handed over in this cycle; begin and duration are known
+};
+
+struct DurationEvent {
+  const EventLabel* label = nullptr;
+  const EventThread* thread = nullptr;
+  DurationPart part = DurationPart::whole;
+  std::int64_t begin_ns = 0;
+  std::int64_t duration_ns = 0;  // 0 in a DurationPart::begin
+  std::uint32_t epoch = 0;       // where the training was when it began
+  std::uint32_t batch = 0;
+};
+
+struct InstantEvent {
+  const EventLabel* label = nullptr;
+  const EventThread* thread = nullptr;
+  std::int64_t at_ns = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t batch = 0;
+};
+
+struct CounterEvent {
+  const EventLabel* label = nullptr;  // its keys name the values
+  const EventThread* thread = nullptr;
+  std::int64_t at_ns = 0;
+  const double* values = nullptr;
+  std::size_t value_count = 0;
+};
+
+// What is told of the file rather than of a moment: names, rank, clocks.
+struct MetadataEvent {
+  std::string_view name;
+  std::string_view args_json;  // an object: {"value":3}
+  std::int64_t at_ns = 0;
+  std::int64_t tid = 0;
+};
+
+// One profiling window of a rank.
+struct CycleInfo {
+  std::int64_t rank = 0;
+  std::uint64_t number = 0;  // 0, 1, 2, ...
+  // The file of the cycle. While it is being recorded it carries the name it had at its beginning
+  // with ".unfinished" in front of ".json"; from end_cycle() on it is its final one.
+  std::string path;
+};
+
+// All functions are called by one thread, the recorder's writer, never by the threads that record;
+// so a slow handler delays files and in the end fills the pool, but never the training. Events come
+// in the order in which each thread recorded them; threads are interleaved by chunk. What a handler
+// throws ends its part in the cycle and is told by Session::status().
+class TraceHandler {
+ public:
+  virtual ~TraceHandler() = default;
+  TraceHandler(const TraceHandler&) = delete;
+  TraceHandler& operator=(const TraceHandler&) = delete;
+
+  virtual void begin_cycle(const CycleInfo& /*cycle*/) {}
+  virtual void duration(const DurationEvent& /*event*/) {}
+  virtual void instant(const InstantEvent& /*event*/) {}
+  virtual void counter(const CounterEvent& /*event*/) {}
+  virtual void metadata(const MetadataEvent& /*event*/) {}
+  // A Chrome JSON trace that another profiler wrote (Session::record_chrome_json_trace_file).
+  virtual void external_trace(const std::string& /*path*/) {}
+  // What was handed over so far ought to survive the end of the process.
+  virtual void flush() {}
+  virtual void end_cycle(const CycleInfo& /*cycle*/) {}
+
+ protected:
+  TraceHandler() = default;
+};
+
+}  // namespace traceloom::record
+
+#pragma GCC visibility pop

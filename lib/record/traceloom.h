@@ -1,0 +1,152 @@
+/* The recorder for programs in C, and for whatever can call C. What it does is said in recorder.h.
+ *
+ *   traceloom_options options = TRACELOOM_OPTIONS_INIT;
+ *   options.folder = "traces";
+ *   traceloom_session* session = traceloom_open(&options);
+ *   if (session == NULL) fprintf(stderr, "%s\n", traceloom_last_error());
+ *   traceloom_marker* forward = traceloom_marker_new("forward", "model", 0, 0);
+ *   traceloom_span span = traceloom_begin(forward);
+ *   ...
+ *   traceloom_end(forward, span);
+ *   traceloom_close(session);
+ *
+ * Markers and counters work at any time, and record while a session is open. Functions may be
+ * called from any thread unless recorder.h says otherwise of what they do. Texts are UTF-8 and
+ * copied. Where a function returns int, 0 is success, and traceloom_last_error() says what was
+ * wrong otherwise. Null handles are taken, and nothing is done with them.
+ */
+#ifndef TRACELOOM_H
+#define TRACELOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The major number changes when programs have to be compiled anew. */
+#define TRACELOOM_VERSION_MAJOR 0
+#define TRACELOOM_VERSION_MINOR 1
+
+#if defined(__GNUC__)
+#define TRACELOOM_API __attribute__((visibility("default")))
+#else
+#define TRACELOOM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct traceloom_session traceloom_session;
+typedef struct traceloom_marker traceloom_marker;
+typedef struct traceloom_counter traceloom_counter;
+
+enum traceloom_action {
+  TRACELOOM_SKIP = 0,
+  TRACELOOM_WARMUP = 1,
+  TRACELOOM_ACTIVE = 2,
+  TRACELOOM_ACTIVE_AND_SAVE = 3
+};
+
+/* For traceloom_marker_new(): under which actions it records; 0 is the last three. */
+#define TRACELOOM_IN(action) (1U << (action))
+enum traceloom_marker_flags {
+  TRACELOOM_INSTANT_ON_START = 1,
+  TRACELOOM_INSTANT_ON_FINISH = 2,
+  TRACELOOM_LONG_RUNNING = 4
+};
+
+enum traceloom_when_full { TRACELOOM_DROP = 0, TRACELOOM_RING = 1, TRACELOOM_BLOCK = 2 };
+
+/* What has been completed. Set `size` to sizeof(traceloom_position), or begin with
+ * TRACELOOM_POSITION_INIT. */
+typedef struct traceloom_position {
+  uint32_t size;
+  uint64_t epoch, batch, batch_in_epoch;
+  uint64_t sample, sample_in_epoch, token, token_in_epoch;
+  double total_wct, epoch_wct, batch_wct; /* seconds */
+  int64_t epoch_batches;                  /* -1: not known */
+} traceloom_position;
+#define TRACELOOM_POSITION_INIT \
+  { sizeof(traceloom_position), 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1 }
+
+/* Begin with TRACELOOM_OPTIONS_INIT; a program that was compiled with an older version gives a
+ * smaller `size`, and the rest is as if it had not been set. */
+typedef struct traceloom_options {
+  uint32_t size;
+  int64_t rank, local_rank, node_rank, world_size, local_world_size;
+  const char* folder;    /* NULL: "traces" */
+  const char* file_name; /* of a position's {epoch} {batch} {rank} and so on; NULL: the default */
+  int gzip_level;        /* of names that end in .gz; 0: 1 */
+  int overwrite;
+  int64_t num_traces_to_keep;                               /* -1: all */
+  int (*schedule)(void* arg, const traceloom_position* at); /* NULL: all is recorded */
+  void* schedule_arg;
+  void (*barrier)(void* arg); /* NULL: no clock sync */
+  void* barrier_arg;
+  uint32_t sync_rounds;
+  int sync_at_end;
+  uint64_t pool_bytes, max_pool_bytes;
+  int when_full; /* enum traceloom_when_full */
+  uint32_t block_ms, flush_ms;
+  const char* journal_folder; /* NULL: none */
+  void (*log)(void* arg, const char* line);
+  void* log_arg;
+} traceloom_options;
+#define TRACELOOM_OPTIONS_INIT                                                                     \
+  {                                                                                                \
+    sizeof(traceloom_options), 0, 0, 0, 0, 0, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, 16, 1, \
+        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL                        \
+  }
+
+typedef struct traceloom_status {
+  uint32_t size; /* set by the caller */
+  uint64_t events, dropped, lost, misuses, bytes, peak_pool_bytes;
+} traceloom_status;
+
+/* A duration that has begun; all zero when it is not recorded. */
+typedef struct traceloom_span {
+  uint64_t begin;
+  uint64_t position;
+} traceloom_span;
+
+/* Of the library, as "0.1.0"; compare with TRACELOOM_VERSION_*. */
+TRACELOOM_API const char* traceloom_version(void);
+/* Of the last call in this thread that failed; never NULL. Valid until the next one that fails. */
+TRACELOOM_API const char* traceloom_last_error(void);
+
+/* NULL when it fails. One session at a time in a process. */
+TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
+/* Ends the cycle, waits for the files and frees the session. */
+TRACELOOM_API int traceloom_close(traceloom_session* session);
+TRACELOOM_API int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at);
+TRACELOOM_API int traceloom_batch_end(traceloom_session* session, const traceloom_position* at);
+TRACELOOM_API int traceloom_set_position(traceloom_session* session, const traceloom_position* at);
+TRACELOOM_API int traceloom_current_action(const traceloom_session* session); /* -1: NULL */
+TRACELOOM_API int traceloom_record_chrome_json_trace_file(traceloom_session* session,
+                                                          const char* path);
+TRACELOOM_API int traceloom_flush(traceloom_session* session);
+/* 1 when all cycles that have ended are complete files, 0 after `timeout_ms`. */
+TRACELOOM_API int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms);
+TRACELOOM_API int traceloom_get_status(const traceloom_session* session, traceloom_status* status);
+
+/* NULL only without memory. Never freed: equal ones are one. */
+TRACELOOM_API traceloom_marker* traceloom_marker_new(const char* name, const char* categories,
+                                                     uint32_t actions, uint32_t flags);
+TRACELOOM_API traceloom_span traceloom_begin(traceloom_marker* marker);
+TRACELOOM_API void traceloom_end(traceloom_marker* marker, traceloom_span span);
+/* The same as a pair without a handle, in one thread. */
+TRACELOOM_API void traceloom_start(traceloom_marker* marker);
+TRACELOOM_API void traceloom_finish(traceloom_marker* marker);
+TRACELOOM_API void traceloom_instant(traceloom_marker* marker);
+
+TRACELOOM_API traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
+                                                       const char* const* keys, size_t key_count,
+                                                       uint32_t actions);
+TRACELOOM_API void traceloom_count(traceloom_counter* counter, const double* values, size_t count);
+
+TRACELOOM_API void traceloom_set_thread_name(const char* name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+// Writer: the thread that brings what was recorded to the handlers, and cycles to their ends.
+//
+//   Writer writer(options, clock_pair);
+//   writer.send({Command::Kind::begin_cycle, position, rounds});
+//   ...
+//   writer.wait(writer.send({Command::Kind::end_cycle, position, rounds}));
+//
+// It takes slots out of chunks that are still being filled, so no thread has to help it.
+#pragma once
+
+#include "record/chunk_pool.h"
+#include "record/clock.h"
+#include "record/clock_sync.h"
+#include "record/event_feeder.h"
+#include "record/journal.h"
+#include "record/json_sink.h"
+#include "record/kept_traces.h"
+#include "record/recorder.h"
+#include "record/trace_handler.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace traceloom::record {
+
+// What the session asks for. All that was recorded up to `ticks` comes before it.
+struct Command {
+  enum class Kind : std::uint8_t { begin_cycle, end_cycle, external_trace, flush, stop };
+  Kind kind = Kind::flush;
+  Position position = {};
+  SyncRounds rounds = {};   // of begin and end of a cycle; may be empty
+  std::string path = {};    // of the external trace
+  std::uint64_t ticks = 0;  // when it was sent; send() says
+};
+
+class Writer {
+ public:
+  // `options` must live as long. Starts the thread.
+  Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
+         std::unique_ptr<Journal> journal);
+  ~Writer();  // after a stop command
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Any thread. Returns the command's number.
+  std::uint64_t send(Command command);
+  // Until the command with that number, and all before it, are done. False after `timeout_ms`.
+  bool wait(std::uint64_t number, unsigned timeout_ms);
+  void wait(std::uint64_t number);
+  std::uint64_t last_end_of_cycle() const;
+
+  std::vector<SavedTrace> saved_traces() const;
+  Status status() const;
+  // In the child of a fork(): there is no thread here.
+  void forget();
+
+ private:
+  struct Handler {
+    std::shared_ptr<TraceHandler> handler;
+    bool has_failed = false;  // in this cycle
+  };
+
+  void run();
+  void keep_time();
+  void execute(const Command& command);
+  void take_external_trace(const std::string& path);
+  void begin_cycle(const Position& position);
+  void end_cycle(const Command& command);
+  void finish_json(const Position& position);
+  void save(const Position& position);
+  void write_opening();
+  void write_closing();
+  void write_rounds(const SyncRounds& rounds, const char* group, bool with_value);
+  void metadata(const char* name, const std::string& args, std::int64_t at_ns, std::int64_t tid);
+  void drain(std::uint64_t up_to_ticks);
+  void drain_idle();
+  std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
+  bool has_waiting_events();
+  void flush();
+  const EventThread& thread_of(const detail::ChunkHeader& chunk);
+  template <typename Call>
+  void call(const Call& use);
+  void fail(Handler& handler, const std::string& what);
+  std::string path_at(const Position& position);
+  void tell(const std::string& text);
+  void set_error(const std::string& text);
+
+  const Options& options_;
+  ChunkPool& pool_;
+  std::uint32_t main_tid_;
+  std::unique_ptr<Journal> journal_;
+  std::uint64_t first_ticks_;  // of the session
+  std::uint64_t file_ticks_;   // of the cycle that is open, or comes next
+
+  // Of the thread.
+  TimeLine line_;
+  EventFeeder feeder_;
+  std::shared_ptr<JsonSink> json_;  // also the first of handlers_; null without files
+  std::vector<Handler> handlers_;
+  std::map<std::uint32_t, EventThread> threads_;
+  std::set<std::uint32_t> named_threads_;  // in the file
+  bool is_cycle_open_ = false;
+  CycleInfo cycle_;
+  Position position_;  // the last one that is known
+  std::uint64_t cycle_events_ = 0;
+  std::uint64_t cycle_lost_ = 0;   // of those, not in the file
+  std::uint64_t told_events_ = 0;  // what of both is in status_
+  std::uint64_t told_lost_ = 0;
+  std::uint64_t dropped_before_ = 0;  // what earlier files have told of
+  std::vector<Journal::Written> written_;
+  std::vector<detail::ChunkHeader*> done_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable finished_;
+  std::vector<Command> commands_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t finished_number_ = 0;
+  std::uint64_t last_end_of_cycle_ = 0;
+  KeptTraces kept_;
+  Status status_;
+  std::thread thread_;
+};
+
+}  // namespace traceloom::record

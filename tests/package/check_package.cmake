@@ -1,0 +1,34 @@
+# Installs the build tree into a folder, builds a program in C and one in C++ against that, runs them and lets
+# trace-stats look at what they wrote.
+#
+#   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it> -P check_package.cmake
+cmake_minimum_required(VERSION 3.24)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nfailed with ${result}:\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+set(prefix ${FOLDER}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+# Moved, so that nothing can depend on where it was installed to.
+file(RENAME ${prefix} ${FOLDER}/elsewhere)
+set(prefix ${FOLDER}/elsewhere)
+file(GLOB library ${prefix}/lib*/libtraceloom.so ${prefix}/lib/*/libtraceloom.so)
+cmake_path(GET library PARENT_PATH library_folder)
+set(ENV{PKG_CONFIG_PATH} ${library_folder}/pkgconfig)
+set(ENV{LD_LIBRARY_PATH} ${library_folder})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${FOLDER}/consumer)
+run(${FOLDER}/consumer/train_c ${FOLDER}/traces)
+run(${FOLDER}/consumer/train_cpp ${FOLDER}/traces)
+run(${FOLDER}/consumer/train_extras)
+run(${FOLDER}/consumer/train_off)
+if(EXISTS ${FOLDER}/consumer/train_pkg)
+  run(${FOLDER}/consumer/train_pkg ${FOLDER}/traces)
+endif()
+run(${prefix}/bin/trace-stats check ${FOLDER}/traces)

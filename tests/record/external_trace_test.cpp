@@ -1,0 +1,92 @@
+#include "record/external_trace.h"
+
+#include "record/recorded.h"
+#include "support/gzip_text.h"
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+namespace {
+
+std::vector<std::string> copied(const std::string& path, std::int64_t rank) {
+  std::vector<std::string> events;
+  copy_external_trace(path, rank, [&](std::string_view event) { events.emplace_back(event); });
+  return events;
+}
+
+constexpr std::string_view kTorch = R"json({"schemaVersion": 1, "traceEvents": [
+  {"ph": "M", "name": "process_name", "pid": 812, "tid": 0, "ts": 1.5, "args": {"name": "python"}},
+  {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "ts": 1.5, "args": {"name": "python"}},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 812, "tid": 813, "ts": 2.250, "dur": 1.125},
+  {"ts": "3", "ph": "X", "cat": "kernel", "name": "gemm", "tid": 7, "pid": 0, "dur": 2},
+  {"ph": "i", "name": "x", "pid": "Spans", "tid": "PyTorch Profiler (0)", "ts": 9}
+], "baseTimeNanoseconds": 1700000000000000123}
+)json";
+
+}  // namespace
+
+TEST_CASE(
+    "external_trace: the process becomes the rank, others stay apart, times count from 1970") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> expected{
+      R"({"ph": "M", "name": "process_name", "pid": 2097157, "tid": 0, "ts": 1700000000000001.623, "args": {"name": "python"}})",
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 813, "ts": 1700000000000002.373, "dur": 1.125})",
+      R"({"ts": 1700000000000003.123, "ph": "X", "cat": "kernel", "name": "gemm", "tid": 7, "pid": 2097157, "dur": 2})",
+      R"json({"ph": "i", "name": "x", "pid": 4194309, "tid": "PyTorch Profiler (0)", "ts": 1700000000000009.123})json"};
+  CHECK(copied(folder.write("a.json", kTorch), 5) == expected);
+  CHECK(copied(folder.write("a.json.gz", gzip(kTorch)), 5) == expected);
+}
+
+TEST_CASE("external_trace: a list that is not closed, or cut in an event, gives what is whole") {
+  const TemporaryFolder folder;
+  const std::string event =
+      R"({"name":"a","ph":"X","pid":1,"tid":1,"ts":1700000000000000.5,"dur":1})";
+  const std::string rewritten =
+      R"({"name":"a","ph":"X","pid":3,"tid":1,"ts":1700000000000000.5,"dur":1})";
+  for (const char* end : {"]", "", ",", "\n", ",\n{\"name\":\"b\",\"ph"})
+    CHECK(copied(folder.write("a.json", "[\n" + event + end), 3) ==
+          std::vector<std::string>{rewritten});
+}
+
+TEST_CASE("external_trace: an event without pid gets none, one without time keeps none") {
+  const TemporaryFolder folder;
+  CHECK(
+      copied(
+          folder.write(
+              "a.json",
+              R"([{"name":"a","ph":"X","pid":1,"ts":1},{"name":"b","ph":"M","pid":1},{"name":"c","ph":"X","ts":2}])"),
+          0) == std::vector<std::string>{R"({"name":"a","ph":"X","pid":0,"ts":1})",
+                                         R"({"name":"b","ph":"M","pid":0})",
+                                         R"({"name":"c","ph":"X","ts":2})"});
+}
+
+TEST_CASE("external_trace: what is no trace is an error that names it") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(copied(folder.path("none.json"), 0),
+                    (folder.path("none.json") + ": No such file or directory").c_str());
+  CHECK_THROWS(copied(folder.write("a.json", "{\"a\": 1}"), 0));
+}
+
+TEST_CASE("session: an external trace is part of the cycle's file, and a bad one ends nothing") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.rank = 5;
+  std::vector<std::string> log;
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  const Marker marker("work");
+  { const Scope scope(marker); }
+  session.record_chrome_json_trace_file(folder.write("torch.json.gz", gzip(kTorch)));
+  session.record_chrome_json_trace_file(folder.path("none.json"));
+  session.flush();
+  { const Scope scope(marker); }
+  session.close();
+  const std::string text = read_trace(only_trace(session));
+  CHECK(is_strict_json(std::string_view(text).substr(0, text.size() - 1)));
+  const Events events(text);
+  CHECK(events.count("work", "X") == 2);
+  CHECK(events.with("aten::mm").with("\"pid\": 5,").size() == 1);
+  CHECK(log ==
+        std::vector<std::string>{folder.path("none.json") + ": No such file or directory; "
+                                                            "the external trace is left out"});
+}

@@ -1,0 +1,111 @@
+#include "trace_record/command.h"
+
+#include "tools/child.h"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Until its end, as trace-record does it.
+void follow(Command& command, const BlockedSignals& signals) {
+  while (!command.has_ended()) {
+    const std::optional<siginfo_t> signal = signals.wait(60 * kSecond);
+    if (!signal) return;
+    command.reap();
+    if (!command.has_ended()) command.forward(*signal);
+  }
+}
+
+int exit_code_of(const std::string& script) {
+  const BlockedSignals signals;
+  Command command({"sh", "-c", script}, signals);
+  follow(command, signals);
+  return command.has_ended() ? command.exit_code() : -1;
+}
+
+int refusal_of(const std::string& program) {
+  const BlockedSignals signals;
+  try {
+    const Command command({program}, signals);
+  } catch (const StartError& error) {
+    CHECK(error.path() == program);
+    return error.exit_code();
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("command: tells how a program ended, as a shell does") {
+  CHECK(exit_code_of("exit 0") == 0);
+  CHECK(exit_code_of("exit 3") == 3);
+  CHECK(exit_code_of("kill -KILL $$") == 128 + SIGKILL);
+}
+
+TEST_CASE("command: a program that is not there, or none") {
+  CHECK(refusal_of("no-such-program") == 127);
+  CHECK(refusal_of("/") == 126);
+}
+
+TEST_CASE("command: what it used of CPU and memory") {
+  const BlockedSignals signals;
+  Command command({"sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"}, signals);
+  follow(command, signals);
+  REQUIRE(command.has_ended());
+  CHECK(command.cpu_ns() > 0);
+  CHECK(command.cpu_ns() < 60 * kSecond);
+  CHECK(command.peak_bytes() > 100'000);
+}
+
+TEST_CASE("command: signals from elsewhere are passed on, those of the terminal are not") {
+  const Ended ended = run_in_child([] {
+    const BlockedSignals signals;
+    Command command({"sh", "-c",
+                     "trap 'exit 7' TERM; trap 'exit 8' INT; kill -USR2 $PPID; "
+                     "while :; do sleep 0.01; done"},
+                    signals);
+    siginfo_t of_terminal{};
+    of_terminal.si_signo = SIGINT;
+    of_terminal.si_code = SI_KERNEL;
+    while (!command.has_ended()) {
+      const std::optional<siginfo_t> signal = signals.wait(60 * kSecond);
+      if (!signal) return 99;
+      command.reap();
+      // By now its traps are set. It does not get to see the first of the two.
+      if (signal->si_signo != SIGUSR2) continue;
+      command.forward(of_terminal);
+      siginfo_t of_user{};
+      of_user.si_signo = SIGTERM;
+      of_user.si_code = SI_USER;
+      command.forward(of_user);
+    }
+    return command.exit_code();
+  });
+  CHECK(ended.exit_code == 7);
+}
+
+TEST_CASE("command: also where the parent left the ends of children ignored") {
+  const Ended ended = run_in_child([] {
+    std::signal(SIGCHLD, SIG_IGN);
+    return exit_code_of("exit 5");
+  });
+  CHECK(ended.exit_code == 5);
+}
+
+TEST_CASE("command: the program sees the signals as they were, and a closed pipe ends it") {
+  CHECK(exit_code_of("kill -TERM $$") == 128 + SIGTERM);
+  const Ended ended = run_in_child([] {
+    std::signal(SIGPIPE, SIG_IGN);  // as run_tool() does
+    return exit_code_of("kill -PIPE $$");
+  });
+  CHECK(ended.exit_code == 128 + SIGPIPE);
+}

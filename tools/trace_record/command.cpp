@@ -1,0 +1,115 @@
+#include "trace_record/command.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace traceloom {
+namespace {
+
+constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+
+std::int64_t ns_of(const timeval& time) {
+  return std::int64_t{1'000'000'000} * time.tv_sec + std::int64_t{1000} * time.tv_usec;
+}
+
+// What posix_spawnp() takes, given back in any case.
+class SpawnAttributes {
+ public:
+  explicit SpawnAttributes(const sigset_t& mask) {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, &mask);
+    // run_tool() ignores these, which a child would inherit.
+    sigset_t to_default;
+    sigemptyset(&to_default);
+    sigaddset(&to_default, SIGPIPE);
+    sigaddset(&to_default, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes_, &to_default);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+BlockedSignals::BlockedSignals() {
+  sigemptyset(&blocked_);
+  for (const int signal : kPassedOn) sigaddset(&blocked_, signal);
+  sigaddset(&blocked_, SIGCHLD);
+  // Where these are ignored, as some parents leave it, nobody is told how a child ended.
+  std::signal(SIGCHLD, SIG_DFL);
+  pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
+}
+
+BlockedSignals::~BlockedSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::optional<siginfo_t> BlockedSignals::wait(std::int64_t timeout_ns) const {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const timespec timeout{.tv_sec = timeout_ns / kSecond, .tv_nsec = timeout_ns % kSecond};
+  siginfo_t info{};
+  if (sigtimedwait(&blocked_, &info, &timeout) < 0) return std::nullopt;
+  return info;
+}
+
+StartError::StartError(const std::string& program, int error_number)
+    : Error(program, std::strerror(error_number)), exit_code_(error_number == ENOENT ? 127 : 126) {}
+
+Command::Command(const std::vector<std::string>& words, const BlockedSignals& signals) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnAttributes attributes(signals.before());
+  const int error =
+      posix_spawnp(&pid_, arguments[0], nullptr, attributes.get(), arguments.data(), environ);
+  if (error != 0) throw StartError(words[0], error);
+}
+
+void Command::forward(const siginfo_t& signal) const {
+  if (signal.si_signo == SIGCHLD || signal.si_code == SI_KERNEL || has_ended()) return;
+  kill(pid_, signal.si_signo);
+}
+
+void Command::reap() {
+  int status = 0;
+  rusage usage{};
+  while (true) {
+    const pid_t ended = wait4(-1, &status, WNOHANG, &usage);
+    if (ended <= 0) return;
+    if (ended != pid_) continue;
+    status_ = status;
+    usage_ = usage;
+  }
+}
+
+int Command::exit_code() const {
+  constexpr int kBySignal = 128;
+  return signal() != 0 ? kBySignal + signal() : WEXITSTATUS(*status_);
+}
+
+int Command::signal() const {
+  return WIFSIGNALED(*status_) ? WTERMSIG(*status_) : 0;
+}
+
+std::int64_t Command::cpu_ns() const {
+  return ns_of(usage_.ru_utime) + ns_of(usage_.ru_stime);
+}
+
+std::uint64_t Command::peak_bytes() const {
+  constexpr std::uint64_t kKib = 1024;
+  return static_cast<std::uint64_t>(usage_.ru_maxrss) * kKib;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,235 @@
+#include "trace_record/demo_command.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "common/help_formatter.h"
+#include "common/options.h"
+#include "record/trace_folder.h"
+#include "trace_record/demo_team.h"
+#include "trace_record/demo_training.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace traceloom {
+namespace {
+
+constexpr char kTrainingGroup[] = "Training";
+constexpr char kTroubleGroup[] = "Trouble to look for";
+constexpr char kScheduleGroup[] = "Schedule";
+constexpr std::int64_t kManyBatches = 1'000'000;
+constexpr std::int64_t kSlowLoaderNs = 20'000'000;
+
+void add_training_options(CLI::App& app, DemoOptions& options) {
+  add_number(app, "--ranks", options.ranks, 1, 64, "How many processes train [default: 4]",
+             kTrainingGroup);
+  add_number(app, "--epochs", options.epochs, 1, 10'000, "[default: 2]", kTrainingGroup);
+  add_number(app, "--batches", options.batches, 1, kManyBatches,
+             "Batches of an epoch on each rank [default: 20]", kTrainingGroup);
+  add_number(app, "--batch-size", options.batch_size, 1, 65'536,
+             "Pictures of a batch on each rank; 128 take some 5 ms [default: 128]", kTrainingGroup);
+  add_number(app, "--seed", options.seed, 0, kManyBatches * kManyBatches,
+             "Of pictures and weights; the same seed prints the same losses [default: 1]",
+             kTrainingGroup);
+  app.add_flag("--memory-stats", options.memory_stats,
+               "Write rank_R_memory_stats.yaml beside the traces, too: the memory of each rank at "
+               "begin and end of each step")
+      ->group(kTrainingGroup);
+}
+
+void add_trouble_options(CLI::App& app, DemoOptions& options) {
+  // With a value or without one.
+  const auto take_delay = [&options](const CLI::results_t& results) {
+    options.slow_loader_ns = kSlowLoaderNs;
+    if (results.empty() || results.back().empty() || results.back() == "true") return true;
+    const std::optional<std::int64_t> ns = parse_duration(results.back());
+    if (!ns || *ns < 0)
+      throw UsageError(fmt::format("--slow-loader: '{}' is not a time (try 20ms)", results.back()));
+    options.slow_loader_ns = *ns;
+    return true;
+  };
+  app.add_option("--slow-loader", take_delay,
+                 "Read each batch as from a slow disk, for TIME [20ms when none is given]")
+      ->expected(0, 1)
+      ->type_name("TIME")
+      ->group(kTroubleGroup);
+  add_number(app, "--straggler", options.straggler, 0, 63,
+             "Let this rank compute longer, as on a core that it shares, so that the others wait "
+             "for it",
+             kTroubleGroup)
+      ->type_name("RANK");
+  add_duration(app, "--straggler-delay", options.straggler_delay_ns,
+               "How much longer in each step [default: 50ms]")
+      ->group(kTroubleGroup);
+  add_duration(app, "--clock-skew", options.clock_skew_ns,
+               "Set the clock of rank R ahead by R times TIME (3ms), as if it ran on another "
+               "machine; a merge finds that from the clock syncs")
+      ->group(kTroubleGroup);
+  add_number(app, "--clock-drift", options.clock_drift_ppm, -100'000, 100'000,
+             "Let the clock of rank R run too fast by R times N millionths", kTroubleGroup);
+}
+
+void add_schedule_options(CLI::App& app, DemoOptions& options) {
+  record::CyclicSchedule& schedule = options.schedule;
+  add_number(app, "--skip-first", schedule.skip_first, 0, kManyBatches,
+             "Batches of each epoch that are not recorded at its begin [default: 0]",
+             kScheduleGroup);
+  add_number(app, "--wait", schedule.wait, 0, kManyBatches,
+             "Batches of each cycle that are not recorded [default: 0]", kScheduleGroup);
+  add_number(app, "--warmup", schedule.warmup, 0, kManyBatches,
+             "Batches of each cycle that are recorded to get going [default: 0]", kScheduleGroup);
+  add_number(app, "--active", schedule.active, 0, kManyBatches,
+             "Batches of each cycle that are recorded; the trace is saved behind the last one "
+             "[default: all of an epoch]",
+             kScheduleGroup);
+  add_number(app, "--repeat", schedule.repeat, 0, kManyBatches,
+             "Cycles of an epoch; 0: as many as fit [default: 0]", kScheduleGroup);
+  add_number(app, "--keep", options.keep, -1, kManyBatches,
+             "Traces of each rank that are kept, the newest; -1: all [default: -1]",
+             kScheduleGroup);
+}
+
+void check(const DemoOptions& options) {
+  if (options.straggler >= options.ranks)
+    throw UsageError(fmt::format("--straggler: there is no rank {}; the ranks are 0 to {}",
+                                 options.straggler, options.ranks - 1));
+  if (options.straggler_delay_ns < 0)
+    throw UsageError("--straggler-delay: a rank cannot compute in less than no time (try 50ms)");
+  try {
+    record::cyclic_schedule(options.schedule);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  const bool is_skewed = options.clock_skew_ns != 0 || options.clock_drift_ppm != 0;
+  if (is_skewed && options.trace.file_name.ends_with(".gz"))
+    throw UsageError(
+        "--clock-skew and --clock-drift change traces that are plain text; "
+        "choose a --file-name without .gz");
+}
+
+// Of all ranks, so that the first to start does not find what the last one refuses.
+void prepare(const DemoOptions& options) {
+  const record::TraceNames names = names_of(options.trace);
+  for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
+    const record::RunIdentity run{record::default_run_name(),
+                                  {.rank = rank,
+                                   .local_rank = rank,
+                                   .world_size = options.ranks,
+                                   .local_world_size = options.ranks,
+                                   .node_rank = 0}};
+    try {
+      record::prepare_folder(
+          names, run,
+          options.trace.overwrite ? record::OverwriteTraces::yes : record::OverwriteTraces::no);
+    } catch (const Error& error) {
+      throw with_advice(error, "-o names a folder, --overwrite allows it");
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("--file-name: {}", error.what()));
+    }
+  }
+}
+
+// Never returns: what belongs to the parent is not run down twice.
+[[noreturn]] void be_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team,
+                          pid_t parent) {
+  // Nobody is left at a barrier for ever.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(static_cast<int>(ExitCode::trouble));
+  int code = 0;
+  try {
+    train_demo_rank(options, rank, team);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "trace-record: rank {}: {}\n", rank, error.what());
+    code = static_cast<int>(ExitCode::trouble);
+  }
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+// True when all ended well. The first that does not takes the others along: they wait for it.
+bool wait_for_ranks(std::set<pid_t> ranks) {
+  bool is_well = true;
+  while (!ranks.empty()) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended < 0 && errno == EINTR) continue;
+    if (ended < 0) return false;
+    ranks.erase(ended);
+    if (status == 0) continue;
+    if (is_well)
+      for (const pid_t rank : ranks) kill(rank, SIGKILL);
+    is_well = false;
+  }
+  return is_well;
+}
+
+void tell(const DemoOptions& options) {
+  const std::string& folder = options.trace.folder;
+  fmt::print(
+      "Traces of {} ranks: {}\n"
+      "One trace of them:   trace-merge {} -o merged.json\n"
+      "What limits the run: trace-stats bottleneck {}\n",
+      options.ranks, folder, folder, folder);
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, DemoOptions& options) {
+  CLI::App* const demo = app.add_subcommand(
+      "demo",
+      "Trains a small model on several ranks and records it.\n"
+      "Each rank is a process that decodes pictures, computes gradients of a perceptron, and "
+      "averages them with the others in shared memory. The losses are printed; the traces hold "
+      "event/dataloader, event/batch, event/forward, event/backward and shm:all_reduce of each "
+      "step, CPU and memory of each rank, and of rank 0 those of the host.");
+  add_training_options(*demo, options);
+  add_trouble_options(*demo, options);
+  add_schedule_options(*demo, options);
+  add_trace_options(*demo, options.trace);
+  set_examples(*demo,
+               {{"four ranks, whose traces go to demo-traces/", "trace-record demo"},
+                {"a loader that holds up all ranks", "trace-record demo --slow-loader -o slow"},
+                {"one rank that holds up the others", "trace-record demo --straggler 2 -o lame"},
+                {"one window of 4 batches in each epoch, compressed",
+                 "trace-record demo --wait 5 --warmup 1 --active 4 --repeat 1 --file-name "
+                 "'ep{epoch}-rank{rank}.json.gz'"}});
+}
+
+ExitCode run_demo(DemoOptions options) {
+  check(options);
+  prepare(options);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  options.started_ns = std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+  DemoTeam team(static_cast<std::size_t>(options.ranks), demo_gradient_count());
+  std::fflush(nullptr);  // or each child prints it again
+  std::set<pid_t> ranks;
+  for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child == 0) be_rank(options, rank, team, parent);
+    if (child < 0) {
+      const int error = errno;
+      for (const pid_t started : ranks) kill(started, SIGKILL);
+      throw system_error(fmt::format("process of rank {}", rank), error);
+    }
+    ranks.insert(child);
+  }
+  if (!wait_for_ranks(ranks)) return ExitCode::trouble;
+  tell(options);
+  return ExitCode::done;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,43 @@
+// The data of the demo: small pictures of ten kinds, stored as a JPEG stores its blocks, and a
+// loader that decodes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+inline constexpr std::size_t kDemoSide = 8;
+inline constexpr std::size_t kDemoPixels = kDemoSide * kDemoSide;
+inline constexpr std::size_t kDemoKinds = 10;
+
+using DemoBlock = std::array<float, kDemoPixels>;
+
+struct DemoBatch {
+  std::vector<DemoBlock> pictures;
+  std::vector<std::size_t> kinds;
+};
+
+// Coefficients of a discrete cosine transform to pixels.
+DemoBlock decode_block(const DemoBlock& coefficients);
+
+// The share of one rank in the data set: of each epoch other pictures, the same in every run with
+// this seed. The ten kinds are the same for all ranks.
+class DemoLoader {
+ public:
+  DemoLoader(std::uint64_t seed, std::int64_t rank, std::size_t batch_size);
+
+  // Stored, as a real loader finds it on its disk.
+  DemoBatch read(std::int64_t epoch, std::int64_t batch) const;
+  // In place.
+  static void decode(DemoBatch& batch);
+
+ private:
+  std::uint64_t seed_;
+  std::int64_t rank_;
+  std::size_t batch_size_;
+  std::array<DemoBlock, kDemoKinds> kinds_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,17 @@
+// The training of one rank of the demo, recorded.
+#pragma once
+
+#include "trace_record/demo_options.h"
+#include "trace_record/demo_team.h"
+
+#include <cstdint>
+
+namespace traceloom {
+
+// How many floats the ranks have to share for the gradients of the demo's model.
+std::size_t demo_gradient_count();
+
+// In a process of its own. Rank 0 prints how the loss falls.
+void train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team);
+
+}  // namespace traceloom
