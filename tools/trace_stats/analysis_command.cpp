@@ -36,6 +36,7 @@ struct Options {
   bool keep_going = false;
   Verbosity verbosity = Verbosity::normal;
   bool details = false;  // not typed: of the command
+  std::function<void(RunRequest&)> prepare;
 };
 
 TimeUnit read_unit(const std::string& word) {
@@ -54,6 +55,7 @@ RunRequest make_request(const Options& options) {
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.details = options.details;
+  if (options.prepare) options.prepare(request);
   request.inputs = expand_inputs(options.inputs);
   return request;
 }
@@ -87,8 +89,9 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const bool loss = report_files(run.files, options.verbosity);
   Answer answer = analyse(run);
   arrange(answer.report, options);
-  write_output(options.output,
-               render_report(answer.report, options.format, text_style(options.output)));
+  write_output(options.output, answer.text ? *answer.text
+                                           : render_report(answer.report, options.format,
+                                                           text_style(options.output)));
   return answer.is_no || (loss && options.strict) ? ExitCode::no : ExitCode::done;
 }
 
@@ -138,6 +141,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
                        std::function<Answer(const Run&)> analyse) {
   const auto options = std::make_shared<Options>();
   options->details = what.details;
+  options->prepare = what.prepare;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);

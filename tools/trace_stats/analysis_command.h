@@ -9,19 +9,22 @@
 #include "trace_stats/commands.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace traceloom {
 
 struct Answer {
   Report report;
-  bool is_no = false;  // a gate failed: exit code 1
+  bool is_no = false;                    // a gate failed: exit code 1
+  std::optional<std::string> text = {};  // what is written instead of the report
 };
 
 struct AnalysisCommand {
   std::string name;
   std::string help;
-  bool details = false;  // RunRequest::details
+  bool details = false;                           // RunRequest::details
+  std::function<void(RunRequest&)> prepare = {};  // what else has to be read, by what was typed
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

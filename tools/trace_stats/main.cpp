@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     add_comm(app, work);
     add_steps(app, work);
     add_stragglers(app, work);
+    add_tree(app, work);
     add_summarize(app, work);
     add_info(app, work);
     add_check(app, work);
