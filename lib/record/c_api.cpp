@@ -240,13 +240,13 @@ traceloom_marker* traceloom_marker_new(const char* name, const char* categories,
 }
 
 traceloom_span traceloom_begin(traceloom_marker* marker) {
-  detail::OpenSpan span;
-  if (marker != nullptr) detail::begin(*site_of(marker), span);
-  return {span.site, span.begin_ticks, span.position};
+  const detail::OpenSpan span =
+      marker == nullptr ? detail::OpenSpan{} : detail::begin(*site_of(marker));
+  return {span.begin_ticks, span.position};
 }
 
-void traceloom_end(traceloom_span span) {
-  detail::end({static_cast<const detail::Site*>(span.site), span.begin, span.position});
+void traceloom_end(traceloom_marker* marker, traceloom_span span) {
+  if (marker != nullptr) detail::end({site_of(marker), span.begin, span.position});
 }
 
 void traceloom_start(traceloom_marker* marker) {

@@ -192,8 +192,8 @@ struct OpenSpan {
 
 Site* register_marker(const char* name, const char* categories,
                       const MarkerOptions& options) noexcept;
-void begin_out_of_line(Site& site, OpenSpan& span) noexcept;
-void end_out_of_line(const OpenSpan& span) noexcept;
+OpenSpan begin_out_of_line(Site& site) noexcept;
+void end_out_of_line(OpenSpan span) noexcept;
 void push_open(Site& site) noexcept;  // start() and finish()
 void pop_open(Site& site) noexcept;
 void put_instant(Site& site) noexcept;
@@ -201,16 +201,16 @@ Site* register_counter(const std::string& name, const std::string& categories,
                        const std::vector<std::string>& keys, Actions actions);
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 
-inline void begin(Site& site, OpenSpan& span) noexcept {
+// By value throughout, so that a span stays in registers.
+inline OpenSpan begin(Site& site) noexcept {
   const std::uint32_t mode = site.mode.load(std::memory_order_relaxed);
-  if (mode == kOff) return;
-  if (mode != kOn) return begin_out_of_line(site, span);
-  span.site = &site;
-  span.position = position.load(std::memory_order_relaxed);
-  span.begin_ticks = now();
+  if (mode == kOff) return {};
+  if (mode != kOn) return begin_out_of_line(site);
+  const std::uint64_t at = position.load(std::memory_order_relaxed);
+  return {&site, now(), at};
 }
 
-inline void end(const OpenSpan& span) noexcept {
+inline void end(OpenSpan span) noexcept {
   if (span.begin_ticks == 0) return;
   if (!span.site->is_plain) return end_out_of_line(span);
   put({span.begin_ticks, now() - span.begin_ticks, span.position, span.site->id, Kind::whole, 0,
@@ -292,7 +292,7 @@ class Marker {
 // end in another thread than it began in; it is shown in the one where it ends.
 class Scope {
  public:
-  explicit Scope(const Marker& marker) noexcept { detail::begin(marker.site(), span_); }
+  explicit Scope(const Marker& marker) noexcept : span_(detail::begin(marker.site())) {}
   ~Scope() { detail::end(span_); }
   Scope(Scope&& other) noexcept : span_(std::exchange(other.span_, {})) {}
   Scope(const Scope&) = delete;

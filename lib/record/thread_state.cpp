@@ -62,17 +62,17 @@ void put_instant(Site& site) noexcept {
   put({now(), 0, position.load(std::memory_order_relaxed), site.id, Kind::instant, 0, 0});
 }
 
-void begin_out_of_line(Site& site, OpenSpan& span) noexcept {
+OpenSpan begin_out_of_line(Site& site) noexcept {
   const MarkerOptions& options = static_cast<const Label&>(site).options;
-  span.site = &site;
-  span.position = position.load(std::memory_order_relaxed);
+  OpenSpan span{&site, 0, position.load(std::memory_order_relaxed)};
   span.begin_ticks = now();
   if (options.long_running) put({span.begin_ticks, 0, span.position, site.id, Kind::begin, 0, 0});
   if (options.instant_on_start)
     put({span.begin_ticks, 0, span.position, site.id, Kind::instant, 0, 0});
+  return span;
 }
 
-void end_out_of_line(const OpenSpan& span) noexcept {
+void end_out_of_line(OpenSpan span) noexcept {
   const Site& site = *span.site;
   const MarkerOptions& options = static_cast<const Label&>(site).options;
   const std::uint64_t end_ticks = now();
@@ -86,13 +86,12 @@ void push_open(Site& site) noexcept {
   ThreadState* thread = this_thread_state();
   if (thread == nullptr) return;
   try {
-    thread->open.emplace_back();
+    thread->open.push_back({&site, 0, 0});
   } catch (...) {
     return;  // no memory: its finish() will count as misuse
   }
-  OpenSpan& span = thread->open.back();
-  span.site = &site;
-  begin(site, span);
+  const OpenSpan span = begin(site);
+  if (span.begin_ticks != 0) thread->open.back() = span;
 }
 
 void pop_open(Site& site) noexcept {

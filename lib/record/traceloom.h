@@ -7,7 +7,7 @@
  *   traceloom_marker* forward = traceloom_marker_new("forward", "model", 0, 0);
  *   traceloom_span span = traceloom_begin(forward);
  *   ...
- *   traceloom_end(span);
+ *   traceloom_end(forward, span);
  *   traceloom_close(session);
  *
  * Markers and counters work at any time, and record while a session is open. Functions may be
@@ -104,7 +104,6 @@ typedef struct traceloom_status {
 
 /* A duration that has begun; all zero when it is not recorded. */
 typedef struct traceloom_span {
-  const void* site;
   uint64_t begin;
   uint64_t position;
 } traceloom_span;
@@ -133,7 +132,7 @@ TRACELOOM_API int traceloom_get_status(const traceloom_session* session, tracelo
 TRACELOOM_API traceloom_marker* traceloom_marker_new(const char* name, const char* categories,
                                                      uint32_t actions, uint32_t flags);
 TRACELOOM_API traceloom_span traceloom_begin(traceloom_marker* marker);
-TRACELOOM_API void traceloom_end(traceloom_span span);
+TRACELOOM_API void traceloom_end(traceloom_marker* marker, traceloom_span span);
 /* The same as a pair without a handle, in one thread. */
 TRACELOOM_API void traceloom_start(traceloom_marker* marker);
 TRACELOOM_API void traceloom_finish(traceloom_marker* marker);

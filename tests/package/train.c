@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   batch = traceloom_marker_new("event/batch", "", 0, 0);
   epoch = traceloom_marker_new("event/epoch", NULL, 0, TRACELOOM_LONG_RUNNING);
   counter = traceloom_counter_new("memory", "mem", keys, 2, 0);
-  traceloom_end(traceloom_begin(batch)); /* nothing is open yet */
+  traceloom_end(batch, traceloom_begin(batch)); /* nothing is open yet */
   session = traceloom_open(&options);
   CHECK(session != NULL);
   CHECK(traceloom_open(&options) == NULL);
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     span = traceloom_begin(batch);
     traceloom_count(counter, values, 2);
     traceloom_instant(batch);
-    traceloom_end(span);
+    traceloom_end(batch, span);
     if (at.batch == 4) traceloom_finish(epoch);
     ++at.batch;
     CHECK(traceloom_batch_end(session, &at) == 0);
@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
   CHECK(status.dropped == 0 && status.lost == 0 && status.misuses == 1);
   CHECK(batches_met == 33);
   CHECK(traceloom_close(session) == 0);
-  traceloom_end(traceloom_begin(batch));
-  traceloom_end(traceloom_begin(NULL));
+  traceloom_end(batch, traceloom_begin(batch));
+  traceloom_end(NULL, traceloom_begin(NULL));
   CHECK(traceloom_close(NULL) == 0);
   return 0;
 }
