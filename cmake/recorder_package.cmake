@@ -35,7 +35,7 @@ target_link_options(traceloom_recorder PRIVATE
   "LINKER:-z,nodelete")
 # Beside recorder.h, which is all that most programs include: schedules, names of files, the host. They are C++20
 # and find each other as here, by "record/".
-set(extra_modules host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
+set(extra_modules host_recorder host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
 set(extra_headers ${extra_modules})
 list(TRANSFORM extra_headers PREPEND record/)
 list(TRANSFORM extra_headers APPEND .h)

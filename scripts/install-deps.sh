@@ -7,7 +7,7 @@ set -euo pipefail
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
        doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev)
 lint=(clang-format clang-tidy)
-bench=(time hyperfine pigz isal)
+bench=(time hyperfine pigz isal libbenchmark-dev)
 
 main() {
   local wanted=() missing=() group package

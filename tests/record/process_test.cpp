@@ -15,6 +15,13 @@
 using namespace traceloom;
 using namespace traceloom::record;
 
+#if defined(__SANITIZE_THREAD__)
+// A child of a process with threads opens a session here, which has a thread itself.
+extern "C" const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
+#endif
+
 namespace {
 
 // Memory that a child and its parent share.

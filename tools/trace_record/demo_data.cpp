@@ -25,14 +25,14 @@ std::array<std::array<float, kDemoSide>, kDemoSide> make_cosines() {
 }  // namespace
 
 DemoBlock decode_block(const DemoBlock& coefficients) {
-  static const auto kCosines = make_cosines();
+  static const auto cosines = make_cosines();
   DemoBlock pixels{};
   for (std::size_t y = 0; y < kDemoSide; ++y)
     for (std::size_t x = 0; x < kDemoSide; ++x) {
       float sum = 0;
       for (std::size_t v = 0; v < kDemoSide; ++v)
         for (std::size_t u = 0; u < kDemoSide; ++u)
-          sum += coefficients[v * kDemoSide + u] * kCosines[v][y] * kCosines[u][x];
+          sum += coefficients[v * kDemoSide + u] * cosines[v][y] * cosines[u][x];
       pixels[y * kDemoSide + x] = sum;
     }
   return pixels;
