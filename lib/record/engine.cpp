@@ -6,7 +6,9 @@
 #include "record/registry.h"
 #include "record/thread_state.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 #include "record/event_feeder.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace traceloom::record {

@@ -4,6 +4,7 @@
 #include "event/trace_time.h"
 #include "record/external_trace.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

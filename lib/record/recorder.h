@@ -593,7 +593,8 @@ class Session {
   // file is read by the writer's thread; it must stay as it is until then.
   void record_chrome_json_trace_file(const std::string& path);
 
-  // Waits until all that this thread has recorded is in the file (or in the cache of the system).
+  // Waits until all that this thread has recorded is in the file (or in the cache of the system);
+  // with WhenFull::ring only a save writes, and with no cycle open nothing can be written yet.
   void flush();
   // Waits until all cycles that have ended are complete files. False after `timeout_ms`.
   bool wait_saved(unsigned timeout_ms);

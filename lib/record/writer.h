@@ -20,6 +20,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -127,5 +128,17 @@ class Writer {
   Status status_;
   std::thread thread_;
 };
+
+template <typename Call>
+void Writer::call(const Call& use) {
+  for (Handler& handler : handlers_) {
+    if (handler.has_failed) continue;
+    try {
+      use(*handler.handler);
+    } catch (const std::exception& error) {
+      fail(handler, error.what());
+    }
+  }
+}
 
 }  // namespace traceloom::record

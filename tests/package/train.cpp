@@ -1,10 +1,9 @@
-#include <traceloom/recorder.h>
-#include <traceloom/record/trace_handler.h>
-
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <thread>
+#include <traceloom/record/trace_handler.h>
+#include <traceloom/recorder.h>
 #include <vector>
 
 using namespace traceloom::record;

@@ -8,7 +8,10 @@ using namespace traceloom::record;
 int main() {
   const Schedule schedule = cyclic_schedule({});
   const NameTemplate name("ba{batch}-rank{rank}.json");
-  const RunIdentity run{"run", find_place({.rank = 3, .local_rank = 0, .world_size = 4, .local_world_size = 4, .node_rank = 0})};
+  const RunIdentity run{
+      "run",
+      find_place(
+          {.rank = 3, .local_rank = 0, .world_size = 4, .local_world_size = 4, .node_rank = 0})};
   Position at;
   if (schedule(at) != Action::warmup) return 1;
   at.batch_in_epoch = 4;

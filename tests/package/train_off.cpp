@@ -1,6 +1,5 @@
 #define TRACELOOM_DISABLE
 #include <traceloom/recorder.h>
-
 #include <vector>
 
 using namespace traceloom::record;

@@ -1,0 +1,180 @@
+// How cycles begin and end: the names of their files, and what is told in them beside events.
+#include "base/json_string.h"
+#include "record/registry.h"
+#include "record/writer.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace traceloom::record {
+namespace {
+
+std::string value_json(std::int64_t value) {
+  return "{\"value\":" + std::to_string(value) + "}";
+}
+
+std::string text_json(const char* key, const std::string& text) {
+  std::string json = std::string("{\"") + key + "\":";
+  append_json_string(json, text);
+  return json + "}";
+}
+
+}  // namespace
+
+std::string Writer::path_at(const Position& position) {
+  std::string name = "ep" + std::to_string(position.epoch) + "-ba" +
+                     std::to_string(position.batch) + "-rank" + std::to_string(options_.rank) +
+                     ".json";
+  try {
+    if (options_.file_name) name = options_.file_name(position);
+  } catch (const std::exception& error) {
+    set_error(std::string(error.what()) + "; the file is called " + name);
+  }
+  return options_.folder + "/" + name;
+}
+
+void Writer::begin_cycle(const Position& position) {
+  is_cycle_open_ = true;
+  cycle_events_ = 0;
+  told_events_ = 0;
+  cycle_lost_ = 0;
+  told_lost_ = 0;
+  named_threads_.clear();
+  feeder_.begin_file();
+  for (Handler& handler : handlers_) handler.has_failed = false;
+  cycle_.path.clear();
+  if (json_ != nullptr) {
+    std::error_code ignored;  // what is wrong shows when the file is made
+    const std::string path = path_at(position);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    cycle_.path = unfinished_path(path);
+    // A killed run may have left one that nobody has looked at yet.
+    for (unsigned i = 2; std::filesystem::exists(cycle_.path, ignored); ++i)
+      cycle_.path = unfinished_path(numbered_path(path, i));
+  }
+  call([&](TraceHandler& handler) { handler.begin_cycle(cycle_); });
+  if (journal_ != nullptr && json_ != nullptr && json_->has_file())
+    journal_->commit_file(cycle_.path, file_ticks_, json_->state());
+  write_opening();
+  flush();
+}
+
+void Writer::metadata(const char* name, const std::string& args, std::int64_t at_ns,
+                      std::int64_t tid) {
+  const MetadataEvent event{name, args, at_ns, tid};
+  call([&](TraceHandler& handler) { handler.metadata(event); });
+}
+
+// The first five are Composer's, in its order.
+void Writer::write_opening() {
+  const ClockPair pair = read_clock_pair();
+  const std::int64_t at_ns = line_.ns(pair.ticks);
+  const std::string rank = std::to_string(options_.rank);
+  const std::string given = Registry::instance().thread_name(main_tid_);
+  const std::string main_name = given.empty() ? "Training Loop" : given;
+  metadata("process_name", text_json("name", "Rank " + rank + " training loop process"), at_ns,
+           main_tid_);
+  metadata("thread_name", text_json("name", main_name), at_ns, main_tid_);
+  metadata("thread_sort_index", R"({"sort_index":0})", at_ns, main_tid_);
+  metadata("global_rank", value_json(options_.rank), at_ns, main_tid_);
+  metadata("process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, main_tid_);
+  metadata("host", host_json(), at_ns, main_tid_);
+  metadata("clock_source", text_json("value", status().clock), at_ns, main_tid_);
+  metadata("clock_pairs", pair_json(pair, "start"), at_ns, main_tid_);
+  metadata("ntp", ntp_json(), at_ns, main_tid_);
+  named_threads_.insert(main_tid_);
+}
+
+void Writer::write_rounds(const SyncRounds& rounds, const char* group, bool with_value) {
+  if (rounds.enter.empty()) return;
+  const std::int64_t at_ns = line_.ns(rounds.exit.back());
+  if (with_value) {
+    const SyncValue value = sync_value(rounds, line_);
+    metadata("clock_sync_timestamp_us", value_json(value.timestamp_us), at_ns, main_tid_);
+    metadata("clock_sync_error_bound", value_json(value.error_bound_us), at_ns, main_tid_);
+  }
+  metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
+}
+
+void Writer::write_closing() {
+  const ClockPair pair = read_clock_pair();
+  const std::int64_t at_ns = line_.ns(pair.ticks);
+  metadata("clock_pairs", pair_json(pair, "end"), at_ns, main_tid_);
+  const std::uint64_t dropped = pool_.dropped() - dropped_before_;
+  metadata("recorder",
+           "{\"events\":" + std::to_string(cycle_events_) +
+               ",\"dropped\":" + std::to_string(dropped) +
+               ",\"clock_error_ns\":" + std::to_string(line_.worst_error_ns()) + "}",
+           at_ns, main_tid_);
+}
+
+void Writer::end_cycle(const Command& command) {
+  write_rounds(command.rounds, "end", false);
+  write_closing();
+  flush();
+  is_cycle_open_ = false;
+  if (json_ != nullptr) finish_json(command.position);
+  for (Handler& handler : handlers_) {
+    if (handler.has_failed || handler.handler == json_) continue;
+    try {
+      handler.handler->end_cycle(cycle_);
+    } catch (const std::exception& error) {
+      fail(handler, error.what());
+    }
+  }
+  file_ticks_ = command.ticks;
+  if (journal_ != nullptr && json_ != nullptr)
+    journal_->commit_file(unfinished_path(path_at(command.position)), file_ticks_, {});
+  save(command.position);
+  ++cycle_.number;
+}
+
+// The file gets its name; where that fails it keeps the one it has.
+void Writer::finish_json(const Position& position) {
+  if (!json_->has_file()) return;
+  CycleInfo final_cycle = cycle_;
+  final_cycle.path = path_at(position);
+  std::error_code ignored;  // what is wrong shows when the file is renamed
+  std::filesystem::create_directories(std::filesystem::path(final_cycle.path).parent_path(),
+                                      ignored);
+  try {
+    json_->end_cycle(final_cycle);
+  } catch (const std::exception& error) {
+    set_error(error.what());
+  }
+  if (!json_->final_path().empty()) cycle_.path = json_->final_path();
+}
+
+void Writer::save(const Position& position) {
+  SavedTrace saved{position, cycle_.path, cycle_events_ - cycle_lost_,
+                   pool_.dropped() - dropped_before_};
+  dropped_before_ += saved.dropped;
+  std::vector<std::string> complaints;
+  if (json_ != nullptr && !json_->final_path().empty()) {
+    const std::lock_guard lock(mutex_);
+    complaints = kept_.add(saved);
+  }
+  for (const std::string& complaint : complaints) set_error(complaint);
+  if (!options_.on_saved) return;
+  try {
+    options_.on_saved(saved);
+  } catch (const std::exception& error) {
+    set_error(error.what());
+  }
+}
+
+const EventThread& Writer::thread_of(const detail::ChunkHeader& chunk) {
+  EventThread& thread = threads_[chunk.tid];
+  if (named_threads_.insert(chunk.tid).second || thread.tid == 0) {
+    thread.tid = chunk.tid;
+    const std::string given = Registry::instance().thread_name(chunk.tid);
+    thread.name = given.empty() ? chunk.thread_name : given;
+    if (chunk.tid == main_tid_ && given.empty()) thread.name = "Training Loop";
+    if (chunk.tid != main_tid_)
+      metadata("thread_name", text_json("name", thread.name), line_.ns(line_.last().ticks),
+               chunk.tid);
+  }
+  return thread;
+}
+
+}  // namespace traceloom::record
