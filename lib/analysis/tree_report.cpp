@@ -180,8 +180,9 @@ void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
                            options.min_share * 100);
     if (options.depth > 0)
       limits += fmt::format("{} deeper than {}", limits.empty() ? ":" : ", or", options.depth);
-    report.notes.push_back(
-        fmt::format("{} nodes{} are not shown (--min-share, --depth)", rows.hidden(), limits));
+    report.notes.push_back(fmt::format(
+        "{} not shown{} (--min-share, --depth)",
+        rows.hidden() == 1 ? "1 node is" : fmt::format("{} nodes are", rows.hidden()), limits));
   }
   if (tree.crossings() > 0)
     report.notes.push_back(fmt::format(
