@@ -410,7 +410,7 @@ class TimedRange {
       end_.emplace(std::end(range));
       fetch();
     }
-    Iterator(Iterator&&) = default;
+    Iterator(Iterator&&) noexcept = default;
     std::remove_reference_t<reference>& operator*() { return *held_; }
     Iterator& operator++() {
       scope_.emplace(*marker_);
