@@ -148,7 +148,9 @@ struct alignas(64) ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-extern __thread ChunkHeader* this_chunk;  // never null; one that is full where there is none
+// Never null; one that is full where a thread has none. The model costs 3 ns less an event within a
+// shared library, and eight bytes of what the loader sets aside for libraries that come late.
+extern __thread ChunkHeader* this_chunk __attribute__((tls_model("initial-exec")));
 extern std::atomic<bool> clock_is_tsc;
 extern std::atomic<std::uint64_t> position;  // epoch << 32 | batch
 
@@ -410,7 +412,6 @@ class TimedRange {
       end_.emplace(std::end(range));
       fetch();
     }
-    Iterator(Iterator&&) noexcept = default;
     std::remove_reference_t<reference>& operator*() { return *held_; }
     Iterator& operator++() {
       scope_.emplace(*marker_);
