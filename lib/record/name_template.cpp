@@ -1,5 +1,7 @@
 #include "record/name_template.h"
 
+#include "base/ascii.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +11,6 @@
 
 namespace traceloom::record {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 struct RunNumber {
   std::string_view name;

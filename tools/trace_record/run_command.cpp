@@ -21,14 +21,14 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kTool = "trace-record";
+constexpr std::string_view kSpeaker = "trace-record";
 
 std::int64_t now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void say(const std::string& text) {
-  fmt::print(stderr, "{}: {}\n", kTool, text);
+  fmt::print(stderr, "{}: {}\n", kSpeaker, text);
 }
 
 // Where the trace is while it is recorded, and where afterwards. Until then it is hidden: the
