@@ -117,15 +117,25 @@ double share_of(std::int64_t part_ns, std::int64_t all_ns) {
   return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
+Cell share_cell(std::int64_t part_ns, std::int64_t all_ns) {
+  if (all_ns <= 0) return {};
+  return share_of(part_ns, all_ns);
+}
+
+Cell percentile_cell(const std::vector<std::int64_t>& lengths, std::size_t percent) {
+  if (lengths.empty()) return {};
+  return percentile(lengths, percent);
+}
+
 void append_cells(std::vector<Cell>& cells, const IdleTimes& times) {
   const std::int64_t idle_ns = times.idle_ns();
   cells.emplace_back(times.total_ns);
   cells.emplace_back(idle_ns);
-  cells.push_back(times.total_ns > 0 ? Cell{share_of(idle_ns, times.total_ns)} : Cell{});
+  cells.push_back(share_cell(idle_ns, times.total_ns));
   for (const std::int64_t ns : times.kinds) cells.emplace_back(ns);
   cells.emplace_back(static_cast<std::int64_t>(times.lengths.size()));
   for (const std::size_t percent : {50, 99, 100})
-    cells.push_back(times.lengths.empty() ? Cell{} : Cell{percentile(times.lengths, percent)});
+    cells.push_back(percentile_cell(times.lengths, percent));
 }
 
 Cell text_or_nothing(const std::string& text) {

@@ -5,21 +5,27 @@
 
 namespace traceloom {
 
-// What tells rows apart beside the name.
+// What tells rows apart. All but name, type and rank need a run that was read with details, shape
+// and arguments one that was read with arguments.
 struct KernelsOptions {
-  bool by_operator = false;  // the operator that launched it
-  bool by_launch = false;    // grid, block, registers, shared memory
+  bool by_name = true;
+  bool by_type = false;       // the kind of work: gemm, attention, ...; see work_type.h
+  bool by_operator = false;   // the operator that launched it
+  bool by_shape = false;      // the shapes of what that was called with
+  bool by_arguments = false;  // the types, strides and values as well
+  bool by_launch = false;     // grid, block, registers, shared memory
+  bool by_stream = false;     // device and stream
   bool by_rank = false;
 };
 
-// JSON: "rows": [{"rank","share","total_ns","count","mean_ns","min_ns","p50_ns","p90_ns","p99_ns",
-// "max_ns","blocks_per_sm","occupancy","tensor_core","op","grid","block","registers",
-// "shared_memory","name"}], sorted by total; columns of what rows are not told apart by are left
-// out. "totals": {"kernels","total_ns","short_share","tensor_core_share"}; a short kernel takes
-// less than 10 us; blocks per SM and occupancy are means by duration.
+// JSON: "rows": [{"rank","device","stream","share","total_ns","count","mean_ns","min_ns","p50_ns",
+// "p90_ns","p99_ns","max_ns","stddev_ns","gpu_share","short_count","short_ns","blocks_per_sm",
+// "occupancy","tensor_core_share","type","grid","block","registers","shared_memory","shape",
+// "types","strides","inputs","op","name"}], sorted by total; columns of what rows are not told
+// apart by are left out. "totals": {"kernels","total_ns","short_share","short_time_share",
+// "tensor_core_share","tensor_core_eligible_share","not_launched_ns"}; a short kernel takes less
+// than 10 us; blocks per SM and occupancy are means by duration. Shares are of the time of all
+// kernels, gpu_share is of the time from the first to the last work of all devices.
 Report kernels_report(const Run& run, const KernelsOptions& options);
-
-// By the names of NVIDIA's kernels that use tensor cores.
-bool uses_tensor_cores(std::string_view kernel);
 
 }  // namespace traceloom

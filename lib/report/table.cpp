@@ -34,6 +34,12 @@ bool is_empty(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
 }
 
+// Of nested rows; no number, and none below 0, is the top.
+std::int64_t depth_of(const Cell& cell) {
+  const auto* const depth = std::get_if<std::int64_t>(&cell);
+  return depth == nullptr ? 0 : std::max<std::int64_t>(*depth, 0);
+}
+
 bool comes_before(const Cell& a, const Cell& b) {
   if (is_empty(a) || is_empty(b)) return !is_empty(a) && is_empty(b);
   return std::holds_alternative<std::string>(a) ? a < b : b < a;
@@ -51,14 +57,82 @@ void Table::add_row(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
-bool Table::sort_by(std::string_view key) {
+std::optional<std::size_t> Table::find_column(std::string_view key) const {
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& found) { return found.key == key; });
-  if (column == columns_.end()) return false;
-  const auto index = static_cast<std::size_t>(column - columns_.begin());
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [&](const auto& a, const auto& b) { return comes_before(a[index], b[index]); });
+  if (column == columns_.end()) return std::nullopt;
+  return static_cast<std::size_t>(column - columns_.begin());
+}
+
+bool Table::sort_by(std::string_view key) {
+  const std::optional<std::size_t> index = find_column(key);
+  if (!index) return false;
+  if (nesting_) {
+    sort_nested(*index);
+    return true;
+  }
+  std::stable_sort(rows_.begin(), rows_.end(), [&](const auto& a, const auto& b) {
+    return comes_before(a[*index], b[*index]);
+  });
   return true;
+}
+
+void Table::nest(std::string_view depth, std::string_view name) {
+  const std::optional<std::size_t> depth_column = find_column(depth);
+  const std::optional<std::size_t> name_column = find_column(name);
+  if (!depth_column || !name_column || columns_[*depth_column].kind != ColumnKind::count)
+    throw std::invalid_argument("no column of depths or of names");
+  nesting_ = {*depth_column, *name_column};
+}
+
+void Table::sort_nested(std::size_t column) {
+  const std::size_t none = rows_.size();
+  std::vector<std::vector<std::size_t>> inner(rows_.size() + 1);  // the last: of the top
+  std::vector<std::size_t> open;                                  // by depth
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const std::int64_t depth = depth_of(rows_[row][nesting_->depth]);
+    open.resize(std::min(open.size(), static_cast<std::size_t>(depth)));
+    inner[open.empty() ? none : open.back()].push_back(row);
+    open.push_back(row);
+  }
+  std::vector<std::vector<Cell>> sorted;
+  sorted.reserve(rows_.size());
+  std::vector<std::size_t> next{none};
+  while (!next.empty()) {
+    const std::size_t row = next.back();
+    next.pop_back();
+    if (row != none) sorted.push_back(std::move(rows_[row]));
+    std::vector<std::size_t>& rows = inner[row];
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+      return comes_before(rows_[a][column], rows_[b][column]);
+    });
+    next.insert(next.end(), rows.rbegin(), rows.rend());
+  }
+  rows_ = std::move(sorted);
+}
+
+Table Table::for_people() const {
+  std::vector<std::size_t> kept;
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].readers == Readers::all) {
+      kept.push_back(i);
+      columns.push_back(columns_[i]);
+    }
+  Table table(std::move(columns));
+  table.unit_ = unit_;
+  for (const std::vector<Cell>& row : rows_) {
+    std::vector<Cell> cells;
+    cells.reserve(kept.size());
+    for (const std::size_t i : kept) {
+      cells.push_back(row[i]);
+      if (!nesting_ || i != nesting_->name) continue;
+      if (std::string* const name = std::get_if<std::string>(&cells.back()))
+        name->insert(0, 2 * static_cast<std::size_t>(depth_of(row[nesting_->depth])), ' ');
+    }
+    table.rows_.push_back(std::move(cells));
+  }
+  return table;
 }
 
 std::optional<TableFormat> parse_table_format(std::string_view name) {
@@ -70,13 +144,13 @@ std::optional<TableFormat> parse_table_format(std::string_view name) {
 std::string render_table(const Table& table, TableFormat format, const TextStyle& style) {
   switch (format) {
     case TableFormat::text:
-      return text_report(table, style);
+      return text_report(table.for_people(), style);
     case TableFormat::csv:
       return csv_report(table);
     case TableFormat::json:
       return json_report(table);
     case TableFormat::md:
-      return markdown_report(table);
+      return markdown_report(table.for_people());
   }
   throw std::invalid_argument("no such table format");
 }

@@ -32,11 +32,14 @@ enum class ColumnKind : std::uint8_t {
 enum class QuantityUnit : std::uint8_t { none, share, bytes, per_second, bytes_per_second };
 // In the order of the enum.
 inline constexpr std::string_view kQuantityUnitNames[] = {"", "share", "bytes", "1/s", "bytes/s"};
+// Who is shown a column.
+enum class Readers : std::uint8_t { all, programs };
 
 struct Column {
   std::string key;    // CSV header and JSON key, with its unit: "total_ns"
   std::string title;  // for people, in nsys' words: "Total"
   ColumnKind kind;
+  Readers readers = Readers::all;
 };
 
 // std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
@@ -60,6 +63,12 @@ class Table {
   // Sorts by the column of that key: numbers descending, texts ascending, empty cells last, equal
   // rows as they stood. False when there is no such column.
   bool sort_by(std::string_view key);
+  // The rows are a tree: what is in a row comes after it and has a greater number in the column
+  // `depth`, which begins at 0. Sorting orders what is beside each other; people see the texts of
+  // the column `name` indented. Throws std::invalid_argument when there are no such columns.
+  void nest(std::string_view depth, std::string_view name);
+  // With the columns for programs left out and nested names indented.
+  Table for_people() const;
   // Keeps the first `count` rows.
   void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
 
@@ -67,6 +76,14 @@ class Table {
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
  private:
+  std::optional<std::size_t> find_column(std::string_view key) const;
+  void sort_nested(std::size_t column);
+
+  struct Nesting {
+    std::size_t depth;
+    std::size_t name;
+  };
+  std::optional<Nesting> nesting_;
   TimeUnit unit_ = TimeUnit::automatic;
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

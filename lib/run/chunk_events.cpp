@@ -65,9 +65,9 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
     add_begin_end(event, timing.start_ns);
-  else if (wants_samples_ && event.phase == 'C')
+  else if (wanted_.samples && event.phase == 'C')
     add_counter(event, timing.start_ns);
-  else if (wants_samples_ && (event.phase == 'i' || event.phase == 'I'))
+  else if (wanted_.samples && (event.phase == 'i' || event.phase == 'I'))
     add_memory(event, timing.start_ns);
 }
 
@@ -102,28 +102,32 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (is_unclosed_begin(event)) return;
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
+  const bool is_frame = kind.place == EventPlace::host && kind.role == Role::other;
   if (kind.place == EventPlace::nowhere ||
-      (kind.role == Role::other && kind.mark == SpanMark::none))
+      (is_frame && kind.mark == SpanMark::none && !wanted_.frames))
     return;
   const HostSpan span{timing.start_ns, end_of(timing), label, track_of(event)};
   if (kind.place == EventPlace::device) return add_device(event, span);
   if (kind.place == EventPlace::call) return add_call(event, span);
-  if (kind.role != Role::other) columns_.hosts.push_back(span);
-  const bool marks =
-      kind.mark != SpanMark::none && (kind.mark != SpanMark::operation || wants_details_);
-  if (marks) add_mark(event, span, kind);
+  if (kind.is_operator && wanted_.details)
+    add_operator(event, span);
+  else if (!is_frame)
+    columns_.hosts.push_back(span);
+  else if (wanted_.frames)
+    columns_.frames.push_back(span);
+  if (kind.mark != SpanMark::none) add_mark(event, span, kind);
 }
 
-std::uint32_t ChunkEvents::detail_of(std::string_view args) {
+std::uint32_t ChunkEvents::detail_of(std::string_view args, bool (*is_wanted)(std::string_view)) {
   scratch_.clear();
   for (ArgsWalk walk(args); walk.next();)
-    if (is_detail(walk.key())) append_detail(scratch_, walk.key(), walk.value());
+    if (is_wanted(walk.key())) append_detail(scratch_, walk.key(), walk.value());
   return detail_texts_.intern(scratch_);
 }
 
 void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
   DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
-  if (wants_details_) device.detail = detail_of(event.text(Key::args));
+  if (wanted_.details) device.detail = detail_of(event.text(Key::args), is_detail);
   int missing = 4;
   for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     const std::string_view key = args.key();
@@ -140,6 +144,18 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
     --missing;
   }
   columns_.devices.push_back(device);
+}
+
+void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
+  OperatorSpan found{span, kNoId, kNoDetail};
+  const std::string_view args = event.text(Key::args);
+  if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
+  for (ArgsWalk walk(args); walk.next();)
+    if (is_external_key(walk.key())) {
+      found.external = walk.integer(kNoId);
+      break;
+    }
+  columns_.operators.push_back(found);
 }
 
 void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
@@ -159,7 +175,7 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
-  if (kind.mark == SpanMark::collective || kind.mark == SpanMark::operation) {
+  if (kind.mark == SpanMark::collective) {
     for (ArgsWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
         marked.number = args.integer(kNoId);
@@ -217,14 +233,16 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   for (const auto& [pid, tid] : tracks_)
     track_numbers.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
   append_renumbered(columns.hosts, columns_.hosts, label_numbers, track_numbers);
+  append_renumbered(columns.frames, columns_.frames, label_numbers, track_numbers);
   append_renumbered(columns.calls, columns_.calls, label_numbers, track_numbers);
-  const std::size_t before = columns.devices.size();
-  append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
   for (std::size_t i = details_in_run_.size(); i < detail_texts_.size(); ++i)
     details_in_run_.push_back(texts.details.intern(detail_texts_[static_cast<std::uint32_t>(i)]));
-  for (std::size_t i = before; i < columns.devices.size(); ++i)
-    if (columns.devices[i].detail != kNoDetail)
-      columns.devices[i].detail = details_in_run_[columns.devices[i].detail];
+  for (DeviceSpan& span : columns_.devices)
+    if (span.detail != kNoDetail) span.detail = details_in_run_[span.detail];
+  for (OperatorSpan& span : columns_.operators)
+    if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
+  append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
+  append_renumbered(columns.operators, columns_.operators, label_numbers, track_numbers);
   append_renumbered(columns.marks, columns_.marks, label_numbers, track_numbers);
   for (MemorySample sample : columns_.memory) {
     sample.track = track_numbers[sample.track];

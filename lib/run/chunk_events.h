@@ -46,10 +46,8 @@ class ChunkEvents {
   // Any event; what is of no use is left out.
   void add(const Event& event, const EventTiming& timing);
 
-  // Whether device work is kept with what it says of itself; false at first.
-  void want_details(bool want) { wants_details_ = want; }
-  // Whether "[memory]" instants and counters are kept; false at first.
-  void want_samples(bool want) { wants_samples_ = want; }
+  // What to gather beside the columns of every analysis; nothing at first.
+  void want(const WantedColumns& wanted) { wanted_ = wanted; }
 
   // Appends the spans of X events to `columns`, with the texts of the run.
   void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
@@ -78,7 +76,8 @@ class ChunkEvents {
   std::uint32_t track_of(const Event& event);
   void add_span(const Event& event, const EventTiming& timing);
   void add_device(const Event& event, const HostSpan& span);
-  std::uint32_t detail_of(std::string_view args);
+  void add_operator(const Event& event, const HostSpan& span);
+  std::uint32_t detail_of(std::string_view args, bool (*is_wanted)(std::string_view));
   void add_call(const Event& event, const HostSpan& span);
   void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
   void add_begin_end(const Event& event, std::int64_t start_ns);
@@ -96,8 +95,7 @@ class ChunkEvents {
   std::string scratch_;
   StringTable label_texts_;
   std::vector<Label> labels_;
-  bool wants_details_ = false;
-  bool wants_samples_ = false;
+  WantedColumns wanted_;
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
   StringTable track_texts_;

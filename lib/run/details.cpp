@@ -27,6 +27,8 @@ constexpr std::string_view kDetails[] = {"grid",
                                          "Dst Rank",
                                          "In split size",
                                          "Out split size"};
+constexpr std::string_view kArguments[] = {"Input Dims", "Input dims", "Input type",
+                                           "Input Strides", "Concrete Inputs"};
 // Between a key and its value, and behind the value: neither stands raw in JSON.
 constexpr char kBehindKey = '\t';
 constexpr char kBehindValue = '\n';
@@ -58,6 +60,10 @@ void append_list(std::string& text, std::string_view list) {
 
 bool is_detail(std::string_view key) {
   return std::find(std::begin(kDetails), std::end(kDetails), key) != std::end(kDetails);
+}
+
+bool is_argument(std::string_view key) {
+  return std::find(std::begin(kArguments), std::end(kArguments), key) != std::end(kArguments);
 }
 
 void append_detail(std::string& text, std::string_view key, std::string_view value) {

@@ -15,6 +15,9 @@ namespace traceloom {
 // Launch configuration, occupancy, bytes and bandwidth of copies, and all of a collective.
 bool is_detail(std::string_view key);
 
+// What an operator was called with: "Input Dims", "Input type", "Input Strides", "Concrete Inputs".
+bool is_argument(std::string_view key);
+
 // `value` as it is written in the file; of a list the white space is made the same.
 void append_detail(std::string& text, std::string_view key, std::string_view value);
 

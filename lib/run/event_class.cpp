@@ -100,7 +100,7 @@ bool read_step(std::string_view name, std::int64_t& step) {
 }
 
 EventClass classify_host(std::string_view name) {
-  EventClass found{EventPlace::host, Role::cpu, SpanMark::none, -1};
+  EventClass found{EventPlace::host, Role::cpu};
   if (read_step(name, found.step)) {
     found.role = Role::other;
     found.mark = SpanMark::step;
@@ -146,10 +146,10 @@ EventClass classify(std::string_view name, std::string_view category) {
   const CategoryRow* const row = find_category(category);
   if (row == nullptr) {
     EventClass host = classify_host(name);
-    if (host.mark == SpanMark::none && is_operator(name, category)) host.mark = SpanMark::operation;
+    host.is_operator = is_operator(name, category);
     return host;
   }
-  EventClass found{row->place, row->role, SpanMark::none, -1};
+  EventClass found{row->place, row->role};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
   return found;
 }

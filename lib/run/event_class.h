@@ -51,7 +51,6 @@ enum class SpanMark : std::uint8_t {
   after_loader,  // a callback or algorithm of Composer once the data is there
   barrier,       // ends on all ranks together: event/backward, in which gradients are reduced
   container,     // around steps: event/epoch, event/fit
-  operation,     // an operator of torch, see is_operator(); kept as a mark with details only
   collective,    // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
 };
 
@@ -59,7 +58,8 @@ struct EventClass {
   EventPlace place = EventPlace::nowhere;
   Role role = Role::other;
   SpanMark mark = SpanMark::none;
-  std::int64_t step = -1;  // N of ProfilerStep#N
+  std::int64_t step = -1;    // N of ProfilerStep#N
+  bool is_operator = false;  // see is_operator()
 };
 
 // Both as they are, not as they are escaped in a file; `category` may be empty or a comma list.

@@ -67,9 +67,13 @@ class EventCollector::PairReader {
     if (kind.place == EventPlace::device)
       return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
     if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
-    if (kind.role != Role::other) columns_.hosts.push_back(span);
+    if (kind.is_operator && collector_.wanted_.details)
+      columns_.operators.push_back({span, kNoId, kNoDetail});
+    else if (kind.role != Role::other)
+      columns_.hosts.push_back(span);
+    else if (collector_.wanted_.frames)
+      columns_.frames.push_back(span);
     if (kind.mark == SpanMark::none) return;
-    if (kind.mark == SpanMark::operation && !collector_.wants_details_) return;
     const BatchNote note =
         pair.begin_payload == kNoPayload ? BatchNote{} : notes_[pair.begin_payload];
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
@@ -89,13 +93,12 @@ class EventCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-EventCollector::EventCollector(std::size_t files, bool keep_going, bool details, bool samples)
-    : keep_going_(keep_going), wants_details_(details), wants_samples_(samples), files_(files) {}
+EventCollector::EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted)
+    : keep_going_(keep_going), wanted_(wanted), files_(files) {}
 
 std::unique_ptr<ChunkResult> EventCollector::make_result() {
   std::unique_ptr<ChunkResult> chunk = pool_.take();
-  static_cast<Chunk&>(*chunk).events.want_details(wants_details_);
-  static_cast<Chunk&>(*chunk).events.want_samples(wants_samples_);
+  static_cast<Chunk&>(*chunk).events.want(wanted_);
   return chunk;
 }
 

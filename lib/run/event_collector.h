@@ -1,6 +1,6 @@
 // EventCollector: the visitor that gathers the columns of all files, for scan_files().
 //
-//   EventCollector collector(paths.size(), false, false);
+//   EventCollector collector(paths.size(), false);
 //   scan_files(paths, collector, {});
 //   collector.files()[0].parts
 #pragma once
@@ -35,7 +35,7 @@ struct CollectedEvents {
 class EventCollector : public FileVisitor {
  public:
   // With `keep_going` an Error of a file is kept in CollectedEvents, and its events are forgotten.
-  EventCollector(std::size_t files, bool keep_going, bool details = false, bool samples = false);
+  EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted = {});
   ~EventCollector() override;
 
   // When scan_files() is done.
@@ -63,8 +63,7 @@ class EventCollector : public FileVisitor {
   class PairReader;
 
   bool keep_going_;
-  bool wants_details_;
-  bool wants_samples_;
+  WantedColumns wanted_;
   std::vector<CollectedEvents> files_;
   Labels labels_;
   Tracks tracks_;

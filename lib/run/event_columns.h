@@ -44,10 +44,16 @@ struct DeviceSpan : HostSpan {
 };
 inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
+// An operator of torch. With WantedColumns::details these stand by themselves, else among `hosts`.
+struct OperatorSpan : HostSpan {
+  std::int64_t external;
+  std::uint32_t arguments;  // of Run::details; kNoDetail unless arguments were asked for
+};
+
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
 struct MarkedSpan : HostSpan {
-  // Of a step, N of ProfilerStep#N; of a collective or operation its External id; else the batch of
-  // Composer at the begin of the span.
+  // Of a step, N of ProfilerStep#N; of a collective its External id; else the batch of Composer at
+  // the begin of the span.
   std::int64_t number;
   std::int32_t epoch;  // of Composer
   SpanMark mark;
@@ -58,8 +64,18 @@ struct MarkedSpan : HostSpan {
 // How many events have a phase, by its letter.
 using PhaseCounts = std::array<std::uint64_t, 128>;
 
+// What is gathered beside what every analysis needs.
+struct WantedColumns {
+  bool details = false;    // what device work says of itself, and operators with their External ids
+  bool arguments = false;  // with details: the shapes and values that operators were called with
+  bool frames = false;     // spans around others: Python's functions, steps, containers
+  bool samples = false;    // counters and "[memory]" instants
+};
+
 struct EventColumns {
   std::vector<HostSpan> hosts;
+  std::vector<OperatorSpan> operators;
+  std::vector<HostSpan> frames;
   std::vector<CallSpan> calls;
   std::vector<DeviceSpan> devices;
   std::vector<MarkedSpan> marks;
@@ -67,11 +83,13 @@ struct EventColumns {
   std::vector<CounterSample> counters;
 
   bool empty() const {
-    return hosts.empty() && calls.empty() && devices.empty() && marks.empty() && memory.empty() &&
-           counters.empty();
+    return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&
+           devices.empty() && marks.empty() && memory.empty() && counters.empty();
   }
   void clear() {
     hosts.clear();
+    operators.clear();
+    frames.clear();
     calls.clear();
     devices.clear();
     marks.clear();

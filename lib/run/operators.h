@@ -1,15 +1,17 @@
-// Operators: the spans of host threads as trees, with the device work that each launched.
+// Operators: the operators of host threads as trees, with the device work that each launched.
 //
 //   Operators operators(run, rank);
 //   for (const OperatorNode& node : operators.nodes()) use(node.host_self_ns,
 //   node.device_total_ns);
 //
-// On each row spans nest by time; one that crosses the end of the span around it is taken for the
-// next one. A call of the runtime belongs to the operator whose External id it has, if that was
-// running, else to the innermost one around it; device work belongs to that of the call that
-// launched it. The run must have been read with details.
+// On each row operators and calls of the runtime nest by time (see SpanStack), which gives host
+// times; a call on another row that has the External id of an operator is in that
+// one. Device work belongs to the operator whose External id the call that launched it has, if
+// that was running, else to the innermost one around the call; where no such call was recorded, to
+// the operator whose External id the work itself has. The run must have been read with details.
 #pragma once
 
+#include "run/host_order.h"
 #include "run/run.h"
 
 #include <cstdint>
@@ -30,6 +32,7 @@ struct OperatorNode {
   std::int64_t device_total_ns = 0;
   bool is_repeat = false;  // the only child of one of its own name: the same operator once more
   std::uint32_t track = 0;
+  std::uint32_t arguments = kNoDetail;  // as OperatorSpan
 };
 inline constexpr std::uint32_t kNoOperator = std::numeric_limits<std::uint32_t>::max();
 
@@ -39,26 +42,27 @@ class Operators {
   Operators(const Run& run, const RankEvents& rank);
 
   const std::vector<OperatorNode>& nodes() const { return nodes_; }
-  // The operator that launched what has this correlation; kNoOperator when none did.
+  // The operator that gave this work to the device; kNoOperator when none is known.
+  std::uint32_t launcher_of(const DeviceSpan& span) const;
+  // Of what has this correlation.
   std::uint32_t of_correlation(std::int64_t correlation) const;
 
  private:
   struct Call {
-    HostSpan span;
-    std::int64_t correlation;
-    std::int64_t external;
+    CallSpan span;
     std::uint32_t around;  // the innermost operator on its row
   };
-  void nest(const Run& run, const RankEvents& rank);
-  std::uint32_t caller_of(const Call& call) const;
-  void add_calls();
-  void add_device_work(const RankEvents& rank);
-  void mark_repeats();
+  using NumberedNodes = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // ascending
 
-  std::vector<Call> calls_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> externals_;  // ascending
-  std::vector<OperatorNode> nodes_;                                // a parent before its children
-  std::vector<std::pair<std::int64_t, std::uint32_t>> correlations_;  // ascending
+  std::vector<Call> nest(const RankEvents& rank);
+  std::uint32_t caller_of(const Call& call) const;
+  void add_calls(const std::vector<Call>& calls);
+  void add_device_work(const RankEvents& rank);
+  void mark_repeats(const Labels& labels);
+
+  NumberedNodes externals_;
+  std::vector<OperatorNode> nodes_;  // a parent before its children
+  NumberedNodes correlations_;       // of all calls that were recorded, also of no operator
 };
 
 }  // namespace traceloom

@@ -102,6 +102,8 @@ void map_starts(Samples& samples, const TimeMap& times) {
 
 void map_times(EventColumns& part, const TimeMap& times) {
   map_times(part.hosts, times);
+  map_times(part.operators, times);
+  map_times(part.frames, times);
   map_times(part.calls, times);
   map_times(part.devices, times);
   map_times(part.marks, times);
@@ -151,6 +153,8 @@ class RankSorter {
   void take_merged(const EventColumns& part) {
     std::map<std::int64_t, EventColumns> by_rank;
     spread(part.hosts, &EventColumns::hosts, by_rank);
+    spread(part.operators, &EventColumns::operators, by_rank);
+    spread(part.frames, &EventColumns::frames, by_rank);
     spread(part.calls, &EventColumns::calls, by_rank);
     spread(part.devices, &EventColumns::devices, by_rank);
     spread(part.marks, &EventColumns::marks, by_rank);
@@ -176,6 +180,8 @@ void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
   for (EventColumns& part : rank.parts) {
     std::vector<CallSpan> calls = part.calls;
     keep_rows(part.hosts, windows);
+    keep_rows(part.operators, windows);
+    keep_rows(part.frames, windows);
     keep_rows(part.calls, windows);
     keep_rows(part.devices, windows);
     keep_rows(part.marks, windows);
@@ -253,7 +259,8 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going, request.details, request.samples);
+  EventCollector collector(paths.size(), request.keep_going,
+                           {request.details, request.arguments, request.frames, request.samples});
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);

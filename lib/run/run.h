@@ -33,8 +33,11 @@ struct RunRequest {
   std::vector<NumberRange> ranks = {};      // empty: all
   std::optional<TimeSelection> time = {};   // events that start in it
   std::optional<StepSelection> steps = {};  // these steps, and events that start in them
-  bool details = false;                     // also what device work says of itself (run/details.h)
-  bool samples = false;                     // also counters and "[memory]" instants (run/samples.h)
+  bool details = false;     // also what device work says of itself (run/details.h), and operators
+                            // by themselves
+  bool arguments = false;   // with details: also what operators were called with
+  bool frames = false;      // also what is around other spans: see EventColumns::frames
+  bool samples = false;     // also counters and "[memory]" instants (run/samples.h)
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
   unsigned threads = 0;     // 0: as many as there are cores
   std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
@@ -69,6 +72,17 @@ struct RankEvents {
   void for_each_host(Use use) const {
     for (const EventColumns& part : parts)
       for (const HostSpan& span : part.hosts) use(span);
+    for_each_operator(use);
+  }
+  template <typename Use>
+  void for_each_operator(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const OperatorSpan& span : part.operators) use(span);
+  }
+  template <typename Use>
+  void for_each_frame(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const HostSpan& span : part.frames) use(span);
   }
   template <typename Use>
   void for_each_call(Use use) const {

@@ -162,8 +162,10 @@ std::vector<Step> one_step(const std::vector<EventColumns>& parts) {
     all.from_ns = std::min(all.from_ns, span.start_ns);
     all.to_ns = std::max(all.to_ns, span.end_ns);
   };
-  for (const EventColumns& part : parts)
+  for (const EventColumns& part : parts) {
     for (const HostSpan& span : part.hosts) add(span);
+    for (const HostSpan& span : part.operators) add(span);
+  }
   if (all.to_ns < all.from_ns)
     for (const EventColumns& part : parts) {
       for (const HostSpan& span : part.calls) add(span);

@@ -2,6 +2,7 @@
 #include "analysis/comm_report.h"
 #include "analysis/kernels_report.h"
 #include "analysis/ops_report.h"
+#include "analysis/work_type.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -52,7 +53,9 @@ TEST_CASE("kernels: rows have the times of a name, and add up to all") {
   CHECK(number_in(rows[0], "max_ns") == 50'000);
   CHECK(share_in(rows[0], "share") + share_in(rows[1], "share") == doctest::Approx(1));
   CHECK(report.values.at(0).second ==
-        R"({"kernels":3,"total_ns":85000,"short_share":0.3333333333333333,"tensor_core_share":0})");
+        R"({"kernels":3,"total_ns":85000,"short_share":0.3333333333333333,)"
+        R"("short_time_share":0.058823529411764705,"tensor_core_share":0,)"
+        R"("tensor_core_eligible_share":0,"not_launched_ns":85000})");
 }
 
 TEST_CASE("kernels: rows may be told apart by operator, launch configuration and rank") {

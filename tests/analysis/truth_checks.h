@@ -33,5 +33,11 @@ std::string check_operator_memory(const TruthRow& row);
 std::string check_collective(const TruthRow& row);
 std::string check_implicit_sync(const TruthRow& row);
 std::string check_straggler_summary(const TruthRow& row);
+std::string check_tracelens_category(const TruthRow& row);
+std::string check_tracelens_ops(const TruthRow& row);
+std::string check_tracelens_kernels(const TruthRow& row);
+std::string check_tracelens_short(const TruthRow& row);
+std::string check_tensor_core(const TruthRow& row);
+std::string check_tensor_core_op(const TruthRow& row);
 
 }  // namespace traceloom

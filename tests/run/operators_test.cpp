@@ -40,21 +40,50 @@ TEST_CASE("operators: host time is split between nested operators and calls") {
   CHECK(operators.of_correlation(2) == kNoOperator);
 }
 
-TEST_CASE(
-    "operators: a call belongs to the operator whose External id it has, if that was running") {
-  const Run run = read_texts({{"rank0.json", TraceText()
-                                                 .cat("cpu_op")
-                                                 .x("aten::a", 0, 100, R"({"External id": 5})")
-                                                 .x("aten::b", 10, 50, R"({"External id": 6})")
-                                                 .tid("9")
-                                                 .cat("cuda_runtime")
-                                                 .x("launch", 20, 10, R"({"External id": 5})")
-                                                 .x("launch", 120, 10, R"({"External id": 5})")
-                                                 .array()}},
-                             {.details = true});
+TEST_CASE("operators: device work belongs to the operator whose External id its call has") {
+  const Run run = read_texts(
+      {{"rank0.json", TraceText()
+                          .cat("cpu_op")
+                          .x("aten::a", 0, 100, R"({"External id": 5})")
+                          .x("aten::b", 10, 50, R"({"External id": 6})")
+                          .cat("cuda_runtime")
+                          .x("launch", 20, 10, R"({"External id": 5, "correlation": 1})")
+                          .x("launch", 40, 10, R"({"External id": 7, "correlation": 2})")
+                          .tid("9")
+                          .x("launch", 30, 10, R"({"External id": 5, "correlation": 3})")
+                          .x("launch", 120, 10, R"({"External id": 5, "correlation": 4})")
+                          .cat("kernel")
+                          .x("k", 200, 1, correlation(1))
+                          .x("k", 210, 2, correlation(2))
+                          .x("k", 220, 4, correlation(3))
+                          .x("k", 230, 8, correlation(4))
+                          .array()}},
+      {.details = true});
   const Operators operators(run, run.ranks.at(0));
-  CHECK(operators.nodes()[0].host_self_ns == 40'000);
-  CHECK(operators.nodes()[1].host_self_ns == 50'000);
+  const OperatorNode& a = operators.nodes()[0];
+  const OperatorNode& b = operators.nodes()[1];
+  CHECK(a.device_self_ns == 1'000 + 4'000);
+  CHECK(b.device_self_ns == 2'000);
+  // A call on a row of its own is still in the operator that it names.
+  CHECK(a.host_self_ns == 40'000);
+  CHECK(b.host_self_ns == 30'000);
+  // A call that was recorded at no time of its operator is nobody's.
+  CHECK(operators.of_correlation(4) == kNoOperator);
+}
+
+TEST_CASE(
+    "operators: work whose call was not recorded belongs to the operator of its External id") {
+  const Run run =
+      read_texts({{"rank0.json", TraceText()
+                                     .cat("cpu_op")
+                                     .x("aten::a", 0, 100, R"({"External id": 5})")
+                                     .cat("kernel")
+                                     .x("k", 200, 3, R"({"External id": 5, "correlation": 9})")
+                                     .x("k", 210, 4, R"({"External id": 6, "correlation": 10})")
+                                     .array()}},
+                 {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[0].device_self_ns == 3'000);
 }
 
 TEST_CASE("operators: spans of another thread are no children") {
@@ -74,6 +103,7 @@ TEST_CASE("operators: a span that crosses the end of another is the next one") {
   const Operators operators(run, run.ranks.at(0));
   CHECK(operators.nodes()[0].host_self_ns == 50'000);
   CHECK(operators.nodes()[1].parent == kNoOperator);
+  CHECK(operators.nodes()[1].host_self_ns == 20'000);
 }
 
 TEST_CASE("operators: the only child of one of its own name is the same operator") {

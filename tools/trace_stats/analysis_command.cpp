@@ -37,6 +37,7 @@ struct Options {
   Verbosity verbosity = Verbosity::normal;
   bool details = false;  // not typed, as the others below: of the command
   bool samples = false;
+  std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
 };
 
@@ -57,6 +58,7 @@ RunRequest make_request(const Options& options) {
   request.threads = options.threads;
   request.details = options.details;
   request.samples = options.samples;
+  if (options.prepare) options.prepare(request);
   std::vector<std::string> arguments = options.inputs;
   if (options.take_arguments) options.take_arguments(arguments);
   if (!arguments.empty() || !options.take_arguments) request.inputs = expand_inputs(arguments);
@@ -92,8 +94,9 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   Answer answer = analyse(run);
   arrange(answer.report, options);
-  write_output(options.output,
-               render_report(answer.report, options.format, text_style(options.output)));
+  write_output(options.output, answer.text ? *answer.text
+                                           : render_report(answer.report, options.format,
+                                                           text_style(options.output)));
   return answer.is_no || (loss && options.strict) ? ExitCode::no : ExitCode::done;
 }
 
@@ -144,6 +147,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   const auto options = std::make_shared<Options>();
   options->details = what.details;
   options->samples = what.samples;
+  options->prepare = what.prepare;
   options->take_arguments = what.take_arguments;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);

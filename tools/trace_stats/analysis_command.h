@@ -9,6 +9,7 @@
 #include "trace_stats/commands.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,16 @@ namespace traceloom {
 
 struct Answer {
   Report report;
-  bool is_no = false;  // a gate failed: exit code 1
+  bool is_no = false;                    // a gate failed: exit code 1
+  std::optional<std::string> text = {};  // what is written instead of the report
 };
 
 struct AnalysisCommand {
   std::string name;
   std::string help;
-  bool details = false;  // RunRequest::details
-  bool samples = false;  // RunRequest::samples
+  bool details = false;                           // RunRequest::details
+  bool samples = false;                           // RunRequest::samples
+  std::function<void(RunRequest&)> prepare = {};  // what else has to be read, by what was typed
   // Takes out of the arguments what is no trace, before they are expanded. When no argument is left
   // the run is empty.
   std::function<void(std::vector<std::string>&)> take_arguments = {};

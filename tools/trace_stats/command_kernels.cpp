@@ -1,13 +1,11 @@
 // trace-stats kernels: which kernels take the time of the devices.
 #include "analysis/kernels_report.h"
-#include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
 #include "common/selection_options.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include <memory>
 #include <string>
@@ -15,20 +13,31 @@
 namespace traceloom {
 namespace {
 
-KernelsOptions read_options(const std::string& list) {
-  KernelsOptions options;
+KernelsOptions read_by(const std::string& list) {
+  KernelsOptions by;
+  by.by_name = false;
   for (const std::string& word : split_words(list)) {
-    if (word == "op")
-      options.by_operator = true;
+    if (word == "name")
+      by.by_name = true;
+    else if (word == "type")
+      by.by_type = true;
+    else if (word == "op")
+      by.by_operator = true;
+    else if (word == "shape")
+      by.by_shape = true;
+    else if (word == "args")
+      by.by_arguments = true;
     else if (word == "launch")
-      options.by_launch = true;
+      by.by_launch = true;
+    else if (word == "stream")
+      by.by_stream = true;
     else if (word == "rank")
-      options.by_rank = true;
-    else if (word != "name")
-      throw UsageError(fmt::format("--by: '{}' is not one of name, op, launch, rank{}", word,
-                                   did_you_mean(word, {"name", "op", "launch", "rank"})));
+      by.by_rank = true;
+    else
+      refuse_word("--by", word,
+                  {"name", "type", "op", "shape", "args", "launch", "stream", "rank"});
   }
-  return options;
+  return by;
 }
 
 }  // namespace
@@ -40,20 +49,30 @@ void add_kernels(CLI::App& app, Work& work) {
       {.name = "kernels",
        .help =
            "Which kernels take the time of the devices, collectives too: nsys' columns, blocks per "
-           "SM and occupancy (means by duration), and whether their names say tensor cores (TC). "
-           "JSON has the share of short kernels (less than 10 us) and of tensor cores",
-       .details = true},
+           "SM and occupancy (means by duration), and the share of time in kernels whose names say "
+           "tensor cores (TC). CSV and JSON have more: the deviation, the share of the devices' "
+           "time from first to last work, short kernels (less than 10 us); JSON also the shares of "
+           "all short kernels, of tensor cores, and of operators that could use them",
+       .details = true,
+       .prepare =
+           [options](RunRequest& request) {
+             request.arguments = options->by_shape || options->by_arguments;
+           }},
       [options](const Run& run) { return Answer{kernels_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_options(list); },
-          "One row for each name and: op (the operator that launched it), launch (grid, block, "
-          "registers, shared memory), rank")
+          "--by", [options](const std::string& list) { *options = read_by(list); },
+          "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
+          "triton, communication, ...); op (the operator that launched it); shape (of what that "
+          "was called with); args (types, strides and values as well); launch (grid, block, "
+          "registers, shared memory); stream; rank; or several of these [name]")
       ->type_name("LIST")
       ->group("Rows");
-  set_examples(*command, {{"the ten that take the most", "trace-stats kernels traces/ --top 10"},
-                          {"by operator and launch configuration",
-                           "trace-stats kernels rank0.json.gz --by op,launch"}});
+  set_examples(*command,
+               {{"the ten that take the most", "trace-stats kernels traces/ --top 10"},
+                {"what kinds of work take the time", "trace-stats kernels traces/ --by type"},
+                {"by operator and launch configuration",
+                 "trace-stats kernels rank0.json.gz --by name,op,launch"}});
 }
 
 }  // namespace traceloom

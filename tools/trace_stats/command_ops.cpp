@@ -1,13 +1,41 @@
 // trace-stats ops: which operators take the time.
 #include "analysis/ops_report.h"
+#include "common/did_you_mean.h"
 #include "common/help_formatter.h"
+#include "common/selection_options.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <string>
 
 namespace traceloom {
+namespace {
+
+OpsOptions read_by(const std::string& list) {
+  OpsOptions by;
+  by.by_name = false;
+  for (const std::string& word : split_words(list)) {
+    if (word == "name")
+      by.by_name = true;
+    else if (word == "type")
+      by.by_type = true;
+    else if (word == "shape")
+      by.by_shape = true;
+    else if (word == "args")
+      by.by_arguments = true;
+    else if (word == "thread")
+      by.by_thread = true;
+    else if (word == "rank")
+      by.by_rank = true;
+    else
+      refuse_word("--by", word, {"name", "type", "shape", "args", "thread", "rank"});
+  }
+  return by;
+}
+
+}  // namespace
 
 void add_ops(CLI::App& app, Work& work) {
   const auto options = std::make_shared<OpsOptions>();
@@ -16,16 +44,32 @@ void add_ops(CLI::App& app, Work& work) {
       {.name = "ops",
        .help =
            "Which operators (category cpu_op) take the time, of the host and of the devices that "
-           "they gave work to. Self is without operators and runtime calls inside; device work "
-           "belongs to the operator of the call that launched it, by correlation: the one whose "
-           "External id "
-           "the call has, else the innermost around it. "
-           "Steps, loaders, Optimizer.* and DistributedDataParallel.forward are no operators",
-       .details = true},
+           "they gave work to. Self is without operators and runtime calls inside, which nest by "
+           "time on their thread; device work belongs to the operator of the call that launched "
+           "it, by correlation: the one whose External id the call has, else the innermost around "
+           "it; work whose call was not recorded belongs to the operator whose External id it has. "
+           "Percentiles are of an operator's time on the host. TC is the share of kernel time in "
+           "kernels whose names say tensor cores. Steps, loaders, Optimizer.* and "
+           "DistributedDataParallel.forward are no operators. CSV and JSON have more columns: "
+           "launchers (that gave work to a device themselves) and the times of what they gave",
+       .details = true,
+       .prepare =
+           [options](RunRequest& request) {
+             request.arguments = options->by_shape || options->by_arguments;
+           }},
       [options](const Run& run) { return Answer{ops_report(run, *options)}; });
-  command->add_flag("--by-rank", options->by_rank, "One row for each rank and name")->group("Rows");
-  set_examples(*command, {{"the host's slowest operators",
-                           "trace-stats ops traces/ --sort host_self_ns --top 20"}});
+  command
+      ->add_option_function<std::string>(
+          "--by", [options](const std::string& list) { *options = read_by(list); },
+          "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
+          "triton, communication, ...); shape (of what it was called with); args (types, strides "
+          "and values as well); thread; rank; or several of these [name]")
+      ->type_name("LIST")
+      ->group("Rows");
+  set_examples(
+      *command,
+      {{"the host's slowest operators", "trace-stats ops traces/ --sort host_self_ns --top 20"},
+       {"matrix products by shape", "trace-stats ops rank0.json.gz --by type,name,shape"}});
 }
 
 }  // namespace traceloom

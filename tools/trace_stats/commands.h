@@ -34,5 +34,6 @@ void add_ops(CLI::App& app, Work& work);
 void add_steps(CLI::App& app, Work& work);
 void add_stragglers(CLI::App& app, Work& work);
 void add_summarize(CLI::App& app, Work& work);
+void add_tree(CLI::App& app, Work& work);
 
 }  // namespace traceloom

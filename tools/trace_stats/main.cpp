@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     add_stragglers(app, work);
     add_memory(app, work);
     add_host(app, work);
+    add_tree(app, work);
     add_summarize(app, work);
     add_info(app, work);
     add_check(app, work);
