@@ -47,31 +47,33 @@ RoleShares shares_of(const RoleTimes& times, std::int64_t total_ns) {
   return shares;
 }
 
-std::vector<StepRoles> all_steps(const std::vector<RankRoles>& roles) {
-  std::vector<StepRoles> steps;
-  for (const RankRoles& rank : roles)
-    for (const StepRoles& step : rank.steps)
-      if (step.step.counted) steps.push_back(step);
-  return steps;
-}
-
-// Of each step on the rank that the others wait for.
-std::vector<StepRoles> critical_steps(const Findings& found) {
-  if (found.waits.kind == MeetingKind::none) return all_steps(found.roles);
-  std::vector<StepRoles> steps;
-  for (std::size_t step = 0; step < found.waits.steps.size(); ++step) {
-    const std::size_t last = found.waits.critical[step];
-    steps.push_back(found.roles[found.waits.ranks[last]].steps[found.waits.step_index[last][step]]);
+StepRefs all_steps(const std::vector<RankRoles>& roles) {
+  StepRefs steps;
+  for (const RankRoles& rank : roles) {
+    const StepRefs some = counted(rank.steps);
+    steps.insert(steps.end(), some.begin(), some.end());
   }
   return steps;
 }
 
-RoleShares mean_shares(const std::vector<StepRoles>& steps) {
+// Of each step on the rank that the others wait for.
+StepRefs critical_steps(const Findings& found) {
+  if (found.waits.kind == MeetingKind::none) return all_steps(found.roles);
+  StepRefs steps;
+  for (std::size_t step = 0; step < found.waits.steps.size(); ++step) {
+    const std::size_t last = found.waits.critical[step];
+    steps.push_back(
+        &found.roles[found.waits.ranks[last]].steps[found.waits.step_index[last][step]]);
+  }
+  return steps;
+}
+
+RoleShares mean_shares(const StepRefs& steps) {
   RoleTimes sum;
   std::int64_t total_ns = 0;
-  for (const StepRoles& step : steps) {
-    sum.add(step.exclusive);
-    total_ns += step.total_ns;
+  for (const StepRoles* step : steps) {
+    sum.add(step->exclusive);
+    total_ns += step->total_ns;
   }
   return shares_of(sum, total_ns);
 }
@@ -220,14 +222,18 @@ void add_advice(Verdict& verdict, const Findings& found) {
 
 // As long as on the rank on which it takes longest.
 std::vector<std::int64_t> step_lengths(const std::vector<RankRoles>& roles) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> longest;
-  for (const StepRoles& step : all_steps(roles)) {
-    std::int64_t& ns = longest[{step.step.epoch, step.step.number}];
-    ns = std::max(ns, step.total_ns);
-  }
+  StepRefs steps = all_steps(roles);
+  const auto key = [](const StepRoles* step) {
+    return std::pair{step->step.epoch, step->step.number};
+  };
+  std::stable_sort(steps.begin(), steps.end(),
+                   [&](const StepRoles* a, const StepRoles* b) { return key(a) < key(b); });
   std::vector<std::int64_t> lengths;
-  lengths.reserve(longest.size());
-  for (const auto& [key, ns] : longest) lengths.push_back(ns);
+  lengths.reserve(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i == 0 || key(steps[i]) != key(steps[i - 1])) lengths.push_back(0);
+    lengths.back() = std::max(lengths.back(), steps[i]->total_ns);
+  }
   return lengths;
 }
 
@@ -279,7 +285,7 @@ std::string verdict_json(const Verdict& verdict) {
   return text;
 }
 
-void write_roles(JsonWriter& json, const std::vector<StepRoles>& steps) {
+void write_roles(JsonWriter& json, const StepRefs& steps) {
   const StepRoles means = mean_of(steps);
   const RoleShares shares = mean_shares(steps);
   json.begin_array();
@@ -317,7 +323,7 @@ Table roles_table(const Findings& found) {
                {"mean_ns", "Mean/step", ColumnKind::duration},
                {"share", "Share", ColumnKind::share},
                {"critical_share", "Critical", ColumnKind::share}});
-  const std::vector<StepRoles> steps = all_steps(found.roles);
+  const StepRefs steps = all_steps(found.roles);
   if (steps.empty()) return table;
   const StepRoles means = mean_of(steps);
   const RoleShares shares = mean_shares(steps);

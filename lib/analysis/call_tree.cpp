@@ -99,7 +99,7 @@ class CallTree::RankTree {
       if (wanted && root == kNoParent)
         root = node_of(kNoParent, NodeKind::root, tree_.threads_[track]);
       const std::uint32_t node =
-          wanted ? add_span(open, span, kind, root) : open.find(span.start_ns, span.end_ns).around;
+          wanted ? add_span(open, span, kind, root) : open.around(span.start_ns, span.end_ns);
       if (kind == NodeKind::operation && node != kNoParent)
         remember(externals_, order.operation(ref).external, node);
       if (kind == NodeKind::call && node != kNoParent)

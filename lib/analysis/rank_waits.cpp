@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <set>
 
 namespace traceloom {
 namespace {
@@ -14,25 +12,43 @@ StepKey key_of(const StepRoles& step) {
   return {step.step.epoch, step.step.number};
 }
 
+// The places of the steps that count, ascending by key; of equal keys the first one.
+std::vector<std::pair<StepKey, std::size_t>> number_steps(const RankRoles& rank) {
+  std::vector<std::pair<StepKey, std::size_t>> steps;
+  steps.reserve(rank.steps.size());
+  for (std::size_t i = 0; i < rank.steps.size(); ++i)
+    if (rank.steps[i].step.counted) steps.emplace_back(key_of(rank.steps[i]), i);
+  std::sort(steps.begin(), steps.end());
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+  return steps;
+}
+
 // Fills `ranks`, `steps` and `step_index`.
 void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
-  std::vector<std::map<StepKey, std::size_t>> known;
+  std::vector<std::vector<std::pair<StepKey, std::size_t>>> known;
   for (std::size_t rank = 0; rank < roles.size(); ++rank) {
-    std::map<StepKey, std::size_t> steps;
-    for (std::size_t i = 0; i < roles[rank].steps.size(); ++i)
-      if (roles[rank].steps[i].step.counted) steps.emplace(key_of(roles[rank].steps[i]), i);
-    if (steps.empty()) continue;
-    waits.ranks.push_back(rank);
-    known.push_back(std::move(steps));
+    known.push_back(number_steps(roles[rank]));
+    if (known.back().empty())
+      known.pop_back();
+    else
+      waits.ranks.push_back(rank);
   }
   if (known.empty()) return;
-  for (const auto& [key, index] : known.front())
-    if (std::all_of(known.begin(), known.end(),
-                    [&key = key](const auto& steps) { return steps.contains(key); }))
-      waits.steps.push_back(key);
+  for (const auto& [key, index] : known.front()) waits.steps.push_back(key);
+  for (const auto& steps : known)
+    std::erase_if(waits.steps, [&](const StepKey& key) {
+      const auto at = std::lower_bound(steps.begin(), steps.end(), std::pair{key, std::size_t{0}});
+      return at == steps.end() || at->first != key;
+    });
   for (const auto& steps : known) {
-    waits.step_index.emplace_back();
-    for (const StepKey& key : waits.steps) waits.step_index.back().push_back(steps.at(key));
+    std::vector<std::size_t>& places = waits.step_index.emplace_back();
+    places.reserve(waits.steps.size());
+    auto step = steps.begin();
+    for (const StepKey& key : waits.steps) {
+      while (step->first != key) ++step;
+      places.push_back(step->second);
+    }
   }
 }
 
@@ -129,7 +145,7 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
     const RankRoles& rank = roles[waits.ranks[i]];
     const std::vector<std::int64_t> all = meeting_ns(rank, barriers[i], waits.kind);
-    waits.wait_ns.emplace_back();
+    waits.wait_ns.emplace_back().reserve(waits.step_index[i].size());
     for (const std::size_t step : waits.step_index[i])
       waits.wait_ns.back().push_back(waits.kind == MeetingKind::none ? 0 : all[step]);
     waits.own_ns.push_back(own_times(rank, waits.step_index[i], barriers[i]));

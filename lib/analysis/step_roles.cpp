@@ -74,6 +74,7 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
 RankRoles find_roles(const Run& run, const RankEvents& rank) {
   RankRoles roles{rank.rank, {}, find_role_sets(run, rank)};
   const Intervals times = rank.steps.times();
+  roles.steps.reserve(rank.steps.list.size());
   for (const Step& step : rank.steps.list)
     roles.steps.push_back({step, step.time.to_ns - step.time.from_ns, {}, {}});
   Intervals left = unite(times);
@@ -93,19 +94,20 @@ RankRoles find_roles(const Run& run, const RankEvents& rank) {
   return roles;
 }
 
-std::vector<StepRoles> counted(const std::vector<StepRoles>& steps) {
-  std::vector<StepRoles> kept;
+StepRefs counted(const std::vector<StepRoles>& steps) {
+  StepRefs kept;
+  kept.reserve(steps.size());
   for (const StepRoles& step : steps)
-    if (step.step.counted) kept.push_back(step);
+    if (step.step.counted) kept.push_back(&step);
   return kept;
 }
 
-StepRoles mean_of(const std::vector<StepRoles>& steps) {
+StepRoles mean_of(const StepRefs& steps) {
   StepRoles sum;
-  for (const StepRoles& step : steps) {
-    sum.total_ns += step.total_ns;
-    sum.exclusive.add(step.exclusive);
-    sum.raw.add(step.raw);
+  for (const StepRoles* step : steps) {
+    sum.total_ns += step->total_ns;
+    sum.exclusive.add(step->exclusive);
+    sum.raw.add(step->raw);
   }
   if (steps.empty()) return sum;
   sum.total_ns = mean(sum.total_ns, steps.size());

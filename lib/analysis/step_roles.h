@@ -57,10 +57,14 @@ std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);
 
+// Of `steps`, which must outlive it. Runs with tiny steps have millions of them: they are not
+// copied.
+using StepRefs = std::vector<const StepRoles*>;
+
 // Those that count.
-std::vector<StepRoles> counted(const std::vector<StepRoles>& steps);
+StepRefs counted(const std::vector<StepRoles>& steps);
 
 // The means of all of them, whole ns, halves up; zero without steps.
-StepRoles mean_of(const std::vector<StepRoles>& steps);
+StepRoles mean_of(const StepRefs& steps);
 
 }  // namespace traceloom

@@ -51,11 +51,11 @@ using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
 // Each column by itself: the median step has no median of everything.
 void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
                    const Statistic& statistic) {
-  const std::vector<StepRoles> steps = counted(rank.steps);
+  const StepRefs steps = counted(rank.steps);
   const auto value = [&](auto number_of) {
     std::vector<std::int64_t> values;
     values.reserve(steps.size());
-    for (const StepRoles& step : steps) values.push_back(number_of(step));
+    for (const StepRoles* step : steps) values.push_back(number_of(*step));
     return Cell{statistic(values)};
   };
   std::vector<Cell> cells{Cell{rank.rank}, Cell{name},
@@ -98,9 +98,9 @@ Table share_table(const std::vector<RankRoles>& ranks) {
   for (const RankRoles& rank : ranks) {
     RoleTimes sum;
     std::int64_t total_ns = 0;
-    for (const StepRoles& step : counted(rank.steps)) {
-      sum.add(step.exclusive);
-      total_ns += step.total_ns;
+    for (const StepRoles* step : counted(rank.steps)) {
+      sum.add(step->exclusive);
+      total_ns += step->total_ns;
     }
     if (total_ns <= 0) continue;
     std::vector<Cell> cells{Cell{rank.rank}};

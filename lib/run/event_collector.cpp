@@ -20,10 +20,8 @@ class EventCollector::PairReader {
   void take(const ChunkEvents& events) {
     if (!collector_.files_[file_].evidence.rank_marks.empty()) pairer_.match_names();
     payloads_ = events.payloads();
-    const auto known = static_cast<std::uint32_t>(notes_.size());
     for (std::uint32_t& payload : payloads_)
-      if (payload != kNoPayload) payload += known;
-    notes_.insert(notes_.end(), events.notes().begin(), events.notes().end());
+      if (payload != kNoPayload) payload = keep_note(events.notes()[payload]);
     pairer_.take(events.begin_end(), payloads_);
     if (columns_.hosts.size() + columns_.marks.size() > kRowsOfAPart) move_part();
   }
@@ -39,8 +37,27 @@ class EventCollector::PairReader {
   static constexpr std::size_t kRowsOfAPart = std::size_t{1} << 14;
 
   void move_part() {
+    columns_.shrink_to_fit();
     if (!columns_.empty()) collector_.files_[file_].parts.push_back(std::move(columns_));
     columns_ = {};
+  }
+
+  // Only open begins need theirs, so a place is used again.
+  std::uint32_t keep_note(const BatchNote& note) {
+    if (free_notes_.empty()) {
+      notes_.push_back(note);
+      return static_cast<std::uint32_t>(notes_.size() - 1);
+    }
+    const std::uint32_t place = free_notes_.back();
+    free_notes_.pop_back();
+    notes_[place] = note;
+    return place;
+  }
+
+  BatchNote take_note(std::uint32_t place) {
+    if (place == kNoPayload) return {};
+    free_notes_.push_back(place);
+    return notes_[place];
   }
 
   std::uint32_t label_of(const BeginEndPair& pair) {
@@ -61,6 +78,7 @@ class EventCollector::PairReader {
   }
 
   void add(const BeginEndPair& pair) {
+    const BatchNote note = take_note(pair.begin_payload);
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
     const EventClass& kind = collector_.labels_.kind(span.label);
     if (kind.place == EventPlace::nowhere) return;
@@ -74,8 +92,6 @@ class EventCollector::PairReader {
     else if (collector_.wanted_.frames)
       columns_.frames.push_back(span);
     if (kind.mark == SpanMark::none) return;
-    const BatchNote note =
-        pair.begin_payload == kNoPayload ? BatchNote{} : notes_[pair.begin_payload];
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
     const bool fits = note.epoch >= 0 && note.epoch <= std::numeric_limits<std::int32_t>::max();
     const std::int32_t epoch = fits ? static_cast<std::int32_t>(note.epoch) : kNoEpoch;
@@ -85,7 +101,8 @@ class EventCollector::PairReader {
   EventCollector& collector_;
   std::size_t file_;
   EventColumns columns_;
-  std::vector<BatchNote> notes_;
+  std::vector<BatchNote> notes_;           // of begins that are open
+  std::vector<std::uint32_t> free_notes_;  // places in it
   std::vector<std::uint32_t> payloads_;
   StringTable pairs_known_;  // (name, category) of the pairer
   std::vector<std::uint32_t> labels_;

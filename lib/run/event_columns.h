@@ -86,6 +86,14 @@ struct EventColumns {
     return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&
            devices.empty() && marks.empty() && memory.empty() && counters.empty();
   }
+  void shrink_to_fit() {
+    hosts.shrink_to_fit();
+    operators.shrink_to_fit();
+    frames.shrink_to_fit();
+    calls.shrink_to_fit();
+    devices.shrink_to_fit();
+    marks.shrink_to_fit();
+  }
   void clear() {
     hosts.clear();
     operators.clear();

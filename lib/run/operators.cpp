@@ -11,6 +11,13 @@ bool contains(const OperatorNode& node, const HostSpan& span) {
   return node.start_ns <= span.start_ns && span.end_ns <= node.end_ns;
 }
 
+// On a SpanStack a call is the operator around it with this bit; kNoOperator has it too.
+constexpr std::uint32_t kCallBit = std::uint32_t{1} << 31;
+
+std::uint32_t operator_around(const SpanStack::Place& place) {
+  return place.around == SpanStack::kNone ? kNoOperator : place.around & ~kCallBit;
+}
+
 auto find_first(const std::vector<std::pair<std::int64_t, std::uint32_t>>& nodes,
                 std::int64_t number) {
   return std::lower_bound(nodes.begin(), nodes.end(), std::pair{number, std::uint32_t{0}});
@@ -33,20 +40,23 @@ std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
     const HostSpan& span = order.span(ref);
     if (span.track != track) open.clear();
     track = span.track;
-    const bool is_call = ref.kind() == HostKind::call;
-    const auto node = static_cast<std::uint32_t>(nodes_.size());
     const SpanStack::Place place = open.find(span.start_ns, span.end_ns);
-    if (place.around != kNoOperator) nodes_[place.around].host_self_ns -= place.counted_ns;
-    if (is_call) {
-      calls.push_back({order.call(ref), place.around});
+    const std::uint32_t around = operator_around(place);
+    // What is in a call (a driver's in the runtime's) has been taken off with that.
+    if (place.around == around && around != kNoOperator)
+      nodes_[around].host_self_ns -= place.counted_ns;
+    if (ref.kind() == HostKind::call) {
+      open.push(kCallBit | around, span.end_ns, place);
+      calls.push_back({order.call(ref), around});
       continue;
     }
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
     open.push(node, span.end_ns, place);
-    if (place.around != kNoOperator) ++nodes_[place.around].children;
+    if (around != kNoOperator) ++nodes_[around].children;
     const OperatorSpan& operation = order.operation(ref);
     if (operation.external != kNoId) externals_.emplace_back(operation.external, node);
-    nodes_.push_back({span.label, span.start_ns, span.end_ns, place.around, 0, place.counted_ns, 0,
-                      0, false, span.track, operation.arguments});
+    nodes_.push_back({span.label, span.start_ns, span.end_ns, around, 0, place.counted_ns, 0, 0,
+                      false, span.track, operation.arguments});
   }
   std::sort(externals_.begin(), externals_.end());
   return calls;

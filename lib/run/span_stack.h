@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -44,6 +45,13 @@ class SpanStack {
     if (!open_.empty()) from_ns = std::max(from_ns, open_.back().from_ns);
     const std::uint32_t around = open_.empty() ? kNone : open_.back().node;
     return {around, end_ns - std::min(from_ns, end_ns), crosses};
+  }
+
+  // The innermost span around one that is no span of the row itself.
+  std::uint32_t around(std::int64_t start_ns, std::int64_t end_ns) const {
+    for (std::size_t i = open_.size(); i-- > 0;)
+      if (holds(open_[i], start_ns, end_ns)) return open_[i].node;
+    return kNone;
   }
 
   // It may have others in it, whose `around` is `node`.

@@ -131,6 +131,7 @@ std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, Interva
   if (batches.empty()) batches = trains;
   const std::vector<MarkedSpan> loaders = find_marks(parts, SpanMark::loader);
   std::vector<Step> steps;
+  steps.reserve(batches.size());
   std::size_t next = 0;
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   for (const MarkedSpan& batch : batches) {

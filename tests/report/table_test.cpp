@@ -71,3 +71,24 @@ TEST_CASE("table: bytes and quantities read with their units, and are plain numb
         "1/s,1.5,\n,2.25,\n,,\n");
   CHECK_THROWS_AS(table.add_row({Cell{}, std::int64_t{1}, Cell{}}), std::invalid_argument);
 }
+
+TEST_CASE("table: nested rows are sorted beside each other, and names are indented for people") {
+  Table table({{"depth", "Depth", ColumnKind::count, Readers::programs},
+               {"ns", "Time", ColumnKind::count},
+               {"name", "Name", ColumnKind::text}});
+  table.nest("depth", "name");
+  const auto add = [&](std::int64_t depth, std::int64_t ns, const char* name) {
+    table.add_row({depth, ns, std::string(name)});
+  };
+  add(0, 10, "a");
+  add(1, 2, "a.a");
+  add(2, 2, "a.a.a");
+  add(1, 8, "a.b");
+  add(0, 30, "b");
+  REQUIRE(table.sort_by("ns"));
+  CHECK(render_table(table, TableFormat::csv, {}) ==
+        "depth,ns,name\n0,30,b\n0,10,a\n1,8,a.b\n1,2,a.a\n2,2,a.a.a\n");
+  CHECK(render_table(table, TableFormat::text, {}) ==
+        "Time  Name\n────  ───────\n  30  b\n  10  a\n   8   a.b\n   2   a.a\n   2    a.a.a\n");
+  CHECK_THROWS_AS(table.nest("ns", "nobody"), std::invalid_argument);
+}

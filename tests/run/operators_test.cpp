@@ -86,6 +86,26 @@ TEST_CASE(
   CHECK(operators.nodes()[0].device_self_ns == 3'000);
 }
 
+TEST_CASE("operators: a call within a call is no time of its own") {
+  const Run run = read_texts({{"rank0.json", TraceText()
+                                                 .cat("cpu_op")
+                                                 .x("aten::a", 0, 100, R"({"External id": 5})")
+                                                 .cat("cuda_runtime")
+                                                 .x("cudaLaunchKernel", 20, 30, correlation(1))
+                                                 .cat("cuda_driver")
+                                                 .x("cuLaunchKernel", 25, 20, correlation(2))
+                                                 .x("cuLaunchKernel", 150, 20, correlation(3))
+                                                 .cat("kernel")
+                                                 .x("k", 200, 4, correlation(2))
+                                                 .x("k", 210, 5, correlation(3))
+                                                 .array()}},
+                             {.details = true});
+  const Operators operators(run, run.ranks.at(0));
+  CHECK(operators.nodes()[0].host_self_ns == 70'000);
+  CHECK(operators.nodes()[0].device_self_ns == 4'000);
+  CHECK(operators.of_correlation(3) == kNoOperator);
+}
+
 TEST_CASE("operators: spans of another thread are no children") {
   const Run run = read_texts(
       {{"rank0.json",
