@@ -15,6 +15,7 @@ namespace {
 // What a device did, by role, and what tells how well.
 struct DeviceEvents {
   std::array<Intervals, kRoleCount> sets;
+  Interval span;  // from the first to the last, also of what takes no time
   std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
   double occupied_ns = 0;                           // occupancy times duration
   double measured_ns = 0;                           // duration of the kernels that tell it
@@ -62,7 +63,11 @@ Devices gather(const Run& run, const RankEvents& rank) {
   const Interval window = steps_window(rank);
   rank.for_each_device([&](const DeviceSpan& span) {
     const Role role = run.labels.kind(span.label).role;
-    DeviceEvents& events = devices[span.device];
+    const auto [device, is_new] = devices.try_emplace(span.device);
+    DeviceEvents& events = device->second;
+    if (is_new) events.span = span.interval();
+    events.span.from_ns = std::min(events.span.from_ns, span.start_ns);
+    events.span.to_ns = std::max(events.span.to_ns, span.end_ns);
     events.sets[static_cast<std::size_t>(role)].push_back(span.interval());
     if (span.detail != kNoDetail && (role == Role::kernel || role == Role::communication))
       add_details(events, run.details[span.detail], span.interval(), window);
@@ -106,7 +111,7 @@ DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
   const Intervals memcpy = events.united({Role::memcpy});
   const Intervals busy =
       events.united({Role::kernel, Role::memset, Role::communication, Role::memcpy});
-  if (!busy.empty()) times.total_ns = busy.back().to_ns - busy.front().from_ns;
+  times.total_ns = events.span.to_ns - events.span.from_ns;
   times.compute_ns = total_ns(compute);
   times.exposed_comm_ns = total_ns(subtract(comm, compute));
   times.exposed_memcpy_ns = total_ns(subtract(subtract(memcpy, compute), comm));
