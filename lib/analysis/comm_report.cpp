@@ -12,7 +12,7 @@ namespace traceloom {
 namespace {
 
 // 1e9 bytes a second in GiB/s.
-constexpr double kGib = 1e9 / (1024.0 * 1024.0 * 1024.0);
+constexpr double kGibPerGb = 1e9 / (1024.0 * 1024.0 * 1024.0);
 
 using RowKey = std::tuple<std::string, std::string, std::int64_t, std::string, std::int64_t>;
 
@@ -76,8 +76,8 @@ Table rows_table(const Rows& rows, bool common_clock) {
                    percentile(row.latencies, 50), percentile(row.latencies, 99),
                    if_true(matched != 0, mean(row.waits)), if_true(skews, mean(row.skews_in)),
                    if_true(skews, mean(row.skews_out)), if_true(known, gbps),
-                   if_true(known, gbps * row.bus_factor), if_true(known, gbps * kGib),
-                   if_true(known, gbps * row.bus_factor * kGib)});
+                   if_true(known, gbps * row.bus_factor), if_true(known, gbps * kGibPerGb),
+                   if_true(known, gbps * row.bus_factor * kGibPerGb)});
   }
   return table;
 }
@@ -142,13 +142,14 @@ Table each_table(const Run& run, const std::vector<Collective>& matched) {
       waits.push_back(wait_of(what, part, run.common_clock));
     const bool clock = run.common_clock;
     const bool known = what.algo_gbps() > 0;
-    table.add_row(
-        {static_cast<std::int64_t>(table.rows().size()), what.name, text_or_nothing(what.group),
-         what.bytes > 0 ? Cell{what.bytes} : Cell{}, static_cast<std::int64_t>(what.parts.size()),
-         what.latency_ns(), mean(waits), clock ? Cell{what.skew_in_ns()} : Cell{},
-         clock ? Cell{what.skew_out_ns()} : Cell{}, run.ranks[what.last(clock).rank].rank,
-         run.ranks[what.first(clock).rank].rank, known ? Cell{what.algo_gbps() * kGib} : Cell{},
-         known ? Cell{what.bus_gbps() * kGib} : Cell{}});
+    table.add_row({static_cast<std::int64_t>(table.rows().size()), what.name,
+                   text_or_nothing(what.group), what.bytes > 0 ? Cell{what.bytes} : Cell{},
+                   static_cast<std::int64_t>(what.parts.size()), what.latency_ns(), mean(waits),
+                   clock ? Cell{what.skew_in_ns()} : Cell{},
+                   clock ? Cell{what.skew_out_ns()} : Cell{}, run.ranks[what.last(clock).rank].rank,
+                   run.ranks[what.first(clock).rank].rank,
+                   known ? Cell{what.algo_gbps() * kGibPerGb} : Cell{},
+                   known ? Cell{what.bus_gbps() * kGibPerGb} : Cell{}});
   }
   return table;
 }

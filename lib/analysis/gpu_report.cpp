@@ -124,11 +124,6 @@ DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
   return times;
 }
 
-Cell share(std::int64_t part_ns, std::int64_t all_ns) {
-  if (all_ns <= 0) return {};
-  return static_cast<double>(part_ns) / static_cast<double>(all_ns);
-}
-
 Cell optional_share(const std::optional<double>& value) {
   return value ? Cell{*value} : Cell{};
 }
@@ -159,8 +154,9 @@ void add_row(Table& table, const DeviceTimes& times) {
   table.add_row({times.rank, std::int64_t{times.device}, times.total_ns, times.compute_ns,
                  times.exposed_comm_ns, times.exposed_memcpy_ns, times.idle_ns, busy_ns,
                  times.kernel_ns, busy_ns - times.kernel_ns, times.comm_ns, times.memcpy_ns,
-                 share(times.overlap_ns, times.comm_ns), share(times.compute_ns, times.total_ns),
-                 share(times.idle_ns, times.total_ns), optional_share(times.utilization),
+                 share_cell(times.overlap_ns, times.comm_ns),
+                 share_cell(times.compute_ns, times.total_ns),
+                 share_cell(times.idle_ns, times.total_ns), optional_share(times.utilization),
                  optional_share(times.sm_efficiency), optional_share(times.occupancy)});
 }
 

@@ -117,11 +117,6 @@ double share_of(std::int64_t part_ns, std::int64_t all_ns) {
   return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
-Cell share_cell(std::int64_t part_ns, std::int64_t all_ns) {
-  if (all_ns <= 0) return {};
-  return share_of(part_ns, all_ns);
-}
-
 Cell percentile_cell(const std::vector<std::int64_t>& lengths, std::size_t percent) {
   if (lengths.empty()) return {};
   return percentile(lengths, percent);

@@ -1,5 +1,7 @@
 #include "analysis/operator_memory.h"
 
+#include "analysis/report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,11 +87,6 @@ Cell told(std::int64_t amount) {
   return amount;
 }
 
-Cell share_of(std::int64_t part, std::int64_t all) {
-  if (all <= 0) return {};
-  return static_cast<double>(part) / static_cast<double>(all);
-}
-
 struct AmountColumn {
   Column column;
   Amount amount;
@@ -110,7 +107,7 @@ Table table_of(const std::map<DeviceKey, DeviceOperators>& devices, const Memory
       std::vector<Cell> cells;
       if (options.by_rank) cells.emplace_back(std::get<0>(key));
       cells.emplace_back(memory_device_name(std::get<1>(key), std::get<2>(key)));
-      if (with_share) cells.push_back(share_of(memory.*order, all.peak));
+      if (with_share) cells.push_back(share_cell(memory.*order, all.peak));
       for (const AmountColumn& amount : amounts) cells.push_back(told(memory.*(amount.amount)));
       cells.emplace_back(name);
       table.add_row(std::move(cells));

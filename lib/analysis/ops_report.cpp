@@ -11,10 +11,6 @@
 namespace traceloom {
 namespace {
 
-Cell share_of(std::int64_t some, std::int64_t all) {
-  return all > 0 ? Cell{static_cast<double>(some) / static_cast<double>(all)} : Cell{};
-}
-
 std::vector<Column> columns_for(const OpsOptions& options, bool has_devices) {
   std::vector<Column> columns;
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
@@ -57,17 +53,17 @@ void add_numbers(std::vector<Cell>& cells, const OpGroup& group, const OpTotals&
   const TimeStats device = time_stats(group.device_times);
   cells.emplace_back(host.count);
   cells.emplace_back(device.count);
-  cells.push_back(share_of(group.device_self_ns, totals.device_self_ns));
+  cells.push_back(share_cell(group.device_self_ns, totals.device_self_ns));
   for (const std::int64_t ns : {group.device_self_ns, group.device_total_ns, device.mean_ns,
                                 device.p50_ns, device.p90_ns, device.p99_ns, device.max_ns})
     cells.emplace_back(ns);
-  cells.push_back(share_of(group.host_self_ns, totals.host_self_ns));
+  cells.push_back(share_cell(group.host_self_ns, totals.host_self_ns));
   for (const std::int64_t ns : {group.host_self_ns, host.total_ns, host.mean_ns, host.min_ns,
                                 host.p50_ns, host.p90_ns, host.p99_ns, host.max_ns})
     cells.emplace_back(ns);
   cells.emplace_back(group.eligible);
-  cells.push_back(share_of(group.tensor_self_ns, group.kernel_self_ns));
-  cells.push_back(share_of(group.tensor_total_ns, group.kernel_total_ns));
+  cells.push_back(share_cell(group.tensor_self_ns, group.kernel_self_ns));
+  cells.push_back(share_cell(group.tensor_total_ns, group.kernel_total_ns));
 }
 
 std::vector<Cell> cells_of(const OpGroups& groups, const OpKey& key, const OpGroup& group,

@@ -82,6 +82,11 @@ std::string document_for_people(const Report& report, TableFormat format, const 
 
 }  // namespace
 
+Cell share_cell(std::int64_t part, std::int64_t all) {
+  if (all <= 0) return {};
+  return static_cast<double>(part) / static_cast<double>(all);
+}
+
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style) {
   if (format == TableFormat::json) return json_document(report);
   if (format == TableFormat::csv)

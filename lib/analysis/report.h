@@ -39,6 +39,9 @@ struct Report {
   std::vector<std::string> notes;                           // what could not be told, and why
 };
 
+// Nothing where there is no whole.
+Cell share_cell(std::int64_t part, std::int64_t all);
+
 // Ends with a newline.
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style);
 

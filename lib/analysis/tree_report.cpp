@@ -129,10 +129,6 @@ std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
           {"name", "Name", ColumnKind::text}};
 }
 
-Cell share_of(std::int64_t some, std::int64_t all) {
-  return all > 0 ? Cell{static_cast<double>(some) / static_cast<double>(all)} : Cell{};
-}
-
 Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
   Table table(columns_for(metric, rows.device_ns() > 0));
   table.nest("depth", "name");
@@ -147,12 +143,12 @@ Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
     const bool is_root = path.empty();
     const Cell parent = is_root ? Cell{} : Cell{path.back()};
     path.push_back(id);
-    table.add_row({id, parent, root.rank < 0 ? Cell{} : Cell{root.rank},
-                   root.thread.empty() ? Cell{} : Cell{root.thread}, depth,
-                   std::string(to_string(node.kind)), share_of(node.host_total_ns, rows.host_ns()),
-                   node.host_total_ns, node.host_self_ns,
-                   share_of(node.device_total_ns, rows.device_ns()), node.device_total_ns,
-                   node.device_self_ns, is_root ? Cell{} : Cell{node.count}, tree.name(node)});
+    table.add_row(
+        {id, parent, root.rank < 0 ? Cell{} : Cell{root.rank},
+         root.thread.empty() ? Cell{} : Cell{root.thread}, depth, std::string(to_string(node.kind)),
+         share_cell(node.host_total_ns, rows.host_ns()), node.host_total_ns, node.host_self_ns,
+         share_cell(node.device_total_ns, rows.device_ns()), node.device_total_ns,
+         node.device_self_ns, is_root ? Cell{} : Cell{node.count}, tree.name(node)});
   });
   return table;
 }

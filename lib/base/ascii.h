@@ -13,6 +13,10 @@ inline bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 inline std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

@@ -21,10 +21,6 @@ struct Unit {
 // Digits after the point that are looked at; 10^-18 of the largest unit is nothing.
 constexpr std::size_t kMaxFractionDigits = 18;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 std::string_view take_digits(std::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
   const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));

@@ -1,5 +1,7 @@
 #include "event/trace_time.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -21,10 +23,6 @@ struct DecimalText {
   std::string_view fraction;
   int exponent = 0;
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t n = 0;

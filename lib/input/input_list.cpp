@@ -1,5 +1,6 @@
 #include "input/input_list.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <fmt/format.h>
@@ -147,10 +148,6 @@ std::string_view significant_digits(std::string_view text, std::size_t position)
   const std::size_t end = digits_end(text, position);
   const std::size_t first = std::min(text.find_first_not_of('0', position), end);
   return text.substr(first, end - first);
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // A directory's files stay together, whatever else begins with its name.

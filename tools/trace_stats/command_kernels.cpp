@@ -13,7 +13,7 @@
 namespace traceloom {
 namespace {
 
-KernelsOptions read_by(const std::string& list) {
+KernelsOptions read_kernels_by(const std::string& list) {
   KernelsOptions by;
   by.by_name = false;
   for (const std::string& word : split_words(list)) {
@@ -61,7 +61,7 @@ void add_kernels(CLI::App& app, Work& work) {
       [options](const Run& run) { return Answer{kernels_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_by(list); },
+          "--by", [options](const std::string& list) { *options = read_kernels_by(list); },
           "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
           "triton, communication, ...); op (the operator that launched it); shape (of what that "
           "was called with); args (types, strides and values as well); launch (grid, block, "

@@ -13,7 +13,7 @@
 namespace traceloom {
 namespace {
 
-OpsOptions read_by(const std::string& list) {
+OpsOptions read_ops_by(const std::string& list) {
   OpsOptions by;
   by.by_name = false;
   for (const std::string& word : split_words(list)) {
@@ -60,7 +60,7 @@ void add_ops(CLI::App& app, Work& work) {
       [options](const Run& run) { return Answer{ops_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_by(list); },
+          "--by", [options](const std::string& list) { *options = read_ops_by(list); },
           "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
           "triton, communication, ...); shape (of what it was called with); args (types, strides "
           "and values as well); thread; rank; or several of these [name]")
