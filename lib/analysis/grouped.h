@@ -35,7 +35,6 @@ class Grouped {
   void for_each(Use use) {
     for (auto& [key, group] : groups_) use(key, group);
   }
-  bool empty() const { return groups_.empty(); }
   std::size_t size() const { return groups_.size(); }
 
  private:

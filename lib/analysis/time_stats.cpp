@@ -53,13 +53,6 @@ void WeightedMean::add(double number, std::int64_t ns) {
   ++count_;
 }
 
-void WeightedMean::add(const WeightedMean& other) {
-  sum_ += other.sum_;
-  ns_ += other.ns_;
-  plain_ += other.plain_;
-  count_ += other.count_;
-}
-
 double WeightedMean::value() const {
   if (ns_ > 0)
     return static_cast<double>(static_cast<long double>(sum_) / static_cast<long double>(ns_)) /

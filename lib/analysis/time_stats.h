@@ -30,7 +30,6 @@ TimeStats time_stats(std::vector<std::int64_t> times);
 class WeightedMean {
  public:
   void add(double number, std::int64_t ns);
-  void add(const WeightedMean& other);
   bool empty() const { return count_ == 0; }
   // Of numbers that all weigh nothing the plain mean; 0 for none.
   double value() const;

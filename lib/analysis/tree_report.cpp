@@ -108,26 +108,29 @@ class TreeRows {
   std::size_t hidden_ = 0;
 };
 
-std::vector<Column> columns_for(bool has_devices) {
-  const Readers device = has_devices ? Readers::all : Readers::programs;
+// People see the metric whole, and the total of the other time: a tree needs room for its names.
+std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
+  const Readers host = metric == TreeMetric::host ? Readers::all : Readers::programs;
+  const Readers device = metric == TreeMetric::device ? Readers::all : Readers::programs;
+  const Readers device_total = has_devices ? Readers::all : device;
   return {{"id", "Id", ColumnKind::count, Readers::programs},
           {"parent", "Parent", ColumnKind::count, Readers::programs},
           {"rank", "Rank", ColumnKind::count, Readers::programs},
           {"thread", "Thread", ColumnKind::text, Readers::programs},
           {"depth", "Depth", ColumnKind::count, Readers::programs},
           {"kind", "Kind", ColumnKind::text, Readers::programs},
-          {"host_share", "Host %", ColumnKind::share},
+          {"host_share", "Host %", ColumnKind::share, host},
           {"host_total_ns", "Host total", ColumnKind::duration},
-          {"host_self_ns", "Host self", ColumnKind::duration},
+          {"host_self_ns", "Host self", ColumnKind::duration, host},
           {"device_share", "Device %", ColumnKind::share, device},
-          {"device_total_ns", "Device total", ColumnKind::duration, device},
+          {"device_total_ns", "Device total", ColumnKind::duration, device_total},
           {"device_self_ns", "Device self", ColumnKind::duration, device},
           {"count", "Count", ColumnKind::count},
           {"name", "Name", ColumnKind::text}};
 }
 
-Table rows_table(const CallTree& tree, TreeRows& rows) {
-  Table table(columns_for(rows.device_ns() > 0));
+Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
+  Table table(columns_for(metric, rows.device_ns() > 0));
   table.nest("depth", "name");
   std::vector<std::int64_t> path;  // ids of what is around the next row
   std::int64_t next_id = 0;
@@ -202,7 +205,7 @@ Report tree_report(const Run& run, const TreeReportOptions& options) {
   const CallTree tree(run, options.tree);
   TreeRows rows(tree, options);
   Report report("tree", run);
-  Table table = rows_table(tree, rows);
+  Table table = rows_table(tree, rows, options.metric);
   report.values.emplace_back("totals", totals_json(tree, rows));
   add_notes(report, tree, rows, options);
   report.tables.push_back({"rows", "", std::move(table)});

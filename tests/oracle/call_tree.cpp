@@ -149,6 +149,15 @@ struct OperatorTree {
     return outer;
   }
 
+  // The only operator in one of its own name.
+  bool is_repeat(std::size_t i) const {
+    const Maybe outer = operator_around(i);
+    std::int64_t children = 0;
+    for (std::size_t other = 0; outer && other < spans.size(); ++other)
+      if (spans[other].is_operator() && operator_around(other) == outer) ++children;
+    return children == 1 && spans[*outer].name == spans[i].name;
+  }
+
   Maybe caller_of(std::size_t call) const {
     const Maybe named = find_external(spans, spans[call].external);
     if (named && spans[*named].from_us <= spans[call].from_us &&
@@ -216,10 +225,7 @@ std::map<std::string, TreeRow> find_operators(const std::string& trace) {
   for (std::size_t i = spans.size(); i-- > 0;) {
     if (!spans[i].is_operator()) continue;
     const Maybe outer = tree.operator_around(i);
-    std::int64_t children = 0;
-    for (std::size_t other = 0; outer && other < spans.size(); ++other)
-      if (spans[other].is_operator() && tree.operator_around(other) == outer) ++children;
-    if (outer && children == 1 && spans[*outer].name == spans[i].name) {
+    if (tree.is_repeat(i)) {
       host[*outer] += host[i];
       device[*outer] += device[i];
       continue;

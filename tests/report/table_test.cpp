@@ -88,8 +88,7 @@ TEST_CASE("table: nested rows are sorted beside each other, and names are indent
   REQUIRE(table.sort_by("ns"));
   CHECK(render_table(table, TableFormat::csv, {}) ==
         "depth,ns,name\n0,30,b\n0,10,a\n1,8,a.b\n1,2,a.a\n2,2,a.a.a\n");
-  CHECK(
-      render_table(table, TableFormat::text, {}) ==
-      "Time  Name\n────  ─────────\n  30  b\n  10  a\n   8    a.b\n   2    a.a\n   2      a.a.a\n");
+  CHECK(render_table(table, TableFormat::text, {}) ==
+        "Time  Name\n────  ───────\n  30  b\n  10  a\n   8   a.b\n   2   a.a\n   2    a.a.a\n");
   CHECK_THROWS_AS(table.nest("ns", "nobody"), std::invalid_argument);
 }

@@ -96,7 +96,8 @@ void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOption
       .add_option_function<std::string>(
           "--metric",
           [options](const std::string& word) { options->report.metric = read_metric(word); },
-          "What children are sorted by, and what --folded writes: host or device [host]")
+          "What children are sorted by, what is shown with shares and selves, and what --folded "
+          "writes: host or device; CSV and JSON have both [host]")
       ->type_name("TIME")
       ->group(group);
   command
