@@ -31,53 +31,53 @@ enum class Measure : std::uint8_t {
 
 struct Meaning {
   std::string name;
-  QuantityUnit unit = QuantityUnit::none;
   double factor = 1;
+  QuantityUnit unit = QuantityUnit::none;
   Measure measure = Measure::level;
 };
 
 struct EndingRow {
   std::string_view ending;
-  QuantityUnit unit;
   double factor;
+  QuantityUnit unit;
   Measure measure;
 };
 // How names end that say their unit; the first that fits. Found in the key of a value, else in the
 // name of its counter.
 constexpr EndingRow kEndings[] = {
-    {"bytes_per_second", QuantityUnit::bytes_per_second, 1, Measure::load},
-    {"bytes_per_sec", QuantityUnit::bytes_per_second, 1, Measure::load},
-    {"bytes_per_s", QuantityUnit::bytes_per_second, 1, Measure::load},
-    {"_kb_per_s", QuantityUnit::bytes_per_second, kKb, Measure::load},
-    {"_mb_per_s", QuantityUnit::bytes_per_second, kMb, Measure::load},
-    {"_gb_per_s", QuantityUnit::bytes_per_second, kGb, Measure::load},
-    {"bytes/s", QuantityUnit::bytes_per_second, 1, Measure::load},
-    {"per_second", QuantityUnit::per_second, 1, Measure::load},
-    {"per_sec", QuantityUnit::per_second, 1, Measure::load},
-    {"per_s", QuantityUnit::per_second, 1, Measure::load},
-    {"/s", QuantityUnit::per_second, 1, Measure::load},
-    {"percent", QuantityUnit::share, 0.01, Measure::load},
-    {"_pct", QuantityUnit::share, 0.01, Measure::load},
-    {"_kb", QuantityUnit::bytes, kKb, Measure::level},
-    {"_mb", QuantityUnit::bytes, kMb, Measure::level},
-    {"_gb", QuantityUnit::bytes, kGb, Measure::level},
-    {"_kib", QuantityUnit::bytes, kKib, Measure::level},
-    {"_mib", QuantityUnit::bytes, kMib, Measure::level},
-    {"_gib", QuantityUnit::bytes, kGib, Measure::level},
-    {"bytes", QuantityUnit::bytes, 1, Measure::level},
-    {"rss", QuantityUnit::bytes, 1, Measure::level},
-    {"vms", QuantityUnit::bytes, 1, Measure::level},
+    {"bytes_per_second", 1, QuantityUnit::bytes_per_second, Measure::load},
+    {"bytes_per_sec", 1, QuantityUnit::bytes_per_second, Measure::load},
+    {"bytes_per_s", 1, QuantityUnit::bytes_per_second, Measure::load},
+    {"_kb_per_s", kKb, QuantityUnit::bytes_per_second, Measure::load},
+    {"_mb_per_s", kMb, QuantityUnit::bytes_per_second, Measure::load},
+    {"_gb_per_s", kGb, QuantityUnit::bytes_per_second, Measure::load},
+    {"bytes/s", 1, QuantityUnit::bytes_per_second, Measure::load},
+    {"per_second", 1, QuantityUnit::per_second, Measure::load},
+    {"per_sec", 1, QuantityUnit::per_second, Measure::load},
+    {"per_s", 1, QuantityUnit::per_second, Measure::load},
+    {"/s", 1, QuantityUnit::per_second, Measure::load},
+    {"percent", 0.01, QuantityUnit::share, Measure::load},
+    {"_pct", 0.01, QuantityUnit::share, Measure::load},
+    {"_kb", kKb, QuantityUnit::bytes, Measure::level},
+    {"_mb", kMb, QuantityUnit::bytes, Measure::level},
+    {"_gb", kGb, QuantityUnit::bytes, Measure::level},
+    {"_kib", kKib, QuantityUnit::bytes, Measure::level},
+    {"_mib", kMib, QuantityUnit::bytes, Measure::level},
+    {"_gib", kGib, QuantityUnit::bytes, Measure::level},
+    {"bytes", 1, QuantityUnit::bytes, Measure::level},
+    {"rss", 1, QuantityUnit::bytes, Measure::level},
+    {"vms", 1, QuantityUnit::bytes, Measure::level},
 };
 
 // What Composer reads of a disk: all count since boot.
 constexpr EndingRow kDiskFields[] = {
-    {"read_count", QuantityUnit::per_second, 1, Measure::total},
-    {"write_count", QuantityUnit::per_second, 1, Measure::total},
-    {"read_bytes", QuantityUnit::bytes_per_second, 1, Measure::total},
-    {"write_bytes", QuantityUnit::bytes_per_second, 1, Measure::total},
-    {"read_time", QuantityUnit::share, 1e-3, Measure::total},  // ms
-    {"write_time", QuantityUnit::share, 1e-3, Measure::total},
-    {"busy_time", QuantityUnit::share, 1e-3, Measure::total},
+    {"read_count", 1, QuantityUnit::per_second, Measure::total},
+    {"write_count", 1, QuantityUnit::per_second, Measure::total},
+    {"read_bytes", 1, QuantityUnit::bytes_per_second, Measure::total},
+    {"write_bytes", 1, QuantityUnit::bytes_per_second, Measure::total},
+    {"read_time", 1e-3, QuantityUnit::share, Measure::total},  // ms
+    {"write_time", 1e-3, QuantityUnit::share, Measure::total},
+    {"busy_time", 1e-3, QuantityUnit::share, Measure::total},
 };
 
 const EndingRow* find_ending(std::string_view text) {
@@ -134,11 +134,11 @@ Meaning meaning_of(std::string_view name, std::string_view key, const Units& uni
     return found;
   };
   if (is_composer_gb(name, key))
-    return is({"", QuantityUnit::bytes, units.composer.gb, Measure::level});
+    return is({"", units.composer.gb, QuantityUnit::bytes, Measure::level});
   if (is_composer_kb(name, key))
-    return is({"", QuantityUnit::bytes_per_second, units.composer.kb, Measure::total});
+    return is({"", units.composer.kb, QuantityUnit::bytes_per_second, Measure::total});
   if (is_device_memory(name, key))
-    return is({"", QuantityUnit::bytes, units.device_mem, Measure::level});
+    return is({"", units.device_mem, QuantityUnit::bytes, Measure::level});
   if (key == kComposerKey)
     for (const EndingRow& row : kDiskFields)
       if (name.ends_with(row.ending)) return is(row);

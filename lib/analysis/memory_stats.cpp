@@ -267,8 +267,8 @@ std::vector<MemoryStatsRow> compare_memory_stats(const std::vector<MemoryStatsFi
   std::vector<MemoryStatsRow> rows;
   for (const auto& [key, ranks] : gather(files)) {
     if (!options.all && (is_zero(ranks) || is_pool(key.second))) continue;
-    const auto add = [&](const std::map<std::int64_t, Course>& of_ranks,
-                         std::optional<std::int64_t> rank) {
+    const auto add = [&, &key = key](const std::map<std::int64_t, Course>& of_ranks,
+                                     std::optional<std::int64_t> rank) {
       rows.push_back(row_of(of_ranks));
       std::tie(rows.back().function, rows.back().value) = key;
       rows.back().rank = rank;
