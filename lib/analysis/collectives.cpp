@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -94,6 +95,73 @@ Piece piece_of(const Run& run, std::size_t rank, const HostSpan& span, std::stri
   return piece;
 }
 
+// Of the numbers of a flat list: "[53120]", "[2, 3]".
+std::int64_t product_of(std::string_view list) {
+  std::int64_t product = 1;
+  while (!list.empty()) {
+    const std::size_t digits = std::min(list.find_first_of("0123456789"), list.size());
+    list.remove_prefix(digits);
+    std::int64_t number = 0;
+    const auto [stop, error] = std::from_chars(list.data(), list.data() + list.size(), number);
+    if (list.empty() || error != std::errc{}) break;
+    if (__builtin_mul_overflow(product, number, &product)) return 0;
+    list.remove_prefix(static_cast<std::size_t>(stop - list.data()));
+  }
+  return product;
+}
+
+// The elements of a list, as they are written: lists of lists too.
+std::vector<std::string_view> elements_of(std::string_view list) {
+  std::vector<std::string_view> elements;
+  int depth = 0;
+  std::size_t begin = 1;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == '[') ++depth;
+    if (list[i] == ']') --depth;
+    if ((depth == 1 && list[i] == ',') || (depth == 0 && i > begin)) {
+      elements.push_back(list.substr(begin, i - begin));
+      begin = i + 1;
+    }
+  }
+  return elements;
+}
+
+// What the tensors take that an operator of the host was called with; 0 when it does not say.
+std::int64_t input_bytes(std::string_view arguments) {
+  std::string_view dims = find_detail(arguments, "Input Dims");
+  if (dims.empty()) dims = find_detail(arguments, "Input dims");
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> types = elements_of(find_detail(arguments, "Input type"));
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < std::min(shapes.size(), types.size()); ++i) {
+    const std::size_t first = types[i].find('"');
+    const std::size_t last = types[i].rfind('"');
+    // "[]" is a number, and no tensor.
+    const bool is_tensor = shapes[i].find_first_of("0123456789") != std::string_view::npos;
+    if (first == last || !is_tensor) continue;
+    std::int64_t size = size_of(types[i].substr(first + 1, last - first - 1));
+    if (__builtin_mul_overflow(size, product_of(shapes[i]), &size) ||
+        __builtin_add_overflow(bytes, size, &bytes))
+      return 0;
+  }
+  return bytes;
+}
+
+// Ranges of the host that are collectives; what torch calls an operator tells its tensors as well.
+void append_host_pieces(const Run& run, std::size_t rank, std::vector<Piece>& pieces) {
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::uint32_t> arguments;
+  run.ranks[rank].for_each_operator([&](const OperatorSpan& span) {
+    if (run.labels.kind(span.label).mark == SpanMark::collective && span.arguments != kNoDetail)
+      arguments[{span.track, span.start_ns, span.end_ns}] = span.arguments;
+  });
+  run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
+    if (span.mark != SpanMark::collective) return;
+    pieces.push_back(piece_of(run, rank, span, {}));
+    const auto told = arguments.find({span.track, span.start_ns, span.end_ns});
+    if (told != arguments.end()) pieces.back().what.bytes = input_bytes(run.details[told->second]);
+  });
+}
+
 std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
   std::vector<Piece> pieces;
   const RankEvents& events = run.ranks[rank];
@@ -104,10 +172,7 @@ std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
     pieces.push_back(piece_of(run, rank, span, details));
   });
   // gloo works on the host; with NCCL the ranges of the host only start what the device does.
-  if (pieces.empty())
-    events.for_each_mark([&](const MarkedSpan& span) {
-      if (span.mark == SpanMark::collective) pieces.push_back(piece_of(run, rank, span, {}));
-    });
+  if (pieces.empty()) append_host_pieces(run, rank, pieces);
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
   return pieces;

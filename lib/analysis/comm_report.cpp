@@ -1,6 +1,7 @@
 #include "analysis/comm_report.h"
 
 #include "analysis/collectives.h"
+#include "analysis/comm_times.h"
 #include "analysis/percentile.h"
 
 #include <fmt/format.h>
@@ -122,6 +123,30 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched) {
   return table;
 }
 
+// Of each rank all together, and each collective by itself.
+Table times_table(const Run& run, const std::vector<Collective>& matched) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"count", "Count", ColumnKind::count},
+               {"bytes", "Bytes", ColumnKind::bytes},
+               {"busy_ns", "Busy", ColumnKind::duration},
+               {"transfer_ns", "Transfer", ColumnKind::duration},
+               {"waiting_ns", "Waiting", ColumnKind::duration},
+               {"collective", "Collective", ColumnKind::text}});
+  for (const CommTimes& times : find_comm_times(matched)) {
+    std::vector<Cell> cells;
+    cells.emplace_back(run.ranks[times.rank].rank);
+    cells.emplace_back(times.count);
+    cells.emplace_back();
+    if (times.bytes > 0) cells.back() = times.bytes;
+    cells.emplace_back(times.busy_ns);
+    cells.emplace_back(times.transfer_ns);
+    cells.emplace_back(times.busy_ns - times.transfer_ns);
+    cells.emplace_back(times.name.empty() ? std::string("(all)") : times.name);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
 Table each_table(const Run& run, const std::vector<Collective>& matched) {
   Table table({{"index", "Index", ColumnKind::count},
                {"collective", "Collective", ColumnKind::text},
@@ -164,6 +189,8 @@ Report comm_report(const Run& run, const CommOptions& options) {
   Report report("comm", run);
   report.tables.push_back({"rows", "", rows_table(rows, run.common_clock)});
   report.tables.push_back({"ranks", "By rank", ranks_table(run, found.matched)});
+  report.tables.push_back(
+      {"times", "Transfers and waiting by rank and collective", times_table(run, found.matched)});
   if (options.each)
     report.tables.push_back({"collectives", "One by one", each_table(run, found.matched)});
   if (rows.empty()) report.notes.emplace_back("no collectives in these traces");

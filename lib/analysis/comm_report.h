@@ -14,7 +14,9 @@ struct CommOptions {
 // "latency_p99_ns","wait_ns","skew_in_ns","skew_out_ns","algo_gbps","bus_gbps","algo_gibps",
 // "bus_gibps"}]: means over the collectives of a row, wait over their parts; null where one rank
 // alone has it. "ranks": [{"rank","collectives","total_ns","total_wait_ns","mean_wait_ns",
-// "times_last","times_first","last_share"}]; with each "collectives": [{"index", ... of one}].
+// "times_last","times_first","last_share"}]; "times": [{"rank","count","bytes","busy_ns",
+// "transfer_ns","waiting_ns","collective"}], see analysis/comm_times.h; with each "collectives":
+// [{"index", ... of one}].
 Report comm_report(const Run& run, const CommOptions& options);
 
 }  // namespace traceloom

@@ -31,8 +31,8 @@ enum class Measure : std::uint8_t {
 
 struct Meaning {
   std::string name;
-  QuantityUnit unit = QuantityUnit::none;
   double factor = 1;
+  QuantityUnit unit = QuantityUnit::none;
   Measure measure = Measure::level;
 };
 

@@ -149,7 +149,9 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   OperatorSpan found{span, kNoId, kNoDetail};
   const std::string_view args = event.text(Key::args);
-  if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
+  // The tensors of a collective tell how much it moves.
+  const bool is_collective = labels_[span.label].kind.mark == SpanMark::collective;
+  if (wanted_.arguments || is_collective) found.arguments = detail_of(args, is_argument);
   for (ArgsWalk walk(args); walk.next();)
     if (is_external_key(walk.key())) {
       found.external = walk.integer(kNoId);

@@ -47,7 +47,7 @@ inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 // An operator of torch. With WantedColumns::details these stand by themselves, else among `hosts`.
 struct OperatorSpan : HostSpan {
   std::int64_t external;
-  std::uint32_t arguments;  // of Run::details; kNoDetail unless arguments were asked for
+  std::uint32_t arguments;  // of Run::details; of collectives, and of all when asked for
 };
 
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.

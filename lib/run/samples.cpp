@@ -15,16 +15,24 @@ struct DeviceName {
 constexpr DeviceName kDeviceNames[] = {{1, "GPU"},  {6, "GPU"},  {9, "XLA"},   {12, "XPU"},
                                        {13, "MPS"}, {15, "HPU"}, {19, "MTIA"}, {20, "NPU"}};
 
+// No device has so much; what says more is no amount, and sums have room.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
+
+std::int64_t read_bytes(const ArgsWalk& walk) {
+  const std::int64_t bytes = walk.integer(kNotTold);
+  return -kMostBytes < bytes && bytes < kMostBytes ? bytes : kNotTold;
+}
+
 }  // namespace
 
 std::optional<MemorySample> read_memory_sample(std::string_view args) {
   MemorySample sample;
   sample.bytes = kNotTold;
   for (ArgsWalk walk(args); walk.next();) {
-    if (walk.key() == "Bytes") sample.bytes = walk.integer(kNotTold);
+    if (walk.key() == "Bytes") sample.bytes = read_bytes(walk);
     if (walk.key() == "Addr") sample.address = walk.integer(kNotTold);
-    if (walk.key() == "Total Allocated") sample.allocated = walk.integer(kNotTold);
-    if (walk.key() == "Total Reserved") sample.reserved = walk.integer(kNotTold);
+    if (walk.key() == "Total Allocated") sample.allocated = read_bytes(walk);
+    if (walk.key() == "Total Reserved") sample.reserved = read_bytes(walk);
     if (walk.key() == "Device Type")
       sample.device_type = static_cast<std::int32_t>(walk.integer(0) & 0xffff);
     if (walk.key() == "Device Id") sample.device = walk.integer(-1);

@@ -137,3 +137,27 @@ TEST_CASE("comm: nothing to match is said") {
   const Report report = comm_report(read_texts({{"rank0.json", "[]"}}), {});
   CHECK(report.notes.at(0) == "no collectives in these traces");
 }
+
+TEST_CASE("comm: transfers are what is left when all have come, each instant counted once") {
+  const std::string dims = R"({"Input Dims": [[2, 3], []], "Input type": ["float", "Int"]})";
+  const auto rank = [&](int number, int start) {
+    return rank_trace(number)
+        .cat("cpu_op")
+        .x("gloo:all_reduce", start, 30 - start, dims)
+        .tid("2")
+        .x("gloo:broadcast", 20, 20, dims)
+        .array();
+  };
+  const Report report = comm_report(read(rank(0, 0), rank(1, 18)), {});
+  const std::vector<ReportRow> rows = rows_of(report, "times");
+  REQUIRE(rows.size() == 6);
+  CHECK(text_in(rows[0], "collective") == "(all)");
+  CHECK(number_in(rows[0], "count") == 2);
+  CHECK(number_in(rows[0], "bytes") == 48);
+  CHECK(number_in(rows[0], "busy_ns") == 40'000);
+  CHECK(number_in(rows[0], "transfer_ns") == 22'000);
+  CHECK(number_in(rows[0], "waiting_ns") == 18'000);
+  CHECK(text_in(rows[1], "collective") == "gloo:all_reduce");
+  CHECK(number_in(rows[1], "transfer_ns") == 12'000);
+  CHECK(number_in(rows[4], "waiting_ns") == 0);
+}

@@ -19,6 +19,7 @@ TEST_CASE("samples: a memory event tells bytes, device, address and totals") {
   CHECK(sample->reserved == kNotTold);
   CHECK_FALSE(read_memory_sample(R"({"Device Type": 1})").has_value());
   CHECK_FALSE(read_memory_sample("").has_value());
+  CHECK_FALSE(read_memory_sample(R"({"Bytes": 9223372036854775807})").has_value());
 }
 
 TEST_CASE("samples: a counter has numbers, also in quotes, and finite ones only") {

@@ -25,7 +25,10 @@ void add_comm(CLI::App& app, Work& work) {
            "is "
            "bytes (in, of gathers out) by latency, bus bandwidth that times 2(n-1)/n for "
            "all-reduce "
-           "and (n-1)/n for all-gather, reduce-scatter and all-to-all; GB is 1e9 bytes, GiB 2^30",
+           "and (n-1)/n for all-gather, reduce-scatter and all-to-all; GB is 1e9 bytes, GiB 2^30. "
+           "Busy counts each instant "
+           "of a rank once; transfer is the last part of each collective, as long as the latency, "
+           "and waiting is the rest (tb_plugin's view)",
        .details = true},
       [options](const Run& run) { return Answer{comm_report(run, *options)}; });
   command->add_flag("--each", options->each, "Also all matched collectives, one by one")
