@@ -37,8 +37,8 @@ std::uint64_t count_events(detail::ChunkHeader& chunk, std::uint32_t from, std::
 }
 
 ChunkPool& ChunkPool::instance() {
-  static ChunkPool* const kPool = new ChunkPool;
-  return *kPool;
+  static ChunkPool* const pool = new ChunkPool;
+  return *pool;
 }
 
 void ChunkPool::open(const PoolSettings& settings) {

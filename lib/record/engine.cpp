@@ -48,12 +48,12 @@ void close_at_exit() {
 }
 
 void install_process_hooks() {
-  static const bool kInstalled = [] {
+  static const bool installed = [] {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     std::atexit(close_at_exit);
     return true;
   }();
-  static_cast<void>(kInstalled);
+  static_cast<void>(installed);
 }
 
 // The number behind the last "rank" of a name.

@@ -40,7 +40,7 @@ std::uint32_t take_number(std::string_view& text) {
 
 std::string take_text(std::string_view& text) {
   const std::uint32_t size = take_number(text);
-  const std::string taken(text.substr(0, size));
+  std::string taken(text.substr(0, size));
   text.remove_prefix(taken.size());
   return taken;
 }

@@ -21,8 +21,8 @@ constexpr std::size_t kNumbers = 128;
 constexpr std::array<char, 200> kTwoDigits = [] {
   std::array<char, 200> digits{};
   for (unsigned i = 0; i < 100; ++i) {
-    digits[2 * i] = static_cast<char>('0' + i / 10);
-    digits[2 * i + 1] = static_cast<char>('0' + i % 10);
+    digits[std::size_t{2} * i] = static_cast<char>('0' + i / 10);
+    digits[std::size_t{2} * i + 1] = static_cast<char>('0' + i % 10);
   }
   return digits;
 }();
@@ -33,7 +33,7 @@ char* put(char* out, std::string_view text) {
 }
 
 void put_two(char* out, std::uint32_t number) {
-  std::memcpy(out, kTwoDigits.data() + 2 * number, 2);
+  std::memcpy(out, kTwoDigits.data() + std::size_t{2} * number, 2);
 }
 
 char* put_eight(char* out, std::uint32_t number) {

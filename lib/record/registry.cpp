@@ -46,8 +46,8 @@ const char* to_string(Action action) {
 }
 
 Registry& Registry::instance() {
-  static Registry* const kRegistry = new Registry;
-  return *kRegistry;
+  static Registry* const registry = new Registry;
+  return *registry;
 }
 
 Label& Registry::marker(const std::string& name, const std::string& categories,

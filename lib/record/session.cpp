@@ -1,6 +1,8 @@
 #include "record/engine.h"
 #include "record/recorder.h"
 
+#include <new>
+
 namespace traceloom::record {
 
 // In the child of a fork() all of this does nothing: the session is the parent's.
@@ -10,7 +12,7 @@ Session::Session(Options options) : engine_(std::make_shared<Engine>(std::move(o
 Session::~Session() {
   if (engine_->is_of_this_process()) return;
   // Its thread does not exist here, and what it holds may be locked for ever.
-  static_cast<void>(new std::shared_ptr<Engine>(std::move(engine_)));
+  static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
 }
 
 void Session::batch_begin(const Position& position) {

@@ -23,12 +23,12 @@ void end_thread(void* /*state*/) {
 
 // pthread_key and not thread_local: its destructors come last, and again when another one recorded.
 pthread_key_t exit_key() {
-  static const pthread_key_t kKey = [] {
-    pthread_key_t key{};
-    pthread_key_create(&key, end_thread);
-    return key;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, end_thread);
+    return made;
   }();
-  return kKey;
+  return key;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Names as C has them. NOLINTBEGIN(readability-identifier-naming) */
+
 /* The major number changes when programs have to be compiled anew. */
 #define TRACELOOM_VERSION_MAJOR 0
 #define TRACELOOM_VERSION_MINOR 1
@@ -148,5 +150,7 @@ TRACELOOM_API void traceloom_set_thread_name(const char* name);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif
