@@ -82,6 +82,7 @@ enum class Problem : std::uint8_t {
   world_size_disagrees,
   missing_rank,
   inexact_timestamp,
+  far_timestamp,
   count_  // not a kind: how many there are
 };
 

@@ -150,8 +150,9 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   const std::int64_t start_ns = time->start_ns;
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
-  if (start_ns >= kInexactNs && start_ns % 1000 != 0 && event.phase != 'E')
-    state.problems.add(Problem::inexact_timestamp, event.offset);
+  if (start_ns >= kInexactNs && event.phase != 'E') [[unlikely]]
+    state.problems.add(start_ns % 1000 == 0 ? Problem::far_timestamp : Problem::inexact_timestamp,
+                       event.offset);
   state.last_ns = std::max(state.last_ns, time->end_ns);
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);

@@ -288,17 +288,22 @@ TEST_CASE("format case 50: a merged file is recognised, by whomever it was merge
 }
 
 TEST_CASE("clock_cases: times that a viewer rounds are counted") {
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;  // with decimals, whole
   const auto count = [](const TraceText& text, OriginKind origin) {
     const TemporaryFolder folder;
     MergeOptions options = merge_options(folder, {{"rank0.json", text.array()}}, "merged.json");
     options.plan.origin = origin;
-    return merge_traces(options).files[0].problems.count(Problem::inexact_timestamp);
+    const ProblemCounts problems = merge_traces(options).files[0].problems;
+    return Counts{problems.count(Problem::inexact_timestamp),
+                  problems.count(Problem::far_timestamp)};
   };
   TraceText text;
   text.x("whole", "4398046511104", 1).x("before", "4398046511103.999", 1);
-  CHECK(count(text, OriginKind::keep) == 0);
+  CHECK(count(text, OriginKind::keep) == Counts{0, 1});
   text.x("at", "4398046511104.001", 1).b("begin", "4398046511105.5").e("begin", "4398046511106.5");
-  CHECK(count(text, OriginKind::keep) == 2);
-  CHECK(count(text, OriginKind::first_event) == 0);
-  CHECK(count(text.x("first", "1", 1), OriginKind::first_event) == 1);
+  CHECK(count(text, OriginKind::keep) == Counts{2, 1});
+  CHECK(count(text, OriginKind::first_event) == Counts{0, 0});
+  // The origin is 1 us, which takes the whole one below 2^42.
+  CHECK(count(text.x("first", "1", 1), OriginKind::first_event) == Counts{1, 0});
+  CHECK(count(text.x("far", "9000000000000", 1), OriginKind::first_event) == Counts{1, 1});
 }
