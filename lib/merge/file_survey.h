@@ -27,6 +27,10 @@
 
 namespace traceloom {
 
+// Of one file. A file with more is refused: what is known of a track takes some 500 bytes until the
+// merge is done, and whoever gives each request a tid of its own could have a billion.
+inline constexpr std::size_t kMostTracks = 500'000;
+
 // A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent

@@ -18,7 +18,10 @@ namespace {
 // with a category (catapult's streaming reader sees no event without one).
 class MetadataWriter {
  public:
-  MetadataWriter(std::string& text, std::int64_t pid) : text_(text), pid_(pid) {}
+  explicit MetadataWriter(PieceWriter& out) : out_(out) {}
+
+  // Of this process from now on.
+  void set_pid(std::int64_t pid) { pid_ = pid; }
 
   void write(std::uint32_t tid, std::string_view name, std::string_view key,
              std::string_view value) {
@@ -30,8 +33,8 @@ class MetadataWriter {
   // The values are JSON.
   void write_args(std::uint32_t tid, std::string_view name,
                   const std::vector<std::pair<std::string_view, std::string>>& args) {
-    if (text_.back() != '\n') text_ += ",\n";
-    JsonWriter json(text_);
+    if (!std::exchange(is_first_, false)) out_.text() += ",\n";
+    JsonWriter json(out_.text());
     json.begin_object();
     json.key("name");
     json.value(name);
@@ -51,11 +54,13 @@ class MetadataWriter {
     }
     json.end_object();
     json.end_object();
+    out_.flush_if_large();
   }
 
  private:
-  std::string& text_;
-  std::int64_t pid_;
+  PieceWriter& out_;
+  std::int64_t pid_ = 0;
+  bool is_first_ = true;
 };
 
 // As JSON that canonical_id() reads as the same.
@@ -65,9 +70,9 @@ std::string json_of_id(const std::string& canonical) {
   return is_strict_json(canonical) ? canonical : json_string(canonical);
 }
 
-void write_metadata(std::string& text, const OutputProcess& process, std::int64_t sort_index,
-                    std::optional<std::int64_t> sync_us) {
-  MetadataWriter metadata(text, process.pid);
+void write_metadata(const OutputProcess& process, std::int64_t sort_index,
+                    std::optional<std::int64_t> sync_us, MetadataWriter& metadata) {
+  metadata.set_pid(process.pid);
   const std::uint32_t main_tid = process.tracks.empty() ? 1 : process.tracks.front().tid;
   metadata.write(main_tid, "process_name", "name", process.name);
   if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
@@ -151,12 +156,16 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
 
 }  // namespace
 
-std::string head_of_trace(const MergePlan& plan) {
-  std::string text = "{\"displayTimeUnit\": \"";
+void write_head_of_trace(const MergePlan& plan,
+                         const std::function<void(std::string_view)>& write) {
+  PieceWriter out(write);
+  std::string& text = out.text();
+  text += "{\"displayTimeUnit\": \"";
   text += plan.sub_microsecond ? "ns" : "ms";
   text += "\",\n\"baseTimeNanoseconds\": ";
   text += std::to_string(plan.origin_ns);
   text += ",\n\"traceEvents\": [\n";
+  MetadataWriter metadata(out);
   // With one process a rank, ranks of several merges sort among each other.
   std::int64_t index = 0;
   std::optional<std::int64_t> sync_us = plan.sync_us;
@@ -164,9 +173,21 @@ std::string head_of_trace(const MergePlan& plan) {
     const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
     if (!plan.writes(process.rank)) continue;
     // All ranks are on one clock, so that one sync says it; by Composer's way the first rank's.
-    write_metadata(text, process, sort_index, std::exchange(sync_us, std::nullopt));
+    write_metadata(process, sort_index, std::exchange(sync_us, std::nullopt), metadata);
   }
-  return text;
+  out.flush();
+}
+
+bool have_same_head(const MergePlan& a, const MergePlan& b) {
+  std::string head;
+  write_head_of_trace(a, [&](std::string_view piece) { head += piece; });
+  std::string_view rest = head;
+  bool same = true;
+  write_head_of_trace(b, [&](std::string_view piece) {
+    same = same && rest.starts_with(piece);
+    if (same) rest.remove_prefix(piece.size());
+  });
+  return same && rest.empty();
 }
 
 void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,

@@ -13,9 +13,11 @@
 
 namespace traceloom {
 
-// From `{"displayTimeUnit"` to the last metadata event; events follow, each behind a comma. There
-// is always at least one metadata event.
-std::string head_of_trace(const MergePlan& plan);
+// From `{"displayTimeUnit"` to the last metadata event, piece by piece: of thousands of ranks it is
+// large. Events follow, each behind a comma. There is always at least one metadata event.
+void write_head_of_trace(const MergePlan& plan, const std::function<void(std::string_view)>& write);
+// Whether write_head_of_trace() writes the same of both.
+bool have_same_head(const MergePlan& a, const MergePlan& b);
 
 // From the bracket behind the last event to the end of the text, piece by piece: what the inputs
 // said beside their events may be large. otherData.traceloom says what was done:

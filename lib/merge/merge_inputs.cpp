@@ -1,5 +1,6 @@
 #include "merge/merge_inputs.h"
 
+#include "base/units.h"
 #include "merge/file_subset.h"
 #include "merge/one_pass_visitor.h"
 #include "merge/selection_visitor.h"
@@ -84,6 +85,11 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   inputs_.clear();
   surveys_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (surveys[file].tracks.size() > kMostTracks)
+      leave_out(file, Error(options_.inputs[file].path,
+                            fmt::format("has more than {} threads, and no viewer shows so many; "
+                                        "are its tids the numbers of requests?",
+                                        format_count(kMostTracks))));
     if (failed_.contains(file)) continue;
     inputs_.push_back(options_.inputs[file]);
     surveys_.push_back(std::move(surveys[file]));
@@ -122,13 +128,15 @@ bool MergeInputs::leaves_something() const {
 FailureHandler MergeInputs::failure_handler() {
   failed_.clear();
   left_out_.clear();
-  return [this](std::size_t file, const Error& error) {
-    if (!options_.keep_going && options_.inputs.size() > 1)
-      throw with_advice(error, "--keep-going leaves it out");
-    if (!options_.keep_going) throw error;
-    failed_.insert(file);
-    left_out_.push_back({options_.inputs[file].path, error.what()});
-  };
+  return [this](std::size_t file, const Error& error) { leave_out(file, error); };
+}
+
+void MergeInputs::leave_out(std::size_t file, const Error& error) {
+  if (!options_.keep_going && options_.inputs.size() > 1)
+    throw with_advice(error, "--keep-going leaves it out");
+  if (!options_.keep_going) throw error;
+  failed_.insert(file);
+  left_out_.push_back({options_.inputs[file].path, error.what()});
 }
 
 void MergeInputs::scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,

@@ -92,6 +92,7 @@ class MergeInputs {
   bool leaves_something() const;
   bool lacks_facts() const;
   FailureHandler failure_handler();
+  void leave_out(std::size_t file, const Error& error);
   std::map<std::int64_t, std::uint64_t> events_of_rank(std::size_t file) const;
   void describe_processes(MergeSummary& summary) const;
   FilterOutcome describe_filter() const;

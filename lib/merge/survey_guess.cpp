@@ -176,7 +176,7 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
 
 bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& guess_surveys,
                      const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
-  if (head_of_trace(guess) != head_of_trace(plan) || !guess.tracks.covers(plan.tracks) ||
+  if (!have_same_head(guess, plan) || !guess.tracks.covers(plan.tracks) ||
       guess.has_objects != plan.has_objects)
     return false;
   // The offset, too: what is wrong with the event is reported there.

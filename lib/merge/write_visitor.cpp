@@ -42,7 +42,7 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, std::size
 WriteVisitor::~WriteVisitor() = default;
 
 void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
-  output_.write(head_of_trace(plan_));
+  write_head_of_trace(plan_, [this](std::string_view piece) { output_.write(piece); });
   std::unordered_set<std::string> written;
   TypeNames type_names;
   for (std::size_t file = 0; file < surveys.size(); ++file) {

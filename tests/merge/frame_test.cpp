@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace traceloom;
 
 namespace {
@@ -51,6 +53,12 @@ TrackFacts track(std::string pid, std::string tid, std::string name) {
   return facts;
 }
 
+std::string head_of(const MergePlan& plan) {
+  std::string head;
+  write_head_of_trace(plan, [&](std::string_view piece) { head += piece; });
+  return head;
+}
+
 }  // namespace
 
 TEST_CASE("frame: the head names processes and threads once, without ts") {
@@ -58,7 +66,7 @@ TEST_CASE("frame: the head names processes and threads once, without ts") {
   survey.tracks = {track("50", "50", "say \"hi\""), track("0", "7", "stream 7")};
   survey.processes = {{"50", {"python3", "CPU"}}, {"0", {"python3", "GPU 0"}}};
   const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
-  CHECK(head_of_trace(plan_of(surveys, {rank_of(3, RankSource::argument)})) ==
+  CHECK(head_of(plan_of(surveys, {rank_of(3, RankSource::argument)})) ==
         R"json({"displayTimeUnit": "ms",
 "baseTimeNanoseconds": 1700000000000001000,
 "traceEvents": [
@@ -72,16 +80,45 @@ TEST_CASE("frame: the head names processes and threads once, without ts") {
 {"name":"thread_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"sort_index":1}})json");
 }
 
+TEST_CASE("frame: a long head is written piece by piece") {
+  FileSurvey survey;
+  for (int tid = 1; tid <= 5000; ++tid)
+    survey.tracks.push_back(track("0", std::to_string(tid), ""));
+  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  const MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::argument)});
+  std::size_t longest = 0;
+  write_head_of_trace(plan,
+                      [&](std::string_view piece) { longest = std::max(longest, piece.size()); });
+  const std::string head = head_of(plan);
+  CHECK(head.size() > 2 * longest);
+  const oracle::Json trace = oracle::parse_json(head + "]}");
+  CHECK(trace.find("traceEvents")->items.size() == 3 + 2 * 5000);
+}
+
+TEST_CASE("frame: heads are the same when their texts are") {
+  FileSurvey survey;
+  survey.tracks = {track("0", "1", "main"), track("0", "2", "other")};
+  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  FileSurvey shorter;
+  shorter.tracks = {track("0", "1", "main")};
+  const std::vector<FileSurvey> fewer = surveys_of(std::move(shorter));
+  const MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::argument)});
+  const MergePlan less = plan_of(fewer, {rank_of(0, RankSource::argument)});
+  CHECK(have_same_head(plan, plan));
+  CHECK_FALSE(have_same_head(plan, less));
+  CHECK_FALSE(have_same_head(less, plan));
+}
+
 TEST_CASE("frame: the time unit is ns when some time has digits below the microsecond") {
   const std::vector<FileSurvey> surveys(1);
   MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::position)});
   plan.sub_microsecond = true;
-  CHECK(head_of_trace(plan).starts_with("{\"displayTimeUnit\": \"ns\",\n"));
+  CHECK(head_of(plan).starts_with("{\"displayTimeUnit\": \"ns\",\n"));
 }
 
 TEST_CASE("frame: a rank without events has a name and a place") {
   const std::vector<FileSurvey> surveys(1);
-  const std::string head = head_of_trace(plan_of(surveys, {rank_of(0, RankSource::position)}));
+  const std::string head = head_of(plan_of(surveys, {rank_of(0, RankSource::position)}));
   CHECK(head.ends_with(
       R"("traceEvents": [
 {"name":"process_name","cat":"__metadata","ph":"M","pid":0,"tid":1,"args":{"name":"rank 0"}},

@@ -164,6 +164,32 @@ TEST_CASE("merger: keep_going leaves out what is no trace and says so in the out
   CHECK(text_of(left_out->items.at(0), "error") == error);
 }
 
+TEST_CASE("merger: a file with more threads than can be shown is refused, or left out") {
+  const TemporaryFolder folder;
+  const auto threads = [](std::size_t count) {
+    std::string text = "[";
+    for (std::size_t tid = 1; tid <= count; ++tid)
+      text += R"({"ph":"i","ts":1,"pid":1,"tid":)" + std::to_string(tid) + "},\n";
+    return text;
+  };
+  MergeOptions options = merge_options(
+      folder,
+      {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", threads(kMostTracks + 1)}},
+      "out.json");
+  folder.write("out.json", "old");
+  const std::string error = folder.path("rank1.json") +
+                            ": has more than 500,000 threads, and no viewer shows so many; are its "
+                            "tids the numbers of requests?";
+  CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
+                       Error);
+  CHECK(read_file(options.output) == "old");
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(summary.left_out[0].error == error);
+  CHECK(starts(read_file(options.output)) == Texts{"0 0"});
+}
+
 TEST_CASE("merger: with nothing left to merge keep_going fails, too") {
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, {{"rank0.json", "hello"}}, "out.json");
