@@ -95,7 +95,7 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
 }
 
 // The files that one argument (without its RANK=) stands for.
-std::vector<std::string> expand_one(const std::string& path) {
+std::vector<std::string> expand_one(const std::string& path, MissingFile missing) {
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
   if (is_directory(path)) {
@@ -105,7 +105,10 @@ std::vector<std::string> expand_one(const std::string& path) {
     return found;
   }
   if (exists(path)) return {path};
-  if (path.find_first_of("*?[") == std::string::npos) throw system_error(path, errno);
+  if (path.find_first_of("*?[") == std::string::npos) {
+    if (missing == MissingFile::refuse) throw system_error(path, errno);
+    return {path};
+  }
 
   std::vector<std::string> files;
   for (const std::string& match : pattern_matches(path)) {
@@ -167,7 +170,7 @@ void take_again(Input& known, const Input& input) {
 
 }  // namespace
 
-std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, MissingFile missing) {
   if (arguments.empty())
     throw UsageError("no input given; name trace files, a directory of them, or - for stdin");
   std::vector<Input> inputs;
@@ -175,7 +178,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::size_t known_before = inputs.size();
     const Input given = split_rank(argument);
-    for (const std::string& path : expand_one(given.path)) {
+    for (const std::string& path : expand_one(given.path, missing)) {
       const Input input{path, given.forced_rank};
       const std::optional<FileId> id = path == "-" ? kStdinId : file_id(path);
       const auto [known, is_new] =

@@ -29,8 +29,11 @@ struct Input {
 //
 // RANK=path forces the rank of all files that the path stands for; a file whose name really starts
 // "3=" wins over that reading. Throws UsageError when nothing is given or a RANK makes no sense,
-// and Error when a path does not exist, a pattern matches nothing or a directory holds no trace.
-std::vector<Input> expand_inputs(const std::vector<std::string>& arguments);
+// and Error when a pattern matches nothing, a directory holds no trace or a path does not exist;
+// MissingFile::keep keeps such a path, so that opening it fails, and may be survived.
+enum class MissingFile : std::uint8_t { refuse, keep };
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
+                                 MissingFile missing = MissingFile::refuse);
 
 // True when a sorts before b: runs of digits compare as numbers. A strict total order.
 bool natural_less(const std::string& a, const std::string& b);

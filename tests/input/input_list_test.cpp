@@ -243,3 +243,10 @@ TEST_CASE("input_list: knows the same file behind different paths") {
   CHECK_FALSE(is_input({{"-", {}}}, "-"));
   CHECK_FALSE(is_input({{a, {}}}, ""));
 }
+
+TEST_CASE("input_list: a missing file is kept for who can go on without it") {
+  CHECK(expand_inputs({"3=/nowhere/a.json"}, MissingFile::keep) ==
+        std::vector<Input>{{"/nowhere/a.json", 3}});
+  CHECK_THROWS_WITH_AS(expand_inputs({"/nowhere/*.json"}, MissingFile::keep),
+                       "/nowhere/*.json: no file matches this pattern", Error);
+}

@@ -91,6 +91,10 @@ CLI::Option* add_strict(CLI::App& app, bool& strict) {
       ->group(kInputGroup);
 }
 
+std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going) {
+  return expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse);
+}
+
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going) {
   return app
       .add_flag("--keep-going", keep_going,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/report_problems.h"
+#include "input/input_list.h"
 #include "report/table.h"
 
 #include <cstdint>
@@ -22,6 +23,9 @@ namespace traceloom {
 
 // TRACE...: files, folders, patterns or -, as expand_inputs() takes them.
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
+// The files that these stand for; with --keep-going, one that is not there is an input that cannot
+// be read.
+std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going);
 // -o, --output FILE; - is stdout.
 CLI::Option* add_output(CLI::App& app, std::string& path);
 // -j, --threads N; 0 stands for all cores.

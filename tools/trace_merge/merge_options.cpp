@@ -213,7 +213,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_options(command);
-  command.merge.inputs = expand_inputs(words.inputs);
+  command.merge.inputs = find_inputs(words.inputs, command.merge.keep_going);
   refuse_repeated(command.merge.inputs);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(

@@ -61,7 +61,8 @@ RunRequest make_request(const Options& options) {
   if (options.prepare) options.prepare(request);
   std::vector<std::string> arguments = options.inputs;
   if (options.take_arguments) options.take_arguments(arguments);
-  if (!arguments.empty() || !options.take_arguments) request.inputs = expand_inputs(arguments);
+  if (!arguments.empty() || !options.take_arguments)
+    request.inputs = find_inputs(arguments, options.keep_going);
   return request;
 }
 

@@ -88,7 +88,7 @@ SummaryRequest make_request(const Options& options) {
   request.time = read_time("--time", options.time);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
-  request.inputs = expand_inputs(options.inputs);
+  request.inputs = find_inputs(options.inputs, options.keep_going);
   for (const Input& input : request.inputs)
     if (request.time && input.path == "-")
       throw UsageError(
