@@ -1,5 +1,6 @@
 #include "record/chunk_pool.h"
 
+#include "record/keep_forever.h"
 #include "record/thread_state.h"
 
 #include <algorithm>
@@ -244,8 +245,10 @@ void ChunkPool::forget_session() {
   if (region_) munmap(region_->memory, region_->bytes);
   region_.reset();
   // Those of the parent may be waited on by threads that do not exist here.
-  new (&room_) std::unique_ptr<std::condition_variable>(new std::condition_variable);
-  new (&work_) std::unique_ptr<std::condition_variable>(new std::condition_variable);
+  keep_forever(room_.release());
+  keep_forever(work_.release());
+  room_ = std::make_unique<std::condition_variable>();
+  work_ = std::make_unique<std::condition_variable>();
 }
 
 }  // namespace traceloom::record

@@ -1,5 +1,7 @@
 #include "record/host_sampler.h"
 
+#include "record/keep_forever.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -199,7 +201,7 @@ HostSampler::~HostSampler() {
   // In the child of a fork() there is no thread to wait for.
   if (getpid() != process_) {
     thread_.detach();
-    static_cast<void>(stop_.release());  // to destroy it is to wait for the thread, too
+    keep_forever(stop_.release());  // to destroy it is to wait for the thread, too
     return;
   }
   {

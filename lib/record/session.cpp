@@ -1,4 +1,5 @@
 #include "record/engine.h"
+#include "record/keep_forever.h"
 #include "record/recorder.h"
 
 #include <new>
@@ -12,7 +13,7 @@ Session::Session(Options options) : engine_(std::make_shared<Engine>(std::move(o
 Session::~Session() {
   if (engine_->is_of_this_process()) return;
   // Its thread does not exist here, and what it holds may be locked for ever.
-  static_cast<void>(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
+  keep_forever(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
 }
 
 void Session::batch_begin(const Position& position) {

@@ -1,7 +1,8 @@
 # Installs the build tree into a folder, builds a program in C and one in C++ against that, runs them and lets
 # trace-stats look at what they wrote.
 #
-#   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it> -P check_package.cmake
+#   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it>
+#         -DSANITIZE=<what the build tree was built with, or nothing> -P check_package.cmake
 cmake_minimum_required(VERSION 3.24)
 
 function(run)
@@ -22,7 +23,13 @@ file(GLOB library ${prefix}/lib*/libtraceloom.so ${prefix}/lib/*/libtraceloom.so
 cmake_path(GET library PARENT_PATH library_folder)
 set(ENV{PKG_CONFIG_PATH} ${library_folder}/pkgconfig)
 set(ENV{LD_LIBRARY_PATH} ${library_folder})
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release)
+# A library with a sanitizer needs programs with it.
+set(flags "")
+if(SANITIZE)
+  set(flags -fsanitize=${SANITIZE})
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${FOLDER}/consumer)
 run(${FOLDER}/consumer/train_c ${FOLDER}/traces)
 run(${FOLDER}/consumer/train_cpp ${FOLDER}/traces)
