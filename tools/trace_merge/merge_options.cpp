@@ -127,9 +127,11 @@ void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words)
 }
 
 void add_clock_options(CLI::App& app, MergeWords& words) {
-  app.add_option("--align", words.align_by,
-                 "Bring clocks together by auto (the best there is), sync (clock syncs only), base "
-                 "(base times only) or none [default: auto]")
+  app.add_option(
+         "--align", words.align_by,
+         "Bring clocks together by auto (the best there is), sync (clock syncs only: of our "
+         "recorder one machine's clock, else the times of its barriers), base (base times "
+         "only) or none [default: auto]")
       ->group("Clocks")
       ->type_name("HOW");
   app.add_option("--offset", words.offsets,
