@@ -79,6 +79,7 @@ void RecorderClock::add_pair(const Event& event) {
   if (!ts || !mono || !bracket || !is_usable(ts->rounded_ns()) || !is_usable(*mono) ||
       *bracket < 0 || !is_usable(*bracket))
     return;
+  if (!opened_ns_) opened_ns_ = ts->rounded_ns();
   const std::int64_t ahead_ns = ts->rounded_ns() - *mono;
   const std::int64_t error_ns = (*bracket + 1) / 2;
   add_range(sum(ClockRange{ahead_ns, ahead_ns}, ClockRange{-error_ns, error_ns}));
@@ -92,6 +93,7 @@ void RecorderClock::append(const RecorderClock& later) {
   keep_first(start_, later.start_);
   keep_first(end_, later.end_);
   if (machine_.empty()) machine_ = later.machine_;
+  if (!opened_ns_) opened_ns_ = later.opened_ns_;
   add_range(later.ahead_);
   error_ns_ = std::max(error_ns_, later.error_ns_);
 }

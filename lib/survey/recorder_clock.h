@@ -32,6 +32,9 @@ class RecorderClock {
   // From all moments at which the file was compared with its machine's clock, and what the recorder
   // says of its times between them. nullopt when it was not, or the boot has no id.
   std::optional<MachineClock> machine() const;
+  // When the recorder began the file, in its time: after all that it wrote to the one before.
+  // Events may be earlier that it knew of too late for that.
+  std::optional<std::int64_t> opened_ns() const { return opened_ns_; }
 
  private:
   void add_rounds(const Event& event, ProblemCounts& problems);
@@ -42,6 +45,7 @@ class RecorderClock {
   SyncRounds end_;
   std::string machine_;
   std::optional<ClockRange> ahead_;
+  std::optional<std::int64_t> opened_ns_;
   std::int64_t error_ns_ = 0;
 };
 

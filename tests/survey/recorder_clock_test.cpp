@@ -70,12 +70,14 @@ TEST_CASE(
   REQUIRE(evidence.recorder.machine());
   CHECK(evidence.recorder.machine()->id == "b-1/4026531834");
   CHECK(evidence.recorder.machine()->ahead == ClockRange{99'979, 100'021});
+  CHECK(evidence.recorder.opened_ns() == 100'500);
   FileEvidence more = evidence;
   more.append(evidence_of(pair("200.5", "100490", "0") + "," +
                           metadata("recorder", R"({"events":3,"dropped":0,"clock_error_ns":7})")));
   CHECK(more.recorder.machine()->ahead == ClockRange{99'972, 100'028});
   more.append(evidence_of(pair("200.5", "99490", "0")));
   CHECK(more.recorder.machine()->ahead == ClockRange{99'972, 101'017});
+  CHECK(more.recorder.opened_ns() == 100'500);
 }
 
 TEST_CASE("recorder_clock: a boot in another time namespace is another machine") {
