@@ -70,6 +70,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "sources disagree about the rank; the stronger one was believed; RANK=path overrules"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
+    {"bad_rounds", notice,
+     "rounds of a clock sync that cannot be (was a clock set meanwhile?); not used"},
     {"no_clock", notice,
      "no clock evidence while other ranks have some; left unshifted; --offset RANK=TIME shifts it"},
     {"base_restored", notice,

@@ -73,6 +73,7 @@ enum class Problem : std::uint8_t {
   rank_disagrees,
   sync_conflict,
   bad_sync,
+  bad_rounds,
   no_clock,
   base_restored,
   base_guessed,

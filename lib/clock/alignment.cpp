@@ -1,6 +1,7 @@
 #include "clock/alignment.h"
 
 #include "base/units.h"
+#include "clock/cycle_shifts.h"
 #include "clock/drift.h"
 #include "clock/sync_cycles.h"
 
@@ -13,9 +14,6 @@
 namespace traceloom {
 namespace {
 
-// A stamp is in whole microseconds.
-constexpr std::int64_t kStampErrorNs = 1000;
-
 void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts& problems) {
   problems.add(Problem::clock_step, 0);
   std::int64_t jump_ns = 0;
@@ -27,7 +25,7 @@ void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts&
 }
 
 bool is_stronger_than_events(ClockMethod method) {
-  return method == ClockMethod::given || method == ClockMethod::sync ||
+  return method == ClockMethod::given || is_by_sync(method) ||
          method == ClockMethod::sync_of_rank || method == ClockMethod::merged;
 }
 
@@ -38,6 +36,7 @@ class Aligner {
         options_(options),
         clocks_(files.size()),
         cycles_(files, wants_sync()),
+        shifts_(files, cycles_),
         synced_by_(files.size()),
         knots_(files.size()) {}
 
@@ -46,6 +45,7 @@ class Aligner {
       clocks_[file].problems.add(Problem::bad_sync, 0);
     for (std::size_t i = 0; i < files_.size(); ++i) decide(i);
     find_drifts();
+    place_by_machines();
     place_by_events();
     for (std::size_t i = 0; i < files_.size(); ++i) map_times(i);
     count_no_clock();
@@ -59,6 +59,9 @@ class Aligner {
   bool apply_sync(std::size_t file);
   void find_drifts();
   void find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs);
+  void interpolate(std::size_t file, Drift drift);
+  void place_by_machines();
+  void place_by_machine(std::size_t file);
   void place_by_events();
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
@@ -68,6 +71,7 @@ class Aligner {
   const ClockOptions& options_;
   std::vector<FileClock> clocks_;
   const SyncCycles cycles_;
+  const CycleShifts shifts_;
   std::vector<const RankSync*> synced_by_;         // of each file; nullptr for other methods
   std::vector<std::vector<TimeMap::Knot>> knots_;  // of each file: none without drift
 };
@@ -89,16 +93,20 @@ bool Aligner::apply_sync(std::size_t file) {
   // What is merged is not of one rank: the sync of another file says nothing of it.
   if (sync == nullptr || (own == nullptr && files_[file].is_merged)) return false;
   FileClock& clock = clocks_[file];
-  const std::optional<std::int64_t> offset =
-      sum(files_[file].base_ns.value_or(0), cycles_.shift_ns(*sync));
+  const CycleShift& shift = shifts_.of(*sync);
+  const std::optional<std::int64_t> offset = sum(files_[file].base_ns.value_or(0), shift.shift_ns);
   if (!offset) {
     clock.problems.add(Problem::bad_sync, 0);
     return false;
   }
   synced_by_[file] = sync;
-  clock.method = own != nullptr ? ClockMethod::sync : ClockMethod::sync_of_rank;
+  clock.method = own != nullptr ? shift.method : ClockMethod::sync_of_rank;
   clock.offset_ns = *offset;
-  clock.error_ns = cycles_.error_ns(*sync);
+  clock.error_ns = shift.error_ns;
+  if (own != nullptr && !shift.bad_rounds.empty()) {
+    clock.problems.add(Problem::bad_rounds, 0);
+    clock.problems.explain(Problem::bad_rounds, shift.bad_rounds);
+  }
   return true;
 }
 
@@ -173,29 +181,70 @@ void Aligner::find_drifts() {
   for (const std::int64_t rank : ranks) {
     std::vector<const RankSync*> syncs = cycles_.of(rank);
     std::erase_if(syncs, [&](const RankSync* sync) { return !cycles_.is_of_reference(*sync); });
-    if (syncs.size() > 1) find_drift(rank, syncs);
+    if (!syncs.empty()) find_drift(rank, syncs);
   }
 }
 
 // Of the files of a rank that go by its syncs.
 void Aligner::find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs) {
   std::vector<SyncPoint> points;
-  points.reserve(syncs.size());
-  for (const RankSync* sync : syncs)
-    points.push_back(
-        {sync->ns, cycles_.shift_ns(*sync), cycles_.error_ns(*sync).value_or(kStampErrorNs)});
+  std::vector<const RankSync*> sync_of;  // of each point
+  for (const RankSync* sync : syncs) {
+    for (const SyncPoint& point : shifts_.of(*sync).points) {
+      if (!points.empty() && point.at_ns <= points.back().at_ns) continue;
+      points.push_back(point);
+      sync_of.push_back(sync);
+    }
+  }
   for (std::size_t i = 1; i < points.size(); ++i)
     if (change_between(points[i - 1], points[i]) == ClockChange::step)
-      for (const std::size_t file : syncs[i]->files)
+      for (const std::size_t file : sync_of[i]->files)
         count_step(points[i - 1], points[i], clocks_[file].problems);
   for (std::size_t file = 0; file < files_.size(); ++file) {
     if (files_[file].rank != rank || synced_by_[file] == nullptr) continue;
     const RankSync* const sync = nearest_sync(syncs, synced_by_[file]->ns);
-    const auto index = std::find(syncs.begin(), syncs.end(), sync) - syncs.begin();
-    Drift drift = drift_around(points, static_cast<std::size_t>(index));
-    clocks_[file].drift_ppm = drift.ppm;
-    if (options_.drift == DriftMode::linear && drift.knots.size() > 1)
-      knots_[file] = std::move(drift.knots);
+    const auto index = std::find(sync_of.begin(), sync_of.end(), sync) - sync_of.begin();
+    if (static_cast<std::size_t>(index) == points.size()) continue;
+    interpolate(file, drift_around(points, static_cast<std::size_t>(index)));
+  }
+}
+
+// On the line from sync to sync a file is as far off as it is at their ends.
+void Aligner::interpolate(std::size_t file, Drift drift) {
+  FileClock& clock = clocks_[file];
+  clock.drift_ppm = drift.ppm;
+  if (options_.drift != DriftMode::linear || drift.knots.size() < 2) return;
+  const CycleShift& shift = shifts_.of(*synced_by_[file]);
+  if (shift.method == ClockMethod::rounds) {
+    clock.error_ns = 0;
+    for (const SyncPoint& point : shift.points)
+      clock.error_ns = std::max(*clock.error_ns, point.error_ns);
+  }
+  knots_[file] = std::move(drift.knots);
+}
+
+// Files without a sync, by one that has a place and the same machine.
+void Aligner::place_by_machines() {
+  if (options_.align_by != AlignBy::any && options_.align_by != AlignBy::sync) return;
+  for (std::size_t file = 0; file < files_.size(); ++file)
+    if (files_[file].machine && !is_stronger_than_events(clocks_[file].method))
+      place_by_machine(file);
+}
+
+void Aligner::place_by_machine(std::size_t file) {
+  const MachineClock& own = *files_[file].machine;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (synced_by_[i] == nullptr || !files_[i].machine || files_[i].machine->id != own.id) continue;
+    const CycleShift& known = shifts_.of(*synced_by_[i]);
+    const std::optional<MachineShift> shift = machine_shift(files_[i].machine->ahead, own.ahead);
+    if (!shift) continue;
+    const auto shift_ns = sum(shift->shift_ns, known.shift_ns);
+    const auto offset_ns = shift_ns ? sum(files_[file].base_ns.value_or(0), *shift_ns) : shift_ns;
+    if (!offset_ns) continue;
+    clocks_[file].method = ClockMethod::same_boot;
+    clocks_[file].offset_ns = *offset_ns;
+    if (known.error_ns) clocks_[file].error_ns = sum(shift->error_ns, *known.error_ns);
+    return;
   }
 }
 
@@ -218,7 +267,7 @@ void Aligner::count_no_clock() {
     return std::any_of(clocks_.begin(), clocks_.end(),
                        [&](const FileClock& clock) { return predicate(clock.method); });
   };
-  const bool any_sync = any([](ClockMethod method) { return method == ClockMethod::sync; });
+  const bool any_sync = any(is_by_sync);
   const bool any_evidence = any([](ClockMethod method) { return method != ClockMethod::none; });
   for (FileClock& clock : clocks_) {
     const bool is_absolute = clock.method == ClockMethod::base ||
@@ -235,6 +284,10 @@ std::string_view to_string(ClockMethod method) {
   switch (method) {
     case ClockMethod::sync:
       return "sync";
+    case ClockMethod::rounds:
+      return "rounds";
+    case ClockMethod::same_boot:
+      return "same_boot";
     case ClockMethod::sync_of_rank:
       return "sync_of_rank";
     case ClockMethod::sync_event:

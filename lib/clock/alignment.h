@@ -10,6 +10,7 @@
 
 #include "base/problems.h"
 #include "clock/sync_events.h"
+#include "clock/sync_rounds.h"
 #include "clock/time_map.h"
 
 #include <cstdint>
@@ -33,6 +34,11 @@ struct ClockFacts {
   // the earliest of them. All else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
   std::optional<std::int64_t> first_relative_ns = {};
+  // Of our recorder: the barriers at the beginning and at the end of the cycle, and the machine's
+  // clock; all on the clock of base_ns or of ts.
+  SyncRounds start_rounds = {};
+  SyncRounds end_rounds = {};
+  std::optional<MachineClock> machine = {};
   std::vector<SyncEvent> sync_events = {};  // in the time of the file
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   // All ranks in it are aligned already, to the lowest one: `rank`, whose sync it has.
@@ -41,6 +47,8 @@ struct ClockFacts {
 
 enum class ClockMethod : std::uint8_t {
   sync,          // the file's own clock sync
+  rounds,        // the barriers of that sync: when this rank and the others entered and left them
+  same_boot,     // a clock of the machine, which the file shares with one whose place is known
   sync_of_rank,  // that of another file of its rank: of the same cycle, else the nearest in time
   sync_event,    // moments that files stamped under one id (phase c)
   base,          // an absolute base time
@@ -50,6 +58,11 @@ enum class ClockMethod : std::uint8_t {
   none,          // nothing is known, or nothing was asked for: left as it is
 };
 std::string_view to_string(ClockMethod method);
+// By the file's own clock sync, or by what was stamped with it.
+constexpr bool is_by_sync(ClockMethod method) {
+  return method == ClockMethod::sync || method == ClockMethod::rounds ||
+         method == ClockMethod::same_boot;
+}
 
 // What evidence is to be used.
 enum class AlignBy : std::uint8_t {
@@ -80,12 +93,14 @@ struct FileClock {
   // Common time = file time + offset_ns: of all times but the relative ones of a mixed file.
   std::int64_t offset_ns = 0;
   TimeMap times = TimeMap();  // from file time to common time, for every event
-  // How far two ranks may be apart in the file's cycle: the least bound that any of them gives,
-  // plus 1 us for the two truncated stamps. Unknown without a sync.
+  // By sync: how far two ranks may be apart in the file's cycle, the least bound that any of them
+  // gives, plus 1 us for the two truncated stamps. By rounds and same_boot: how far this file may
+  // be from the reference, from the first sync of its cycle to the last; two other files may be
+  // as far apart as both errors together. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
-  ProblemCounts problems;  // no_clock; bad_sync; clock_step
+  ProblemCounts problems;  // no_clock; bad_sync; bad_rounds; clock_step
 };
 
 // One FileClock a file.
@@ -95,6 +110,14 @@ struct FileClock {
 // of the rank can be found so, by the order of the syncs. A cycle that the reference lacks starts a
 // new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
 // two ranks stay aligned to each other where the reference has lost a file.
+//
+// In a cycle the ranks go by the rounds of its barriers where they have stamped them
+// (sync_rounds.h), all ranks of a machine as one, and those on the machine of the reference by that
+// machine's clock: by how much each file's clock is ahead of it. No shift at all where the two may
+// be equal. Rounds that nothing fits are counted as bad_rounds, and the sync is taken in their
+// place. Of the rounds at the beginning and at the end of a cycle the shift is the middle of all
+// that either allows for, so that its error holds for a clock that drifts in between. Ranks of one
+// machine that cannot have shared a clock, by their rounds, are taken for ranks of several.
 //
 // Drift is taken from the moments that the reference stamped, too: between two of them the clock of
 // a rank may change by 500 ppm of the time between. Where the errors of the syncs are more than

@@ -7,9 +7,6 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-// Quartz is good for 100 ppm, and NTP slews by 500 at most.
-constexpr int kMaxDriftPpm = 500;
-
 Int128 magnitude(Int128 value) {
   return value < 0 ? -value : value;
 }

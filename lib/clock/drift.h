@@ -13,6 +13,9 @@
 
 namespace traceloom {
 
+// Quartz is good for 100 ppm, and NTP slews by 500 at most: clocks that part faster were set.
+inline constexpr int kMaxDriftPpm = 500;
+
 // A clock sync of one rank.
 struct SyncPoint {
   std::int64_t at_ns = 0;     // on the rank's own clock

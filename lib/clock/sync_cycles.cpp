@@ -122,6 +122,7 @@ void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_ref
 void SyncCycles::gather_cycles() {
   for (const auto& [rank, syncs] : placed_of_rank_) {
     for (const RankSync* sync : syncs) {
+      cycles_[sync->cycle].syncs.push_back(sync);
       std::optional<std::int64_t>& least = cycles_[sync->cycle].bound_us;
       for (const std::size_t file : sync->files) {
         own_[file] = sync;
@@ -157,6 +158,13 @@ const std::vector<const RankSync*>& SyncCycles::of(std::int64_t rank) const {
   static const std::vector<const RankSync*> none;
   const auto found = placed_of_rank_.find(rank);
   return found == placed_of_rank_.end() ? none : found->second;
+}
+
+std::vector<std::int64_t> SyncCycles::ranks() const {
+  std::vector<std::int64_t> ranks;
+  ranks.reserve(placed_of_rank_.size());
+  for (const auto& [rank, syncs] : placed_of_rank_) ranks.push_back(rank);
+  return ranks;
 }
 
 std::optional<std::int64_t> SyncCycles::error_ns(const RankSync& sync) const {

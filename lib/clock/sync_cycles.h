@@ -56,10 +56,20 @@ class SyncCycles {
   // Files with a sync that cannot be used; once for each reason.
   const std::vector<std::size_t>& bad_syncs() const { return bad_syncs_; }
 
-  // Common time = time of the rank + this, at the sync.
+  // Common time = time of the rank + this, at the sync: by the stamp alone.
   std::int64_t shift_ns(const RankSync& sync) const {
     return cycles_[sync.cycle].moment_ns - sync.ns;
   }
+  // The stamp that the cycle began with: of the lowest rank in it.
+  const RankSync& first_of(const RankSync& sync) const {
+    return *cycles_[sync.cycle].syncs.front();
+  }
+  // All stamps of the cycle, by rank.
+  const std::vector<const RankSync*>& all_of(const RankSync& sync) const {
+    return cycles_[sync.cycle].syncs;
+  }
+  // All ranks that have a sync, ascending.
+  std::vector<std::int64_t> ranks() const;
   // How far two ranks may be apart: the least bound of the cycle, plus 1 us.
   std::optional<std::int64_t> error_ns(const RankSync& sync) const;
   // Whether the reference rank stamped this moment as well: otherwise the shift was taken over from
@@ -72,6 +82,7 @@ class SyncCycles {
     std::int64_t moment_ns = 0;
     std::optional<std::int64_t> bound_us;
     bool is_of_reference = false;
+    std::vector<const RankSync*> syncs = {};
   };
 
   void gather_syncs(const std::vector<bool>& wants_sync);

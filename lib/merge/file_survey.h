@@ -92,6 +92,7 @@ struct FileSurvey {
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them
   StartTimes starts;                              // of what will be written
+  StartTimes end_times;                           // when that ends; a B by itself does not
   bool sub_microsecond = false;                   // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;           // strict JSON
   std::uint64_t text_bytes = 0;

@@ -136,7 +136,7 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
 std::optional<std::int64_t> reference_sync(const ClockPlan& clocks) {
   std::optional<std::pair<std::int64_t, std::int64_t>> first;  // rank, sync
   for (std::size_t i = 0; i < clocks.facts.size(); ++i) {
-    if (clocks.clocks[i].method != ClockMethod::sync) continue;
+    if (!is_by_sync(clocks.clocks[i].method) || !clocks.facts[i].sync_us) continue;
     const std::pair found{clocks.facts[i].rank, *clocks.facts[i].sync_us};
     first = std::min(found, first.value_or(found));
   }

@@ -72,7 +72,8 @@ struct Presence {
   Recorder recorder;
   bool is_merged;
   bool has_clock;
-  CommonTimes times;
+  CommonTimes starts;
+  CommonTimes ends;
   std::uint64_t events;  // of the whole file
   Tracks tracks;  // of pid and tid; in a file that was merged a pid tells no more than the rank
   Paths sources;
@@ -98,12 +99,17 @@ std::set<std::string> threads_of(const Tracks& tracks) {
   return threads;
 }
 
+bool overlap(const CommonTimes& a, const CommonTimes& b) {
+  return std::max(a.first_ns, b.first_ns) < std::min(a.last_ns, b.last_ns);
+}
+
+// A recorder that cuts its file while something lasts has it in the next one, which begins before
+// the cut then; but what ended before the cut and what ended after it are in two files. Ours says
+// when it began a file, and all of the one before was earlier.
 bool are_at_the_same_time(const Presence& a, const Presence& b) {
-  const bool is_same = a.times.first_ns == b.times.first_ns && a.times.last_ns == b.times.last_ns &&
-                       a.events == b.events;
+  const bool is_same = a.starts == b.starts && a.events == b.events;
   if (!a.has_clock || !b.has_clock) return is_same;
-  return is_same ||
-         std::max(a.times.first_ns, b.times.first_ns) < std::min(a.times.last_ns, b.times.last_ns);
+  return is_same || (overlap(a.starts, b.starts) && overlap(a.ends, b.ends));
 }
 
 // A merge of ours may hold what several recorders wrote: it goes by the names of its inputs.
@@ -116,13 +122,21 @@ bool are_duplicates(const Presence& a, const Presence& b) {
                                     : share_one(a.tracks, b.tracks);
 }
 
+CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, const TimeMap& map) {
+  if (opened_ns) times.first_ns = std::max(times.first_ns, map.mapped_or_same(*opened_ns));
+  return times;
+}
+
 Presence presence_of(std::size_t file, const Input& input, const FileSurvey& survey,
                      const FileRank& rank, const FileClock& clock, std::int64_t of_rank) {
+  const std::optional<std::int64_t> opened_ns =
+      rank.is_merged() ? std::nullopt : survey.evidence.recorder.opened_ns();
   return {file,
           recorder_of(survey),
           rank.is_merged(),
           clock.method != ClockMethod::none,
-          common_times(survey.starts, clock.times),
+          since(opened_ns, common_times(survey.starts, clock.times), clock.times),
+          common_times(survey.end_times, clock.times),
           survey.events,
           tracks_of(survey, rank, of_rank),
           sources_of(input.path, survey, of_rank)};

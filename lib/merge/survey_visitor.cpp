@@ -56,6 +56,12 @@ bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
+std::int64_t end_of(const EventTiming& timing) {
+  std::int64_t end_ns = 0;
+  return __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns) ? timing.start_ns
+                                                                              : end_ns;
+}
+
 // A name that a metadata event gives to a track or process.
 struct NameFact {
   std::string pid;
@@ -84,6 +90,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::uint64_t events = 0;
   std::uint64_t ends = 0;
   StartTimes starts;
+  StartTimes end_times;
   bool sub_microsecond = false;
   bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
@@ -241,6 +248,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     chunk.starts.add(timing.start_ns);
   else
     chunk.starts.add_end(timing.start_ns);
+  if (event.phase != 'B') chunk.end_times.add(end_of(timing));
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);
@@ -287,6 +295,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
   survey.starts.add(chunk.starts);
+  survey.end_times.add(chunk.end_times);
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {

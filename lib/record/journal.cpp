@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <new>
 #include <sys/mman.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace traceloom::record {
@@ -153,7 +155,10 @@ void Journal::commit(const FileState& state, const std::vector<Written>& written
 
 void Journal::commit_file(const std::string& path, std::uint64_t begin_ticks,
                           const FileState& state) {
-  trace_path_ = path;
+  // Whoever recovers it may be in another folder.
+  std::error_code ignored;  // then it is as good as it gets
+  const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+  trace_path_ = ignored ? path : whole.lexically_normal().string();
   begin_ticks_ = begin_ticks;
   commit(state, {});
 }

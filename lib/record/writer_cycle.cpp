@@ -93,7 +93,9 @@ void Writer::write_rounds(const SyncRounds& rounds, const char* group, bool with
     metadata("clock_sync_timestamp_us", value_json(value.timestamp_us), at_ns, main_tid_);
     metadata("clock_sync_error_bound", value_json(value.error_bound_us), at_ns, main_tid_);
   }
-  metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
+  // Of a rank that is alone they say nothing of any other clock.
+  if (options_.barrier)
+    metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
 }
 
 void Writer::write_closing() {

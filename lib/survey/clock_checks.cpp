@@ -49,8 +49,8 @@ std::int64_t distance(std::int64_t ns, std::int64_t first, std::int64_t last) {
 void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& clock) {
   std::int64_t sync_ns = 0;
   std::int64_t aligned_ns = 0;
-  if (clock.method != ClockMethod::sync ||
-      __builtin_mul_overflow(facts.sync_us.value_or(0), std::int64_t{1000}, &sync_ns))
+  if (!is_by_sync(clock.method) || !facts.sync_us ||
+      __builtin_mul_overflow(*facts.sync_us, std::int64_t{1000}, &sync_ns))
     return;
   std::int64_t from_events_ns = 0;
   // On the clock of its base, or of its own ts.
@@ -79,7 +79,7 @@ void check_errors(std::vector<FileClock>& clocks) {
   FileClock* first = nullptr;
   std::int64_t widest_ns = 0;
   for (FileClock& clock : clocks) {
-    if (clock.method != ClockMethod::sync || clock.error_ns.value_or(0) <= kWideNs) continue;
+    if (!is_by_sync(clock.method) || clock.error_ns.value_or(0) <= kWideNs) continue;
     if (first == nullptr) first = &clock;
     widest_ns = std::max(widest_ns, *clock.error_ns);
   }

@@ -37,6 +37,23 @@ std::vector<SyncEvent> sync_events_of(const FileEvidence& evidence, const ClockF
   return events;
 }
 
+// On the clock of its base, as a sync is.
+void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
+  const std::int64_t base_ns = file.base_ns.value_or(0);
+  const auto moved = [base_ns](const SyncRounds& rounds) {
+    return on_machine(rounds, {-base_ns, -base_ns}).value_or(SyncRounds{});
+  };
+  file.start_rounds = moved(recorder.start());
+  file.end_rounds = moved(recorder.end());
+  file.machine = recorder.machine();
+  if (!file.machine || base_ns == 0) return;
+  const std::optional<ClockRange> ahead = sum(file.machine->ahead, ClockRange{base_ns, base_ns});
+  if (ahead)
+    file.machine->ahead = *ahead;
+  else
+    file.machine.reset();
+}
+
 void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   const Problem problem =
       base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
@@ -63,6 +80,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     if (!file.is_merged) {
       file.error_bound_us = first_value(evidence[i].error_bounds);
       file.sync_events = sync_events_of(evidence[i], file);
+      add_recorder_clock(file, evidence[i].recorder);
     }
     plan.facts.push_back(std::move(file));
   }

@@ -55,6 +55,8 @@ void FileEvidence::add(const Event& event) {
     is_usable = add_mark(syncs, event);
   else if (name == "clock_sync_error_bound")
     is_usable = add_mark(error_bounds, event);
+  else
+    recorder.add(name, event, problems);
   if (!is_usable) problems.add(Problem::bad_sync, event.offset);
 }
 
@@ -80,6 +82,7 @@ void FileEvidence::append(const FileEvidence& later) {
   syncs.add(later.syncs);
   error_bounds.add(later.error_bounds);
   sync_marks.add(later.sync_marks);
+  recorder.append(later.recorder);
   keep_first(distributed_rank, later.distributed_rank);
   keep_first(world_size, later.world_size);
   keep_first(top_level_rank, later.top_level_rank);

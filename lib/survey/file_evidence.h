@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "scan/top_level.h"
 #include "survey/distinct_marks.h"
+#include "survey/recorder_clock.h"
 #include "survey/sync_marks.h"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct FileEvidence {
   DistinctMarks syncs;         // `clock_sync_timestamp_us` events
   DistinctMarks error_bounds;  // `clock_sync_error_bound` events, in microseconds
   SyncMarks sync_marks;        // clock syncs that events name (c)
+  RecorderClock recorder;      // what our recorder writes beside these
   std::optional<std::int64_t> distributed_rank;   // distributedInfo.rank
   std::optional<std::int64_t> world_size;         // distributedInfo.world_size
   std::optional<std::int64_t> top_level_rank;     // global_rank beside traceEvents
@@ -32,7 +34,7 @@ struct FileEvidence {
   std::optional<std::int64_t> base_ns;
   bool is_torch = false;   // has top-level keys that only torch.profiler (Kineto) writes
   std::string merged_by;   // otherData.traceloom.version: a merge of ours wrote the file
-  ProblemCounts problems;  // bad_sync: a sync or its error bound is no whole number
+  ProblemCounts problems;  // bad_sync: a sync or its error bound is no whole number; bad_rounds
 
   // Metadata and clock syncs; any other event costs one compare or two.
   void add(const Event& event);

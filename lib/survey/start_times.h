@@ -1,4 +1,5 @@
-// StartTimes: when the events of a file begin, in the file's own time; gathered event by event.
+// StartTimes: when the events of a file begin (or end), in the file's own time; gathered event by
+// event.
 //
 //   StartTimes starts;
 //   starts.add(timing.start_ns);                        // any event but an E
@@ -58,6 +59,8 @@ class StartTimes {
 struct CommonTimes {
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+
+  bool operator==(const CommonTimes&) const = default;
 };
 
 // `times` keeps the order of times of one kind. What does not fit has no place in the output

@@ -113,7 +113,8 @@ ExitCode merge(int argc, char** argv) {
     tell(command, summary, elapsed.count());
   }
   if (!command.report.empty()) write_report(command, summary);
-  return command.strict && has_loss(summary) ? ExitCode::no : ExitCode::done;
+  const bool is_lossy = has_loss(summary) || command.has_lost_journal;
+  return command.strict && is_lossy ? ExitCode::no : ExitCode::done;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "common/parse.h"
 #include "input/input_list.h"
 #include "trace_merge/filter_options.h"
+#include "trace_merge/recover_inputs.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -87,6 +88,7 @@ struct MergeWords {
   std::string origin = "min";
   FilterOptions filter;
   std::uint64_t max_memory = 0;
+  bool recover = false;
 };
 
 void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
@@ -127,9 +129,11 @@ void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words)
 }
 
 void add_clock_options(CLI::App& app, MergeWords& words) {
-  app.add_option("--align", words.align_by,
-                 "Bring clocks together by auto (the best there is), sync (clock syncs only), base "
-                 "(base times only) or none [default: auto]")
+  app.add_option(
+         "--align", words.align_by,
+         "Bring clocks together by auto (the best there is), sync (clock syncs only: of our "
+         "recorder one machine's clock, else the times of its barriers), base (base times "
+         "only) or none [default: auto]")
       ->group("Clocks")
       ->type_name("HOW");
   app.add_option("--offset", words.offsets,
@@ -155,6 +159,11 @@ void add_clock_options(CLI::App& app, MergeWords& words) {
 void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
   add_strict(app, command.strict);
   add_keep_going(app, command.merge.keep_going);
+  app.add_flag("--recover", words.recover,
+               "First complete the traces of killed processes from the journals of the recorder in "
+               "the folders given (trace-merge --recover /dev/shm traces -o m.json), and delete "
+               "these; a trace that no input stands for is merged, too")
+      ->group("Input");
   add_threads(app, command.merge.threads);
   add_size(
       app, "--max-memory", words.max_memory,
@@ -186,6 +195,18 @@ void check_options(const MergeCommand& command) {
                                  kMinGzipLevel, kMaxGzipLevel));
 }
 
+// Told at once: the inputs may turn out to be of no use.
+void recover(MergeWords& words, MergeCommand& command) {
+  if (command.merge.dry_run)
+    throw UsageError("--recover completes traces, and --dry-run writes nothing; leave one out");
+  RecoveredInputs recovered = recover_inputs(words.inputs);
+  for (const std::string& line : recovered.told) fmt::print(stderr, "trace-merge: {}\n", line);
+  for (const std::string& problem : recovered.problems)
+    fmt::print(stderr, "trace-merge: warning: {}\n", problem);
+  command.has_lost_journal = !recovered.problems.empty();
+  words.inputs = std::move(recovered.arguments);
+}
+
 }  // namespace
 
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command) {
@@ -201,18 +222,21 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_filter_options(app, words.filter);
   add_run_options(app, command, words);
   set_examples(
-      app, {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
-            {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
-            {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
-            {"three steps of two ranks, without Python's own functions",
-             "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
-             "-o some.json"},
-            {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
-            {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
+      app,
+      {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
+       {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
+       {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
+       {"three steps of two ranks, without Python's own functions",
+        "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
+        "-o some.json"},
+       {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
+       {"traces of a run that was killed", "trace-merge --recover /dev/shm traces -o merged.json"},
+       {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
   if (!parse(app, argc, argv)) return false;
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_options(command);
+  if (words.recover) recover(words, command);
   command.merge.inputs = find_inputs(words.inputs, command.merge.keep_going);
   refuse_repeated(command.merge.inputs);
   if (is_input(command.merge.inputs, command.report))

@@ -12,10 +12,12 @@ struct MergeCommand {
   MergeOptions merge;
   std::string report;  // where the report goes; empty: nowhere
   bool strict = false;
+  bool has_lost_journal = false;  // one could not be used
   Verbosity verbosity = Verbosity::normal;
 };
 
-// False when only the help or the version was asked for. Throws UsageError.
+// False when only the help or the version was asked for. With --recover it recovers, and tells
+// what, before it looks for inputs. Throws UsageError.
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command);
 
 }  // namespace traceloom

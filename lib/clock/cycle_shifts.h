@@ -1,0 +1,75 @@
+// CycleShifts: how far the clock of a rank is from the common one in each of its cycles, by the
+// best that the cycle's files have: their machine's clock, the rounds of the barriers, the sync.
+//
+//   CycleShifts shifts(files, cycles);
+//   if (const RankSync* sync = cycles.own(file)) offset_ns = base_ns + shifts.of(*sync).shift_ns;
+//
+// What is taken when, and what the errors mean: see align().
+#pragma once
+
+#include "clock/alignment.h"
+#include "clock/drift.h"
+#include "clock/sync_cycles.h"
+#include "clock/sync_rounds.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+struct CycleShift {
+  ClockMethod method = ClockMethod::sync;
+  std::int64_t shift_ns = 0;  // common time = time of the rank + this
+  std::optional<std::int64_t> error_ns = {};
+  // The moments of the cycle at which the shift is known, ascending; one or two.
+  std::vector<SyncPoint> points = {};
+  std::string bad_rounds = {};  // why they are not used though they are there; empty: none such
+};
+
+class CycleShifts {
+ public:
+  // `files` and `cycles` must live as long.
+  CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles);
+
+  // `sync` is one of `cycles`.
+  const CycleShift& of(const RankSync& sync) const { return shifts_.at(&sync); }
+
+ private:
+  // What was stamped on one clock in a cycle: that of a machine, or of a rank where none is known.
+  struct Stamps {
+    SyncRounds start;
+    SyncRounds end;
+  };
+  using StampsOfClock = std::map<std::string, Stamps>;
+
+  void place_rank(std::int64_t rank);
+  void settle_first(const RankSync& first);
+  CycleShift first_shift(const RankSync& sync, const RankSync* neighbour) const;
+  CycleShift shift_of(const RankSync& sync) const;
+  CycleShift by_sync(const RankSync& sync) const;
+  std::optional<CycleShift> by_machine(const RankSync& sync) const;
+  bool by_rounds(const RankSync& sync, CycleShift& shift) const;
+  std::optional<SyncPoint> point(const RankSync& sync, SyncRounds Stamps::*group,
+                                 std::string& bad_rounds) const;
+
+  void gather_stamps(const RankSync& first);
+  StampsOfClock stamps_of(const RankSync& first) const;
+  const ClockFacts& facts_of(const RankSync& sync) const;
+  const MachineClock* machine_of(const RankSync& sync) const;
+  std::string clock_of(const RankSync& sync) const;
+  ClockRange ahead_of_clock(const RankSync& sync) const;
+
+  const std::vector<ClockFacts>& files_;
+  const SyncCycles& cycles_;
+  std::map<const RankSync*, CycleShift> shifts_;
+  std::map<std::size_t, StampsOfClock> stamps_;                // by cycle
+  std::set<std::pair<std::size_t, std::string>> no_machines_;  // by cycle: not to be used
+};
+
+}  // namespace traceloom

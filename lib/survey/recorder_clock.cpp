@@ -1,0 +1,108 @@
+#include "survey/recorder_clock.h"
+
+#include "base/json_check.h"
+#include "base/json_walk.h"
+#include "event/trace_time.h"
+#include "survey/json_member.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// Times stay below this (the year 2116), so that the difference of two of them always fits.
+constexpr std::int64_t kMaxNs = std::int64_t{1} << 62;
+
+bool is_usable(std::int64_t ns) {
+  return ns > -kMaxNs && ns < kMaxNs;
+}
+
+// False when it is no list of times.
+bool read_times(std::string_view list, std::vector<std::int64_t>& times) {
+  bool is_good = is_json_list(list);
+  for_each_element(list, [&](std::string_view value) {
+    const std::optional<ParsedTime> time = parse_time(value);
+    is_good = is_good && time && is_usable(time->rounded_ns());
+    if (is_good) times.push_back(time->rounded_ns());
+  });
+  return is_good;
+}
+
+std::optional<SyncRounds> read_rounds(std::string_view args) {
+  SyncRounds rounds;
+  const bool is_good = read_times(find_member(args, "enter"), rounds.enter_ns) &&
+                       read_times(find_member(args, "exit"), rounds.exit_ns) &&
+                       rounds.enter_ns.size() == rounds.exit_ns.size() && is_possible(rounds);
+  return is_good ? std::optional(std::move(rounds)) : std::nullopt;
+}
+
+void keep_first(SyncRounds& first, const SyncRounds& later) {
+  if (first.empty()) first = later;
+}
+
+}  // namespace
+
+void RecorderClock::add(std::string_view name, const Event& event, ProblemCounts& problems) {
+  if (name == "clock_sync_rounds") {
+    add_rounds(event, problems);
+  } else if (name == "clock_pairs") {
+    add_pair(event);
+  } else if (name == "host" && machine_.empty()) {
+    const std::string_view args = event.text(Key::args);
+    const std::string boot = decoded(json_member(args, "boot_id"));
+    if (!boot.empty()) machine_ = boot + '/' + json_member(args, "time_ns");
+  } else if (name == "recorder") {
+    const auto error_ns = json_integer(json_member(event.text(Key::args), "clock_error_ns"));
+    if (error_ns && is_usable(*error_ns)) error_ns_ = std::max(error_ns_, *error_ns);
+  }
+}
+
+void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
+  const std::string_view args = event.text(Key::args);
+  if (!is_strict_json(args)) return problems.add(Problem::bad_rounds, event.offset);
+  const std::string_view group = find_member(args, "group");
+  const std::optional<SyncRounds> rounds = read_rounds(args);
+  if (!rounds || (group != "\"start\"" && group != "\"end\""))
+    return problems.add(Problem::bad_rounds, event.offset);
+  keep_first(group == "\"start\"" ? start_ : end_, *rounds);
+}
+
+// The file's ts is the moment at which CLOCK_MONOTONIC showed `mono`, or up to half of
+// `bracket_ns` more or less.
+void RecorderClock::add_pair(const Event& event) {
+  const std::string_view args = event.text(Key::args);
+  const std::optional<ParsedTime> ts = parse_time(event.text(Key::ts));
+  const auto mono = json_integer(json_member(args, "mono"));
+  const auto bracket = json_integer(json_member(args, "bracket_ns"));
+  if (!ts || !mono || !bracket || !is_usable(ts->rounded_ns()) || !is_usable(*mono) ||
+      *bracket < 0 || !is_usable(*bracket))
+    return;
+  if (!opened_ns_) opened_ns_ = ts->rounded_ns();
+  const std::int64_t ahead_ns = ts->rounded_ns() - *mono;
+  const std::int64_t error_ns = (*bracket + 1) / 2;
+  add_range(sum(ClockRange{ahead_ns, ahead_ns}, ClockRange{-error_ns, error_ns}));
+}
+
+void RecorderClock::add_range(const std::optional<ClockRange>& ahead) {
+  if (ahead) ahead_ = ahead_ ? hull(*ahead_, *ahead) : *ahead;
+}
+
+void RecorderClock::append(const RecorderClock& later) {
+  keep_first(start_, later.start_);
+  keep_first(end_, later.end_);
+  if (machine_.empty()) machine_ = later.machine_;
+  if (!opened_ns_) opened_ns_ = later.opened_ns_;
+  add_range(later.ahead_);
+  error_ns_ = std::max(error_ns_, later.error_ns_);
+}
+
+std::optional<MachineClock> RecorderClock::machine() const {
+  if (machine_.empty() || !ahead_) return std::nullopt;
+  const std::optional<ClockRange> ahead = sum(*ahead_, ClockRange{-error_ns_, error_ns_});
+  if (!ahead) return std::nullopt;
+  return MachineClock{machine_, *ahead};
+}
+
+}  // namespace traceloom

@@ -1,0 +1,125 @@
+// Two files of one rank: when a merge refuses to take both.
+#include "base/error.h"
+#include "merge/merger.h"
+#include "support/merge_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+// What a merge says when it refuses these files, without their folder; "" when it does not.
+std::string refusal_of(const NamedTexts& files) {
+  const TemporaryFolder folder;
+  const MergeOptions options = merge_options(folder, files, "out.json");
+  try {
+    merge_traces(options);
+  } catch (const Error& error) {
+    CHECK(folder.entry_count() == files.size());
+    std::string what = error.what();
+    for (std::size_t at = 0; (at = what.find(folder.path() + "/")) != std::string::npos;)
+      what.erase(at, folder.path().size() + 1);
+    return what;
+  }
+  return std::string();
+}
+
+}  // namespace
+
+TEST_CASE("merger: what lasts from one cycle of a rank into the next one is no reason to refuse") {
+  const std::string cycle =
+      TraceText().composer_rank(0, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
+  // Begun before the cut at 1016, and ended after it.
+  const std::string next =
+      TraceText().composer_rank(0, "1000").x("long", 1001, 16).x("b", 1020, 5).array();
+  CHECK(refusal_of({{"a.json", cycle}, {"b.json", next}}) == "");
+  // Had it ended before, the two would overlap.
+  const std::string twin =
+      TraceText().composer_rank(0, "1000").x("long", 1001, 13).x("b", 1020, 5).array();
+  CHECK(refusal_of({{"a.json", cycle}, {"b.json", twin}}) != "");
+  // The same of a begin and an end, of which the first file may have the begin.
+  const std::string begun =
+      TraceText().composer_rank(0, "1000").x("a", 1000, 5).b("long", 1012).i("now", 1013).array();
+  const std::string ended =
+      TraceText().composer_rank(0, "1000").x("b", 1011, 3).e("long", 1017).x("c", 1020, 1).array();
+  CHECK(refusal_of({{"a.json", begun}, {"b.json", ended}}) == "");
+}
+
+TEST_CASE("merger: what our recorder learned of too late for a file is in the next one") {
+  const auto cycle = [](const std::string& opened) {
+    return TraceText().composer_rank(0, "1000").raw(
+        R"({"name":"clock_pairs","ph":"M","ts":)" + opened +
+        R"(,"pid":0,"tid":1,"args":{"when":"start","mono":1,"bracket_ns":0}})");
+  };
+  const std::string first = cycle("990").x("a", 1000, 5).x("b", 1010, 5).array();
+  // Of a thread that was not scheduled in time.
+  CHECK(refusal_of({{"a.json", first},
+                    {"b.json", cycle("1016").x("late", 1006, 2).x("c", 1020, 5).array()}}) == "");
+  CHECK(refusal_of({{"a.json", first},
+                    {"b.json", cycle("1009").x("late", 1006, 2).x("c", 1020, 5).array()}}) != "");
+  CHECK(refusal_of({{"a.json", first}, {"b.json", first}}) != "");
+  // A last file of nothing but such events.
+  CHECK(refusal_of({{"a.json", first},
+                    {"b.json", cycle("1016").x("late", 1006, 2).x("d", 1012, 1).array()}}) == "");
+}
+
+TEST_CASE("merger: two files with the same threads of a rank at the same time are refused") {
+  const std::string trace =
+      TraceText().composer_rank(0, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", trace}}) ==
+        "b.json: rank 0 has the same threads at the same time in a.json; leave one of the two out, "
+        "or "
+        "say whose it is with RANK=b.json");
+  const std::string overlaps =
+      TraceText().composer_rank(0, "1000").x("a", 1005, 5).x("b", 1020, 5).array();
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", overlaps}}) != "");
+  // The next cycle, another recorder, another thread, another rank.
+  const std::string next =
+      TraceText().composer_rank(0, "1000").x("a", 1010, 5).x("b", 1020, 5).array();
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", next}}) == "");
+  const std::string torch =
+      TraceText()
+          .x("a", 1000, 5)
+          .x("b", 1010, 5)
+          .object(R"("distributedInfo": {"rank": 0}, "baseTimeNanoseconds": 0)");
+  CHECK(refusal_of({{"a.json", trace}, {"b.json", torch}}) == "");
+  const std::string worker = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":77,"tid":7},)"
+                             R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":77,"tid":7}])";
+  const std::string main = R"([{"ph":"X","name":"w","ts":1000,"dur":1,"pid":78,"tid":7},)"
+                           R"({"ph":"X","name":"w","ts":1010,"dur":1,"pid":78,"tid":7}])";
+  CHECK(refusal_of({{"main-rank0.json", main}, {"worker-rank0.json", worker}}) == "");
+  CHECK(refusal_of({{"main-rank0.json", main}, {"main-rank1.json", main}}) == "");
+  CHECK(refusal_of({{"main-rank0.json", main}, {"copy-rank0.json", main}}) != "");
+}
+
+TEST_CASE("merger: a merged file beside one of its inputs is refused") {
+  const auto trace = [](int rank, int ts) {
+    return TraceText().composer_rank(rank, "1000").x("a", ts, 5).x("b", ts + 10, 5).array();
+  };
+  const NamedTexts inputs{{"run/rank0.json", trace(0, 1000)}, {"run/rank1.json", trace(1, 1000)}};
+  const std::string merged = merge_texts(inputs);
+  constexpr std::string_view kRefused =
+      "run/rank1.json: rank 1 is in merged.json as well, at the same time, and one of the two is a "
+      "merge "
+      "of it; leave one out";
+  CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", inputs[1].second}}) == kRefused);
+  // Of two merges as well, but not of another cycle, another rank or another recorder's files.
+  CHECK(refusal_of({{"merged.json", merged}, {"node.json", merge_texts(inputs)}}) != "");
+  CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", trace(1, 2000)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"rank2.json", trace(2, 1000)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"torch/rank1.json", inputs[1].second}}) == "");
+  // Composer's own merge does not tell its inputs.
+  const std::string by_composer = TraceText()
+                                      .pid("0")
+                                      .composer_rank(0, "1000")
+                                      .x("a", 1000, 5)
+                                      .x("b", 1010, 5)
+                                      .pid("1")
+                                      .composer_rank(1, "1000")
+                                      .x("a", 1000, 5)
+                                      .array();
+  CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 1000)}}) == kRefused);
+  CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 2000)}}) == "");
+}

@@ -1,0 +1,98 @@
+#include "trace_merge/recover_inputs.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "input/input_list.h"
+#include "record/recover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace traceloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder and all below it that can be read.
+std::vector<std::string> folders_in(const std::string& folder) {
+  std::vector<std::string> folders{folder};
+  std::error_code error;
+  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
+                                           error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    std::error_code ignored;  // whatever it is, no folder to look into
+    if (!entries->is_directory(ignored) || entries->is_symlink(ignored)) continue;
+    if (entries->path().filename().string().starts_with('.'))
+      entries.disable_recursion_pending();
+    else
+      folders.push_back(entries->path());
+  }
+  std::sort(folders.begin(), folders.end(), natural_less);
+  return folders;
+}
+
+bool is_folder(const std::string& argument) {
+  std::error_code ignored;  // an input that cannot be read is told of when it is read
+  return fs::is_directory(argument, ignored);
+}
+
+// Of a folder; without any it is none to merge.
+bool has_traces(const std::string& folder) {
+  try {
+    return !expand_inputs({folder}).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string words_of(const record::RecoveredTrace& trace) {
+  if (trace.path.empty())
+    return fmt::format("{}: held nothing that was not written", trace.journal);
+  return fmt::format("{}: completed with {} event{} of {}", trace.path, format_count(trace.events),
+                     trace.events == 1 ? "" : "s", trace.journal);
+}
+
+bool are_among(const std::vector<std::string>& arguments, const std::string& path) {
+  if (arguments.empty()) return false;
+  const std::vector<Input> inputs = expand_inputs(arguments);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Input& input) { return same_file(input.path, path); });
+}
+
+}  // namespace
+
+RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
+  if (std::none_of(arguments.begin(), arguments.end(), is_folder))
+    throw UsageError(
+        "--recover: no input is a folder; name the one that holds the journals, and the traces");
+  RecoveredInputs result;
+  std::vector<std::string> traces;
+  for (const std::string& argument : arguments) {
+    bool had_journals = false;
+    const std::vector<std::string> folders =
+        is_folder(argument) ? folders_in(argument) : std::vector<std::string>();
+    for (const std::string& folder : folders) {
+      for (const record::RecoveredTrace& trace : record::recover_journals(folder)) {
+        had_journals = true;
+        if (!trace.problem.empty())
+          result.problems.push_back(
+              fmt::format("{}: cannot be recovered: {}", trace.journal, trace.problem));
+        else
+          result.told.push_back(words_of(trace));
+        if (!trace.path.empty()) traces.push_back(trace.path);
+      }
+    }
+    if (!had_journals || has_traces(argument)) result.arguments.push_back(argument);
+  }
+  for (const std::string& trace : traces)
+    if (!are_among(result.arguments, trace)) result.arguments.push_back(trace);
+  if (result.arguments.empty()) result.arguments = arguments;
+  if (result.told.empty() && result.problems.empty())
+    result.told.emplace_back("--recover: no journal of a process that has died");
+  return result;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,25 @@
+// What --recover does before a merge: what killed processes left in journals, made trace files.
+//
+//   RecoveredInputs recovered = recover_inputs({"/dev/shm", "traces"});
+//   inputs = expand_inputs(recovered.arguments);      // "traces", now whole
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct RecoveredInputs {
+  // What to merge: the arguments without folders in which nothing but journals is, and the traces
+  // that no argument stands for. All arguments when that would be none.
+  std::vector<std::string> arguments;
+  std::vector<std::string> told;      // a line about each journal, or one that there is none
+  std::vector<std::string> problems;  // about each that could not be used
+};
+
+// Looks in the folders among `arguments` and below them, hidden ones left out (links to folders are
+// not followed). Journals of processes that live are left alone; those that were used are deleted.
+// Throws UsageError when no argument is a folder.
+RecoveredInputs recover_inputs(const std::vector<std::string>& arguments);
+
+}  // namespace traceloom
