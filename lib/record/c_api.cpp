@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -268,11 +269,14 @@ traceloom_counter* traceloom_counter_new(const char* name, const char* categorie
                                          uint32_t actions) {
   detail::Site* site = nullptr;
   guarded([&] {
+    const std::string text = name == nullptr ? "" : name;
+    if (keys == nullptr && key_count > 0)
+      throw std::invalid_argument("counter '" + text + "': " + std::to_string(key_count) +
+                                  " keys, but no pointer to them");
     std::vector<std::string> names;
     names.reserve(key_count);
     for (size_t i = 0; i < key_count; ++i) names.emplace_back(keys[i] == nullptr ? "" : keys[i]);
-    site = detail::register_counter(name == nullptr ? "" : name,
-                                    categories == nullptr ? "" : categories, names,
+    site = detail::register_counter(text, categories == nullptr ? "" : categories, names,
                                     actions_of(actions));
   });
   return reinterpret_cast<traceloom_counter*>(site);

@@ -80,31 +80,43 @@ Engine::Engine(Options options)
   if (!current.compare_exchange_strong(expected, this))
     throw Error("traceloom", "a session is open already; close() it first");
   try {
-    if (!options_.journal_folder.empty()) recover_journal();
-    if (options_.write_json) prepare_folder();
-    if (options_.barrier) options_.barrier();
-    choose_clock(options_.clock);
-    const ClockPair start = read_clock_pair();
-    std::unique_ptr<Journal> journal = make_journal(start);
-    PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,
-                      options_.block_ms, nullptr};
-    if (journal != nullptr) {
-      pool.memory = journal->chunks();
-      pool.bytes = pool.max_bytes = journal->chunk_bytes();
-    }
-    ChunkPool::instance().open(pool);
-    misuses_before_ = Registry::instance().misuses();
-    Registry::instance().set_log(options_.log);
-    set_position_of_events(position_);
-    const ThreadState* const thread = this_thread_state();
-    writer_ = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
-                                       std::move(journal));
+    start();
+    // These ask the program, which may throw.
+    follow_schedule(position_);
+    if (!options_.schedule) open_cycle();
   } catch (...) {
-    current.store(nullptr);
+    close(UseBarrier::no);
+    Engine* self = this;
+    current.compare_exchange_strong(self, nullptr);
     throw;
   }
-  follow_schedule(position_);
-  if (!options_.schedule) open_cycle();
+}
+
+void Engine::start() {
+  constexpr int kBestLevel = 9;
+  if (options_.gzip_level < 0 || options_.gzip_level > kBestLevel)
+    throw Error("traceloom",
+                "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
+  options_.flush_ms = std::max(options_.flush_ms, 1U);
+  if (!options_.journal_folder.empty()) recover_journal();
+  if (options_.write_json) prepare_folder();
+  if (options_.barrier) options_.barrier();
+  choose_clock(options_.clock);
+  const ClockPair start = read_clock_pair();
+  std::unique_ptr<Journal> journal = make_journal(start);
+  PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,
+                    options_.block_ms, nullptr};
+  if (journal != nullptr) {
+    pool.memory = journal->chunks();
+    pool.bytes = pool.max_bytes = journal->chunk_bytes();
+  }
+  ChunkPool::instance().open(pool);
+  misuses_before_ = Registry::instance().misuses();
+  Registry::instance().set_log(options_.log);
+  set_position_of_events(position_);
+  const ThreadState* const thread = this_thread_state();
+  writer_ = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
+                                     std::move(journal));
 }
 
 Engine::~Engine() {
@@ -177,10 +189,18 @@ void Engine::open_cycle() {
 }
 
 void Engine::follow_schedule(const Position& position) {
-  position_ = position;
+  {
+    const std::lock_guard lock(position_mutex_);
+    position_ = position;
+  }
   set_position_of_events(position);
   action_ = options_.schedule ? options_.schedule(position) : Action::active;
   Registry::instance().set_action(action_);
+}
+
+Position Engine::position() const {
+  const std::lock_guard lock(position_mutex_);
+  return position_;
 }
 
 void Engine::set_position(const Position& position) {
@@ -205,25 +225,27 @@ void Engine::batch_end(const Position& position) {
 }
 
 void Engine::record_external_trace(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  if (writer_ != nullptr) writer_->send({Command::Kind::external_trace, position_, {}, path});
+  const std::shared_lock lock(mutex_);
+  if (writer_ != nullptr) writer_->send({Command::Kind::external_trace, position(), {}, path});
 }
 
 void Engine::flush() {
-  if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position_}));
+  const std::shared_lock lock(mutex_);
+  if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position()}));
 }
 
 bool Engine::wait_saved(unsigned timeout_ms) {
+  const std::shared_lock lock(mutex_);
   return writer_ == nullptr || writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
 }
 
 std::vector<SavedTrace> Engine::saved_traces() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return writer_ != nullptr ? writer_->saved_traces() : saved_at_close_;
 }
 
 Status Engine::status() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   Status status = writer_ != nullptr ? writer_->status() : status_at_close_;
   if (writer_ == nullptr) return status;
   status.dropped = ChunkPool::instance().dropped();
@@ -234,6 +256,8 @@ Status Engine::status() const {
 
 void Engine::close(UseBarrier use_barrier) {
   if (writer_ == nullptr || !is_of_this_process()) return;
+  // From a callback of the session: its thread cannot wait for itself.
+  if (writer_->is_this_thread()) return;
   SyncRounds rounds;
   if (is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end && options_.barrier)
     rounds = sync(options_.sync_rounds);
@@ -241,7 +265,7 @@ void Engine::close(UseBarrier use_barrier) {
   ChunkPool::instance().hand_over_own();
   writer_->wait(writer_->send({Command::Kind::stop, position_, std::move(rounds)}));
   Status status = this->status();
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_);  // those who wait for the writer have been let go
   status_at_close_ = std::move(status);
   saved_at_close_ = writer_->saved_traces();
   writer_.reset();

@@ -5,10 +5,12 @@
 #include "record/recorder.h"
 #include "record/writer.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <vector>
 
 namespace traceloom::record {
@@ -26,7 +28,7 @@ class Engine {
   void batch_begin(const Position& position);
   void batch_end(const Position& position);
   void set_position(const Position& position);
-  Action action() const { return action_; }
+  Action action() const { return action_.load(std::memory_order_relaxed); }
   void record_external_trace(const std::string& path);
   void flush();
   bool wait_saved(unsigned timeout_ms);
@@ -40,10 +42,12 @@ class Engine {
   void forget();
 
  private:
+  void start();
   void prepare_folder() const;
   void recover_journal() const;
   std::unique_ptr<Journal> make_journal(const ClockPair& start);
   void follow_schedule(const Position& position);
+  Position position() const;
   void open_cycle();
   SyncRounds sync(unsigned rounds) const;
   void complain(const std::string& text) const;
@@ -51,10 +55,12 @@ class Engine {
   Options options_;
   std::uint64_t generation_;
   std::uint64_t misuses_before_ = 0;
-  Action action_ = Action::skip;
+  std::atomic<Action> action_ = Action::skip;
+  mutable std::mutex position_mutex_;
   Position position_;
   bool is_cycle_open_ = false;
-  mutable std::mutex mutex_;  // of what close() takes away from others
+  // Whoever asks the writer shares it; close() takes the writer away from all.
+  mutable std::shared_mutex mutex_;
   std::unique_ptr<Writer> writer_;
   std::vector<SavedTrace> saved_at_close_;
   Status status_at_close_;

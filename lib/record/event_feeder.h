@@ -7,6 +7,7 @@
 #include "record/clock.h"
 #include "record/trace_handler.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -34,6 +35,12 @@ class EventFeeder {
   // The begin of this end is in a file that is gone on with (recovery).
   void assume_open(const detail::Slot& end) { open_.insert(identity(end)); }
 
+  // Processors' counters may differ by a little; by more, it began on the clock of another session.
+  static bool ends_before_it_begins(const detail::Slot& slot) {
+    constexpr std::uint64_t kLittle = 1'000'000;
+    const std::uint64_t end = commit_ticks(slot);
+    return end < slot.time && slot.time - end > kLittle;
+  }
   // When the thread let go of the slot.
   static std::uint64_t commit_ticks(const detail::Slot& slot) {
     const bool lasts = slot.kind == detail::Kind::whole || slot.kind == detail::Kind::end;
@@ -57,7 +64,7 @@ class EventFeeder {
 template <typename Call>
 bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, const Call& call) {
   const EventLabel* const label = this->label(slot.site);
-  if (label == nullptr) return false;
+  if (label == nullptr || ends_before_it_begins(slot)) return false;
   const std::int64_t at_ns = line_.ns(slot.time);
   const auto epoch = static_cast<std::uint32_t>(slot.extra >> 32);
   const auto batch = static_cast<std::uint32_t>(slot.extra);
@@ -82,7 +89,7 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
   }
   DurationEvent event{label, &thread, DurationPart::whole, at_ns, 0, epoch, batch};
   if (slot.kind != detail::Kind::begin)
-    event.duration_ns = line_.ns(slot.time + slot.value) - at_ns;
+    event.duration_ns = std::max<std::int64_t>(line_.ns(commit_ticks(slot)) - at_ns, 0);
   if (slot.kind != detail::Kind::whole) event.part = part_of(slot);
   call([&](TraceHandler& handler) { handler.duration(event); });
   return true;

@@ -55,15 +55,12 @@ void set_text(std::array<char, kSize>& to, const std::string& text) {
 
 }  // namespace
 
-Journal::Journal(const JournalSettings& settings)
-    : path_(settings.folder + "/traceloom-rank" + std::to_string(settings.rank) + "-" +
-            std::to_string(getpid()) + ".journal") {
+Journal::Journal(const JournalSettings& settings) {
   chunk_count_ = std::clamp<std::size_t>(settings.pool_bytes / detail::kChunkBytes, 1,
                                          JournalLayout::kMaxChunks);
   const std::size_t head = round_up(sizeof(JournalLayout));
   const std::size_t bytes = head + chunk_bytes();
-  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-  if (file_ < 0) throw system_error(path_, errno);
+  open_new(settings);
   // Owned by the process and not by the open file: a child of fork() does not keep it alive.
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -96,6 +93,19 @@ Journal::Journal(const JournalSettings& settings)
 Journal::~Journal() {
   if (layout_ != nullptr) munmap(layout_, round_up(sizeof(JournalLayout)));
   if (file_ >= 0) close(file_);
+}
+
+// Never one that is there: in containers that share a folder processes have the same numbers.
+void Journal::open_new(const JournalSettings& settings) {
+  const std::string stem = settings.folder + "/traceloom-rank" + std::to_string(settings.rank) +
+                           "-" + std::to_string(getpid());
+  path_ = stem + ".journal";
+  for (unsigned number = 2;; ++number) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (file_ >= 0) return;
+    if (errno != EEXIST) throw system_error(path_, errno);
+    path_ = stem + "-" + std::to_string(number) + ".journal";
+  }
 }
 
 void Journal::add_label(const Label& label) {

@@ -104,6 +104,8 @@ class Journal {
   void forget();
 
  private:
+  void open_new(const JournalSettings& settings);
+
   std::string path_;
   int file_ = -1;
   JournalLayout* layout_ = nullptr;

@@ -317,7 +317,7 @@ decltype(auto) Marker::call(Function&& function, Args&&... args) const {
 // Values that change over time: one track, one curve a key.
 class Counter {
  public:
-  // Up to 64 keys.
+  // Of more than 64 keys the first 64.
   Counter(const std::string& name, const std::string& categories,
           const std::vector<std::string>& keys, Actions actions = kWhileRecording)
       : site_(detail::register_counter(name, categories, keys, actions)) {}
@@ -521,7 +521,7 @@ struct Options {
   // created. A name that exists already gets a number: "rank0-2.json".
   std::string folder = "traces";
   std::function<std::string(const Position&)> file_name;
-  int gzip_level = 1;
+  int gzip_level = 1;  // 0 to 9
   // Otherwise a folder with a file of this rank in it (of any rank, when there is a barrier) is an
   // error; files that begin with '.' do not count.
   bool overwrite = false;
@@ -551,8 +551,9 @@ struct Options {
   ClockChoice clock = ClockChoice::automatic;
   bool write_json = true;  // the files above; without, only `handlers` get the events
   std::vector<std::shared_ptr<TraceHandler>> handlers;
-  std::function<void(const std::string&)> log;      // one line, without its end; any thread
-  std::function<void(const SavedTrace&)> on_saved;  // in the writer's thread
+  std::function<void(const std::string&)> log;  // one line, without its end; any thread
+  // In the writer's thread, where nothing of the session waits, and close() does nothing.
+  std::function<void(const SavedTrace&)> on_saved;
 };
 
 struct Status {

@@ -1,6 +1,9 @@
 #include "record/registry.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace traceloom::record {
@@ -58,10 +61,12 @@ Label& Registry::marker(const std::string& name, const std::string& categories,
 
 Label& Registry::counter(const std::string& name, const std::string& categories,
                          const std::vector<std::string>& keys, Actions actions) {
+  constexpr std::ptrdiff_t kMostKeys = 64;
   MarkerOptions options;
   options.actions = actions;
+  const auto end = keys.begin() + std::min(std::ssize(keys), kMostKeys);
   const std::lock_guard lock(mutex_);
-  return find({name, categories, bits_of(options), keys}, options);
+  return find({name, categories, bits_of(options), {keys.begin(), end}}, options);
 }
 
 Label& Registry::find(const Identity& identity, const MarkerOptions& options) {

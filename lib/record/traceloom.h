@@ -140,6 +140,8 @@ TRACELOOM_API void traceloom_start(traceloom_marker* marker);
 TRACELOOM_API void traceloom_finish(traceloom_marker* marker);
 TRACELOOM_API void traceloom_instant(traceloom_marker* marker);
 
+/* The same, and NULL when `keys` is NULL and `key_count` is not 0. Of more than 64 keys the
+ * first 64. */
 TRACELOOM_API traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
                                                        const char* const* keys, size_t key_count,
                                                        uint32_t actions);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "record/registry.h"
 
+#include <csignal>
 #include <limits>
 #include <pthread.h>
 
@@ -13,6 +14,16 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t kBetweenPairsNs = 1'000'000'000;
 
 }  // namespace
+
+std::string current_problem() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception of an unknown type";
+  }
+}
 
 Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
                std::unique_ptr<Journal> journal)
@@ -38,10 +49,16 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
   if (journal_ != nullptr && json_ != nullptr)
     journal_->commit_file(unfinished_path(path_at(options.start)), first_ticks_, {});
   status_.clock = detail::clock_is_tsc.load() ? "tsc" : "monotonic";
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "traceloom");
     run();
   });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Writer::~Writer() {
@@ -72,13 +89,20 @@ std::uint64_t Writer::send(Command command) {
 
 bool Writer::wait(std::uint64_t number, unsigned timeout_ms) {
   std::unique_lock lock(mutex_);
+  if (std::this_thread::get_id() == thread_id_) return finished_number_ >= number;
   return finished_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                            [&] { return finished_number_ >= number; });
+                            [&] { return finished_number_ >= number || is_stopped_; });
 }
 
 void Writer::wait(std::uint64_t number) {
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, [&] { return finished_number_ >= number; });
+  if (std::this_thread::get_id() == thread_id_) return;
+  finished_.wait(lock, [&] { return finished_number_ >= number || is_stopped_; });
+}
+
+bool Writer::is_this_thread() const {
+  const std::lock_guard lock(mutex_);
+  return std::this_thread::get_id() == thread_id_;
 }
 
 std::uint64_t Writer::last_end_of_cycle() const {
@@ -114,6 +138,10 @@ void Writer::set_error(const std::string& text) {
 }
 
 void Writer::run() {
+  {
+    const std::lock_guard lock(mutex_);
+    thread_id_ = std::this_thread::get_id();
+  }
   bool is_stopped = false;
   while (!is_stopped) {
     pool_.wait_for_work(options_.flush_ms);
@@ -128,6 +156,7 @@ void Writer::run() {
       is_stopped |= command.kind == Command::Kind::stop;
       const std::lock_guard lock(mutex_);
       ++finished_number_;
+      is_stopped_ = is_stopped;
       finished_.notify_all();
     }
     if (is_stopped || options_.when_full == WhenFull::ring) continue;
@@ -208,8 +237,8 @@ void Writer::take_external_trace(const std::string& path) {
     if (handler.has_failed) continue;
     try {
       handler.handler->external_trace(path);
-    } catch (const std::exception& error) {
-      set_error(std::string(error.what()) + "; the external trace is left out");
+    } catch (...) {
+      set_error(current_problem() + "; the external trace is left out");
     }
   }
 }
@@ -275,9 +304,9 @@ void Writer::flush() {
     const std::uint64_t events = json_->pending_events();
     try {
       json_->flush();
-    } catch (const std::exception& error) {
+    } catch (...) {
       cycle_lost_ += events;
-      fail(handlers_.front(), error.what());
+      fail(handlers_.front(), current_problem());
     }
   }
   if (journal_ != nullptr && json_ != nullptr && json_->has_file()) {

@@ -41,6 +41,9 @@ struct Command {
   std::uint64_t ticks = 0;  // when it was sent; send() says
 };
 
+// What the exception says that is being handled; a program's callbacks throw what they like.
+std::string current_problem();
+
 class Writer {
  public:
   // `options` must live as long. Starts the thread.
@@ -52,10 +55,13 @@ class Writer {
 
   // Any thread. Returns the command's number.
   std::uint64_t send(Command command);
-  // Until the command with that number, and all before it, are done. False after `timeout_ms`.
+  // Until the command with that number, and all before it, are done, or the thread has ended. False
+  // after `timeout_ms`.
   bool wait(std::uint64_t number, unsigned timeout_ms);
   void wait(std::uint64_t number);
   std::uint64_t last_end_of_cycle() const;
+  // The writer's own, in which nothing is waited for.
+  bool is_this_thread() const;
 
   std::vector<SavedTrace> saved_traces() const;
   Status status() const;
@@ -124,6 +130,8 @@ class Writer {
   std::uint64_t sent_ = 0;
   std::uint64_t finished_number_ = 0;
   std::uint64_t last_end_of_cycle_ = 0;
+  bool is_stopped_ = false;
+  std::thread::id thread_id_;
   KeptTraces kept_;
   Status status_;
   std::thread thread_;
@@ -135,8 +143,8 @@ void Writer::call(const Call& use) {
     if (handler.has_failed) continue;
     try {
       use(*handler.handler);
-    } catch (const std::exception& error) {
-      fail(handler, error.what());
+    } catch (...) {
+      fail(handler, current_problem());
     }
   }
 }

@@ -27,8 +27,8 @@ std::string Writer::path_at(const Position& position) {
                      ".json";
   try {
     if (options_.file_name) name = options_.file_name(position);
-  } catch (const std::exception& error) {
-    set_error(std::string(error.what()) + "; the file is called " + name);
+  } catch (...) {
+    set_error(current_problem() + "; the file is called " + name);
   }
   return options_.folder + "/" + name;
 }
@@ -120,8 +120,8 @@ void Writer::end_cycle(const Command& command) {
     if (handler.has_failed || handler.handler == json_) continue;
     try {
       handler.handler->end_cycle(cycle_);
-    } catch (const std::exception& error) {
-      fail(handler, error.what());
+    } catch (...) {
+      fail(handler, current_problem());
     }
   }
   file_ticks_ = command.ticks;
@@ -141,8 +141,8 @@ void Writer::finish_json(const Position& position) {
                                       ignored);
   try {
     json_->end_cycle(final_cycle);
-  } catch (const std::exception& error) {
-    set_error(error.what());
+  } catch (...) {
+    set_error(current_problem());
   }
   if (!json_->final_path().empty()) cycle_.path = json_->final_path();
 }
@@ -160,8 +160,8 @@ void Writer::save(const Position& position) {
   if (!options_.on_saved) return;
   try {
     options_.on_saved(saved);
-  } catch (const std::exception& error) {
-    set_error(error.what());
+  } catch (...) {
+    set_error(current_problem());
   }
 }
 

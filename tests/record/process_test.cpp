@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <new>
@@ -292,6 +293,32 @@ TEST_CASE("journal: a session of several cycles that is killed loses nothing of 
   CHECK(by_batch.size() >= told);
   CHECK(by_batch.size() <= told + 1);
   CHECK(by_batch.rbegin()->first == by_batch.size());
+}
+
+TEST_CASE("journal: one that is another process's, of the same number, is left alone") {
+  const TemporaryFolder folder;
+  const std::string stem = "traceloom-rank0-" + std::to_string(getpid());
+  const std::string of_other = folder.write(stem + ".journal", "its events");
+  const SharedCounts counts;
+  const pid_t other = start_child([&] {
+    const int file = open(of_other.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    counts[0] = fcntl(file, F_SETLK, &lock) == 0 ? 1 : 2;
+    while (true) pause();
+  });
+  while (counts[0] == 0) std::this_thread::yield();
+  REQUIRE(counts[0] == 1);
+  const TemporaryFolder traces;
+  Options options = options_for(traces);
+  options.journal_folder = folder.path();
+  Session session(options);
+  CHECK(files_in(folder.path()) ==
+        std::vector<std::string>{stem + "-2.journal", stem + ".journal"});
+  CHECK(read_file(of_other) == "its events");
+  session.close();
+  CHECK(files_in(folder.path()) == std::vector<std::string>{stem + ".journal"});
+  kill_child(other);
 }
 
 TEST_CASE("journal: without room for one recording goes on, and it is told") {

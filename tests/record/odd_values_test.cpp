@@ -1,0 +1,65 @@
+// Options and values that are of no use, and what they are taken for.
+#include "record/clock.h"
+#include "record/recorded.h"
+#include "record/traceloom.h"
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+TEST_CASE("odd values: a level of compression that is none is refused") {
+  const TemporaryFolder folder;
+  for (const int level : {-1, 10}) {
+    Options options = options_for(folder);
+    options.gzip_level = level;
+    const std::string text =
+        "traceloom: gzip_level " + std::to_string(level) + " is not from 0 to 9";
+    CHECK_THROWS_WITH(Session{options}, text.c_str());
+  }
+}
+
+TEST_CASE("odd values: of more than 64 keys a counter has the first 64") {
+  const TemporaryFolder folder;
+  std::vector<std::string> keys(300);
+  std::vector<double> values(300);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = "k" + std::to_string(i);
+    values[i] = static_cast<double>(i);
+  }
+  Session session(options_for(folder));
+  const Counter counter("many", "", keys);
+  counter.record_all(values.data(), values.size());
+  session.close();
+  const Events events = Events::of_file(only_trace(session)).of("many", "C");
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].ends_with("\"k62\":62,\"k63\":63}}"));
+}
+
+TEST_CASE("odd values: what began on another clock is not recorded") {
+  if (!is_tsc_reliable()) return;
+  const TemporaryFolder folder;
+  const Marker marker("between");
+  {
+    const Session session(options_for(folder));
+    marker.start();
+  }
+  Options options = options_for(folder);
+  options.clock = ClockChoice::monotonic;
+  Session session(options);
+  marker.finish();
+  session.flush();
+  session.close();
+  CHECK(session.status().misuses == 0);
+  CHECK(session.saved_traces().size() == 1);
+  CHECK(Events::of_file(only_trace(session)).count("between", "X") == 0);
+}
+
+TEST_CASE("odd values: C counters without keys are told, and counted with harmlessly") {
+  CHECK(traceloom_counter_new("used", "", nullptr, 2, 0) == nullptr);
+  CHECK(std::string(traceloom_last_error()) == "counter 'used': 2 keys, but no pointer to them");
+  const double value = 1;
+  traceloom_count(nullptr, &value, 1);
+  CHECK(traceloom_counter_new("none", "", nullptr, 0, 0) != nullptr);
+}
