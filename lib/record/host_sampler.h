@@ -12,10 +12,11 @@
 //   memory/swap      used_gb, free_gb                            host
 //   disk/DEV         read_mb_per_s, written_mb_per_s             disk; an MB is 1e6 bytes
 //   disk/DEV/ops     reads_per_s, writes_per_s                   disk
-//   disk/DEV/busy    busy_percent                                disk: time with a request under
-//   way network/NIC      sent_mb_per_s, received_mb_per_s            network interface cpu/process
-//   cpu_percent                                 process: 100 is one CPU memory/rss       rss_mb
-//   process memory/vms       vms_mb                                      process
+//   disk/DEV/busy    busy_percent                                disk: time in which it had work
+//   network/NIC      sent_mb_per_s, received_mb_per_s            network interface
+//   cpu/process      cpu_percent                                 process: 100 is one CPU
+//   memory/rss       rss_mb                                      process
+//   memory/vms       vms_mb                                      process
 //
 // The names of counters are those of Composer's profiler where it has them. Its units are not: it
 // counts what it calls GB in 512 bytes, and sums up since the machine started what are rates here.

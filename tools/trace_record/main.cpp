@@ -29,7 +29,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
              "or Slurm, else 0]",
              "Trace");
   set_examples(
-      app, {{"a training on this machine, the host's counters beside the traces of its ranks",
+      app, {{"a training on this machine, the host's counters beside its ranks' traces",
              "trace-record -o traces -- torchrun --nproc-per-node 8 train.py"},
             {"a build, sampled ten times a second", "trace-record --interval 100ms -- make -j8"},
             {"a training of our own, to try the tools on", "trace-record demo"}});
