@@ -195,7 +195,8 @@ TEST_CASE("alignment: rounds lie on the base's clock, and --align base does with
   CHECK(align(files, {.offsets = {{1, 5}}})[1].method == given);
 }
 
-TEST_CASE("alignment: how well a machine's clock is known is nothing to a rank that is alone on it") {
+TEST_CASE(
+    "alignment: how well a machine's clock is known is nothing to a rank that is alone on it") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
   files[0] = on("m/1", {0, 1'000'000}, files[0]);
   files[1] = on("m/2", {0, 1'000'000}, files[1]);
