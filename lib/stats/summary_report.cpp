@@ -1,7 +1,7 @@
 #include "stats/summary_report.h"
 
+#include "output/file_list.h"
 #include "output/json_writer.h"
-#include "output/problem_list.h"
 #include "report/json_report.h"
 #include "stats/summary_rows.h"
 
@@ -130,29 +130,6 @@ Table make_table(const Summary& summary, const Fields& fields) {
   return table;
 }
 
-void append_file(JsonWriter& json, const SummaryFile& file) {
-  json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("rank");
-  json.value(file.rank);
-  json.key("ranks");
-  json.begin_array();
-  for (const std::int64_t rank : file.ranks) json.value(rank);
-  json.end_array();
-  json.key("events");
-  json.value(file.events);
-  json.key("text_bytes");
-  json.value(file.text_bytes);
-  json.key("error");
-  if (file.error.empty()) {
-    json.null();
-  } else {
-    json.value(file.error);
-  }
-  json.end_object();
-}
-
 std::string json_document(const Summary& summary) {
   std::string text;
   JsonWriter json(text, 2);
@@ -161,16 +138,10 @@ std::string json_document(const Summary& summary) {
   json.value(kSchemaVersion);
   json.key("command");
   json.value("summarize");
-  json.key("files");
-  json.begin_array();
-  for (const SummaryFile& file : summary.files) append_file(json, file);
-  json.end_array();
+  write_files(json, summary.files);
   json.key("rows");
   append_rows(json, make_table(summary, fields_for_programs(summary)));
-  json.key("problems");
-  json.begin_array();
-  for (const SummaryFile& file : summary.files) write_problems(json, file.path, file.problems);
-  json.end_array();
+  write_file_problems(json, summary.files);
   json.end_object();
   text += '\n';
   return text;

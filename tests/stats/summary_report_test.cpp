@@ -27,16 +27,16 @@ SummaryRow make_row(std::string name, std::vector<std::string> categories, std::
 Summary example() {
   Summary summary;
   summary.by = {.name = true};
-  SummaryFile file;
+  FileFacts file;
   file.path = "rank0.json";
   file.rank = 0;
   file.events = 12;
   file.text_bytes = 345;
   file.problems.add(Problem::end_without_begin, 67, 3);
-  SummaryFile merged;
+  FileFacts merged;
   merged.path = "merged.json";
   merged.ranks = {0, 3};
-  SummaryFile failed;
+  FileFacts failed;
   failed.path = "log.json";
   failed.error = "log.json: not a trace";
   summary.files = {file, merged, failed};

@@ -23,7 +23,7 @@ void write_output(const std::string& path, const std::string& text);
 bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
                  Verbosity verbosity);
 
-// The same for all inputs (RunFile, SummaryFile). Throws UsageError when none of them could be
+// The same for all inputs (FileFacts). Throws UsageError when none of them could be
 // read.
 template <typename File>
 bool report_files(const std::vector<File>& files, Verbosity verbosity) {
