@@ -3,6 +3,7 @@
 #include "output/file_list.h"
 #include "output/json_writer.h"
 #include "report/json_report.h"
+#include "report/text_report.h"
 
 namespace traceloom {
 namespace {
@@ -39,16 +40,25 @@ std::string json_document(const Report& report) {
 std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
   const bool markdown = format == TableFormat::md;
   std::string text;
+  bool has_more = false;
   for (const std::string& line : report.headline) text += line + (markdown ? "\n\n" : "\n");
   for (const ReportTable& part : report.tables) {
     if (part.table.rows().empty() && &part != &report.tables.front()) continue;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
     if (!part.title.empty())
       text += (markdown ? "### " : "") + part.title + (markdown ? "\n\n" : "\n");
-    text += render_table(part.table, format, style);
+    if (markdown) {
+      text += render_table(part.table, format, style);
+      continue;
+    }
+    const TextReport table = text_report(part.table, style);
+    text += table.text;
+    has_more |= table.has_more;
   }
-  if (!report.notes.empty() && !text.empty()) text += '\n';
-  for (const std::string& note : report.notes) text += (markdown ? "- " : "note: ") + note + "\n";
+  std::vector<std::string> notes = report.notes;
+  if (has_more) notes.emplace_back(kMoreColumnsNote);
+  if (!notes.empty() && !text.empty()) text += '\n';
+  for (const std::string& note : notes) text += (markdown ? "- " : "note: ") + note + "\n";
   return text;
 }
 

@@ -173,17 +173,17 @@ void write_verdict(const Straggler& found, std::string& text) {
 
 Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
   Table table({{"rank", "Rank", ColumnKind::count},
-               {"steps", "Steps", ColumnKind::count},
+               {"steps", "Steps", ColumnKind::count, Readers::some},
                {"waited_for_share", "Last", ColumnKind::share},
                {"delay_ns_per_step", "Delay/step", ColumnKind::duration},
                {"wait_ns_per_step", "Wait/step", ColumnKind::duration},
-               {"step_ns", "Step", ColumnKind::duration},
-               {"own_kernel_ns", "Kernel", ColumnKind::duration},
-               {"own_memcpy_ns", "Memcpy", ColumnKind::duration},
-               {"own_runtime_ns", "Runtime", ColumnKind::duration},
-               {"own_dataloader_ns", "Loader", ColumnKind::duration},
-               {"own_cpu_ns", "CPU", ColumnKind::duration},
-               {"own_other_ns", "Other", ColumnKind::duration}});
+               {"step_ns", "Step", ColumnKind::duration, Readers::most},
+               {"own_kernel_ns", "Kernel", ColumnKind::duration, Readers::most},
+               {"own_memcpy_ns", "Memcpy", ColumnKind::duration, Readers::some},
+               {"own_runtime_ns", "Runtime", ColumnKind::duration, Readers::some},
+               {"own_dataloader_ns", "Loader", ColumnKind::duration, Readers::most},
+               {"own_cpu_ns", "CPU", ColumnKind::duration, Readers::most},
+               {"own_other_ns", "Other", ColumnKind::duration, Readers::some}});
   const std::vector<std::int64_t> means = mean_waits(waits);
   const std::vector<std::size_t> last = times_last(waits);
   const auto steps = static_cast<std::int64_t>(waits.steps.size());

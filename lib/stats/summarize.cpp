@@ -95,6 +95,7 @@ Summary summarize(const SummaryRequest& request) {
   const std::vector<FileRank> ranks = find_ranks(request, collector.files());
   Summary summary;
   summary.by = request.by;
+  summary.order = request.order;
   for (std::size_t i = 0; i < paths.size(); ++i)
     summary.files.push_back(describe_file(paths[i], collector.files()[i], ranks[i]));
   summary.rows = make_rows(request, collector, ranks);

@@ -80,6 +80,7 @@ struct SummaryRow {
 
 struct Summary {
   SummaryGrouping by;
+  SummaryOrder order = SummaryOrder::total;
   std::vector<FileFacts> files;  // as the inputs
   std::vector<SummaryRow> rows;
 };

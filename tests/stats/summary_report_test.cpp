@@ -131,12 +131,23 @@ TEST_CASE("summary_report: a narrow terminal gets fewer columns") {
       if (c != ' ' || (!words.empty() && words.back() != ' ')) words += c;
     return words;
   };
-  CHECK(header(160, {.name = true}) ==
+  CHECK(header(120, {.name = true}) ==
         "Time % Total Count Avg Min Med P90 P99 Max StdDev Category Name");
-  CHECK(header(120, {.name = true}) == "Time % Total Count Avg Min Med P90 P99 Max StdDev Name");
-  CHECK(header(80, {.name = true}) == "Time % Total Count Avg P99 Max Name");
-  CHECK(header(120, {.name = true, .category = true}) ==
-        "Time % Total Count Avg P99 Max Category Name");
+  CHECK(header(80, {.name = true}) == "Time % Total Count Avg Med P99 Max Category Name");
+  CHECK(header(62, {.name = true}) == "Time % Total Count Avg Med P99 Max Name");
+  CHECK(header(45, {.name = true}) == "Time % Total Count Avg P99 Name");
+  CHECK(header(62, {.name = true, .category = true}) == "Time % Total Count Avg Category Name");
+  CHECK(header(1, {.name = true}) == "Time % Total Count Name");
+}
+
+TEST_CASE("summary_report: a narrow terminal gets a note, and the column of the order") {
+  Summary summary = example();
+  summary.order = SummaryOrder::stddev;
+  const std::string text = render_summary(summary, TableFormat::text, {.width = 40});
+  CHECK(text.substr(0, text.find('\n')) == "Time %     Total  Count  StdDev  Name");
+  CHECK(text.ends_with("\n\nnote: more columns: --wide, a wider terminal, --format csv or json\n"));
+  CHECK(render_summary(summary, TableFormat::text, {.width = 40, .wide = true}).find("note") ==
+        std::string::npos);
 }
 
 TEST_CASE("summary_report: columns that say nothing are left out for people") {
