@@ -33,8 +33,8 @@ struct RunRequest {
   std::vector<NumberRange> ranks = {};      // empty: all
   std::optional<TimeSelection> time = {};   // events that start in it
   std::optional<StepSelection> steps = {};  // these steps, and events that start in them
-  bool details = false;     // also what device work says of itself (run/details.h), and operators
-                            // by themselves
+  bool details = false;     // also what all device work, not that of collectives alone, says of
+                            // itself (run/details.h), and operators by themselves
   bool arguments = false;   // with details: also what operators were called with
   bool frames = false;      // also what is around other spans: see EventColumns::frames
   bool samples = false;     // also counters and "[memory]" instants (run/samples.h)
