@@ -32,11 +32,11 @@ void add_problems(Table& table, const RunFile& file, const ProblemCounts& proble
 
 CheckAnswer check_report(const Run& run) {
   Table table({{"file", "File", ColumnKind::text},
-               {"severity", "Severity", ColumnKind::text},
+               {"severity", "Severity", ColumnKind::text, Readers::most},
                {"kind", "Kind", ColumnKind::text},
                {"count", "Count", ColumnKind::count},
-               {"first_offset", "First byte", ColumnKind::count},
-               {"sentence", "What", ColumnKind::text}});
+               {"first_offset", "First byte", ColumnKind::count, Readers::most},
+               {"sentence", "What", ColumnKind::text, Readers::some}});
   std::int64_t with_loss = 0;
   std::int64_t with_problems = 0;
   for (const RunFile& file : run.files) {

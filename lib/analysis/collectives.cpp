@@ -1,47 +1,16 @@
 #include "analysis/collectives.h"
 
+#include "analysis/tensor_bytes.h"
 #include "base/ascii.h"
 #include "run/details.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-struct TypeSize {
-  std::string_view name;  // in lower case
-  std::int64_t bytes;
-};
-constexpr TypeSize kTypes[] = {{"float", 4},
-                               {"int", 4},
-                               {"double", 8},
-                               {"long", 8},
-                               {"half", 2},
-                               {"bfloat16", 2},
-                               {"short", 2},
-                               {"byte", 1},
-                               {"char", 1},
-                               {"bool", 1},
-                               {"float8_e4m3fn", 1},
-                               {"float8_e5m2", 1},
-                               {"float8_e4m3fnuz", 1},
-                               {"float8_e5m2fnuz", 1},
-                               {"complexfloat", 8},
-                               {"complexdouble", 16},
-                               {"unsigned int", 4},
-                               {"unsigned long", 8}};
-
-std::int64_t size_of(std::string_view dtype) {
-  const std::string lower = to_lower(dtype);
-  for (const TypeSize& type : kTypes)
-    if (type.name == lower) return type.bytes;
-  return 0;
-}
 
 bool has(std::string_view name, std::string_view part) {
   return to_lower(name).find(part) != std::string::npos;
@@ -78,73 +47,33 @@ std::string_view kernel_name(std::string_view name) {
   return name.substr(0, name.find('('));
 }
 
+std::string_view find_word(std::string_view details, std::string_view key) {
+  const std::string_view word = find_detail(details, key);
+  return word == "null" ? std::string_view{} : word;
+}
+
 Piece piece_of(const Run& run, std::size_t rank, const HostSpan& span, std::string_view details) {
   Piece piece;
   piece.start_ns = span.start_ns;
   Collective& what = piece.what;
-  const std::string_view name = find_detail(details, "Collective name");
+  const std::string_view name = find_word(details, "Collective name");
   what.name = name.empty() ? kernel_name(run.labels.name(span.label)) : name;
-  what.dtype = find_detail(details, "dtype");
-  what.group = find_detail(details, "Process Group Name");
+  what.dtype = find_word(details, "dtype");
+  what.group = find_word(details, "Process Group Name");
   what.group_size = find_integer(details, "Group size").value_or(0);
   const std::int64_t elements =
       find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
-  what.bytes = elements * size_of(what.dtype);
+  what.bytes = tensor_bytes(elements, what.dtype);
   what.parts.push_back({rank, span.start_ns, span.end_ns});
   piece.seq = find_integer(details, "Seq").value_or(kNoId);
   return piece;
 }
 
-// Of the numbers of a flat list: "[53120]", "[2, 3]".
-std::int64_t product_of(std::string_view list) {
-  std::int64_t product = 1;
-  while (!list.empty()) {
-    const std::size_t digits = std::min(list.find_first_of("0123456789"), list.size());
-    list.remove_prefix(digits);
-    std::int64_t number = 0;
-    const auto [stop, error] = std::from_chars(list.data(), list.data() + list.size(), number);
-    if (list.empty() || error != std::errc{}) break;
-    if (__builtin_mul_overflow(product, number, &product)) return 0;
-    list.remove_prefix(static_cast<std::size_t>(stop - list.data()));
-  }
-  return product;
-}
-
-// The elements of a list, as they are written: lists of lists too.
-std::vector<std::string_view> elements_of(std::string_view list) {
-  std::vector<std::string_view> elements;
-  int depth = 0;
-  std::size_t begin = 1;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] == '[') ++depth;
-    if (list[i] == ']') --depth;
-    if ((depth == 1 && list[i] == ',') || (depth == 0 && i > begin)) {
-      elements.push_back(list.substr(begin, i - begin));
-      begin = i + 1;
-    }
-  }
-  return elements;
-}
-
-// What the tensors take that an operator of the host was called with; 0 when it does not say.
+// What the tensors take that an operator of the host was called with.
 std::int64_t input_bytes(std::string_view arguments) {
   std::string_view dims = find_detail(arguments, "Input Dims");
   if (dims.empty()) dims = find_detail(arguments, "Input dims");
-  const std::vector<std::string_view> shapes = elements_of(dims);
-  const std::vector<std::string_view> types = elements_of(find_detail(arguments, "Input type"));
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < std::min(shapes.size(), types.size()); ++i) {
-    const std::size_t first = types[i].find('"');
-    const std::size_t last = types[i].rfind('"');
-    // "[]" is a number, and no tensor.
-    const bool is_tensor = shapes[i].find_first_of("0123456789") != std::string_view::npos;
-    if (first == last || !is_tensor) continue;
-    std::int64_t size = size_of(types[i].substr(first + 1, last - first - 1));
-    if (__builtin_mul_overflow(size, product_of(shapes[i]), &size) ||
-        __builtin_add_overflow(bytes, size, &bytes))
-      return 0;
-  }
-  return bytes;
+  return tensor_bytes(dims, find_detail(arguments, "Input type"));
 }
 
 // Ranges of the host that are collectives; what torch calls an operator tells its tensors as well.
@@ -182,18 +111,27 @@ std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
 using Key =
     std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t, std::int64_t>;
 
+// With a Seq, sizes do not matter: in an all-to-all each rank may have another one. Without a group
+// it says nothing, since each group counts for itself.
+Key key_of(const Piece& piece) {
+  const Collective& what = piece.what;
+  if (piece.seq == kNoId || what.group.empty())
+    return {what.group, what.name, what.dtype, what.bytes, kNoId, 0};
+  return {what.group, what.name, "", 0, piece.seq, 0};
+}
+
 std::map<Key, Collective> join_ranks(const Run& run) {
   std::map<Key, Collective> joined;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
     std::map<Key, std::int64_t> seen;
     for (Piece& piece : pieces_of(run, rank)) {
-      const Collective& what = piece.what;
-      Key key{what.group, what.name, what.dtype, what.bytes, piece.seq, 0};
+      Key key = key_of(piece);
       std::get<5>(key) = seen[key]++;
       const auto [found, is_new] = joined.try_emplace(key, std::move(piece.what));
-      if (!is_new)
-        found->second.parts.push_back(
-            {rank, piece.what.parts.front().start_ns, piece.what.parts.front().end_ns});
+      if (is_new) continue;
+      found->second.parts.push_back(
+          {rank, piece.what.parts.front().start_ns, piece.what.parts.front().end_ns});
+      found->second.bytes = std::max(found->second.bytes, piece.what.bytes);
     }
   }
   return joined;
@@ -258,8 +196,8 @@ MatchedCollectives match_collectives(const Run& run) {
   }
   for (auto& [key, what] : joined) {
     const std::size_t expected = most_ranks[what.group];
-    if (!is_point_to_point(what.name) && what.parts.size() < expected)
-      found.left_over += what.parts.size();
+    what.complete = what.parts.size() == expected;
+    if (!is_point_to_point(what.name) && !what.complete) found.left_over += what.parts.size();
     const bool matched = what.parts.size() > 1 && !is_point_to_point(what.name);
     (matched ? found.matched : found.single).push_back(std::move(what));
   }

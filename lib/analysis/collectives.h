@@ -3,7 +3,7 @@
 //   for (const Collective& all_reduce : match_collectives(run).matched)
 //   use(all_reduce.latency_ns());
 //
-// By process group and Seq, where the events have both; else the n-th of a rank with the same
+// By process group, Seq and name, where the events have them; else the n-th of a rank with the same
 // group, name and size is the n-th of all others, so that one that a rank lost shifts no others
 // than those like it. Where ranks have different numbers of them the rest is left over, and
 // counted.
@@ -30,6 +30,7 @@ struct Collective {
   std::int64_t bytes = 0;       // of one rank: what goes in, of a gather what comes out; 0: unknown
   std::int64_t group_size = 0;  // as the event says, else the number of parts
   std::vector<CollectivePart> parts;  // by rank
+  bool complete = true;               // all ranks of which the group is known to consist have it
 
   // How long it took from when all had come: the shortest of the parts, since all leave together.
   std::int64_t latency_ns() const;

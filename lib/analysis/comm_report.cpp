@@ -41,21 +41,21 @@ void add(Rows& rows, const Collective& what, bool matched) {
 
 std::vector<Column> row_columns() {
   return {{"collective", "Collective", ColumnKind::text},
-          {"dtype", "Type", ColumnKind::text},
+          {"dtype", "Type", ColumnKind::text, Readers::some},
           {"bytes", "Bytes", ColumnKind::count},
-          {"group", "Group", ColumnKind::text},
-          {"ranks", "Ranks", ColumnKind::count},
+          {"group", "Group", ColumnKind::text, Readers::most},
+          {"ranks", "Ranks", ColumnKind::count, Readers::some},
           {"count", "Count", ColumnKind::count},
           {"latency_ns", "Latency", ColumnKind::duration},
-          {"latency_p50_ns", "Med", ColumnKind::duration},
-          {"latency_p99_ns", "P99", ColumnKind::duration},
-          {"wait_ns", "Wait", ColumnKind::duration},
-          {"skew_in_ns", "Skew in", ColumnKind::duration},
-          {"skew_out_ns", "Skew out", ColumnKind::duration},
-          {"algo_gbps", "Algo GB/s", ColumnKind::number},
-          {"bus_gbps", "Bus GB/s", ColumnKind::number},
-          {"algo_gibps", "Algo GiB/s", ColumnKind::number},
-          {"bus_gibps", "Bus GiB/s", ColumnKind::number}};
+          {"latency_p50_ns", "Med", ColumnKind::duration, Readers::few},
+          {"latency_p99_ns", "P99", ColumnKind::duration, Readers::some},
+          {"wait_ns", "Wait", ColumnKind::duration, Readers::most},
+          {"skew_in_ns", "Skew in", ColumnKind::duration, Readers::some},
+          {"skew_out_ns", "Skew out", ColumnKind::duration, Readers::few},
+          {"algo_gbps", "Algo GB/s", ColumnKind::number, Readers::few},
+          {"bus_gbps", "Bus GB/s", ColumnKind::number, Readers::most},
+          {"algo_gibps", "Algo GiB/s", ColumnKind::number, Readers::few},
+          {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::few}};
 }
 
 Cell text_or_nothing(const std::string& text) {
@@ -150,17 +150,17 @@ Table times_table(const Run& run, const std::vector<Collective>& matched) {
 Table each_table(const Run& run, const std::vector<Collective>& matched) {
   Table table({{"index", "Index", ColumnKind::count},
                {"collective", "Collective", ColumnKind::text},
-               {"group", "Group", ColumnKind::text},
-               {"bytes", "Bytes", ColumnKind::count},
-               {"ranks", "Ranks", ColumnKind::count},
+               {"group", "Group", ColumnKind::text, Readers::some},
+               {"bytes", "Bytes", ColumnKind::count, Readers::most},
+               {"ranks", "Ranks", ColumnKind::count, Readers::few},
                {"latency_ns", "Latency", ColumnKind::duration},
                {"mean_wait_ns", "Avg wait", ColumnKind::duration},
-               {"skew_in_ns", "Skew in", ColumnKind::duration},
-               {"skew_out_ns", "Skew out", ColumnKind::duration},
-               {"last_rank", "Last", ColumnKind::count},
-               {"first_rank", "First", ColumnKind::count},
-               {"algo_gibps", "Algo GiB/s", ColumnKind::number},
-               {"bus_gibps", "Bus GiB/s", ColumnKind::number}});
+               {"skew_in_ns", "Skew in", ColumnKind::duration, Readers::some},
+               {"skew_out_ns", "Skew out", ColumnKind::duration, Readers::few},
+               {"last_rank", "Last", ColumnKind::count, Readers::most},
+               {"first_rank", "First", ColumnKind::count, Readers::few},
+               {"algo_gibps", "Algo GiB/s", ColumnKind::number, Readers::few},
+               {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::some}});
   for (const Collective& what : matched) {
     std::vector<std::int64_t> waits;
     for (const CollectivePart& part : what.parts)

@@ -47,13 +47,13 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
                {"wait_ns", "Wait", ColumnKind::duration},
                {"share", "Share", ColumnKind::share},
                {"exposed_share", "Exposed", ColumnKind::share},
-               {"first_ns", "First", ColumnKind::duration},
-               {"p50_ns", "Med", ColumnKind::duration},
-               {"p99_ns", "P99", ColumnKind::duration},
-               {"between_ns", "Between", ColumnKind::duration},
-               {"instrumented", "Instr.", ColumnKind::count},
-               {"class", "XLA's class", ColumnKind::text},
-               {"composer_rule", "Composer", ColumnKind::text}});
+               {"first_ns", "First", ColumnKind::duration, Readers::some},
+               {"p50_ns", "Med", ColumnKind::duration, Readers::most},
+               {"p99_ns", "P99", ColumnKind::duration, Readers::some},
+               {"between_ns", "Between", ColumnKind::duration, Readers::some},
+               {"instrumented", "Instr.", ColumnKind::count, Readers::few},
+               {"class", "XLA's class", ColumnKind::text, Readers::most},
+               {"composer_rule", "Composer", ColumnKind::text, Readers::few}});
   for (const LoaderRow& row : rows) add_row(table, row);
   return table;
 }

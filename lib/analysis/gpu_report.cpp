@@ -134,19 +134,19 @@ std::vector<Column> columns() {
           {"total_ns", "Total", ColumnKind::duration},
           {"compute_ns", "Compute", ColumnKind::duration},
           {"exposed_comm_ns", "Exp. comm", ColumnKind::duration},
-          {"exposed_memcpy_ns", "Exp. memcpy", ColumnKind::duration},
+          {"exposed_memcpy_ns", "Exp. memcpy", ColumnKind::duration, Readers::most},
           {"idle_ns", "Idle", ColumnKind::duration},
-          {"busy_ns", "Busy", ColumnKind::duration},
-          {"kernel_ns", "Kernels", ColumnKind::duration},
-          {"non_compute_ns", "Non-compute", ColumnKind::duration},
-          {"comm_ns", "Comm", ColumnKind::duration},
-          {"memcpy_ns", "Memcpy", ColumnKind::duration},
-          {"overlap_share", "Overlap", ColumnKind::share},
-          {"compute_share", "Compute %", ColumnKind::share},
-          {"idle_share", "Idle %", ColumnKind::share},
-          {"utilization", "Util.", ColumnKind::share},
-          {"sm_efficiency", "SM eff.", ColumnKind::share},
-          {"occupancy", "Occup.", ColumnKind::share}};
+          {"busy_ns", "Busy", ColumnKind::duration, Readers::few},
+          {"kernel_ns", "Kernels", ColumnKind::duration, Readers::few},
+          {"non_compute_ns", "Non-compute", ColumnKind::duration, Readers::few},
+          {"comm_ns", "Comm", ColumnKind::duration, Readers::some},
+          {"memcpy_ns", "Memcpy", ColumnKind::duration, Readers::few},
+          {"overlap_share", "Overlap", ColumnKind::share, Readers::some},
+          {"compute_share", "Compute %", ColumnKind::share, Readers::some},
+          {"idle_share", "Idle %", ColumnKind::share, Readers::most},
+          {"utilization", "Util.", ColumnKind::share, Readers::some},
+          {"sm_efficiency", "SM eff.", ColumnKind::share, Readers::few},
+          {"occupancy", "Occup.", ColumnKind::share, Readers::few}};
 }
 
 void add_row(Table& table, const DeviceTimes& times) {

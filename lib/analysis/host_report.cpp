@@ -104,20 +104,20 @@ std::vector<Column> columns_for(const HostOptions& options, bool processes) {
   std::vector<Column> columns;
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
   columns.push_back({"counter", "Counter", ColumnKind::text});
-  if (processes) columns.push_back({"process", "Process", ColumnKind::text});
+  if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
   const std::vector<Column> rest{
-      {"unit", "Unit", ColumnKind::text},
-      {"kind", "Kind", ColumnKind::text},
-      {"ranks", "Ranks", ColumnKind::count},
-      {"samples", "Samples", ColumnKind::count},
+      {"unit", "Unit", ColumnKind::text, Readers::few},
+      {"kind", "Kind", ColumnKind::text, Readers::some},
+      {"ranks", "Ranks", ColumnKind::count, Readers::few},
+      {"samples", "Samples", ColumnKind::count, Readers::some},
       {"mean", "Mean", ColumnKind::quantity},
-      {"least", "Least", ColumnKind::quantity},
-      {"p50", "Med", ColumnKind::quantity},
-      {"p90", "P90", ColumnKind::quantity},
-      {"p99", "P99", ColumnKind::quantity},
+      {"least", "Least", ColumnKind::quantity, Readers::some},
+      {"p50", "Med", ColumnKind::quantity, Readers::most},
+      {"p90", "P90", ColumnKind::quantity, Readers::few},
+      {"p99", "P99", ColumnKind::quantity, Readers::some},
       {"most", "Most", ColumnKind::quantity},
-      {"during", options.during ? "During" : "In waits", ColumnKind::quantity},
-      {"elsewhere", "Elsewhere", ColumnKind::quantity}};
+      {"during", options.during ? "During" : "In waits", ColumnKind::quantity, Readers::most},
+      {"elsewhere", "Elsewhere", ColumnKind::quantity, Readers::most}};
   columns.insert(columns.end(), rest.begin(), rest.end());
   return columns;
 }

@@ -99,16 +99,17 @@ std::vector<Column> columns(bool by_stream) {
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
                               {"device", "GPU", ColumnKind::count}};
   if (by_stream) columns.push_back({"stream", "Stream", ColumnKind::count});
-  const std::vector<Column> numbers{{"total_ns", "Total", ColumnKind::duration},
-                                    {"idle_ns", "Idle", ColumnKind::duration},
-                                    {"idle_share", "Idle %", ColumnKind::share},
-                                    {"host_wait_ns", "Host wait", ColumnKind::duration},
-                                    {"kernel_wait_ns", "Kernel wait", ColumnKind::duration},
-                                    {"other_ns", "Other", ColumnKind::duration},
-                                    {"gaps", "Gaps", ColumnKind::count},
-                                    {"gap_p50_ns", "Med gap", ColumnKind::duration},
-                                    {"gap_p99_ns", "P99 gap", ColumnKind::duration},
-                                    {"gap_max_ns", "Max gap", ColumnKind::duration}};
+  const std::vector<Column> numbers{
+      {"total_ns", "Total", ColumnKind::duration},
+      {"idle_ns", "Idle", ColumnKind::duration},
+      {"idle_share", "Idle %", ColumnKind::share},
+      {"host_wait_ns", "Host wait", ColumnKind::duration, Readers::most},
+      {"kernel_wait_ns", "Kernel wait", ColumnKind::duration, Readers::most},
+      {"other_ns", "Other", ColumnKind::duration, Readers::most},
+      {"gaps", "Gaps", ColumnKind::count, Readers::some},
+      {"gap_p50_ns", "Med gap", ColumnKind::duration, Readers::few},
+      {"gap_p99_ns", "P99 gap", ColumnKind::duration, Readers::few},
+      {"gap_max_ns", "Max gap", ColumnKind::duration, Readers::some}};
   columns.insert(columns.end(), numbers.begin(), numbers.end());
   return columns;
 }

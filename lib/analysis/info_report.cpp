@@ -24,14 +24,14 @@ std::string phase_list(const PhaseCounts& phases) {
 Table files_table(const Run& run) {
   Table table({{"path", "File", ColumnKind::text},
                {"rank", "Rank", ColumnKind::count},
-               {"rank_source", "Known from", ColumnKind::text},
-               {"producer", "Producer", ColumnKind::text},
+               {"rank_source", "Known from", ColumnKind::text, Readers::some},
+               {"producer", "Producer", ColumnKind::text, Readers::most},
                {"events", "Events", ColumnKind::count},
-               {"text_bytes", "Bytes", ColumnKind::count},
-               {"span_ns", "Span", ColumnKind::duration},
-               {"clock", "Clock", ColumnKind::text},
-               {"offset_ns", "Offset", ColumnKind::duration},
-               {"phases", "Phases", ColumnKind::text}});
+               {"text_bytes", "Bytes", ColumnKind::count, Readers::most},
+               {"span_ns", "Span", ColumnKind::duration, Readers::most},
+               {"clock", "Clock", ColumnKind::text, Readers::most},
+               {"offset_ns", "Offset", ColumnKind::duration, Readers::some},
+               {"phases", "Phases", ColumnKind::text, Readers::few}});
   for (const RunFile& file : run.files) {
     if (!file.error.empty()) continue;
     table.add_row({file.path, file.rank ? Cell{*file.rank} : Cell{}, file.rank_source,

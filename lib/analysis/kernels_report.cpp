@@ -22,31 +22,31 @@ std::vector<Column> columns_for(const KernelsOptions& options, const KernelGroup
     columns.push_back({"stream", "Stream", ColumnKind::count});
   }
   // A column without a number tells people nothing: AMD's traces have no occupancy.
-  const Readers measured = groups.any_measured() ? Readers::all : Readers::programs;
+  const Readers measured = groups.any_measured() ? Readers::few : Readers::programs;
   const std::vector<Column> numbers{
       {"share", "Time %", ColumnKind::share},
       {"total_ns", "Total", ColumnKind::duration},
       {"count", "Count", ColumnKind::count},
-      {"mean_ns", "Avg", ColumnKind::duration},
-      {"min_ns", "Min", ColumnKind::duration, Readers::programs},
-      {"p50_ns", "Med", ColumnKind::duration},
-      {"p90_ns", "P90", ColumnKind::duration, Readers::programs},
-      {"p99_ns", "P99", ColumnKind::duration},
-      {"max_ns", "Max", ColumnKind::duration},
-      {"stddev_ns", "StdDev", ColumnKind::duration, Readers::programs},
+      {"mean_ns", "Avg", ColumnKind::duration, Readers::most},
+      {"min_ns", "Min", ColumnKind::duration, Readers::few},
+      {"p50_ns", "Med", ColumnKind::duration, Readers::some},
+      {"p90_ns", "P90", ColumnKind::duration, Readers::few},
+      {"p99_ns", "P99", ColumnKind::duration, Readers::some},
+      {"max_ns", "Max", ColumnKind::duration, Readers::most},
+      {"stddev_ns", "StdDev", ColumnKind::duration, Readers::few},
       {"gpu_share", "GPU %", ColumnKind::share, Readers::programs},
       {"short_count", "Short", ColumnKind::count, Readers::programs},
       {"short_ns", "Short time", ColumnKind::duration, Readers::programs},
       {"blocks_per_sm", "Blocks/SM", ColumnKind::number, measured},
       {"occupancy", "Occup. %", ColumnKind::number, measured},
-      {"tensor_core_share", "TC %", ColumnKind::share}};
+      {"tensor_core_share", "TC %", ColumnKind::share, Readers::some}};
   columns.insert(columns.end(), numbers.begin(), numbers.end());
   if (options.by_type) columns.push_back({"type", "Type", ColumnKind::text});
   if (options.by_launch) {
     columns.push_back({"grid", "Grid", ColumnKind::text});
     columns.push_back({"block", "Block", ColumnKind::text});
-    columns.push_back({"registers", "Regs", ColumnKind::count});
-    columns.push_back({"shared_memory", "Shared", ColumnKind::count});
+    columns.push_back({"registers", "Regs", ColumnKind::count, Readers::most});
+    columns.push_back({"shared_memory", "Shared", ColumnKind::count, Readers::most});
   }
   add_argument_columns(columns, options.by_shape, options.by_arguments);
   if (options.by_operator) columns.push_back({"op", "Operator", ColumnKind::text});

@@ -112,15 +112,15 @@ std::vector<Column> stream_columns(std::initializer_list<Column> more) {
 }
 
 Table delays_table() {
-  return Table(stream_columns({{"work", "Work", ColumnKind::count},
+  return Table(stream_columns({{"work", "Work", ColumnKind::count, Readers::few},
                                {"launches", "Launches", ColumnKind::count},
-                               {"delay_mean_ns", "Avg delay", ColumnKind::duration},
+                               {"delay_mean_ns", "Avg delay", ColumnKind::duration, Readers::most},
                                {"delay_p50_ns", "Med", ColumnKind::duration},
-                               {"delay_p90_ns", "P90", ColumnKind::duration},
-                               {"delay_p99_ns", "P99", ColumnKind::duration},
-                               {"delay_max_ns", "Max", ColumnKind::duration},
-                               {"late_share", "Late %", ColumnKind::share},
-                               {"short_share", "Short %", ColumnKind::share}}));
+                               {"delay_p90_ns", "P90", ColumnKind::duration, Readers::few},
+                               {"delay_p99_ns", "P99", ColumnKind::duration, Readers::some},
+                               {"delay_max_ns", "Max", ColumnKind::duration, Readers::most},
+                               {"late_share", "Late %", ColumnKind::share, Readers::most},
+                               {"short_share", "Short %", ColumnKind::share, Readers::some}}));
 }
 
 void add_delays(Table& table, std::int64_t rank, const StreamLaunches& stream) {
@@ -190,16 +190,16 @@ std::vector<std::pair<std::string, CallSums>> sorted_by(const NamedSums& sums, K
 
 Table calls_table(const NamedSums& calls) {
   Table table({{"launches", "Launches", ColumnKind::count},
-               {"work", "Work", ColumnKind::count},
+               {"work", "Work", ColumnKind::count, Readers::few},
                {"call_ns", "In call", ColumnKind::duration},
-               {"call_p50_ns", "Med", ColumnKind::duration},
-               {"call_p99_ns", "P99", ColumnKind::duration},
-               {"slow_calls", "Slow", ColumnKind::count},
-               {"device_ns", "On GPU", ColumnKind::duration},
-               {"delay_ns", "Delay", ColumnKind::duration},
-               {"delay_max_ns", "Max delay", ColumnKind::duration},
-               {"late", "Late", ColumnKind::count},
-               {"short", "Short", ColumnKind::count},
+               {"call_p50_ns", "Med", ColumnKind::duration, Readers::most},
+               {"call_p99_ns", "P99", ColumnKind::duration, Readers::some},
+               {"slow_calls", "Slow", ColumnKind::count, Readers::some},
+               {"device_ns", "On GPU", ColumnKind::duration, Readers::most},
+               {"delay_ns", "Delay", ColumnKind::duration, Readers::most},
+               {"delay_max_ns", "Max delay", ColumnKind::duration, Readers::few},
+               {"late", "Late", ColumnKind::count, Readers::some},
+               {"short", "Short", ColumnKind::count, Readers::few},
                {"call", "Call", ColumnKind::text}});
   for (const auto& [name, sums] :
        sorted_by(calls, [](const CallSums& of) { return of.launches(); }))

@@ -104,7 +104,7 @@ LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
     std::int64_t longest = 0;
     for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
       const StepRoles& found = roles[waits.ranks[i]].steps[waits.step_index[i][step]];
-      felt = std::max(felt, found.exclusive[Role::dataloader] - waits.wait_ns[i][step]);
+      felt = std::max(felt, found.exclusive[Role::dataloader] - waits.slack_ns[i][step]);
       longest = std::max(longest, found.total_ns);
     }
     felt_ns += felt;

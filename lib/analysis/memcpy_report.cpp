@@ -74,14 +74,20 @@ std::vector<Column> columns_for(const MemcpyOptions& options) {
   std::vector<Column> columns;
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
   if (options.by_device) columns.push_back({"device", "GPU", ColumnKind::count});
-  const std::vector<Column> more{
-      {"total_ns", "Total", ColumnKind::duration},  {"count", "Count", ColumnKind::count},
-      {"bytes", "Bytes", ColumnKind::count},        {"mean_ns", "Avg", ColumnKind::duration},
-      {"p50_ns", "Med", ColumnKind::duration},      {"max_ns", "Max", ColumnKind::duration},
-      {"gbps", "GB/s", ColumnKind::number},         {"gbps_min", "Min GB/s", ColumnKind::number},
-      {"gbps_p50", "Med GB/s", ColumnKind::number}, {"gbps_p90", "P90 GB/s", ColumnKind::number},
-      {"gbps_max", "Max GB/s", ColumnKind::number}, {"exposed_ns", "Exposed", ColumnKind::duration},
-      {"kind", "Kind", ColumnKind::text},           {"memory", "Memory", ColumnKind::text}};
+  const std::vector<Column> more{{"total_ns", "Total", ColumnKind::duration},
+                                 {"count", "Count", ColumnKind::count},
+                                 {"bytes", "Bytes", ColumnKind::count},
+                                 {"mean_ns", "Avg", ColumnKind::duration, Readers::most},
+                                 {"p50_ns", "Med", ColumnKind::duration, Readers::few},
+                                 {"max_ns", "Max", ColumnKind::duration, Readers::some},
+                                 {"gbps", "GB/s", ColumnKind::number},
+                                 {"gbps_min", "Min GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_p50", "Med GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_p90", "P90 GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_max", "Max GB/s", ColumnKind::number, Readers::some},
+                                 {"exposed_ns", "Exposed", ColumnKind::duration, Readers::most},
+                                 {"kind", "Kind", ColumnKind::text},
+                                 {"memory", "Memory", ColumnKind::text}};
   columns.insert(columns.end(), more.begin(), more.end());
   return columns;
 }

@@ -75,19 +75,19 @@ std::string sparks_of(const DeviceMemory& device) {
 Table device_table(const std::vector<DeviceMemory>& devices) {
   Table table({{"rank", "Rank", ColumnKind::count},
                {"device", "Device", ColumnKind::text},
-               {"allocations", "Allocs", ColumnKind::count},
-               {"frees", "Frees", ColumnKind::count},
-               {"start_bytes", "Start", ColumnKind::bytes},
+               {"allocations", "Allocs", ColumnKind::count, Readers::some},
+               {"frees", "Frees", ColumnKind::count, Readers::few},
+               {"start_bytes", "Start", ColumnKind::bytes, Readers::few},
                {"peak_bytes", "Peak", ColumnKind::bytes},
-               {"mean_bytes", "Mean", ColumnKind::bytes},
-               {"end_bytes", "End", ColumnKind::bytes},
-               {"reserved_peak_bytes", "Reserved", ColumnKind::bytes},
-               {"unfreed_bytes", "Unfreed", ColumnKind::bytes},
-               {"growth_bytes_per_step", "Growth/step", ColumnKind::bytes},
-               {"peak_at_ns", "Peak at", ColumnKind::duration},
-               {"peak_step", "In step", ColumnKind::count},
-               {"curve", "Curve", ColumnKind::text},
-               {"peak_op", "Operator at peak", ColumnKind::text}});
+               {"mean_bytes", "Mean", ColumnKind::bytes, Readers::few},
+               {"end_bytes", "End", ColumnKind::bytes, Readers::most},
+               {"reserved_peak_bytes", "Reserved", ColumnKind::bytes, Readers::some},
+               {"unfreed_bytes", "Unfreed", ColumnKind::bytes, Readers::some},
+               {"growth_bytes_per_step", "Growth/step", ColumnKind::bytes, Readers::most},
+               {"peak_at_ns", "Peak at", ColumnKind::duration, Readers::few},
+               {"peak_step", "In step", ColumnKind::count, Readers::some},
+               {"curve", "Curve", ColumnKind::text, Readers::some},
+               {"peak_op", "Operator at peak", ColumnKind::text, Readers::most}});
   for (const DeviceMemory& device : devices) {
     std::int64_t unfreed = 0;
     for (const auto& [name, memory] : device.operators) unfreed += memory.unfreed;
@@ -169,14 +169,17 @@ Table host_table(const Run& run, bool all) {
     }
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
                               {"counter", "Counter", ColumnKind::text}};
-  if (processes) columns.push_back({"process", "Process", ColumnKind::text});
-  columns.push_back({"unit", "Unit", ColumnKind::text});
-  columns.push_back({"samples", "Samples", ColumnKind::count});
-  for (const auto& [key, title] :
-       {std::pair{"start", "Start"}, std::pair{"least", "Least"}, std::pair{"mean", "Mean"},
-        std::pair{"most", "Most"}, std::pair{"end", "End"},
-        std::pair{"growth_per_step", "Growth/step"}})
-    columns.push_back({key, title, ColumnKind::quantity});
+  if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
+  const std::vector<Column> rest{
+      {"unit", "Unit", ColumnKind::text, Readers::few},
+      {"samples", "Samples", ColumnKind::count, Readers::some},
+      {"start", "Start", ColumnKind::quantity, Readers::most},
+      {"least", "Least", ColumnKind::quantity, Readers::some},
+      {"mean", "Mean", ColumnKind::quantity, Readers::some},
+      {"most", "Most", ColumnKind::quantity},
+      {"end", "End", ColumnKind::quantity},
+      {"growth_per_step", "Growth/step", ColumnKind::quantity, Readers::most}};
+  columns.insert(columns.end(), rest.begin(), rest.end());
   Table table(columns);
   for (const auto& [rank, series] : found) add_counter(*rank, series, processes, table);
   return table;
@@ -186,16 +189,17 @@ Table function_table(const std::vector<MemoryStatsFile>& stats, const MemoryOpti
   std::vector<Column> columns{{"function", "Function", ColumnKind::text},
                               {"value", "Value", ColumnKind::text}};
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
-  const std::vector<Column> rest{{"unit", "Unit", ColumnKind::text},
-                                 {"ranks", "Ranks", ColumnKind::count},
-                                 {"iterations", "Iters", ColumnKind::count},
-                                 {"start", "Start", ColumnKind::quantity},
-                                 {"end", "End", ColumnKind::quantity},
-                                 {"difference", "Difference", ColumnKind::quantity},
-                                 {"least", "Least", ColumnKind::quantity},
-                                 {"most", "Most", ColumnKind::quantity},
-                                 {"most_rank", "Of rank", ColumnKind::count},
-                                 {"growth_per_step", "Growth/step", ColumnKind::quantity}};
+  const std::vector<Column> rest{
+      {"unit", "Unit", ColumnKind::text, Readers::few},
+      {"ranks", "Ranks", ColumnKind::count, Readers::few},
+      {"iterations", "Iters", ColumnKind::count, Readers::some},
+      {"start", "Start", ColumnKind::quantity, Readers::most},
+      {"end", "End", ColumnKind::quantity},
+      {"difference", "Difference", ColumnKind::quantity},
+      {"least", "Least", ColumnKind::quantity, Readers::some},
+      {"most", "Most", ColumnKind::quantity, Readers::most},
+      {"most_rank", "Of rank", ColumnKind::count, Readers::some},
+      {"growth_per_step", "Growth/step", ColumnKind::quantity, Readers::most}};
   columns.insert(columns.end(), rest.begin(), rest.end());
   Table table(columns);
   for (const MemoryStatsRow& row :

@@ -16,31 +16,37 @@ std::vector<Column> columns_for(const OpsOptions& options, bool has_devices) {
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
   if (options.by_thread) columns.push_back({"thread", "Thread", ColumnKind::text});
   // What is 0 everywhere tells people nothing.
-  const Readers device = has_devices ? Readers::all : Readers::programs;
-  const Readers host = has_devices ? Readers::programs : Readers::all;
+  const auto if_devices = [&](Readers with, Readers without) {
+    return has_devices ? with : without;
+  };
+  const Readers device = if_devices(Readers::all, Readers::programs);
+  const Readers device_more = if_devices(Readers::some, Readers::programs);
   const std::vector<Column> numbers{
       {"count", "Count", ColumnKind::count},
       {"launchers", "Launchers", ColumnKind::count, Readers::programs},
       {"device_share", "Device %", ColumnKind::share, device},
       {"device_self_ns", "Device self", ColumnKind::duration, device},
-      {"device_total_ns", "Device total", ColumnKind::duration, device},
-      {"device_mean_ns", "Device avg", ColumnKind::duration, Readers::programs},
+      {"device_total_ns", "Device total", ColumnKind::duration,
+       if_devices(Readers::most, Readers::programs)},
+      {"device_mean_ns", "Device avg", ColumnKind::duration,
+       if_devices(Readers::few, Readers::programs)},
       {"device_p50_ns", "Device med", ColumnKind::duration, Readers::programs},
       {"device_p90_ns", "Device P90", ColumnKind::duration, Readers::programs},
       {"device_p99_ns", "Device P99", ColumnKind::duration, Readers::programs},
       {"device_max_ns", "Device max", ColumnKind::duration, Readers::programs},
-      {"host_share", "Host %", ColumnKind::share, host},
-      {"host_self_ns", "Host self", ColumnKind::duration},
-      {"host_total_ns", "Host total", ColumnKind::duration},
-      {"host_mean_ns", "Avg", ColumnKind::duration, host},
+      {"host_share", "Host %", ColumnKind::share, if_devices(Readers::programs, Readers::all)},
+      {"host_self_ns", "Host self", ColumnKind::duration, if_devices(Readers::most, Readers::all)},
+      {"host_total_ns", "Host total", ColumnKind::duration,
+       if_devices(Readers::some, Readers::most)},
+      {"host_mean_ns", "Avg", ColumnKind::duration, if_devices(Readers::few, Readers::most)},
       {"host_min_ns", "Min", ColumnKind::duration, Readers::programs},
-      {"host_p50_ns", "Med", ColumnKind::duration},
+      {"host_p50_ns", "Med", ColumnKind::duration, Readers::some},
       {"host_p90_ns", "P90", ColumnKind::duration, Readers::programs},
-      {"host_p99_ns", "P99", ColumnKind::duration},
-      {"host_max_ns", "Max", ColumnKind::duration, host},
+      {"host_p99_ns", "P99", ColumnKind::duration, Readers::few},
+      {"host_max_ns", "Max", ColumnKind::duration, if_devices(Readers::few, Readers::some)},
       {"tensor_core_eligible", "TC eligible", ColumnKind::count, Readers::programs},
       {"tensor_core_self_share", "TC self %", ColumnKind::share, Readers::programs},
-      {"tensor_core_total_share", "TC %", ColumnKind::share, device}};
+      {"tensor_core_total_share", "TC %", ColumnKind::share, device_more}};
   columns.insert(columns.end(), numbers.begin(), numbers.end());
   if (options.by_type) columns.push_back({"type", "Type", ColumnKind::text});
   add_argument_columns(columns, options.by_shape, options.by_arguments);

@@ -20,13 +20,15 @@ Number percentile(std::vector<Number> values, std::size_t percent) {
   return values[place];
 }
 
+__extension__ typedef __int128 Int128;
+
 // Halves up; 0 when there are none.
 inline std::int64_t mean(const std::vector<std::int64_t>& values) {
   if (values.empty()) return 0;
-  std::int64_t sum = 0;
+  Int128 sum = 0;  // of times that a file may say are as long as can be
   for (const std::int64_t value : values) sum += value;
-  const auto count = static_cast<std::int64_t>(values.size());
-  return (2 * sum + count) / (2 * count);
+  const auto count = static_cast<Int128>(values.size());
+  return static_cast<std::int64_t>((2 * sum + count) / (2 * count));
 }
 
 }  // namespace traceloom

@@ -1,5 +1,7 @@
 #include "analysis/rank_waits.h"
 
+#include "analysis/matched_waits.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -96,16 +98,43 @@ RoleTimes own_times(const RankRoles& roles, const std::vector<std::size_t>& step
   return own;
 }
 
-// From times in meetings to waits, and who came last.
+// From times in meetings to waits and delays.
 void compare_ranks(RankWaits& waits) {
+  waits.delay_ns.assign(waits.ranks.size(), std::vector<std::int64_t>(waits.steps.size(), 0));
+  for (std::size_t step = 0; step < waits.steps.size() && waits.ranks.size() > 1; ++step) {
+    std::vector<std::int64_t> ns;
+    for (const std::vector<std::int64_t>& waited : waits.wait_ns) ns.push_back(waited[step]);
+    std::nth_element(ns.begin(), ns.begin() + 1, ns.end());
+    const std::int64_t least = *std::min_element(ns.begin(), ns.begin() + 2);
+    const std::int64_t next = std::max(ns[0], ns[1]);
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+      std::int64_t& waited = waits.wait_ns[rank][step];
+      waits.delay_ns[rank][step] = waited == least ? next - least : 0;
+      waited -= least;
+    }
+  }
+  waits.slack_ns = waits.wait_ns;
+}
+
+// Who waits least came last.
+void find_critical(RankWaits& waits) {
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
     std::size_t last = 0;
     for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
       if (waits.wait_ns[rank][step] < waits.wait_ns[last][step]) last = rank;
-    const std::int64_t least = waits.wait_ns[last][step];
-    for (std::vector<std::int64_t>& ns : waits.wait_ns) ns[step] -= least;
     waits.critical.push_back(last);
   }
+}
+
+// One by one, where collectives can be matched.
+void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
+  if (waits.kind != MeetingKind::collectives) return;
+  std::optional<MatchedWaits> found =
+      find_matched_waits(run, roles, {waits.ranks, waits.step_index});
+  if (!found) return;
+  waits.one_by_one = true;
+  waits.wait_ns = std::move(found->wait_ns);
+  waits.delay_ns = std::move(found->delay_ns);
 }
 
 std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& waits) {
@@ -151,6 +180,8 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
     waits.own_ns.push_back(own_times(rank, waits.step_index[i], barriers[i]));
   }
   compare_ranks(waits);
+  compare_matched(run, roles, waits);
+  find_critical(waits);
   waits.mean_step_ns = mean_step(roles, waits);
   return waits;
 }

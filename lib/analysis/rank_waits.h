@@ -6,7 +6,7 @@
 // Where ranks meet (in collectives; in files of Composer without any, in event/backward, in which
 // gradients are reduced) all leave together, so a rank spends the longer there the earlier it came:
 // what it spends beyond the least of all ranks is waiting, and the rank that spends the least came
-// last.
+// last. Collectives are compared one by one where they can be matched, else all of a step together.
 #pragma once
 
 #include "analysis/step_roles.h"
@@ -26,12 +26,17 @@ enum class MeetingKind : std::uint8_t {
 
 struct RankWaits {
   MeetingKind kind = MeetingKind::none;
+  bool one_by_one = false;         // collectives
   std::vector<std::size_t> ranks;  // indices into Run::ranks: those with steps
   // The steps that all of these have, as (epoch, number), and for each rank its index in RankRoles.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::vector<std::size_t>> step_index;  // [rank][step]
   std::vector<std::vector<std::int64_t>> wait_ns;    // [rank][step]
-  std::vector<std::size_t> critical;                 // [step]: index into `ranks`
+  // [rank][step]: by how much it could have come later to the meetings of the step, all together.
+  std::vector<std::vector<std::int64_t>> slack_ns;
+  // [rank][step]: what the step would be shorter if that rank alone were as fast as the next one.
+  std::vector<std::vector<std::int64_t>> delay_ns;
+  std::vector<std::size_t> critical;  // [step]: index into `ranks`
   // What each rank did itself, in a mean step: roles without meeting others.
   std::vector<RoleTimes> own_ns;  // [rank]
   std::int64_t mean_step_ns = 0;

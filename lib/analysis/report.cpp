@@ -1,35 +1,14 @@
 #include "analysis/report.h"
 
+#include "output/file_list.h"
 #include "output/json_writer.h"
-#include "output/problem_list.h"
 #include "report/json_report.h"
+#include "report/text_report.h"
 
 namespace traceloom {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-
-void append_file(JsonWriter& json, const RunFile& file) {
-  json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("rank");
-  json.value(file.rank);
-  json.key("ranks");
-  json.begin_array();
-  for (const std::int64_t rank : file.ranks) json.value(rank);
-  json.end_array();
-  json.key("events");
-  json.value(file.events);
-  json.key("text_bytes");
-  json.value(file.text_bytes);
-  json.key("error");
-  if (file.error.empty())
-    json.null();
-  else
-    json.value(file.error);
-  json.end_object();
-}
 
 std::string json_document(const Report& report) {
   std::string text;
@@ -39,10 +18,7 @@ std::string json_document(const Report& report) {
   json.value(kSchemaVersion);
   json.key("command");
   json.value(report.command);
-  json.key("files");
-  json.begin_array();
-  for (const RunFile& file : report.files) append_file(json, file);
-  json.end_array();
+  write_files(json, report.files);
   for (const auto& [key, value] : report.values) {
     json.key(key);
     json.raw(value);
@@ -55,10 +31,7 @@ std::string json_document(const Report& report) {
   json.begin_array();
   for (const std::string& note : report.notes) json.value(note);
   json.end_array();
-  json.key("problems");
-  json.begin_array();
-  for (const RunFile& file : report.files) write_problems(json, file.path, file.problems);
-  json.end_array();
+  write_file_problems(json, report.files);
   json.end_object();
   text += '\n';
   return text;
@@ -67,16 +40,25 @@ std::string json_document(const Report& report) {
 std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
   const bool markdown = format == TableFormat::md;
   std::string text;
+  bool has_more = false;
   for (const std::string& line : report.headline) text += line + (markdown ? "\n\n" : "\n");
   for (const ReportTable& part : report.tables) {
     if (part.table.rows().empty() && &part != &report.tables.front()) continue;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
     if (!part.title.empty())
       text += (markdown ? "### " : "") + part.title + (markdown ? "\n\n" : "\n");
-    text += render_table(part.table, format, style);
+    if (markdown) {
+      text += render_table(part.table, format, style);
+      continue;
+    }
+    const TextReport table = text_report(part.table, style);
+    text += table.text;
+    has_more |= table.has_more;
   }
-  if (!report.notes.empty() && !text.empty()) text += '\n';
-  for (const std::string& note : report.notes) text += (markdown ? "- " : "note: ") + note + "\n";
+  std::vector<std::string> notes = report.notes;
+  if (has_more) notes.emplace_back(kMoreColumnsNote);
+  if (!notes.empty() && !text.empty()) text += '\n';
+  for (const std::string& note : notes) text += (markdown ? "- " : "note: ") + note + "\n";
   return text;
 }
 

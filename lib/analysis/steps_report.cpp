@@ -21,10 +21,19 @@ std::string role_title(Role role, bool raw) {
   return fmt::format("{}{}", raw ? "Raw " : "", kTitles[static_cast<std::size_t>(role)]);
 }
 
+Readers role_readers(Role role, bool raw) {
+  static constexpr std::array<Readers, kRoleCount> kReaders{
+      Readers::most, Readers::few,  Readers::few,  Readers::most,
+      Readers::some, Readers::most, Readers::most, Readers::some};
+  return raw ? Readers::few : kReaders[static_cast<std::size_t>(role)];
+}
+
 void append_role_columns(std::vector<Column>& columns, bool raw) {
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    columns.push_back({role_key(static_cast<Role>(i), raw), role_title(static_cast<Role>(i), raw),
-                       ColumnKind::duration});
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    columns.push_back({role_key(role, raw), role_title(role, raw), ColumnKind::duration,
+                       role_readers(role, raw)});
+  }
 }
 
 void append_role_cells(std::vector<Cell>& cells, const RoleTimes& times) {
@@ -42,7 +51,7 @@ std::vector<Column> step_columns(bool raw, bool epochs) {
   columns.push_back({"total_ns", "Total", ColumnKind::duration});
   append_role_columns(columns, false);
   if (raw) append_role_columns(columns, true);
-  columns.push_back({"counted", "Counted", ColumnKind::count});
+  columns.push_back({"counted", "Counted", ColumnKind::count, Readers::few});
   return columns;
 }
 
@@ -93,7 +102,8 @@ Table share_table(const std::vector<RankRoles>& ranks) {
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
   for (std::size_t i = 0; i < kRoleCount; ++i)
     columns.push_back({std::string(role_name(static_cast<Role>(i))),
-                       role_title(static_cast<Role>(i), false), ColumnKind::share});
+                       role_title(static_cast<Role>(i), false), ColumnKind::share,
+                       role_readers(static_cast<Role>(i), false)});
   Table table(columns);
   for (const RankRoles& rank : ranks) {
     RoleTimes sum;

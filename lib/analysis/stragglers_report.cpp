@@ -38,17 +38,16 @@ std::vector<std::size_t> times_last(const RankWaits& waits) {
   return times;
 }
 
-// What the step would be shorter if that rank alone were as fast as the next one.
+// In a mean step.
 std::int64_t delay_of(const RankWaits& waits, std::size_t rank) {
-  std::int64_t sum = 0;
-  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
-    std::int64_t others = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t other = 0; other < waits.ranks.size(); ++other)
-      if (other != rank) others = std::min(others, waits.wait_ns[other][step]);
-    if (waits.ranks.size() > 1)
-      sum += std::max<std::int64_t>(0, others - waits.wait_ns[rank][step]);
-  }
-  return waits.steps.empty() ? 0 : sum / static_cast<std::int64_t>(waits.steps.size());
+  const std::vector<std::int64_t>& ns = waits.delay_ns[rank];
+  return ns.empty() ? 0
+                    : std::accumulate(ns.begin(), ns.end(), std::int64_t{0}) /
+                          static_cast<std::int64_t>(ns.size());
+}
+
+bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
+  return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
 }
 
 // Indices of the ranks that wait far less than all others; empty when there are none such.
@@ -62,15 +61,33 @@ std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& d
   delay_ns = 0;
   for (std::size_t k = 1; k <= order.size() / 2; ++k) {
     const std::int64_t gap = means[order[k]] - means[order[k - 1]];
-    const bool separate = static_cast<double>(means[order[k - 1]]) <=
-                          kSeparation * static_cast<double>(means[order[k]]);
-    if (!separate || gap <= delay_ns) continue;
+    if (!is_far_less(means[order[k - 1]], means[order[k]]) || gap <= delay_ns) continue;
     delay_ns = gap;
     count = k;
   }
   order.resize(count);
   std::sort(order.begin(), order.end());
   return order;
+}
+
+// The share of the steps in which one of `candidates` came last, and all of them wait far less than
+// the others there too: with noise somebody is the last in every step.
+double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& candidates) {
+  std::size_t times = 0;
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::int64_t most = 0;
+    std::int64_t least_of_others = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+      const std::int64_t ns = waits.wait_ns[rank][step];
+      if (std::binary_search(candidates.begin(), candidates.end(), rank))
+        most = std::max(most, ns);
+      else
+        least_of_others = std::min(least_of_others, ns);
+    }
+    if (least_of_others > most && is_far_less(most, least_of_others)) ++times;
+  }
+  return waits.steps.empty() ? 0
+                             : static_cast<double>(times) / static_cast<double>(waits.steps.size());
 }
 
 std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role role) {
@@ -173,17 +190,17 @@ void write_verdict(const Straggler& found, std::string& text) {
 
 Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
   Table table({{"rank", "Rank", ColumnKind::count},
-               {"steps", "Steps", ColumnKind::count},
+               {"steps", "Steps", ColumnKind::count, Readers::some},
                {"waited_for_share", "Last", ColumnKind::share},
                {"delay_ns_per_step", "Delay/step", ColumnKind::duration},
                {"wait_ns_per_step", "Wait/step", ColumnKind::duration},
-               {"step_ns", "Step", ColumnKind::duration},
-               {"own_kernel_ns", "Kernel", ColumnKind::duration},
-               {"own_memcpy_ns", "Memcpy", ColumnKind::duration},
-               {"own_runtime_ns", "Runtime", ColumnKind::duration},
-               {"own_dataloader_ns", "Loader", ColumnKind::duration},
-               {"own_cpu_ns", "CPU", ColumnKind::duration},
-               {"own_other_ns", "Other", ColumnKind::duration}});
+               {"step_ns", "Step", ColumnKind::duration, Readers::most},
+               {"own_kernel_ns", "Kernel", ColumnKind::duration, Readers::most},
+               {"own_memcpy_ns", "Memcpy", ColumnKind::duration, Readers::some},
+               {"own_runtime_ns", "Runtime", ColumnKind::duration, Readers::some},
+               {"own_dataloader_ns", "Loader", ColumnKind::duration, Readers::most},
+               {"own_cpu_ns", "CPU", ColumnKind::duration, Readers::most},
+               {"own_other_ns", "Other", ColumnKind::duration, Readers::some}});
   const std::vector<std::int64_t> means = mean_waits(waits);
   const std::vector<std::size_t> last = times_last(waits);
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
@@ -213,6 +230,9 @@ void note_meetings(const RankWaits& waits, Report& report) {
   else if (waits.kind == MeetingKind::barriers)
     report.notes.emplace_back(
         "no collectives recorded: ranks are taken to wait for each other in event/backward");
+  else if (!waits.one_by_one)
+    report.notes.emplace_back(
+        "most of the communication cannot be matched between ranks: compared step by step");
 }
 
 std::string headline_of(const Straggler& found) {
@@ -244,13 +264,9 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>&, const Ra
     found.delay_share = 0;
     return found;
   }
-  const std::vector<std::size_t> last = times_last(waits);
-  std::size_t times = 0;
-  for (const std::size_t rank : candidates) {
-    times += last[rank];
+  for (const std::size_t rank : candidates)
     found.candidates.push_back(run.ranks[waits.ranks[rank]].rank);
-  }
-  found.waited_for_share = static_cast<double>(times) / static_cast<double>(waits.steps.size());
+  found.waited_for_share = share_of_last(waits, candidates);
   found.cause = StragglerCause::inconclusive;
   const bool persistent =
       found.waited_for_share >= kLeastShare && waits.steps.size() >= kLeastSteps;

@@ -30,7 +30,7 @@ struct Straggler {
   StragglerCause cause = StragglerCause::none;
   std::string_view confidence = "low";   // "high", "medium", "low"
   std::vector<std::int64_t> candidates;  // the ranks that the others wait for: one, or several
-  double waited_for_share = 0;           // of the steps in which one of these came last
+  double waited_for_share = 0;           // of the steps in which one of these clearly came last
   std::int64_t delay_ns = 0;             // a step: what the others wait for them, at least
   double delay_share = 0;                // of the mean step
   std::string why;                       // in words
@@ -38,7 +38,7 @@ struct Straggler {
 
 // Said of the candidates: ranks that wait less than a quarter of what the next rank waits, at most
 // half of all, with a difference of 10 % of the mean step; they are named when one of them came
-// last in 80 % of at least two steps; in less than four steps only with a cause.
+// last, as clearly, in 80 % of at least two steps; in less than four steps only with a cause.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

@@ -67,6 +67,7 @@ std::optional<std::size_t> Table::find_column(std::string_view key) const {
 bool Table::sort_by(std::string_view key) {
   const std::optional<std::size_t> index = find_column(key);
   if (!index) return false;
+  columns_[*index].readers = Readers::all;
   if (nesting_) {
     sort_nested(*index);
     return true;
@@ -111,11 +112,11 @@ void Table::sort_nested(std::size_t column) {
   rows_ = std::move(sorted);
 }
 
-Table Table::for_people() const {
+Table Table::for_people(bool wide) const {
   std::vector<std::size_t> kept;
   std::vector<Column> columns;
   for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (columns_[i].readers == Readers::all) {
+    if (wide || columns_[i].readers != Readers::programs) {
       kept.push_back(i);
       columns.push_back(columns_[i]);
     }
@@ -144,13 +145,13 @@ std::optional<TableFormat> parse_table_format(std::string_view name) {
 std::string render_table(const Table& table, TableFormat format, const TextStyle& style) {
   switch (format) {
     case TableFormat::text:
-      return text_report(table.for_people(), style);
+      return text_report(table, style).text;
     case TableFormat::csv:
       return csv_report(table);
     case TableFormat::json:
       return json_report(table);
     case TableFormat::md:
-      return markdown_report(table.for_people());
+      return markdown_report(table.for_people(style.wide));
   }
   throw std::invalid_argument("no such table format");
 }

@@ -32,8 +32,10 @@ enum class ColumnKind : std::uint8_t {
 enum class QuantityUnit : std::uint8_t { none, share, bytes, per_second, bytes_per_second };
 // In the order of the enum.
 inline constexpr std::string_view kQuantityUnitNames[] = {"", "share", "bytes", "1/s", "bytes/s"};
-// Who is shown a column.
-enum class Readers : std::uint8_t { all, programs };
+// Who is shown a column. Where a terminal has no room for all, the columns for few go first, then
+// those for some, then those for most; what is for programs is in CSV and JSON, and in text with
+// TextStyle::wide.
+enum class Readers : std::uint8_t { all, most, some, few, programs };
 
 struct Column {
   std::string key;    // CSV header and JSON key, with its unit: "total_ns"
@@ -61,14 +63,15 @@ class Table {
   TimeUnit unit() const { return unit_; }
 
   // Sorts by the column of that key: numbers descending, texts ascending, empty cells last, equal
-  // rows as they stood. False when there is no such column.
+  // rows as they stood. What rows are sorted by is shown to all. False when there is no such
+  // column.
   bool sort_by(std::string_view key);
   // The rows are a tree: what is in a row comes after it and has a greater number in the column
   // `depth`, which begins at 0. Sorting orders what is beside each other; people see the texts of
   // the column `name` indented. Throws std::invalid_argument when there are no such columns.
   void nest(std::string_view depth, std::string_view name);
-  // With the columns for programs left out and nested names indented.
-  Table for_people() const;
+  // With the columns for programs left out, unless `wide`, and nested names indented.
+  Table for_people(bool wide = false) const;
   // Keeps the first `count` rows.
   void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
 
@@ -98,9 +101,10 @@ inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json",
 std::optional<TableFormat> parse_table_format(std::string_view name);
 
 struct TextStyle {
-  bool colour = false;  // ANSI colours (terminal only, NO_COLOR respected by the caller)
-  int width = 0;  // columns of the terminal: text columns are cut in their middle ("…") to fit;
-                  // 0: as wide as it gets
+  bool colour = false;    // ANSI colours (terminal only, NO_COLOR respected by the caller)
+  int width = 0;          // what lines have to fit, by leaving out columns; 0: nothing
+  bool cut_names = true;  // to fit, text columns are also cut in their middle ("…")
+  bool wide = false;      // all columns, those for programs too, whatever the width
 };
 
 // text: aligned with spaces, numbers right, one unit a cell, header and rule; csv: RFC 4180 with

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace traceloom {
 namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr std::size_t kReadableWidth = 16;  // of a shortened name: less tells nothing apart
+constexpr std::size_t kWantedWidth = 24;    // of a name, before other columns give way to it
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kReset = "\x1b[0m";
@@ -19,6 +21,8 @@ struct TextColumn {
   std::string title;
   std::vector<std::string> cells;
   ColumnKind kind;
+  Readers readers;
+  bool blank;  // 0 or empty in all rows
   std::size_t width;
 };
 
@@ -32,9 +36,20 @@ void align_units(std::vector<std::string>& cells) {
     if (has_short_unit(cell)) cell += ' ';
 }
 
+bool says_nothing(const Cell& cell) {
+  if (const auto* const text = std::get_if<std::string>(&cell)) return text->empty();
+  return cell == Cell{} || cell == Cell{std::int64_t{0}} || cell == Cell{0.0};
+}
+
+bool is_blank(const Table& table, std::size_t index) {
+  return std::all_of(table.rows().begin(), table.rows().end(),
+                     [index](const auto& row) { return says_nothing(row[index]); });
+}
+
 TextColumn make_column(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
-  TextColumn made{one_line(column.title), {}, column.kind, 0};
+  TextColumn made{one_line(column.title), {}, column.kind, column.readers,
+                  is_blank(table, index), 0};
   for (std::size_t row = 0; row < table.rows().size(); ++row)
     made.cells.push_back(cell_for_people(table, row, index));
   if (column.kind == ColumnKind::duration) align_units(made.cells);
@@ -49,8 +64,37 @@ std::size_t total_width(const std::vector<TextColumn>& columns) {
       [](std::size_t sum, const TextColumn& column) { return sum + column.width; });
 }
 
+// The width with every name at what it wants, or needs.
+std::size_t wanted_width(const std::vector<TextColumn>& columns) {
+  std::size_t width = total_width(columns);
+  for (const TextColumn& column : columns)
+    if (column.kind == ColumnKind::text)
+      width -=
+          column.width - std::min(column.width, std::max(kWantedWidth, text_width(column.title)));
+  return width;
+}
+
+// Whether `a` is left out before `b`, which is to its right.
+bool matters_less(const TextColumn& a, const TextColumn& b) {
+  if (a.readers == Readers::all || b.readers == Readers::all) return b.readers == Readers::all;
+  return a.blank != b.blank ? a.blank : a.readers > b.readers;
+}
+
+// True when columns were left out.
+bool leave_out(std::vector<TextColumn>& columns, std::size_t width) {
+  const std::size_t all = columns.size();
+  while (wanted_width(columns) > width) {
+    auto least = columns.begin();
+    for (auto column = columns.begin(); column != columns.end(); ++column)
+      if (!matters_less(*least, *column)) least = column;
+    if (least->readers == Readers::all) break;
+    columns.erase(least);
+  }
+  return columns.size() < all;
+}
+
 // Takes from the widest text column, one at a time, so that several end up alike.
-void fit(std::vector<TextColumn>& columns, std::size_t width) {
+void cut_names(std::vector<TextColumn>& columns, std::size_t width) {
   for (std::size_t total = total_width(columns); total > width; --total) {
     TextColumn* widest = nullptr;
     for (TextColumn& column : columns) {
@@ -87,11 +131,15 @@ std::string rule(std::size_t width) {
 
 }  // namespace
 
-std::string text_report(const Table& table, const TextStyle& style) {
+TextReport text_report(const Table& table, const TextStyle& style) {
+  const Table shown = table.for_people(style.wide);
   std::vector<TextColumn> columns;
-  for (std::size_t i = 0; i < table.columns().size(); ++i) columns.push_back(make_column(table, i));
-  if (columns.empty()) return "\n";
-  if (style.width > 0) fit(columns, static_cast<std::size_t>(style.width));
+  for (std::size_t i = 0; i < shown.columns().size(); ++i) columns.push_back(make_column(shown, i));
+  if (columns.empty()) return {"\n"};
+  const auto width = static_cast<std::size_t>(std::max(style.width, 0));
+  const bool fits = style.wide || width == 0;
+  const bool has_more = !fits && leave_out(columns, width);
+  if (!fits && style.cut_names) cut_names(columns, width);
 
   std::string out;
   const std::string_view reset = style.colour ? kReset : "";
@@ -103,11 +151,11 @@ std::string text_report(const Table& table, const TextStyle& style) {
   append_line(out, columns, [](const TextColumn& column) { return rule(column.width); });
   out += reset;
   out += '\n';
-  for (std::size_t row = 0; row < table.rows().size(); ++row) {
+  for (std::size_t row = 0; row < shown.rows().size(); ++row) {
     append_line(out, columns, [row](const TextColumn& column) { return column.cells[row]; });
     out += '\n';
   }
-  return out;
+  return {std::move(out), has_more};
 }
 
 }  // namespace traceloom

@@ -127,7 +127,9 @@ std::uint32_t ChunkEvents::detail_of(std::string_view args, bool (*is_wanted)(st
 
 void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
   DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
-  if (wanted_.details) device.detail = detail_of(event.text(Key::args), is_detail);
+  // Which collective it is tells who waited for whom.
+  const bool meets = labels_[span.label].kind.role == Role::communication;
+  if (wanted_.details || meets) device.detail = detail_of(event.text(Key::args), is_detail);
   int missing = 4;
   for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     const std::string_view key = args.key();

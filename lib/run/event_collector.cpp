@@ -146,16 +146,11 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
 }
 
 void EventCollector::end_file(std::size_t file, const FileEnd& end) {
-  CollectedEvents& collected = files_[file];
   if (pairs_) {
     pairs_->finish();
     pairs_.reset();
   }
-  collected.evidence.add_top_level(end.top_level);
-  collected.problems.add(end.problems);
-  collected.problems.add(collected.evidence.problems);
-  collected.events = end.events;
-  collected.text_bytes = end.text_bytes;
+  files_[file].end(end);
 }
 
 void EventCollector::fail_file(std::size_t file, const Error& error) {

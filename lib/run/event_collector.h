@@ -5,11 +5,11 @@
 //   collector.files()[0].parts
 #pragma once
 
-#include "base/problems.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
 #include "scan/result_pool.h"
 #include "scan/scan_files.h"
+#include "survey/file_reading.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +21,10 @@
 namespace traceloom {
 
 // What is known of one file in the end. Times are its own.
-struct CollectedEvents {
+struct CollectedEvents : FileReading {
   std::vector<EventColumns> parts;  // in file order, and those of pairs of B and E
-  FileEvidence evidence;
   StartTimes starts;
   PhaseCounts phases = {};
-  ProblemCounts problems;
-  std::uint64_t events = 0;
-  std::uint64_t text_bytes = 0;
-  std::string error;  // why it could not be read; empty when it could
 };
 
 class EventCollector : public FileVisitor {

@@ -40,7 +40,7 @@ struct DeviceSpan : HostSpan {
   std::int64_t external;
   std::int32_t device;   // of its own row when the event does not say
   std::int32_t stream;   // kNoId when the event does not say
-  std::uint32_t detail;  // of Run::details; kNoDetail unless details were asked for
+  std::uint32_t detail;  // of Run::details; of collectives, and of all when asked for
 };
 inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
@@ -66,7 +66,7 @@ using PhaseCounts = std::array<std::uint64_t, 128>;
 
 // What is gathered beside what every analysis needs.
 struct WantedColumns {
-  bool details = false;    // what device work says of itself, and operators with their External ids
+  bool details = false;    // what all device work says, and operators with their External ids
   bool arguments = false;  // with details: the shapes and values that operators were called with
   bool frames = false;     // spans around others: Python's functions, steps, containers
   bool samples = false;    // counters and "[memory]" instants

@@ -58,22 +58,10 @@ std::string producer_of(const FileEvidence& evidence) {
   return evidence.is_torch ? "torch.profiler" : "unknown";
 }
 
-RunFile describe_file(const std::string& path, const CollectedEvents& file, const FileRank& rank,
-                      const FileClock& clock) {
-  RunFile described;
-  described.path = path;
-  described.error = file.error;
+RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
+                          const FileRank& rank, const FileClock& clock) {
+  RunFile described{describe_file(path, file, rank)};
   if (!file.error.empty()) return described;
-  if (rank.is_merged()) {
-    for (const auto& [pid, rank_of_pid] : rank.rank_of_pid) described.ranks.push_back(rank_of_pid);
-    std::sort(described.ranks.begin(), described.ranks.end());
-    described.ranks.erase(std::unique(described.ranks.begin(), described.ranks.end()),
-                          described.ranks.end());
-  } else {
-    described.rank = rank.rank;
-  }
-  described.events = file.events;
-  described.text_bytes = file.text_bytes;
   described.clock = clock.method;
   described.offset_ns = clock.offset_ns;
   described.producer = producer_of(file.evidence);
@@ -82,8 +70,6 @@ RunFile describe_file(const std::string& path, const CollectedEvents& file, cons
   const CommonTimes times = common_times(file.starts, clock.times);
   if (!file.starts.empty()) described.span_ns = times.last_ns - times.first_ns;
   described.clock_problems = clock.problems;
-  described.problems = file.problems;
-  described.problems.add(rank.problems);
   return described;
 }
 
@@ -268,7 +254,7 @@ Run read_run(const RunRequest& request) {
   Run run;
   run.threads = request.threads;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    run.files.push_back(describe_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
+    run.files.push_back(describe_run_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
     if (!files[i].error.empty()) continue;
     if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
     const TimeMap times = places.clocks[i].times.since(places.origin_ns);

@@ -10,7 +10,7 @@
 // different names, and the chunks being read; never the text.
 #pragma once
 
-#include "base/problems.h"
+#include "base/file_facts.h"
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "run/event_columns.h"
@@ -33,8 +33,8 @@ struct RunRequest {
   std::vector<NumberRange> ranks = {};      // empty: all
   std::optional<TimeSelection> time = {};   // events that start in it
   std::optional<StepSelection> steps = {};  // these steps, and events that start in them
-  bool details = false;     // also what device work says of itself (run/details.h), and operators
-                            // by themselves
+  bool details = false;     // also what all device work, not that of collectives alone, says of
+                            // itself (run/details.h), and operators by themselves
   bool arguments = false;   // with details: also what operators were called with
   bool frames = false;      // also what is around other spans: see EventColumns::frames
   bool samples = false;     // also counters and "[memory]" instants (run/samples.h)
@@ -43,21 +43,14 @@ struct RunRequest {
   std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
 };
 
-struct RunFile {
-  std::string path;
-  std::optional<std::int64_t> rank;  // none for a merged file, and for one that was left out
-  std::vector<std::int64_t> ranks;   // of a merged file
-  std::uint64_t events = 0;
-  std::uint64_t text_bytes = 0;  // uncompressed
-  std::string error;             // why the file was left out; empty when it was not
+struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
-  std::int64_t offset_ns = 0;    // from its clock to the common one
-  std::string producer;          // who wrote it, as far as it tells
-  std::string rank_source;       // what the rank is known from
-  PhaseCounts phases = {};       // events by the letter of their phase
-  std::int64_t span_ns = 0;      // from its first to its last event begins
-  ProblemCounts problems;        // of what was read, and of ranks
-  ProblemCounts clock_problems;  // what is odd about its clock beside those of the others
+  std::int64_t offset_ns = 0;         // from its clock to the common one
+  std::string producer = {};          // who wrote it, as far as it tells
+  std::string rank_source = {};       // what the rank is known from
+  PhaseCounts phases = {};            // events by the letter of their phase
+  std::int64_t span_ns = 0;           // from its first to its last event begins
+  ProblemCounts clock_problems = {};  // what is odd about its clock beside those of the others
 };
 
 // Of one rank. Times are ns since the first event of all files.

@@ -16,6 +16,7 @@ constexpr DeviceName kDeviceNames[] = {{1, "GPU"},  {6, "GPU"},  {9, "XLA"},   {
                                        {13, "MPS"}, {15, "HPU"}, {19, "MTIA"}, {20, "NPU"}};
 
 // No device has so much; what says more is no amount, and sums have room.
+constexpr double kMostValue = 1e100;  // what is more overflows in sums and units
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
 
 std::int64_t read_bytes(const ArgsWalk& walk) {
@@ -46,7 +47,7 @@ std::optional<double> read_counter_value(std::string_view value) {
   double number = 0;
   const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = error == std::errc{} && stop == value.data() + value.size();
-  if (!whole || !std::isfinite(number)) return std::nullopt;
+  if (!whole || !(std::abs(number) <= kMostValue)) return std::nullopt;
   return number;
 }
 

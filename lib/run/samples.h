@@ -40,7 +40,7 @@ inline constexpr std::string_view kMemoryEvent = "[memory]";
 // What the args of a "[memory]" instant say; nothing when they do not say how many bytes.
 std::optional<MemorySample> read_memory_sample(std::string_view args);
 
-// A finite number as JSON text, also in quotes.
+// A number as JSON text, also in quotes, that can be counted with: up to 1e100.
 std::optional<double> read_counter_value(std::string_view value);
 
 // "CPU", "GPU0" (CUDA and ROCm), "XPU1"; "device 42:0" for a type that has no name here.

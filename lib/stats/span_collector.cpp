@@ -139,14 +139,9 @@ void SpanCollector::take(ChunkResult& result, std::size_t file) {
 }
 
 void SpanCollector::end_file(std::size_t file, const FileEnd& end) {
-  CollectedFile& collected = files_[file];
-  if (pairs_) collected.problems.add(pairs_->finish());
+  if (pairs_) files_[file].problems.add(pairs_->finish());
   pairs_.reset();
-  collected.evidence.add_top_level(end.top_level);
-  collected.problems.add(end.problems);
-  collected.problems.add(collected.evidence.problems);
-  collected.events = end.events;
-  collected.text_bytes = end.text_bytes;
+  files_[file].end(end);
 }
 
 void SpanCollector::fail_file(std::size_t file, const Error& error) {

@@ -6,12 +6,11 @@
 //   collector.for_each_table([&](const SpanTable& table) { ... });
 #pragma once
 
-#include "base/problems.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "stats/span_table.h"
 #include "stats/time_windows.h"
-#include "survey/file_evidence.h"
+#include "survey/file_reading.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,22 +21,13 @@
 
 namespace traceloom {
 
-// What is known of one file in the end.
-struct CollectedFile {
-  FileEvidence evidence;
-  ProblemCounts problems;
-  std::uint64_t events = 0;
-  std::uint64_t text_bytes = 0;
-  std::string error;  // why it could not be read; empty when it could
-};
-
 // Spans of X events go to the table of the chunk that has them, in parallel; pairs of B and E
 // events to one table of their own, in file order. A chunk's table goes on to be used for other
 // chunks, so there are about as many tables as chunks under way at a time.
 class SpanCollector : public FileVisitor {
  public:
   // `filter` must live as long. `windows`: one a file, or none. With `keep_going` an Error of a
-  // file is kept in CollectedFile; what the file gave before is in the tables and told apart by
+  // file is kept in FileReading; what the file gave before is in the tables and told apart by
   // SpanPlaces::files.
   SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
                 std::vector<FileWindow> windows, bool keep_going);
@@ -45,7 +35,7 @@ class SpanCollector : public FileVisitor {
 
   // When scan_files() is done.
   void finish();
-  const std::vector<CollectedFile>& files() const { return files_; }
+  const std::vector<FileReading>& files() const { return files_; }
   template <typename Use>
   void for_each_table(Use use) const {
     use(pair_table_);
@@ -82,7 +72,7 @@ class SpanCollector : public FileVisitor {
   const LabelFilter& filter_;
   std::vector<FileWindow> windows_;
   bool keep_going_;
-  std::vector<CollectedFile> files_;
+  std::vector<FileReading> files_;
   SpanTable pair_table_;
   std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
   std::mutex mutex_;                   // of the two that follow

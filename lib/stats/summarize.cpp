@@ -5,7 +5,6 @@
 #include "stats/time_windows.h"
 #include "survey/ranks.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace traceloom {
@@ -50,7 +49,7 @@ class ReadingProgress {
 
 // The ranks of the files that were read; the others get none.
 std::vector<FileRank> find_ranks(const SummaryRequest& request,
-                                 const std::vector<CollectedFile>& files) {
+                                 const std::vector<FileReading>& files) {
   std::vector<Input> inputs;
   std::vector<FileEvidence> evidence;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -63,27 +62,6 @@ std::vector<FileRank> find_ranks(const SummaryRequest& request,
   for (std::size_t i = 0, next = 0; i < files.size(); ++i)
     if (files[i].error.empty()) ranks[i] = assigned[next++];
   return ranks;
-}
-
-SummaryFile describe_file(const std::string& path, const CollectedFile& file,
-                          const FileRank& rank) {
-  SummaryFile described;
-  described.path = path;
-  described.error = file.error;
-  if (!file.error.empty()) return described;
-  if (rank.is_merged()) {
-    for (const auto& [pid, rank_of_pid] : rank.rank_of_pid) described.ranks.push_back(rank_of_pid);
-    std::sort(described.ranks.begin(), described.ranks.end());
-    described.ranks.erase(std::unique(described.ranks.begin(), described.ranks.end()),
-                          described.ranks.end());
-  } else {
-    described.rank = rank.rank;
-  }
-  described.events = file.events;
-  described.text_bytes = file.text_bytes;
-  described.problems = file.problems;
-  described.problems.add(rank.problems);
-  return described;
 }
 
 std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanCollector& collector,
@@ -117,6 +95,7 @@ Summary summarize(const SummaryRequest& request) {
   const std::vector<FileRank> ranks = find_ranks(request, collector.files());
   Summary summary;
   summary.by = request.by;
+  summary.order = request.order;
   for (std::size_t i = 0; i < paths.size(); ++i)
     summary.files.push_back(describe_file(paths[i], collector.files()[i], ranks[i]));
   summary.rows = make_rows(request, collector, ranks);

@@ -12,7 +12,7 @@
 // Memory: four bytes a span, the names, and the chunks being read; never the text.
 #pragma once
 
-#include "base/problems.h"
+#include "base/file_facts.h"
 #include "input/input_list.h"
 #include "select/label_filter.h"
 #include "select/number_range.h"
@@ -69,16 +69,6 @@ struct SummaryRequest {
   std::function<void(std::uint64_t)> progress;  // as in ScanOptions, over all readings
 };
 
-struct SummaryFile {
-  std::string path;
-  std::optional<std::int64_t> rank;  // none for a merged file, and for one that was left out
-  std::vector<std::int64_t> ranks;   // of a merged file
-  std::uint64_t events = 0;
-  std::uint64_t text_bytes = 0;  // uncompressed
-  std::string error;             // why the file was left out; empty when it was not
-  ProblemCounts problems;
-};
-
 struct SummaryRow {
   std::optional<std::int64_t> rank;  // when grouped by rank
   std::optional<std::string> name;   // when grouped by name; "(none)" for spans without one
@@ -90,7 +80,8 @@ struct SummaryRow {
 
 struct Summary {
   SummaryGrouping by;
-  std::vector<SummaryFile> files;  // as the inputs
+  SummaryOrder order = SummaryOrder::total;
+  std::vector<FileFacts> files;  // as the inputs
   std::vector<SummaryRow> rows;
 };
 

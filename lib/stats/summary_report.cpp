@@ -1,9 +1,12 @@
 #include "stats/summary_report.h"
 
+#include "output/file_list.h"
 #include "output/json_writer.h"
-#include "output/problem_list.h"
 #include "report/json_report.h"
+#include "report/text_report.h"
 #include "stats/summary_rows.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -12,8 +15,6 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kShownCategories = 3;
-constexpr int kWidthForAll = 150;           // columns of a terminal
-constexpr int kWidthForDistribution = 110;  // without the category
 
 // A column and what stands in it.
 struct Field {
@@ -58,30 +59,23 @@ const Field kShare{{"share", "Time %", ColumnKind::share}, share_cell};
 const Field kCount{{"count", "Count", ColumnKind::count}, count_cell};
 
 template <std::int64_t DurationStats::*Member>
-Field duration(const std::string& key, const std::string& title) {
-  return {{key, title, ColumnKind::duration}, duration_cell<Member>};
+Field duration(const std::string& key, const std::string& title, Readers readers) {
+  return {{key, title, ColumnKind::duration, readers}, duration_cell<Member>};
 }
 
 Field total() {
-  return duration<&DurationStats::total_ns>("total_ns", "Total");
+  return duration<&DurationStats::total_ns>("total_ns", "Total", Readers::all);
 }
 
 // Avg to StdDev.
 void append_distribution(Fields& fields) {
-  fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg"));
-  fields.push_back(duration<&DurationStats::min_ns>("min_ns", "Min"));
-  fields.push_back(duration<&DurationStats::p50_ns>("p50_ns", "Med"));
-  fields.push_back(duration<&DurationStats::p90_ns>("p90_ns", "P90"));
-  fields.push_back(duration<&DurationStats::p99_ns>("p99_ns", "P99"));
-  fields.push_back(duration<&DurationStats::max_ns>("max_ns", "Max"));
-  fields.push_back(duration<&DurationStats::stddev_ns>("stddev_ns", "StdDev"));
-}
-
-// What a narrow terminal has room for.
-void append_essentials(Fields& fields) {
-  fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg"));
-  fields.push_back(duration<&DurationStats::p99_ns>("p99_ns", "P99"));
-  fields.push_back(duration<&DurationStats::max_ns>("max_ns", "Max"));
+  fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg", Readers::most));
+  fields.push_back(duration<&DurationStats::min_ns>("min_ns", "Min", Readers::few));
+  fields.push_back(duration<&DurationStats::p50_ns>("p50_ns", "Med", Readers::some));
+  fields.push_back(duration<&DurationStats::p90_ns>("p90_ns", "P90", Readers::few));
+  fields.push_back(duration<&DurationStats::p99_ns>("p99_ns", "P99", Readers::most));
+  fields.push_back(duration<&DurationStats::max_ns>("max_ns", "Max", Readers::some));
+  fields.push_back(duration<&DurationStats::stddev_ns>("stddev_ns", "StdDev", Readers::few));
 }
 
 // JSON and CSV: always the same columns, in the order of the promised shape.
@@ -101,20 +95,20 @@ bool any_category(const Summary& summary) {
 }
 
 // Text and Markdown: the texts last, because they are what a terminal shortens, and no column that
-// says nothing. A narrow terminal gets fewer columns, so that lines stay whole and names readable.
-Fields fields_for_people(const Summary& summary, int width) {
-  const bool narrow = width > 0 && width < kWidthForAll;
-  const bool category = summary.by.category || (!narrow && any_category(summary));
+// says nothing. What rows are sorted by is shown to all.
+Fields fields_for_people(const Summary& summary) {
+  Field category = kShortCategory;
+  if (!summary.by.category) category.column.readers = Readers::some;
   Fields fields;
   if (summary.by.rank) fields.push_back(kRank);
   fields.insert(fields.end(), {kShare, total(), kCount});
-  if (narrow && (category || width < kWidthForDistribution)) {
-    append_essentials(fields);
-  } else {
-    append_distribution(fields);
-  }
-  if (category) fields.push_back(kShortCategory);
+  append_distribution(fields);
+  if (summary.by.category || any_category(summary)) fields.push_back(category);
   if (summary.by.name) fields.push_back(kName);
+  const std::string_view order = kSummaryOrderNames[static_cast<std::size_t>(summary.order)];
+  for (Field& field : fields)
+    if (field.column.key == order || field.column.key == fmt::format("{}_ns", order))
+      field.column.readers = Readers::all;
   return fields;
 }
 
@@ -130,29 +124,6 @@ Table make_table(const Summary& summary, const Fields& fields) {
   return table;
 }
 
-void append_file(JsonWriter& json, const SummaryFile& file) {
-  json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("rank");
-  json.value(file.rank);
-  json.key("ranks");
-  json.begin_array();
-  for (const std::int64_t rank : file.ranks) json.value(rank);
-  json.end_array();
-  json.key("events");
-  json.value(file.events);
-  json.key("text_bytes");
-  json.value(file.text_bytes);
-  json.key("error");
-  if (file.error.empty()) {
-    json.null();
-  } else {
-    json.value(file.error);
-  }
-  json.end_object();
-}
-
 std::string json_document(const Summary& summary) {
   std::string text;
   JsonWriter json(text, 2);
@@ -161,16 +132,10 @@ std::string json_document(const Summary& summary) {
   json.value(kSchemaVersion);
   json.key("command");
   json.value("summarize");
-  json.key("files");
-  json.begin_array();
-  for (const SummaryFile& file : summary.files) append_file(json, file);
-  json.end_array();
+  write_files(json, summary.files);
   json.key("rows");
   append_rows(json, make_table(summary, fields_for_programs(summary)));
-  json.key("problems");
-  json.begin_array();
-  for (const SummaryFile& file : summary.files) write_problems(json, file.path, file.problems);
-  json.end_array();
+  write_file_problems(json, summary.files);
   json.end_object();
   text += '\n';
   return text;
@@ -180,9 +145,13 @@ std::string json_document(const Summary& summary) {
 
 std::string render_summary(const Summary& summary, TableFormat format, const TextStyle& style) {
   if (format == TableFormat::json) return json_document(summary);
-  const Fields fields = format == TableFormat::csv ? fields_for_programs(summary)
-                                                   : fields_for_people(summary, style.width);
-  return render_table(make_table(summary, fields), format, style);
+  const Fields fields =
+      format == TableFormat::csv ? fields_for_programs(summary) : fields_for_people(summary);
+  const Table table = make_table(summary, fields);
+  if (format != TableFormat::text) return render_table(table, format, style);
+  const TextReport report = text_report(table, style);
+  return report.has_more ? fmt::format("{}\nnote: {}\n", report.text, kMoreColumnsNote)
+                         : report.text;
 }
 
 }  // namespace traceloom

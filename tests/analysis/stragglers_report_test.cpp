@@ -3,8 +3,10 @@
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
+#include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -85,6 +87,65 @@ TEST_CASE("stragglers: rows have shares that add up to 1") {
   CHECK(sum == doctest::Approx(1));
   CHECK(number_in(rows_of(report, "rows")[2], "delay_ns_per_step") == 60'000);
   CHECK(number_in(rows_of(report, "rows")[0], "wait_ns_per_step") == 60'000);
+}
+
+TEST_CASE("stragglers: of several collectives in a step each is compared by itself") {
+  const auto rank = [](int number, int first, int second) {
+    TraceText trace;
+    for (int step = 0; step < 3; ++step) {
+      const int at = 1000 * number + 100 * step;
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 100);
+      trace.cat("kernel").x("ncclAllReduce", at, first).x("ncclAllGather", at + 50, second);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  // Rank 0 is late by 20 in the first, rank 1 by 5 in the second: together they would seem alike.
+  const Report report =
+      stragglers_report(read_texts({rank(0, 10, 15), rank(1, 30, 10), rank(2, 35, 15)}));
+  const std::vector<ReportRow> rows = rows_of(report, "rows");
+  CHECK(number_in(rows[0], "delay_ns_per_step") == 20'000);
+  CHECK(number_in(rows[1], "delay_ns_per_step") == 5'000);
+  CHECK(number_in(rows[2], "delay_ns_per_step") == 0);
+  CHECK(number_in(rows[0], "wait_ns_per_step") == 5'000);
+  CHECK(number_in(rows[1], "wait_ns_per_step") == 20'000);
+  CHECK(number_in(rows[2], "wait_ns_per_step") == 30'000);
+  CHECK(share_in(rows[0], "waited_for_share") == 1);
+}
+
+TEST_CASE("stragglers: a rank that lost a collective is not the one that waited less") {
+  const auto rank = [](int number, bool lost) {
+    TraceText trace;
+    for (int step = 0; step < 3; ++step) {
+      const int at = 100 * step;
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 100);
+      trace.cat("kernel").x("ncclAllReduce", at, number == 1 ? 10 : 15);
+      if (!lost || step != 1) trace.x("ncclAllGather", at + 50, 5 + number);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  const Report report =
+      stragglers_report(read_texts({rank(0, false), rank(1, false), rank(2, true)}));
+  // The third all-gather has nothing to be compared with: that of rank 2 is its second.
+  CHECK(number_in(rows_of(report, "rows")[2], "wait_ns_per_step") == 6'333);
+  CHECK(number_in(rows_of(report, "rows")[1], "delay_ns_per_step") == 5'000);
+}
+
+TEST_CASE(
+    "stragglers: collectives that cannot be matched are compared step by step, and that is said") {
+  const auto rank = [](int number, const char* name, int length) {
+    TraceText trace;
+    for (int step = 0; step < 3; ++step) {
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), 100 * step, 100);
+      trace.cat("kernel").x(name, 100 * step, length);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  const Report report =
+      stragglers_report(read_texts({rank(0, "ncclAllReduce", 10), rank(1, "ncclBroadcast", 40)}));
+  CHECK(number_in(rows_of(report, "rows")[0], "delay_ns_per_step") == 30'000);
+  CHECK(number_in(rows_of(report, "rows")[1], "wait_ns_per_step") == 30'000);
+  CHECK(report.notes.at(0) ==
+        "most of the communication cannot be matched between ranks: compared step by step");
 }
 
 TEST_CASE("stragglers: what cannot be compared is said") {

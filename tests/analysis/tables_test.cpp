@@ -122,6 +122,50 @@ TEST_CASE("comm: without Seq the order among those that are alike counts") {
   CHECK(found.single.size() == 1);
 }
 
+TEST_CASE("comm: with a Seq the ranks of a collective may send different amounts") {
+  const auto exchange = [](int elements) {
+    return fmt::format(
+        R"({{"Collective name": "all_to_allv", "dtype": "Float", "In msg nelems": {},)"
+        R"( "Process Group Name": "0", "Seq": 4}})",
+        elements);
+  };
+  const Run run = read(rank_trace(0).x("ncclX", 0, 30, exchange(10)).array(),
+                       rank_trace(1).x("ncclX", 5, 20, exchange(1000)).array());
+  const MatchedCollectives found = match_collectives(run);
+  REQUIRE(found.matched.size() == 1);
+  CHECK(found.matched[0].bytes == 4000);
+  CHECK(found.left_over == 0);
+}
+
+TEST_CASE("comm: a Seq without its group says nothing") {
+  const Run run = read(rank_trace(0).x("ncclX", 0, 30, R"({"Seq": 7})").array(),
+                       rank_trace(1).x("ncclX", 5, 20, R"({"Seq": 9})").array());
+  CHECK(match_collectives(run).matched.size() == 1);
+}
+
+TEST_CASE("comm: args that make no sense are as if they were missing") {
+  const std::string bad =
+      R"({"Collective name": null, "dtype": "Double", "In msg nelems": 9223372036854775807,)"
+      R"( "Process Group Name": null, "Group size": -3, "Seq": "x"})";
+  const Run run = read(rank_trace(0).x("ncclX", 0, 30, bad).array(),
+                       rank_trace(1).x("ncclX", 5, 20, bad).array());
+  const MatchedCollectives found = match_collectives(run);
+  REQUIRE(found.matched.size() == 1);
+  CHECK(found.matched[0].name == "ncclX");
+  CHECK(found.matched[0].group.empty());
+  CHECK(found.matched[0].bytes == 0);
+  CHECK(found.matched[0].bus_gbps() == 0);
+}
+
+TEST_CASE("comm: a collective is complete when all ranks of its group have it") {
+  const Run run =
+      read(rank_trace(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
+           rank_trace(1).x("ncclX", 60, 10, reduce(2)).array());
+  const MatchedCollectives found = match_collectives(run);
+  CHECK(found.matched.at(0).complete);
+  CHECK_FALSE(found.single.at(0).complete);
+}
+
 TEST_CASE("comm: who is last is told by starts, and sends are not matched") {
   const Run run = read(rank_trace(0).x("ncclX", 0, 30).x("ncclSendRecv", 50, 5).array(),
                        rank_trace(1).x("ncclX", 25, 5).x("ncclSendRecv", 50, 5).array());

@@ -92,3 +92,11 @@ TEST_CASE("table: nested rows are sorted beside each other, and names are indent
         "Time  Name\n────  ───────\n  30  b\n  10  a\n   8   a.b\n   2   a.a\n   2    a.a.a\n");
   CHECK_THROWS_AS(table.nest("ns", "nobody"), std::invalid_argument);
 }
+
+TEST_CASE("table: what rows are sorted by is shown to people") {
+  Table table({{"n", "N", ColumnKind::count}, {"p", "P", ColumnKind::count, Readers::programs}});
+  table.add_row({std::int64_t{1}, std::int64_t{2}});
+  CHECK(render_table(table, TableFormat::md, {}).find('P') == std::string::npos);
+  CHECK(table.sort_by("p"));
+  CHECK(render_table(table, TableFormat::text, {.width = 1}) == "N  P\n─  ─\n1  2\n");
+}

@@ -25,7 +25,8 @@ TEST_CASE("samples: a memory event tells bytes, device, address and totals") {
 TEST_CASE("samples: a counter has numbers, also in quotes, and finite ones only") {
   CHECK(read_counter_value("1.5e3") == 1500.0);
   CHECK(read_counter_value("\"-7\"") == -7.0);
-  for (const char* text : {"\"\"", "true", "null", "nan", "inf", "1e999", "12x", "{}", ""}) {
+  for (const char* text :
+       {"\"\"", "true", "null", "nan", "inf", "1e999", "1e101", "-1e300", "12x", "{}", ""}) {
     CAPTURE(text);
     CHECK_FALSE(read_counter_value(text).has_value());
   }

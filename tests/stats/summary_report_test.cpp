@@ -27,16 +27,16 @@ SummaryRow make_row(std::string name, std::vector<std::string> categories, std::
 Summary example() {
   Summary summary;
   summary.by = {.name = true};
-  SummaryFile file;
+  FileFacts file;
   file.path = "rank0.json";
   file.rank = 0;
   file.events = 12;
   file.text_bytes = 345;
   file.problems.add(Problem::end_without_begin, 67, 3);
-  SummaryFile merged;
+  FileFacts merged;
   merged.path = "merged.json";
   merged.ranks = {0, 3};
-  SummaryFile failed;
+  FileFacts failed;
   failed.path = "log.json";
   failed.error = "log.json: not a trace";
   summary.files = {file, merged, failed};
@@ -131,12 +131,23 @@ TEST_CASE("summary_report: a narrow terminal gets fewer columns") {
       if (c != ' ' || (!words.empty() && words.back() != ' ')) words += c;
     return words;
   };
-  CHECK(header(160, {.name = true}) ==
+  CHECK(header(120, {.name = true}) ==
         "Time % Total Count Avg Min Med P90 P99 Max StdDev Category Name");
-  CHECK(header(120, {.name = true}) == "Time % Total Count Avg Min Med P90 P99 Max StdDev Name");
-  CHECK(header(80, {.name = true}) == "Time % Total Count Avg P99 Max Name");
-  CHECK(header(120, {.name = true, .category = true}) ==
-        "Time % Total Count Avg P99 Max Category Name");
+  CHECK(header(80, {.name = true}) == "Time % Total Count Avg Med P99 Max Category Name");
+  CHECK(header(62, {.name = true}) == "Time % Total Count Avg Med P99 Max Name");
+  CHECK(header(45, {.name = true}) == "Time % Total Count Avg P99 Name");
+  CHECK(header(62, {.name = true, .category = true}) == "Time % Total Count Avg Category Name");
+  CHECK(header(1, {.name = true}) == "Time % Total Count Name");
+}
+
+TEST_CASE("summary_report: a narrow terminal gets a note, and the column of the order") {
+  Summary summary = example();
+  summary.order = SummaryOrder::stddev;
+  const std::string text = render_summary(summary, TableFormat::text, {.width = 40});
+  CHECK(text.substr(0, text.find('\n')) == "Time %     Total  Count  StdDev  Name");
+  CHECK(text.ends_with("\n\nnote: more columns: --wide, a wider terminal, --format csv or json\n"));
+  CHECK(render_summary(summary, TableFormat::text, {.width = 40, .wide = true}).find("note") ==
+        std::string::npos);
 }
 
 TEST_CASE("summary_report: columns that say nothing are left out for people") {

@@ -84,6 +84,15 @@ CLI::Option* add_format(CLI::App& app, TableFormat& format) {
       ->group(kOutputGroup);
 }
 
+CLI::Option* add_wide(CLI::App& app, bool& wide) {
+  return app
+      .add_flag("--wide", wide,
+                "Tables with all columns, however long the lines; else those that matter most are "
+                "shown, as many as the terminal has room for (in files and pipes 120 characters, "
+                "there with names in full). CSV and JSON always have all")
+      ->group(kOutputGroup);
+}
+
 CLI::Option* add_strict(CLI::App& app, bool& strict) {
   return app
       .add_flag("--strict", strict,

@@ -32,6 +32,8 @@ CLI::Option* add_output(CLI::App& app, std::string& path);
 CLI::Option* add_threads(CLI::App& app, unsigned& threads);
 // --format table|csv|json|md.
 CLI::Option* add_format(CLI::App& app, TableFormat& format);
+// --wide: tables with all columns.
+CLI::Option* add_wide(CLI::App& app, bool& wide);
 // --strict: loss makes the answer no.
 CLI::Option* add_strict(CLI::App& app, bool& strict);
 // --keep-going: an input that is no trace is left out instead of ending the run.

@@ -30,6 +30,7 @@ struct Options {
   std::string sort;
   std::string unit = "auto";
   TableFormat format = TableFormat::text;
+  bool wide = false;
   std::string output = "-";
   unsigned threads = 0;
   bool strict = false;
@@ -95,9 +96,10 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   Answer answer = analyse(run);
   arrange(answer.report, options);
-  write_output(options.output, answer.text ? *answer.text
-                                           : render_report(answer.report, options.format,
-                                                           text_style(options.output)));
+  write_output(options.output, answer.text
+                                   ? *answer.text
+                                   : render_report(answer.report, options.format,
+                                                   text_style(options.output, options.wide)));
   return answer.is_no || (loss && options.strict) ? ExitCode::no : ExitCode::done;
 }
 
@@ -157,6 +159,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   add_selection(*command, *options);
   add_rows(*command, *options);
   add_format(*command, options->format);
+  add_wide(*command, options->wide);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
   add_verbose(*command, options->verbosity);

@@ -10,10 +10,18 @@
 #include <memory>
 
 namespace traceloom {
+namespace {
 
-TextStyle text_style(const std::string& output) {
-  if (output != "-") return {};
-  return {.colour = wants_colour(Stream::out), .width = terminal_width(Stream::out)};
+constexpr int kWidthOfFiles = 120;  // and of pipes, as --help says
+
+}  // namespace
+
+TextStyle text_style(const std::string& output, bool wide) {
+  const bool terminal = output == "-" && is_terminal(Stream::out);
+  return {.colour = terminal && wants_colour(Stream::out),
+          .width = terminal ? terminal_width(Stream::out) : kWidthOfFiles,
+          .cut_names = terminal,
+          .wide = wide};
 }
 
 void write_output(const std::string& path, const std::string& text) {

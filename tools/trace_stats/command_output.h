@@ -12,8 +12,9 @@
 
 namespace traceloom {
 
-// For what is written to `output`: colour and width only where that is a terminal.
-TextStyle text_style(const std::string& output);
+// For what is written to `output`: as wide as the terminal, with names cut and in colour; where it
+// is none, 120 wide with names as they are, so that what a file holds depends on no terminal.
+TextStyle text_style(const std::string& output, bool wide);
 
 // To a file, packed if its name ends so, or to stdout ("-").
 void write_output(const std::string& path, const std::string& text);
@@ -23,7 +24,7 @@ void write_output(const std::string& path, const std::string& text);
 bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
                  Verbosity verbosity);
 
-// The same for all inputs (RunFile, SummaryFile). Throws UsageError when none of them could be
+// The same for all inputs (FileFacts). Throws UsageError when none of them could be
 // read.
 template <typename File>
 bool report_files(const std::vector<File>& files, Verbosity verbosity) {

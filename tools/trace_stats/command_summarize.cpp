@@ -36,6 +36,7 @@ struct Options {
   std::string ranks;
   std::string time;
   TableFormat format = TableFormat::text;
+  bool wide = false;
   std::string output = "-";
   unsigned threads = 0;
   bool strict = false;
@@ -111,7 +112,8 @@ ExitCode run(const Options& options) {
   const bool loss = report_files(summary.files, options.verbosity);
   if (summary.rows.empty())
     fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
-  write_output(options.output, render_summary(summary, options.format, text_style(options.output)));
+  write_output(options.output,
+               render_summary(summary, options.format, text_style(options.output, options.wide)));
   return loss && options.strict ? ExitCode::no : ExitCode::done;
 }
 
@@ -166,6 +168,7 @@ void add_summarize(CLI::App& app, Work& work) {
   add_selection(*command, *options);
   add_rows(*command, *options);
   add_format(*command, options->format);
+  add_wide(*command, options->wide);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
   add_verbose(*command, options->verbosity);

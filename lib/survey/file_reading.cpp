@@ -1,0 +1,41 @@
+#include "survey/file_reading.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+std::vector<std::int64_t> ranks_of(const FileRank& merged) {
+  std::vector<std::int64_t> ranks;
+  ranks.reserve(merged.rank_of_pid.size());
+  for (const auto& [pid, rank] : merged.rank_of_pid) ranks.push_back(rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+}  // namespace
+
+void FileReading::end(const FileEnd& file_end) {
+  evidence.add_top_level(file_end.top_level);
+  problems.add(file_end.problems);
+  problems.add(evidence.problems);
+  events = file_end.events;
+  text_bytes = file_end.text_bytes;
+}
+
+FileFacts describe_file(const std::string& path, const FileReading& file, const FileRank& rank) {
+  FileFacts facts{.path = path, .error = file.error};
+  if (!file.error.empty()) return facts;
+  if (rank.is_merged())
+    facts.ranks = ranks_of(rank);
+  else
+    facts.rank = rank.rank;
+  facts.events = file.events;
+  facts.text_bytes = file.text_bytes;
+  facts.problems = file.problems;
+  facts.problems.add(rank.problems);
+  return facts;
+}
+
+}  // namespace traceloom
