@@ -74,8 +74,8 @@ class Training {
         loader_(static_cast<std::uint64_t>(options.seed), rank,
                 static_cast<std::size_t>(options.batch_size)),
         model_(static_cast<std::uint64_t>(options.seed)),
-        session_(session_options(options, run_, team)),
-        host_(sampler_options()) {
+        session_(session_options(options, run_, team)) {
+    host_.emplace(sampler_options());
     position_.epoch_batches = static_cast<std::uint64_t>(options.batches);
     if (options.memory_stats) memory_ = std::make_unique<MemoryStats>(memory_options());
   }
@@ -114,11 +114,17 @@ class Training {
       if (batch == 0) first_loss = loss;
       if (batch + 1 == options_.batches) say_epoch(epoch, first_loss, loss);
       advance();
-      if (batch + 1 == options_.batches) scope.reset();
+      if (batch + 1 == options_.batches) end_recording(epoch, scope);
       session_.batch_end(position_);
     }
     // Behind the last one no cycle is to begin.
     if (epoch + 1 < options_.epochs) end_epoch();
+  }
+
+  // The last samples, too, belong into the last trace: behind it they make one of their own.
+  void end_recording(std::int64_t epoch, std::optional<Scope>& scope) {
+    scope.reset();
+    if (epoch + 1 == options_.epochs) host_.reset();
   }
 
   bool is_recorded_whole() const {
@@ -191,7 +197,7 @@ class Training {
   DemoModel model_;
   Position position_;
   Session session_;
-  HostRecorder host_;
+  std::optional<HostRecorder> host_;
   std::unique_ptr<MemoryStats> memory_;
 };
 
