@@ -1,6 +1,8 @@
 #include "analysis/tensor_bytes.h"
 
 #include "base/ascii.h"
+#include "base/json_check.h"
+#include "base/json_walk.h"
 
 #include <charconv>
 #include <optional>
@@ -39,50 +41,14 @@ constexpr TypeSize kTypes[] = {{"float", 4},
                                {"unsigned int", 4},
                                {"unsigned long", 8}};
 
-using Elements = std::vector<std::string_view>;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
+// What json_walk.h can go over.
+bool is_strict_list(std::string_view text) {
+  return is_json_list(text) && is_strict_json(text);
 }
 
-// Behind the element that `text` begins with: at a comma or a bracket that is not of its own.
-// npos when it has no end.
-std::size_t end_of_element(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-      continue;
-    }
-    if (depth == 0 && (c == ',' || c == ']')) return i;
-    if (c == '"') in_string = true;
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
-  }
-  return std::string_view::npos;
-}
-
-// The elements of a JSON list as they are written; nothing when it is no whole list.
-std::optional<Elements> elements_of(std::string_view list) {
-  list = trimmed(list);
-  if (list.size() < 2 || list.front() != '[') return std::nullopt;
-  list = list.substr(1);
-  Elements elements;
-  if (trimmed(list) == "]") return elements;
-  while (true) {
-    const std::size_t end = end_of_element(list);
-    if (end == std::string_view::npos) return std::nullopt;
-    elements.push_back(trimmed(list.substr(0, end)));
-    const char stop = list[end];
-    list.remove_prefix(end + 1);
-    if (stop == ']') break;
-  }
-  if (!list.empty()) return std::nullopt;
+std::vector<std::string_view> elements_of(std::string_view list) {
+  std::vector<std::string_view> elements;
+  for_each_element(list, [&](std::string_view element) { elements.push_back(element); });
   return elements;
 }
 
@@ -94,15 +60,13 @@ std::optional<std::int64_t> size_in(std::string_view text) {
 }
 
 // The elements of the tensors with that shape, or those shapes.
-std::optional<std::int64_t> count_elements(const Elements& shape) {
-  const bool is_nested = !shape.empty() && shape.front().starts_with('[');
+std::optional<std::int64_t> count_elements(std::string_view shape) {
+  if (!is_json_list(shape)) return std::nullopt;
+  const std::vector<std::string_view> parts = elements_of(shape);
+  const bool is_nested = !parts.empty() && is_json_list(parts.front());
   std::int64_t count = is_nested ? 0 : 1;
-  for (const std::string_view part : shape) {
-    std::optional<std::int64_t> size;
-    if (!is_nested)
-      size = size_in(part);
-    else if (const std::optional<Elements> inner = elements_of(part))
-      size = count_elements(*inner);
+  for (const std::string_view part : parts) {
+    const std::optional<std::int64_t> size = is_nested ? count_elements(part) : size_in(part);
     if (!size) return std::nullopt;
     if (is_nested ? __builtin_add_overflow(count, *size, &count)
                   : __builtin_mul_overflow(count, *size, &count))
@@ -129,18 +93,17 @@ std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype) {
 }
 
 std::int64_t tensor_bytes(std::string_view dims, std::string_view types) {
-  const std::optional<Elements> shapes = elements_of(dims);
-  const std::optional<Elements> names = elements_of(types);
-  if (!shapes || !names || shapes->size() != names->size()) return 0;
+  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> names = elements_of(types);
+  if (shapes.size() != names.size()) return 0;
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < shapes->size(); ++i) {
-    const std::optional<Elements> shape = elements_of((*shapes)[i]);
-    if (!shape) return 0;
-    if (shape->empty()) continue;
-    std::string_view type = (*names)[i];
-    if (type.size() < 2 || type.front() != '"' || type.back() != '"') return 0;
-    type = type.substr(1, type.size() - 2);
-    const std::optional<std::int64_t> elements = count_elements(*shape);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (!is_json_list(shapes[i])) return 0;
+    if (elements_of(shapes[i]).empty()) continue;
+    if (!names[i].starts_with('"')) return 0;
+    const std::string_view type = names[i].substr(1, names[i].size() - 2);
+    const std::optional<std::int64_t> elements = count_elements(shapes[i]);
     if (!elements || type_bytes(type) == 0) return 0;
     std::int64_t size = 0;
     if (__builtin_mul_overflow(*elements, type_bytes(type), &size) ||
