@@ -55,11 +55,18 @@ std::string words_of(const record::RecoveredTrace& trace) {
                      trace.events == 1 ? "" : "s", trace.journal);
 }
 
-bool are_among(const std::vector<std::string>& arguments, const std::string& path) {
-  if (arguments.empty()) return false;
-  const std::vector<Input> inputs = expand_inputs(arguments);
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const Input& input) { return same_file(input.path, path); });
+// Appends the traces that no argument stands for.
+void add_traces(const std::vector<std::string>& traces, std::vector<std::string>& arguments) {
+  std::vector<Input> inputs;
+  if (!arguments.empty() && !traces.empty()) inputs = expand_inputs(arguments);
+  for (const std::string& trace : traces) {
+    const bool is_among = std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+      return same_file(input.path, trace);
+    });
+    if (is_among) continue;
+    arguments.push_back(trace);
+    inputs.push_back({trace, std::nullopt});
+  }
 }
 
 }  // namespace
@@ -87,8 +94,7 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
     }
     if (!had_journals || has_traces(argument)) result.arguments.push_back(argument);
   }
-  for (const std::string& trace : traces)
-    if (!are_among(result.arguments, trace)) result.arguments.push_back(trace);
+  add_traces(traces, result.arguments);
   if (result.arguments.empty()) result.arguments = arguments;
   if (result.told.empty() && result.problems.empty())
     result.told.emplace_back("--recover: no journal of a process that has died");
