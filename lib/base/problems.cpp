@@ -89,8 +89,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "ts with decimals of 2^42 us (50.9 days) or more; viewers round it"},
     {"far_timestamp", notice,
      "whole ts of 2^42 us (50.9 days) or more; exact, but viewers have no decimals that far from "
-     "the "
-     "origin"},
+     "the origin"},
 }};
 
 }  // namespace
