@@ -1,6 +1,8 @@
 #include "input/inflater.h"
 
 #if TRACELOOM_HAVE_ISAL
+#include "base/wide_registers.h"
+
 #include <isa-l.h>
 
 #include <algorithm>
@@ -36,6 +38,7 @@ class IsalInflater : public Inflater {
     state_.avail_out = output_size;
 
     const int result = isal_inflate(&state_);
+    leave_wide_registers();
     Step step;
     step.consumed = static_cast<std::ptrdiff_t>(input_size - state_.avail_in);
     step.produced = output_size - state_.avail_out;

@@ -1,6 +1,8 @@
 #include "output/deflater.h"
 
 #if TRACELOOM_HAVE_ISAL
+#include "base/wide_registers.h"
+
 #include <fmt/format.h>
 #include <isa-l.h>
 
@@ -38,13 +40,17 @@ class IsalDeflater : public Deflater {
     stream_.next_out = reinterpret_cast<std::uint8_t*>(buffer_.data());
     stream_.avail_out = static_cast<std::uint32_t>(bound);
     const int result = isal_deflate_stateless(&stream_);
+    leave_wide_registers();
     if (result != COMP_OK || stream_.avail_in != 0)
       throw std::logic_error(fmt::format("ISA-L: deflate failed with {}", result));
     out.append(buffer_.data(), bound - stream_.avail_out);
   }
 
   std::uint32_t crc32(std::uint32_t crc, std::string_view text) const override {
-    return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    const std::uint32_t sum =
+        crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    leave_wide_registers();
+    return sum;
   }
 
  private:
