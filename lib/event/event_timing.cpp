@@ -67,7 +67,8 @@ bool is_known_phase(char phase) {
 
 namespace {
 
-// False, with nothing known, when the event has to be looked at more closely.
+// False, with nothing that means anything in `timing`, when the event has to be looked at more
+// closely.
 bool time_usual_event(const Event& event, EventTiming& timing) {
   if (event.phase == 'M' || !is_known_phase(event.phase) ||
       !parse_plain_time(event.text(Key::ts), timing.start_ns))
@@ -108,6 +109,15 @@ EventTiming time_start_exactly(const Event& event, ProblemCounts& problems, Pars
   return timing;
 }
 
+EventTiming time_exactly(const Event& event, ProblemCounts& problems) {
+  ParsedTime start;
+  EventTiming timing = time_start_exactly(event, problems, start);
+  if (!timing.timed || event.phase != 'X') return timing;
+  time_duration(event, start, timing, problems);
+  timing.sub_microsecond |= !is_whole_microsecond(timing.duration_ns);
+  return timing;
+}
+
 }  // namespace
 
 EventTiming time_start(const Event& event, ProblemCounts& problems) {
@@ -116,14 +126,10 @@ EventTiming time_start(const Event& event, ProblemCounts& problems) {
 }
 
 EventTiming time_event(const Event& event, ProblemCounts& problems) {
-  // Nearly all events: a known phase and plain times need no exact addition and no rounding.
-  EventTiming usual;
-  if (time_usual_event(event, usual)) return usual;
-  ParsedTime start;
-  EventTiming timing = time_start_exactly(event, problems, start);
-  if (!timing.timed || event.phase != 'X') return timing;
-  time_duration(event, start, timing, problems);
-  timing.sub_microsecond |= !is_whole_microsecond(timing.duration_ns);
+  // Nearly all events: a known phase and plain times need no exact addition and no rounding. One
+  // variable for both ways, so that it is made where the caller wants it and never copied.
+  EventTiming timing;
+  if (!time_usual_event(event, timing)) timing = time_exactly(event, problems);
   return timing;
 }
 

@@ -29,8 +29,7 @@ class EventEdit {
 
   // Short texts are kept in a buffer of our own: no allocation for a usual event.
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-    assert(patch_count_ < patches_.size());
-    patches_[patch_count_++] = {begin, end, static_cast<std::uint32_t>(text.size()), keep(text)};
+    add_patch({begin, end, static_cast<std::uint32_t>(text.size()), keep(text)});
   }
   void replace(Key key, std::string_view text) {
     const FieldRange range = event_.range(key);
@@ -78,8 +77,18 @@ class EventEdit {
     replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), {});
   }
   void set_time(Key key, std::int64_t ns) {
-    char buffer[24];
-    set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});
+    constexpr std::size_t kRoom = 24;
+    if (texts_size_ + kRoom > texts_.size() || !event_.has(key)) {
+      char buffer[kRoom];
+      return set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});
+    }
+    // Written where it is kept: to copy what has just been written byte by byte stalls.
+    char* const kept = texts_.data() + texts_size_;
+    const auto size = static_cast<std::size_t>(write_microseconds(kept, ns) - kept);
+    const FieldRange range = event_.range(key);
+    if (event_.text(key) == std::string_view(kept, size)) return;
+    texts_size_ += size;
+    add_patch({range.begin, range.end, static_cast<std::uint32_t>(size), kept});
   }
   void set_number(Key key, std::uint64_t number) {
     char buffer[24];
@@ -118,6 +127,10 @@ class EventEdit {
     const char* text;
   };
 
+  void add_patch(const Patch& patch) {
+    assert(patch_count_ < patches_.size());
+    patches_[patch_count_++] = patch;
+  }
   // By place, stable; they are few and mostly in order.
   void sort_patches() {
     for (std::size_t i = 1; i < patch_count_; ++i)
