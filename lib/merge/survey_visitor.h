@@ -26,6 +26,8 @@ class SurveyVisitor : public FileVisitor {
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
 
+  // What args hold is looked at where it matters; whether they are sound, where they are written.
+  Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
   // visit() for who has timed the event already, by time_event().
