@@ -246,6 +246,14 @@ EventShapes::Value EventShapes::kind_of(const char* value) {
   return skip_plain_decimal(value) != nullptr ? Value::decimal : Value::other;
 }
 
+inline const char* EventShapes::skip_nested(const char* at, const char* end) {
+  if (!is_nested(*at)) return nullptr;
+  if (const char* const behind = lists_.find(at, end)) return behind;
+  const char* const behind = skip_strict_value(at, end);
+  if (behind != nullptr) lists_.learn(at, behind, end);
+  return behind;
+}
+
 // Where numbers and words end is not checked: it is where the text behind them has to stand.
 inline const char* EventShapes::skip_value(Value value, const char* at, const char* end) {
   switch (value) {
@@ -257,7 +265,7 @@ inline const char* EventShapes::skip_value(Value value, const char* at, const ch
       at = skip_plain_characters(at, end);
       return *at == '"' ? at : nullptr;
     case Value::nested:
-      return is_nested(*at) ? skip_strict_value(at, end) : nullptr;
+      return skip_nested(at, end);
     case Value::args:
       return *at == '{' ? skip_plain_object(at, end) : nullptr;
     case Value::other:
@@ -275,7 +283,7 @@ inline void EventShapes::set_marks(const Node& node, std::uint32_t text_begin, E
   }
 }
 
-const char* EventShapes::read(const char* at, const char* end, Event& event) const {
+const char* EventShapes::read(const char* at, const char* end, Event& event) {
   const char* const begin = at;
   if (end - begin < kMargin) return nullptr;
   const char* const limit = end - kMargin;

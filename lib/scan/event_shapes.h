@@ -11,6 +11,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "scan/known_lists.h"
 
 #include <array>
 #include <cstddef>
@@ -26,7 +27,7 @@ enum class Args : std::uint8_t {
 };
 
 // Never changes what an event is, only how fast it is read: what read() gives, EventWalk gives too.
-// Not thread-safe. Memory: at most 128 KiB.
+// Not thread-safe. Memory: at most 150 KiB.
 class EventShapes {
  public:
   // Args::read unless told otherwise; forgets all shapes when it is new.
@@ -36,7 +37,7 @@ class EventShapes {
   // without escapes, and some text follows it. Fills all of `event` but its offset and, for
   // Args::read, sets flags.strict. Returns the position behind its '}'; nullptr when it has to be
   // read in another way. `end` must be that of a string: a '\0' stands there.
-  const char* read(const char* at, const char* end, Event& event) const;
+  const char* read(const char* at, const char* end, Event& event);
 
   // Keeps the shape of an event, if there is room and the event is strict JSON without escapes.
   // `event` must come from EventWalk and must not be empty.
@@ -77,7 +78,8 @@ class EventShapes {
 
   static bool stands_at(const Node& node, const char* at);
   static Value kind_of(const char* value);
-  static const char* skip_value(Value value, const char* at, const char* end);
+  const char* skip_value(Value value, const char* at, const char* end);
+  const char* skip_nested(const char* at, const char* end);
   void set_marks(const Node& node, std::uint32_t text_begin, Event& event) const;
   // False when a text would have more alternatives than that.
   bool insert(const std::vector<Node>& path, const std::vector<std::vector<Mark>>& marks,
@@ -87,6 +89,7 @@ class EventShapes {
 
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0].child: how an event may begin
   std::vector<Mark> marks_;
+  KnownLists lists_;
   Args args_ = Args::read;
   int refused_ = 0;  // events that were not learnt
 };
