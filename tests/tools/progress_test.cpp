@@ -37,6 +37,17 @@ TEST_CASE("progress: without a total there are bytes and rate") {
 
 TEST_CASE("progress: the line fits the terminal") {
   CHECK(progress_line("reading", 3 * kMiB, 0, 2000, 12) == "readin…MiB/s");
+  const auto line = [](std::size_t width) {
+    return progress_line("merging", 40 * kMiB, 100 * kMiB, 2000, width);
+  };
+  CHECK(line(79) == "merging  40 %  ████░░░░░░  40.0 MiB of 100.0 MiB  20.0 MiB/s  3 s left");
+  CHECK(line(69) == "merging  40 %  ██░░░  40.0 MiB of 100.0 MiB  20.0 MiB/s  3 s left");
+  CHECK(line(60) == "merging  40 %  40.0 MiB of 100.0 MiB  20.0 MiB/s  3 s left");
+  CHECK(line(57) == "merging  40 %  20.0 MiB/s  3 s left");
+  CHECK(line(35) == "merging  40 %  20.0 MiB/s  3 s left");
+  CHECK(line(34) == "merging  40 %  3 s left");
+  CHECK(line(22) == "merging  40 %");
+  CHECK(line(12) == "mergin… 40 %");
 }
 
 TEST_CASE("progress: says nothing where stderr is no terminal") {

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 
 namespace traceloom {
 namespace {
@@ -18,12 +20,12 @@ using namespace std::chrono_literals;
 
 constexpr auto kBeforeFirst = 1s;  // a bar that flashes by tells nothing
 constexpr auto kBetween = 100ms;
-constexpr std::size_t kBarWidth = 20;
+constexpr std::array<std::size_t, 4> kBarWidths{20, 10, 5, 0};  // the longest that leaves room
 
-std::string bar(double share) {
-  const auto full = static_cast<std::size_t>(share * kBarWidth);
+std::string bar(double share, std::size_t width) {
+  const auto full = static_cast<std::size_t>(share * static_cast<double>(width));
   std::string text;
-  for (std::size_t i = 0; i < kBarWidth; ++i) text += i < full ? "█" : "░";
+  for (std::size_t i = 0; i < width; ++i) text += i < full ? "█" : "░";
   return text;
 }
 
@@ -32,6 +34,17 @@ std::string time_left(double seconds) {
   if (whole < 60) return fmt::format("{} s left", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s left", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60);
+}
+
+// The parts that are there, two spaces apart.
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string line;
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;
+    if (!line.empty()) line += "  ";
+    line += part;
+  }
+  return line;
 }
 
 }  // namespace
@@ -45,10 +58,19 @@ std::string progress_line(std::string_view label, std::uint64_t done, std::uint6
     return shorten_middle(fmt::format("{}  {}  {}", label, format_bytes(done), rate_text), width);
   const std::uint64_t shown = std::min(done, total);  // a file may grow while it is read
   const double share = static_cast<double>(shown) / static_cast<double>(total);
-  std::string line = fmt::format("{} {:3.0f} %  {}  {} of {}  {}", label, share * 100, bar(share),
-                                 format_bytes(shown), format_bytes(total), rate_text);
-  if (done > 0) line += "  " + time_left(static_cast<double>(total - shown) / rate);
-  return shorten_middle(line, width);
+  const std::string percent = fmt::format("{} {:3.0f} %", label, share * 100);
+  const std::string left =
+      done > 0 ? time_left(static_cast<double>(total - shown) / rate) : std::string{};
+  const std::string bytes = fmt::format("{} of {}", format_bytes(shown), format_bytes(total));
+  for (const std::size_t bar_width : kBarWidths) {
+    const std::string line = joined({percent, bar(share, bar_width), bytes, rate_text, left});
+    if (text_width(line) <= width) return line;
+  }
+  // Of what does not fit goes first what can be told from the rest.
+  for (const std::string& line :
+       {joined({percent, rate_text, left}), joined({percent, left}), percent})
+    if (text_width(line) <= width) return line;
+  return shorten_middle(percent, width);
 }
 
 Progress::Progress(std::string label) : label_(std::move(label)) {
