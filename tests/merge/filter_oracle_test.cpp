@@ -138,13 +138,15 @@ void check_filter(std::uint64_t seed, TraceStyle style, bool keep_begin_end) {
 
 }  // namespace
 
-TEST_CASE("filter_oracle: what a filter leaves is what it would leave of the unfiltered merge") {
-  for (std::uint64_t seed = 0; seed < 60; ++seed)
+TEST_CASE("filter_oracle: what a filter leaves is what it would leave of the unfiltered merge" *
+          doctest::test_suite("long")) {
+  for (std::uint64_t seed = 0; seed < 24; ++seed)
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact})
       check_filter(seed, style, false);
 }
 
-TEST_CASE("filter_oracle: begin and end events that are left as they are stay or go together") {
-  for (std::uint64_t seed = 0; seed < 30; ++seed)
+TEST_CASE("filter_oracle: begin and end events that are left as they are stay or go together" *
+          doctest::test_suite("long")) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed)
     check_filter(seed + 1000, TraceStyle::kineto, true);
 }

@@ -56,7 +56,8 @@ std::string damaged(std::string text, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("mutation: what comes out of damaged traces is strict JSON that merges into itself") {
+TEST_CASE("mutation: what comes out of damaged traces is strict JSON that merges into itself" *
+          doctest::test_suite("long")) {
   std::size_t merged_count = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);

@@ -74,7 +74,8 @@ void check_same(const std::vector<oracle::MergedEvent>& merged,
 
 }  // namespace
 
-TEST_CASE("oracle_comparison: the merge of random ranks has the events that the oracle finds") {
+TEST_CASE("oracle_comparison: the merge of random ranks has the events that the oracle finds" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
@@ -133,7 +134,8 @@ TEST_CASE("oracle_comparison: an X without dur ends where the last event of its 
   }
 }
 
-TEST_CASE("oracle_comparison: a sorted merge has the same events, by time") {
+TEST_CASE("oracle_comparison: a sorted merge has the same events, by time" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
@@ -234,7 +236,8 @@ TEST_CASE("oracle_comparison: traces of many chunks give the same bytes for any 
   CHECK(without_other_data(read_file(options.output)) == without_other_data(merged));
 }
 
-TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData") {
+TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
@@ -249,7 +252,8 @@ TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData")
   }
 }
 
-TEST_CASE("oracle_comparison: rare events, too, merge into themselves, for any thread count") {
+TEST_CASE("oracle_comparison: rare events, too, merge into themselves, for any thread count" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto style = static_cast<TraceStyle>(seed % 3);
     CAPTURE(seed);

@@ -189,7 +189,7 @@ TEST_CASE("survey_guess: a guess that survives a file without events") {
   CHECK(passes({{"rank0.json", "[]"}, {"rank1.json", long_trace("")}}) == 1);
 }
 
-TEST_CASE("survey_guess: generated traces come out the same") {
+TEST_CASE("survey_guess: generated traces come out the same" * doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     NamedTexts files;
     for (std::uint64_t rank = 0; rank < 2; ++rank)

@@ -194,7 +194,8 @@ TEST_CASE("begin_end: a late E never closes a B that begins after it") {
   CHECK(paired.problems.count(Problem::end_without_begin) == 1);
 }
 
-TEST_CASE("begin_end: half a million open B's and as many E's of other names take linear time") {
+TEST_CASE("begin_end: half a million open B's and as many E's of other names take linear time" *
+          doctest::test_suite("long")) {
   BeginEndPairer pairer;
   pairer.match_names();
   BeginEndBatch batch;

@@ -205,14 +205,15 @@ TEST_CASE("event_scanner: never stumbles over damaged text") {
   CHECK(kept > 15'000);
 }
 
-TEST_CASE("event_scanner: known shapes change nothing, whatever the damage") {
+TEST_CASE("event_scanner: known shapes change nothing, whatever the damage" *
+          doctest::test_suite("long")) {
   std::mt19937_64 random(9);
   EventScanner walking;
   walking.ignore_shapes();
   EventScanner reading;
   EventScanner skipping;
   std::size_t strict = 0;
-  for (std::uint64_t i = 0; i < 6'000; ++i) {
+  for (std::uint64_t i = 0; i < 2'400; ++i) {
     const std::string whole = random_list(i % 30, 40);
     std::string text = whole;
     for (std::size_t times = random() % 4; times > 0; --times) damage(text, random);
@@ -231,7 +232,7 @@ TEST_CASE("event_scanner: known shapes change nothing, whatever the damage") {
     REQUIRE(skipped.strict == 0);
     REQUIRE(expected.strict == 0);
   }
-  CHECK(strict > 40'000);
+  CHECK(strict > 16'000);
 }
 
 TEST_CASE("event_scanner: never stumbles over junk") {
