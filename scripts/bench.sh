@@ -41,7 +41,7 @@ main() {
   start_up_row
   composer_row
   perfetto_row
-  summary_rows
+  stats_rows
 }
 
 read_arguments() {
@@ -115,10 +115,19 @@ perfetto_row() {
   rm "$work/merged.json"
 }
 
-summary_rows() {
-  summary_row "summarize plain" 2 2.5 cat_read ranks plain
-  summary_row "summarize plain" 1 - cat_read ranks plain
-  summary_row "summarize gz" 2 0.3 pigz_read ranks gz
+stats_rows() {
+  stats_row "summarize plain" summarize 2 2.5 cat_read ranks plain
+  stats_row "summarize plain" summarize 1 - cat_read ranks plain
+  stats_row "summarize gz" summarize 2 0.3 pigz_read ranks gz
+  stats_row "bottleneck plain" bottleneck 2 - cat_read ranks plain
+  stats_row "bottleneck plain" bottleneck 1 - cat_read ranks plain
+  # 1.7 times as fast on two cores
+  stats_row "summarize beside itself" summarize 2 1/1.7 one_thread ranks plain
+  stats_row "summarize, one file" summarize 2 1/1.7 one_thread one plain
+  stats_row "bottleneck beside itself" bottleneck 2 1/1.7 one_thread ranks plain
+  stats_row "bottleneck, one file" bottleneck 2 1/1.7 one_thread one plain
+  stats_memory_row "memory of summarize" summarize
+  stats_memory_row "memory of bottleneck" bottleneck
 }
 
 # --- yardsticks: what a tool's time is divided by -------------------------------------------------
@@ -129,6 +138,7 @@ igzip_both() { igzip -dc "${gz[@]}" | igzip -1 > "$work/out"; }
 pigz_both() { pigz -dc "${gz[@]}" | pigz -1 > "$work/out"; }
 pigz_unpack() { pigz -dc "${gz[@]}" > "$work/out"; }
 pigz_read() { pigz -dc "${gz[@]}" > /dev/null; }
+one_thread() { "$tools/trace-stats" "$stats_command" --threads 1 "${plain[@]}" > "$work/out"; }
 composer() { python3 "$composer_merger" -o "$work/out" "${composer_inputs[@]}"; }
 perfetto() { "$trace_processor" -q "$work/count.sql" "$work/merged.json" > "$work/out"; }
 
@@ -139,6 +149,7 @@ label_of() {
     igzip_both) echo 'igzip -dc \| igzip -1' ;;
     pigz_both) echo 'pigz -dc \| pigz -1' ;;
     pigz_unpack) echo 'pigz -dc > out' ;;
+    one_thread) echo 'the same on one thread' ;;
     pigz_read) echo 'pigz -dc > /dev/null' ;;
     composer) echo "python3, $((yardstick_bytes / 1000000)) MB scaled up" ;;
     perfetto) echo 'trace_processor_shell' ;;
@@ -186,13 +197,24 @@ merge_row() {
   pairs_row "${@:1:4}"
 }
 
-# summary_row CASE THREADS TARGET YARDSTICK SET KIND
-summary_row() {
+# stats_row CASE COMMAND THREADS TARGET YARDSTICK SET KIND
+stats_row() {
   chosen "$1" || return 0
-  load_set "$5"
-  local -n inputs=$6
-  tool=("$tools/trace-stats" summarize --threads "$2" "${inputs[@]}")
-  pairs_row "${@:1:4}"
+  load_set "$6"
+  local -n inputs=$7
+  local stats_command=$2
+  tool=("$tools/trace-stats" "$2" --threads "$3" "${inputs[@]}")
+  pairs_row "$1" "${@:3:3}"
+}
+
+# stats_memory_row CASE COMMAND: summarize may take 64 MiB and 8 bytes an event, all else 15 % of the text
+stats_memory_row() {
+  chosen "$1" || return 0
+  load_set ranks
+  local mib=$((text_bytes * 15 / 100 / 1048576))
+  [ "$2" != summarize ] || mib=$((64 + $(cat "${plain[@]}" | grep -c '"ph"') * 8 / 1048576))
+  tool=("$tools/trace-stats" "$2" --threads 2 "${plain[@]}")
+  peak_row "$1" "$mib"
 }
 
 # memory_row CASE MIB SET KIND OUTPUT [OPTION...]
@@ -201,6 +223,11 @@ memory_row() {
   load_set "$3"
   local -n inputs=$4
   tool=("$tools/trace-merge" -o "$work/$5" --threads 2 "${@:6}" "${inputs[@]}")
+  peak_row "$1" "$2"
+}
+
+# peak_row CASE MIB: of `tool`
+peak_row() {
   local largest=0
   measure_tool && measure_tool && measure_tool
   peak_kib=$largest
@@ -281,7 +308,10 @@ print_pairs() {
       }
     }
     function median(values, n) { return (values[int((n + 1) / 2)] + values[int(n / 2) + 1]) / 2 }
-    function shown(ratio) { return target ~ "/" ? sprintf("1/%.0f", 1 / ratio) : sprintf("%.2f", ratio) }
+    function shown(ratio) {
+      if (target !~ "/") return sprintf("%.2f", ratio)
+      return sprintf(ratio < 0.1 ? "1/%.0f" : "1/%.2f", 1 / ratio)
+    }
     { tool[NR] = $1 / 1e3; other[NR] = $3 / 1e3; ratio[NR] = $1 / $3; cpu[NR] = $2 / $4 }
     END {
       sort(tool, NR); sort(other, NR); sort(ratio, NR); sort(cpu, NR)
