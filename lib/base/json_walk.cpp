@@ -1,6 +1,12 @@
 #include "base/json_walk.h"
 
+#include "base/json_string.h"
 #include "base/json_token.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_set>
 
 namespace traceloom {
 
@@ -63,6 +69,33 @@ std::size_t JsonWalk::value_end(std::size_t at) const {
     ++at;
   }
   return at;
+}
+
+namespace {
+
+// For any number of keys, and those with escapes.
+bool repeats_decoded_key(std::string_view object) {
+  std::unordered_set<std::string> keys;
+  for (JsonWalk walk(object); walk.next();)
+    if (!keys.insert(decode_json_string(walk.key())).second) return true;
+  return false;
+}
+
+}  // namespace
+
+bool repeats_key(std::string_view object) {
+  if (!is_json_object(object)) return false;
+  // Real args have a handful of keys: to compare each with those before it beats any table.
+  std::array<std::string_view, 24> keys;
+  std::size_t count = 0;
+  for (JsonWalk walk(object); walk.next();) {
+    if (count == keys.size() || walk.key().find('\\') != std::string_view::npos)
+      return repeats_decoded_key(object);
+    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(keys.begin(), end, walk.key()) != end) return true;
+    keys[count++] = walk.key();
+  }
+  return false;
 }
 
 std::string_view find_member(std::string_view object, std::string_view key) {

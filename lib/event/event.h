@@ -51,8 +51,8 @@ struct FieldRange {
 
 // What the scanner noticed about the text of an event and a writer has to act on.
 struct EventFlags {
-  bool strict : 1 = false;  // the text is strict JSON and none of the other flags holds: it may be
-                            // copied as it is. Not set for every such text
+  bool strict : 1 = false;  // the text is strict JSON, no key of args stands twice and none of the
+                            // other flags holds: it may be copied. Not set for every such text
   bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range is the last one's
   bool escaped_key : 1 = false;    // a key was written with escapes ("\u0070h")
   bool loose_syntax : 1 =

@@ -2,10 +2,13 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "base/json_walk.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -253,18 +256,43 @@ void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
   members.assign(kept.rbegin(), kept.rend());
 }
 
-}  // namespace
+// Of args that have been written from `begin` on: without the members of which a later one takes
+// the place. Repaired keys have one spelling.
+void drop_repeated_args(std::string& out, std::size_t begin, Repairs& repairs) {
+  const std::string args = out.substr(begin);
+  if (!repeats_key(args)) return;
+  repairs.note(Problem::duplicate_key);
+  std::unordered_map<std::string_view, std::size_t> last;
+  std::size_t place = 0;
+  for_each_member(args, [&](std::string_view key, std::string_view) { last[key] = place++; });
+  out.resize(begin);
+  out += '{';
+  place = 0;
+  for_each_member(args, [&](std::string_view key, std::string_view value) {
+    if (last[key] != place++) return;
+    if (out.back() != '{') out += ',';
+    out.append("\"").append(key).append("\":").append(value);
+  });
+  out += '}';
+}
 
-bool is_clean_event(const Event& event) {
+bool has_strict_values(const Event& event) {
   const EventFlags flags = event.flags;
-  if (flags.strict) return true;
-  if (flags.loose_syntax || flags.duplicate_key || flags.escaped_key) return false;
   if (flags.suspect_text || flags.nested_value) return is_strict_json(event.raw);
   for (unsigned rest = event.present; rest != 0; rest &= rest - 1) {
     const std::string_view value = event.text(static_cast<Key>(std::countr_zero(rest)));
     if (!is_json_string(value) && !is_strict_json(value, kMaxValueDepth)) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool is_clean_event(const Event& event) {
+  const EventFlags flags = event.flags;
+  if (flags.strict) return true;
+  if (flags.loose_syntax || flags.duplicate_key || flags.escaped_key) return false;
+  return has_strict_values(event) && !repeats_key(event.text(Key::args));
 }
 
 std::string repair_event(const Event& event, ProblemCounts& problems) {
@@ -280,7 +308,9 @@ std::string repair_event(const Event& event, ProblemCounts& problems) {
     if (is_json_string(member.value)) {
       append_string(out, unquoted(member.value), repairs);
     } else if (member.value.front() == '{' || member.value.front() == '[') {
+      const std::size_t begin = out.size();
       append_nested(out, member.value, repairs);
+      if (member.known == Key::args) drop_repeated_args(out, begin, repairs);
     } else {
       append_plain(out, member.value, repairs);
     }

@@ -15,8 +15,8 @@
 
 namespace traceloom {
 
-// Exactly is_strict_json(event.raw), and no key of enum Key stands twice or is written with
-// escapes; false at times for what needs no repair otherwise. Looks closely only where the
+// Exactly is_strict_json(event.raw), no key of enum Key stands twice or is written with escapes, and
+// none stands twice in args; false at times for what needs no repair otherwise. Looks closely only where the
 // scanner's flags or values ask for it. `event` must come from EventScanner.
 bool is_clean_event(const Event& event);
 
@@ -24,7 +24,8 @@ bool is_clean_event(const Event& event);
 //   strings   decoded and written anew: control characters escaped, bad escapes kept as backslash
 //             and character, surrogate pairs joined, half ones and ill-formed UTF-8 as U+FFFD
 //   values    NaN, Infinity, 0x10, 01, words ... become strings
-//   keys      written without escapes; of a key of enum Key that stands twice the last one stays
+//   keys      written without escapes; of a key of enum Key, or of args, that stands twice the
+//             last one stays, as in JavaScript (Perfetto would show both)
 //   commas    before a closing brace or bracket left out
 //   args and other nested values that cannot be understood, or would nest the event deeper than
 //             kMaxJsonDepth, become {"unparsed": "their text"}

@@ -2,6 +2,7 @@
 
 #include "base/json_check.h"
 #include "base/json_token.h"
+#include "base/json_walk.h"
 #include "scan/event_key.h"
 #include "scan/event_walk.h"
 #include "scan/text_index.h"
@@ -166,7 +167,8 @@ class EventShapes::Learner {
 void EventShapes::learn(const Event& event) {
   const EventFlags flags = event.flags;
   if (is_full() || flags.suspect_text || flags.loose_syntax || flags.duplicate_key ||
-      flags.escaped_key || !is_strict_json(event.raw, kMaxSkippedDepth))
+      flags.escaped_key || !is_strict_json(event.raw, kMaxSkippedDepth) ||
+      repeats_key(event.text(Key::args)))
     return;
   // What is no string, or an empty one, is no phase.
   if (event.has(Key::ph) && event.phase == 0) return;

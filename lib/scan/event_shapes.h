@@ -39,7 +39,8 @@ class EventShapes {
   // read in another way. `end` must be that of a string: a '\0' stands there.
   const char* read(const char* at, const char* end, Event& event);
 
-  // Keeps the shape of an event, if there is room and the event is strict JSON without escapes.
+  // Keeps the shape of an event, if there is room, the event is strict JSON without escapes and no
+  // key of its args stands twice.
   // `event` must come from EventWalk and must not be empty.
   void learn(const Event& event);
 

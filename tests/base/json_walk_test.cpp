@@ -62,3 +62,21 @@ TEST_CASE("json_walk: deep nesting is skipped without recursion") {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   CHECK(elements("[" + deep + ",1]") == Texts{deep, "1"});
 }
+
+TEST_CASE("json_walk: a key that stands twice in an object is noticed, however it is written") {
+  CHECK(repeats_key(R"({"a":1,"b":2,"a":3})"));
+  CHECK(repeats_key(R"({"a":1,"\u0061":2})"));
+  CHECK(repeats_key(R"({"\u0061":1,"a":2})"));
+  CHECK_FALSE(repeats_key(R"({"a":{"a":1},"b":[{"c":1,"c":2}]})"));
+  CHECK_FALSE(repeats_key(R"({"a":"b","b":"a"})"));
+  CHECK_FALSE(repeats_key("[1,1]"));
+  CHECK_FALSE(repeats_key("{}"));
+  CHECK_FALSE(repeats_key(""));
+  for (const std::size_t keys : {23U, 24U, 25U, 26U, 200U}) {
+    CAPTURE(keys);
+    std::string object = "{";
+    for (std::size_t i = 0; i < keys; ++i) object += "\"k" + std::to_string(i) + "\":0,";
+    CHECK_FALSE(repeats_key(object + "\"x\":0}"));
+    CHECK(repeats_key(object + "\"k" + std::to_string(keys - 1) + "\":0}"));
+  }
+}

@@ -2,6 +2,7 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "base/json_walk.h"
 #include "scan/event_scanner.h"
 #include "support/random_json.h"
 
@@ -89,7 +90,7 @@ TEST_CASE("event_repair: sees that nothing is wrong") {
   check_clean(R"({"ph": "b", "id2": {"local": "0x1"}, "other": [1, [2]], "flag": true})");
   check_clean(R"({"ph": "X", "name": "C:\\x \u00e9", "args": {"a": "\n"}})");
   check_clean("{\"ph\": \"X\", \"name\": \"caf\xC3\xA9\"}");
-  check_clean(R"({"ph": "X", "args": {"a": 1, "a": 2}, "k": 1, "k": 2})");
+  check_clean(R"({"ph": "X", "args": {"a": 1, "b": {"c": 1, "c": 2}}, "k": 1, "k": 2})");
   for (const char* args : {"null", "\"__stripped__\"", "[1, 2]", "7", "true"})
     check_clean(std::string(R"({"ph": "X", "args": )") + args + "}");
 }
@@ -142,12 +143,27 @@ TEST_CASE("event_repair: keeps the last of two members with a known key") {
   check_repair(R"({"name": "a", "ts": 1, "ph": "X", "name": "b", "ts": 2})",
                R"({"ph":"X","name":"b","ts":2})", once);
   check_repair(R"({"ph": "X", "k": 1, "\u0070h": "B", "k": 2})", R"({"k":1,"ph":"B","k":2})", once);
-  check_repair(R"({"args": {"a": NaN}, "args": {"a": 1, "a": 2}})", R"({"args":{"a":1,"a":2}})",
+  check_repair(R"({"args": {"a": NaN}, "args": {"a": 1, "b": 2}})", R"({"args":{"a":1,"b":2}})",
                once);
 }
 
 TEST_CASE("event_repair: writes keys without escapes") {
   check_repair(R"({"\u0070h": "X", "n\u0061me": "a\/b"})", R"({"ph":"X","name":"a/b"})", {});
+}
+
+TEST_CASE("event_repair: of a key that stands twice in args the last one stays") {
+  const Counts once{{Problem::duplicate_key, 1}};
+  check_repair(R"({"args": {"a": 1, "b": [1, 1], "a": {"x": 2}, "c": 3, "a": 4}})",
+               R"({"args":{"b":[1,1],"c":3,"a":4}})", once);
+  check_repair(R"({"args": {"a": 1, "\u0061": 2}})", R"({"args":{"a":2}})", once);
+  check_repair(R"({"ph": "X", "args": {"": 1, "": 1}})", R"({"ph":"X","args":{"":1}})", once);
+  std::string many = R"({"args":{)";
+  for (int i = 0; i < 100; ++i) many += "\"k" + std::to_string(i) + "\":1,";
+  check_clean(many + "\"k\":2}}");
+  check_repair(many + "\"k0\":2}}",
+               R"({"args":{)" + many.substr(many.find("\"k1\"")) + "\"k0\":2}}", once);
+  check_clean(R"({"args": {"a": {"b": 1}, "b": 1}})");
+  check_clean(R"({"args": [1, 1]})");
 }
 
 TEST_CASE("event_repair: leaves out commas before closing braces and brackets") {
@@ -233,7 +249,8 @@ TEST_CASE("event_repair: turns every event that the scanner yields into the same
     while (const Event* event = scanner.next()) {
       const bool strict = is_strict_json(event->raw);
       CHECK(is_clean_event(*event) ==
-            (strict && !event->flags.duplicate_key && !event->flags.escaped_key));
+            (strict && !event->flags.duplicate_key && !event->flags.escaped_key &&
+             !repeats_key(event->text(Key::args))));
       ++(strict ? clean : broken);
       const std::string repaired = repair_event(*event, problems);
       CAPTURE(repaired);

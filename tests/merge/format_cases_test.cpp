@@ -102,8 +102,17 @@ TEST_CASE("format case 13: surrogate pairs become UTF-8, half ones U+FFFD") {
 
 TEST_CASE("format case 14: of a key that stands twice the last one is taken") {
   const std::string event = R"({"ph":"i","ts":1,"pid":1,"tid":7,"ts":3,"args":{"a":1,"a":2}})";
-  CHECK(written(event) == R"({"ph":"i","pid":0,"tid":7,"ts":3,"args":{"a":1,"a":2}})");
+  CHECK(written(event) == R"({"ph":"i","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
   CHECK(problems(event) == Texts{at("duplicate_key")});
+  // In args alone, in many events of one shape.
+  const std::string in_args =
+      R"({"ph":"i","ts":3,"pid":1,"tid":7,"args":{"a":1,"b":{"c":0},"a":2}})";
+  std::string list = "[" + in_args;
+  for (int i = 0; i < 50; ++i) list += ",\n" + in_args;
+  const MergedCase many(list + "]");
+  CHECK(many.problems() == Texts{"duplicate_key 51 at 1"});
+  CHECK(many.events() ==
+        Texts(51, R"({"ph":"i","ts":0,"pid":0,"tid":7,"args":{"b":{"c":0},"a":2}})"));
 }
 
 TEST_CASE("format case 15: times in quotes are numbers, in events of all phases") {
