@@ -1,8 +1,7 @@
 // trace-stats kernels: which kernels take the time of the devices.
 #include "analysis/kernels_report.h"
-#include "common/did_you_mean.h"
 #include "common/help_formatter.h"
-#include "common/selection_options.h"
+#include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
@@ -13,31 +12,16 @@
 namespace traceloom {
 namespace {
 
-KernelsOptions read_kernels_by(const std::string& list) {
-  KernelsOptions by;
-  by.by_name = false;
-  for (const std::string& word : split_words(list)) {
-    if (word == "name")
-      by.by_name = true;
-    else if (word == "type")
-      by.by_type = true;
-    else if (word == "op")
-      by.by_operator = true;
-    else if (word == "shape")
-      by.by_shape = true;
-    else if (word == "args")
-      by.by_arguments = true;
-    else if (word == "launch")
-      by.by_launch = true;
-    else if (word == "stream")
-      by.by_stream = true;
-    else if (word == "rank")
-      by.by_rank = true;
-    else
-      refuse_word("--by", word,
-                  {"name", "type", "op", "shape", "args", "launch", "stream", "rank"});
-  }
-  return by;
+void read_kernels_by(const std::string& list, KernelsOptions& by) {
+  read_switches("--by", list,
+                {{"name", {&by.by_name}},
+                 {"type", {&by.by_type}},
+                 {"op", {&by.by_operator}},
+                 {"shape", {&by.by_shape}},
+                 {"args", {&by.by_arguments}},
+                 {"launch", {&by.by_launch}},
+                 {"stream", {&by.by_stream}},
+                 {"rank", {&by.by_rank}}});
 }
 
 }  // namespace
@@ -61,7 +45,7 @@ void add_kernels(CLI::App& app, Work& work) {
       [options](const Run& run) { return Answer{kernels_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_kernels_by(list); },
+          "--by", [options](const std::string& list) { read_kernels_by(list, *options); },
           "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
           "triton, communication, ...); op (the operator that launched it); shape (of what that "
           "was called with); args (types, strides and values as well); launch (grid, block, "

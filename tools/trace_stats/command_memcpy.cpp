@@ -1,13 +1,10 @@
 // trace-stats memcpy: what devices copy and fill, and how fast.
 #include "analysis/memcpy_report.h"
-#include "base/error.h"
-#include "common/did_you_mean.h"
 #include "common/help_formatter.h"
-#include "common/selection_options.h"
+#include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include <memory>
 #include <string>
@@ -15,18 +12,9 @@
 namespace traceloom {
 namespace {
 
-MemcpyOptions read_options(const std::string& list) {
-  MemcpyOptions options;
-  for (const std::string& word : split_words(list)) {
-    if (word == "rank")
-      options.by_rank = true;
-    else if (word == "device")
-      options.by_device = true;
-    else if (word != "kind")
-      throw UsageError(fmt::format("--by: '{}' is not one of kind, rank, device{}", word,
-                                   did_you_mean(word, {"kind", "rank", "device"})));
-  }
-  return options;
+void read_by(const std::string& list, MemcpyOptions& options) {
+  read_switches("--by", list,
+                {{"kind"}, {"rank", {&options.by_rank}}, {"device", {&options.by_device}}});
 }
 
 }  // namespace
@@ -47,7 +35,7 @@ void add_memcpy(CLI::App& app, Work& work) {
       [options](const Run& run) { return Answer{memcpy_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_options(list); },
+          "--by", [options](const std::string& list) { read_by(list, *options); },
           "One row for each kind and: rank, device")
       ->type_name("LIST")
       ->group("Rows");

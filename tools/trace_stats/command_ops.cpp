@@ -1,8 +1,7 @@
 // trace-stats ops: which operators take the time.
 #include "analysis/ops_report.h"
-#include "common/did_you_mean.h"
 #include "common/help_formatter.h"
-#include "common/selection_options.h"
+#include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
@@ -13,26 +12,14 @@
 namespace traceloom {
 namespace {
 
-OpsOptions read_ops_by(const std::string& list) {
-  OpsOptions by;
-  by.by_name = false;
-  for (const std::string& word : split_words(list)) {
-    if (word == "name")
-      by.by_name = true;
-    else if (word == "type")
-      by.by_type = true;
-    else if (word == "shape")
-      by.by_shape = true;
-    else if (word == "args")
-      by.by_arguments = true;
-    else if (word == "thread")
-      by.by_thread = true;
-    else if (word == "rank")
-      by.by_rank = true;
-    else
-      refuse_word("--by", word, {"name", "type", "shape", "args", "thread", "rank"});
-  }
-  return by;
+void read_ops_by(const std::string& list, OpsOptions& by) {
+  read_switches("--by", list,
+                {{"name", {&by.by_name}},
+                 {"type", {&by.by_type}},
+                 {"shape", {&by.by_shape}},
+                 {"args", {&by.by_arguments}},
+                 {"thread", {&by.by_thread}},
+                 {"rank", {&by.by_rank}}});
 }
 
 }  // namespace
@@ -60,7 +47,7 @@ void add_ops(CLI::App& app, Work& work) {
       [options](const Run& run) { return Answer{ops_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
-          "--by", [options](const std::string& list) { *options = read_ops_by(list); },
+          "--by", [options](const std::string& list) { read_ops_by(list, *options); },
           "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
           "triton, communication, ...); shape (of what it was called with); args (types, strides "
           "and values as well); thread; rank; or several of these [name]")

@@ -5,6 +5,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/selection_options.h"
+#include "common/switch_list.h"
 #include "input/input_list.h"
 #include "stats/summarize.h"
 #include "stats/summary_report.h"
@@ -46,17 +47,8 @@ struct Options {
 
 SummaryGrouping read_grouping(const std::string& list) {
   SummaryGrouping by;
-  for (const std::string& word : split_words(list)) {
-    if (word == "name") {
-      by.name = true;
-    } else if (word == "category") {
-      by.category = true;
-    } else if (word == "rank") {
-      by.rank = true;
-    } else {
-      refuse_word("--by", word, {"name", "category", "rank"});
-    }
-  }
+  read_switches("--by", list,
+                {{"name", {&by.name}}, {"category", {&by.category}}, {"rank", {&by.rank}}});
   return by;
 }
 

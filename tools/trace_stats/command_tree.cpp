@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
-#include "common/selection_options.h"
+#include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
@@ -22,37 +22,18 @@ struct TreeCommandOptions {
   bool folded = false;
 };
 
-TreeKinds read_kinds(const std::string& list) {
-  TreeKinds kinds{false, false, false, false, false, false};
-  for (const std::string& word : split_words(list)) {
-    if (word == "python")
-      kinds.python = kinds.modules = true;
-    else if (word == "module")
-      kinds.modules = true;
-    else if (word == "annotation")
-      kinds.annotations = true;
-    else if (word == "op")
-      kinds.operators = true;
-    else if (word == "call")
-      kinds.calls = true;
-    else if (word == "kernel")
-      kinds.kernels = true;
-    else
-      refuse_word("--kinds", word, {"python", "module", "annotation", "op", "call", "kernel"});
-  }
-  return kinds;
+void read_kinds(const std::string& list, TreeKinds& kinds) {
+  read_switches("--kinds", list,
+                {{"python", {&kinds.python, &kinds.modules}},
+                 {"module", {&kinds.modules}},
+                 {"annotation", {&kinds.annotations}},
+                 {"op", {&kinds.operators}},
+                 {"call", {&kinds.calls}},
+                 {"kernel", {&kinds.kernels}}});
 }
 
 void read_by(const std::string& list, TreeOptions& tree) {
-  tree.by_rank = tree.by_thread = false;
-  for (const std::string& word : split_words(list)) {
-    if (word == "rank")
-      tree.by_rank = true;
-    else if (word == "thread")
-      tree.by_thread = true;
-    else if (word != "all")
-      refuse_word("--by", word, {"rank", "thread", "all"});
-  }
+  read_switches("--by", list, {{"rank", {&tree.by_rank}}, {"thread", {&tree.by_thread}}, {"all"}});
 }
 
 TreeMetric read_metric(const std::string& word) {
@@ -78,7 +59,7 @@ void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOption
   command
       .add_option_function<std::string>(
           "--kinds",
-          [options](const std::string& list) { options->report.tree.kinds = read_kinds(list); },
+          [options](const std::string& list) { read_kinds(list, options->report.tree.kinds); },
           "Which spans are nodes: python (functions), module (of these nn.Module's calls only), "
           "annotation (steps, record_function, Composer's events), op, call (of the runtime), "
           "kernel (device work below what launched it); the time of others is their parents' own "

@@ -1,0 +1,54 @@
+#include "common/switch_list.h"
+
+#include "base/error.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+struct Kinds {
+  bool python = true;
+  bool module = false;
+  bool op = true;
+};
+
+std::string read(const std::string& list, Kinds& kinds) {
+  read_switches("--kinds", list,
+                {{"python", {&kinds.python, &kinds.module}},
+                 {"module", {&kinds.module}},
+                 {"op", {&kinds.op}},
+                 {"all"}});
+  return std::string(kinds.python ? "p" : "-") + (kinds.module ? "m" : "-") +
+         (kinds.op ? "o" : "-");
+}
+
+std::string read(const std::string& list) {
+  Kinds kinds;
+  return read(list, kinds);
+}
+
+}  // namespace
+
+TEST_CASE("switch_list: turns on what is listed, in any order, and off all else") {
+  CHECK(read("op") == "--o");
+  CHECK(read("module,op") == "-mo");
+  CHECK(read("op,python") == "pmo");
+  CHECK(read("module,module") == "-m-");
+  CHECK(read("all") == "---");
+}
+
+TEST_CASE("switch_list: refuses what it does not know, and leaves all as it was") {
+  Kinds kinds;
+  CHECK_THROWS_WITH_AS(
+      read("op,modul", kinds),
+      "--kinds: 'modul' is not one of python, module, op, all (did you mean 'module'?)",
+      UsageError);
+  CHECK_THROWS_WITH_AS(read("", kinds), "--kinds: '' is not one of python, module, op, all",
+                       UsageError);
+  CHECK(kinds.python);
+  CHECK_FALSE(kinds.module);
+}
