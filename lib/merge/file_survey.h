@@ -79,6 +79,7 @@ struct FileSurvey {
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
   std::vector<KeptMetadata> metadata;             // each text once
   IdSet flow_ids;                                 // s t f
+  std::uint64_t shared_flows = 0;                 // of PlanOptions::shared_flows
   IdSet bind_ids;                                 // bind_id of flows between slices
   HexIds async_ids;                               // b n e S T p F
   HexIds object_ids;                              // N O D ( ) v V P

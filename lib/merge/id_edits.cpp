@@ -56,7 +56,10 @@ void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::st
     edit.set_number(Key::bind_id, file.bind_ids.number(id_key(event.text(Key::bind_id), scratch)));
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch);
-    if (!key.empty()) edit.set_number(name_id(event, edit), file.flow_ids.number(key));
+    if (!key.empty())
+      edit.set_number(name_id(event, edit), is_shared_flow(event, file.shared_flows)
+                                                ? shared_id_number(key)
+                                                : file.flow_ids.number(key));
   } else if (is_async(event)) {
     edit_async_id(event, file, edit, scratch);
   } else if (is_object_phase(event.phase)) {

@@ -9,11 +9,13 @@
 
 #include "event/event.h"
 #include "merge/id_map.h"
+#include "select/label_filter.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
 
@@ -38,6 +40,11 @@ inline bool is_object_phase(char phase) {
 
 // True when id2 says nothing: it has neither a local nor a global id. catapult stops at that.
 bool is_empty_id2(std::string_view id2);
+
+// Whether the ids of a flow event mean the same in all files: its category is one of these.
+inline bool is_shared_flow(const Event& event, const std::vector<std::string>& categories) {
+  return !categories.empty() && has_category(decoded(event.text(Key::cat)), categories);
+}
 
 // id, or else id2, of which the local one belongs to a process.
 std::string_view flow_id_key(const Event& event, std::string& scratch);

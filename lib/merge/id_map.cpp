@@ -2,6 +2,9 @@
 
 #include "event/event.h"
 
+#define XXH_INLINE_ALL  // how xxHash asks to be used without its library
+#include <xxhash.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -71,6 +74,12 @@ bool IdMap::operator==(const IdMap& other) const {
   for (std::uint32_t i = 0; i < texts.size(); ++i)
     if (texts[i] != other_texts[i]) return false;
   return texts.size() == 0 || end_ == other.end_;
+}
+
+std::uint64_t shared_id_number(std::string_view key) {
+  if (const std::optional<std::uint64_t> number = whole_number(key)) return *number;
+  constexpr std::uint64_t kFirst = kMergedIdLimit / 2;
+  return kFirst + XXH3_64bits(key.data(), key.size()) % kFirst;
 }
 
 std::string_view id_key(std::string_view json_value, std::string& scratch) {

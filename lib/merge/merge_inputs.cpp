@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "merge/file_subset.h"
 #include "merge/one_pass_visitor.h"
+#include "merge/plan_checks.h"
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
@@ -40,7 +41,8 @@ MergeInputs::MergeInputs(const MergeOptions& options)
 void MergeInputs::survey() {
   const FailureHandler on_failure = failure_handler();
   const std::size_t files = options_.inputs.size();
-  SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end);
+  SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end,
+                        options_.plan.shared_flows);
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
     scan_all(filter_visitor);
@@ -72,7 +74,8 @@ std::optional<GuessedPlan> MergeInputs::guess() const {
 
 bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer) {
   const FailureHandler on_failure = failure_handler();
-  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end);
+  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end,
+                         options_.plan.shared_flows);
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
@@ -98,6 +101,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+  refuse_vain_shared_flows(surveys_, options_.plan.shared_flows);
   if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
 }
 

@@ -191,6 +191,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     FilePlan file = plan_ids(surveys, i, ranges);
     file.path = inputs[i].path;
+    file.shared_flows = options.shared_flows;
     file.rank = ranks[i];
     file.clock = clocks.clocks[i];
     file.times = file.clock.times.since(origin_ns);

@@ -50,6 +50,7 @@ struct FilePlan {
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};
   bool keeps_subtraces = false;  // embedded traces, which need no other times than they have
   AsyncScope async_scope = AsyncScope::process;
+  std::vector<std::string> shared_flows = {};   // PlanOptions::shared_flows
   bool matches_names = false;                   // see BeginEndPairer::match_names()
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
@@ -95,6 +96,9 @@ struct PlanOptions {
   bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
   bool sort_by_time = false;    // all events, over all files
   PidLayout pids = PidLayout::rank;
+  // Categories of flow events whose ids mean the same in all files: arrows from rank to rank, as of
+  // remote calls. A viewer binds both ends if they have the same category, name and id.
+  std::vector<std::string> shared_flows = {};
   ClockOptions clock = {};
   OriginKind origin = OriginKind::first_event;
   std::int64_t origin_ns = 0;

@@ -82,6 +82,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
   IdSet flow_ids;
+  std::uint64_t shared_flows = 0;
   IdSet bind_ids;
   HexIds async_ids;
   HexIds object_ids;
@@ -97,7 +98,8 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
-  void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track);
+  void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
+               const std::vector<std::string>& shared_categories);
 
  private:
   void add_name(const Event& event, std::string_view key, std::string value);
@@ -156,11 +158,15 @@ void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, st
                    std::string(key), std::move(value)});
 }
 
-void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track) {
+void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
+                                   const std::vector<std::string>& shared_categories) {
   if (SyncMarks::is_mark(event)) evidence.add(event);
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
-    if (!key.empty()) flow_ids.add(key);
+    if (is_shared_flow(event, shared_categories))
+      ++shared_flows;
+    else if (!key.empty())
+      flow_ids.add(key);
   } else if (event.phase == 'C') {
     counters.intern(counter_key(event, scratch_));
   } else if (is_async(event)) {
@@ -209,13 +215,15 @@ void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t st
   if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
 }
 
-SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs)
+SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs,
+                             std::vector<std::string> shared_flows)
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
       pairers_(files),
       on_failure_(on_failure),
-      pairs_(pairs) {}
+      pairs_(pairs),
+      shared_flows_(std::move(shared_flows)) {}
 
 std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
   return std::make_unique<Chunk>();
@@ -257,7 +265,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
-    chunk.add_ids(event, timing.start_ns, track);
+    chunk.add_ids(event, timing.start_ns, track, shared_flows_);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
@@ -265,6 +273,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   FileSurvey& survey = surveys_[file];
   survey.evidence.append(chunk.evidence);
   survey.flow_ids.add(chunk.flow_ids);
+  survey.shared_flows += chunk.shared_flows;
   survey.bind_ids.add(chunk.bind_ids);
   survey.async_ids.add(chunk.async_ids);
   survey.object_ids.add(chunk.object_ids);

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace traceloom {
@@ -20,8 +21,9 @@ namespace traceloom {
 class SurveyVisitor : public FileVisitor {
  public:
   // `on_failure` must live as long; the survey of a file that has failed stays empty. `pairs`:
-  // whether stray end events are of interest.
-  SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false);
+  // whether stray end events are of interest; `shared_flows`: which flows to count.
+  SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false,
+                std::vector<std::string> shared_flows = {});
 
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -47,6 +49,7 @@ class SurveyVisitor : public FileVisitor {
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
   bool pairs_;
+  std::vector<std::string> shared_flows_;
 };
 
 }  // namespace traceloom

@@ -6,6 +6,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/parse.h"
+#include "common/selection_options.h"
 #include "input/input_list.h"
 #include "trace_merge/filter_options.h"
 #include "trace_merge/recover_inputs.h"
@@ -84,6 +85,7 @@ struct MergeWords {
   std::string pids = "rank";
   std::string align_by = "auto";
   std::vector<std::string> offsets;
+  std::string shared_ids;
   std::string drift = "constant";
   std::string origin = "min";
   FilterOptions filter;
@@ -120,6 +122,13 @@ void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words)
          "group of rows of its own, labelled with the rank (split) [default: rank]")
       ->group("Output")
       ->type_name("HOW");
+  app.add_option(
+         "--shared-ids", words.shared_ids,
+         "Arrows (s, t, f) of these categories lead from rank to rank, as those of remote "
+         "calls do: their ids mean the same in all files. Both ends need the same category, "
+         "name and id [default: arrows stay within a file]")
+      ->group("Output")
+      ->type_name("LIST");
   app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
       ->group("Output")
       ->type_name("FILE");
@@ -176,6 +185,7 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
 void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.format = read_format(words.format, command.merge.output);
   command.merge.plan.pids = read_pids(words.pids);
+  if (!words.shared_ids.empty()) command.merge.plan.shared_flows = split_words(words.shared_ids);
   command.merge.plan.clock.align_by = read_align_by(words.align_by);
   for (const std::string& offset : words.offsets) {
     const auto [rank, ns] = read_offset(offset);
