@@ -1,6 +1,6 @@
-#include "record/child_process.h"
 #include "record/recorded.h"
 #include "record/trace_handler.h"
+#include "support/child_process.h"
 
 #include <cstdlib>
 #include <fstream>
