@@ -502,8 +502,8 @@ enum class ClockChoice : std::uint8_t {
 
 // A file that is complete.
 struct SavedTrace {
-  Position position;  // at its end
-  std::string path;
+  Position position;          // at its end
+  std::string path;           // "" where none could be made
   std::uint64_t events = 0;   // without metadata
   std::uint64_t dropped = 0;  // and those that found no room while it was recorded
 };
