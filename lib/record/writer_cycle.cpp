@@ -151,18 +151,26 @@ void Writer::save(const Position& position) {
   SavedTrace saved{position, cycle_.path, cycle_events_ - cycle_lost_,
                    pool_.dropped() - dropped_before_};
   dropped_before_ += saved.dropped;
-  std::vector<std::string> complaints;
+  std::optional<std::string> complaint;
   if (json_ != nullptr && !json_->final_path().empty()) {
     const std::lock_guard lock(mutex_);
-    complaints = kept_.add(saved);
+    complaint = kept_.add(saved);
   }
-  for (const std::string& complaint : complaints) set_error(complaint);
-  if (!options_.on_saved) return;
-  try {
-    options_.on_saved(saved);
-  } catch (...) {
-    set_error(current_problem());
+  if (complaint) set_error(*complaint);
+  if (options_.on_saved) {
+    try {
+      options_.on_saved(saved);
+    } catch (...) {
+      set_error(current_problem());
+    }
   }
+  // Behind the program's own use of it.
+  std::vector<std::string> complaints;
+  {
+    const std::lock_guard lock(mutex_);
+    complaints = kept_.delete_old();
+  }
+  for (const std::string& each : complaints) set_error(each);
 }
 
 const EventThread& Writer::thread_of(const detail::ChunkHeader& chunk) {
