@@ -19,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::uint64_t kEvents = 1000;
+
 enum class Files : std::uint8_t { plain, gzip, journal };
 
 // What a child tells its parent.
@@ -49,6 +51,7 @@ Options options_of(Files files, const std::string& traces, const std::string& jo
   Options options;
   options.folder = traces;
   options.flush_ms = 1;
+  options.pool_bytes = std::size_t{1} << 20;
   if (files == Files::gzip) options.file_name = [](const Position&) { return "rank0.json.gz"; };
   if (files == Files::journal) options.journal_folder = journals;
   return options;
@@ -59,14 +62,13 @@ pid_t start_recording(const Options& options, const SharedProgress& progress) {
     const Counter counter("number", "", {"value"});
     progress->has_begun = true;
     Session session(options);
-    for (std::uint64_t i = 1;; ++i) {
+    for (std::uint64_t i = 1; i <= kEvents; ++i) {
       counter.record(i);
       progress->events = i;
-      if (i == 100) {
-        session.flush();
-        progress->has_file = true;
-      }
     }
+    session.flush();
+    progress->has_file = true;
+    while (true) pause();
   });
 }
 
@@ -82,12 +84,6 @@ std::int64_t time_to_file(const Options& options) {
   return std::chrono::nanoseconds(passed).count();
 }
 
-std::vector<std::string> visible_files_in(const std::string& folder) {
-  std::vector<std::string> names = files_in(folder);
-  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
-  return names;
-}
-
 // How many events a merge of the folder has; 0 where there is nothing to merge.
 std::uint64_t merge_folder(const std::string& traces, const std::string& output) {
   if (visible_files_in(traces).empty()) return 0;
@@ -99,7 +95,7 @@ std::uint64_t merge_folder(const std::string& traces, const std::string& output)
 }
 
 void kill_early(Files files) {
-  constexpr int kKills = 80;
+  constexpr int kKills = 40;
   std::mt19937 random(20);
   std::int64_t longest = 0;
   {

@@ -19,12 +19,6 @@ namespace {
 
 constexpr char kLine[] = "[\n{\"name\":\"a\",\"ph\":\"i\",\"ts\":1}";
 
-std::vector<std::string> visible_files_in(const std::string& folder) {
-  std::vector<std::string> names = files_in(folder);
-  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
-  return names;
-}
-
 // Each where the system can do everything, and where it can do less.
 template <typename Work>
 void in_all_systems(const Work& work) {
