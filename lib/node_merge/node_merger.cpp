@@ -265,7 +265,8 @@ NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {
     if (before) before(trace);
-    node->note(trace);
+    // A child of fork() may have a session of its own, by the same options.
+    if (node->is_of_this_process()) node->note(trace);
   };
 }
 
