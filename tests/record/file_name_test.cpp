@@ -158,7 +158,7 @@ TEST_CASE("kill at the moment of naming: nothing that looks like a trace is left
       CAPTURE(has_nameless);
       const TemporaryFolder folder;
       Options options = options_for(folder);
-      options.file_name = [&](const Position&) { return name; };
+      options.file_name = [&](const Position&) { return std::string(name); };
       const int status = wait_for(start_child([&] {
         if (!has_nameless) refuse_nameless_files();
         die_at_naming();
