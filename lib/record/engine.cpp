@@ -155,9 +155,10 @@ void Engine::prepare_folder() const {
   if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
   if (options_.overwrite) return;
   // Without a barrier the files of another rank may be of this run.
-  for (const auto& entry : fs::recursive_directory_iterator(options_.folder)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with('.') || !entry.is_regular_file()) continue;
+  for (fs::recursive_directory_iterator entries(options_.folder), end; entries != end; ++entries) {
+    const std::string name = entries->path().filename();
+    if (name.starts_with('.')) entries.disable_recursion_pending();
+    if (name.starts_with('.') || !entries->is_regular_file()) continue;
     const std::optional<std::int64_t> rank = rank_in(name);
     if (!options_.barrier && rank && *rank != options_.rank) continue;
     throw Error(options_.folder,

@@ -1,14 +1,13 @@
 #include "record/host_sampler.h"
 
 #include "record/keep_forever.h"
+#include "record/quiet_thread.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <pthread.h>
 #include <stdexcept>
 #include <unistd.h>
 #include <utility>
@@ -188,13 +187,7 @@ HostSampler::HostSampler(const HostSamplerOptions& options, HostSink sink)
   if (interval_ns_ < kLeastInterval)
     throw std::invalid_argument(
         fmt::format("the host cannot be sampled every {} ns; 1 ms is the least", interval_ns_));
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_quiet_thread("host-sampler", [this] { run(); });
 }
 
 HostSampler::~HostSampler() {
@@ -213,7 +206,6 @@ HostSampler::~HostSampler() {
 }
 
 void HostSampler::run() {
-  pthread_setname_np(pthread_self(), "host-sampler");
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   try {

@@ -27,7 +27,7 @@ namespace traceloom::record {
 
 // How the file is laid out; only processes of one machine and one version read it.
 struct JournalLayout {
-  static constexpr std::uint64_t kMagic = 0x31304c4e524a4c54;  // "TLJRNL01"
+  static constexpr std::uint64_t kMagic = 0x32304c4e524a4c54;  // "TLJRNL02"
   static constexpr std::size_t kMaxChunks = 1024;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;

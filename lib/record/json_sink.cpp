@@ -228,7 +228,7 @@ void JsonSink::external_trace(const std::string& path) {
 }
 
 void JsonSink::flush() {
-  if (used_ == 0) return;
+  if (used_ == 0 || file_ == nullptr) return;
   const std::uint64_t before = file_->state().bytes;
   const std::size_t bytes = used_;
   const bool was_first = file_->state().text_bytes == 0;
@@ -237,6 +237,7 @@ void JsonSink::flush() {
     file_->write({buffer_.data(), bytes});
   } catch (...) {
     is_first_ = was_first;
+    if (file_->is_refused()) file_.reset();
     throw;
   }
   pending_events_ = 0;

@@ -18,13 +18,16 @@ KeptTraces::KeptTraces(std::int64_t num_traces_to_keep) : most_(num_traces_to_ke
         fmt::format("num_traces_to_keep is {}; -1 keeps all, 0 none", most_));
 }
 
-std::vector<std::string> KeptTraces::add(const SavedTrace& trace) {
-  std::vector<std::string> failures;
+std::optional<std::string> KeptTraces::add(const SavedTrace& trace) {
   struct stat status {};
-  if (stat(trace.path.c_str(), &status) == 0)
-    kept_.push_back({trace, status.st_dev, status.st_ino});
-  else
-    failures.push_back(fmt::format("{}: {}", trace.path, std::strerror(errno)));
+  if (stat(trace.path.c_str(), &status) != 0)
+    return fmt::format("{}: {}", trace.path, std::strerror(errno));
+  kept_.push_back({trace, status.st_dev, status.st_ino});
+  return std::nullopt;
+}
+
+std::vector<std::string> KeptTraces::delete_old() {
+  std::vector<std::string> failures;
   while (most_ != kKeepAllTraces && kept_.size() > static_cast<std::size_t>(most_)) {
     const Kept oldest = std::move(kept_.front());
     kept_.pop_front();

@@ -1,7 +1,8 @@
 // KeptTraces: the newest files that this process saved; older ones are deleted.
 //
 //   KeptTraces kept(3);
-//   kept.add(saved);      // its file is complete; deletes the oldest when it is the fourth
+//   kept.add(saved);      // its file is complete
+//   kept.delete_old();    // the oldest, when that was the fourth
 //   kept.list()           // oldest first
 #pragma once
 
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -23,10 +25,12 @@ class KeptTraces {
   // 0 deletes each file when it has been saved. Throws std::invalid_argument below -1.
   explicit KeptTraces(std::int64_t num_traces_to_keep);
 
+  // Gives what is wrong with it, as when it is gone already; it is not kept then.
+  std::optional<std::string> add(const SavedTrace& trace);
   // Deletes only what was added here and still is that file: not one that somebody has put in its
   // place, nor one whose name a later save has used again. Gives what could not be deleted, which
   // is then forgotten: "traces/ep0-ba5-rank0.json: Permission denied".
-  std::vector<std::string> add(const SavedTrace& trace);
+  std::vector<std::string> delete_old();
 
   std::vector<SavedTrace> list() const;
 

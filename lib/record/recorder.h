@@ -502,8 +502,8 @@ enum class ClockChoice : std::uint8_t {
 
 // A file that is complete.
 struct SavedTrace {
-  Position position;  // at its end
-  std::string path;
+  Position position;          // at its end
+  std::string path;           // "" where none could be made
   std::uint64_t events = 0;   // without metadata
   std::uint64_t dropped = 0;  // and those that found no room while it was recorded
 };
@@ -552,7 +552,8 @@ struct Options {
   bool write_json = true;  // the files above; without, only `handlers` get the events
   std::vector<std::shared_ptr<TraceHandler>> handlers;
   std::function<void(const std::string&)> log;  // one line, without its end; any thread
-  // In the writer's thread, where nothing of the session waits, and close() does nothing.
+  // In the writer's thread, where nothing of the session waits, and close() does nothing. The file
+  // is there; num_traces_to_keep deletes behind it.
   std::function<void(const SavedTrace&)> on_saved;
 };
 

@@ -171,18 +171,25 @@ void write_opening(JsonSink& sink, const DeadJournal& journal,
                      rest.chunk->tid});
 }
 
+// Whether the file that the journal is about is still there under that name. One that it had
+// another name for by then, or that somebody else has put there, is not.
+bool has_its_file(const DeadJournal& journal) {
+  const JournalLayout::Commit& commit = journal.commit();
+  return commit.state.inode != 0 && inode_of(commit.path.data()) == commit.state.inode;
+}
+
 void open_trace(JsonSink& sink, const DeadJournal& journal, const std::vector<RestOfChunk>& rests) {
   const JournalLayout::Commit& commit = journal.commit();
   const std::string path = commit.path.data();
-  const CycleInfo cycle{journal.layout().rank, 0, path};
+  const bool is_there = has_its_file(journal);
   // When the file has been finished already, what is left belongs to one that comes next.
-  if (commit.state.bytes > 0 && std::filesystem::exists(path)) {
-    sink.resume(cycle, commit.state);
+  if (is_there && commit.state.bytes > 0) {
+    sink.resume({journal.layout().rank, 0, path}, commit.state);
   } else {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);  // nothing that it has is committed
-    sink.begin_cycle(cycle);
+    std::error_code ignored;  // what is wrong shows when the file is made
+    if (is_there) std::filesystem::remove(path, ignored);  // nothing that it has is committed
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    sink.begin_cycle({journal.layout().rank, 0, new_unfinished_path(finished_path(path))});
   }
   if (sink.state().text_bytes == 0) write_opening(sink, journal, rests);
 }
@@ -214,7 +221,7 @@ RecoveredTrace recover(const std::string& path, DeadJournal& journal) {
   result.journal = path;
   const std::string trace = journal.commit().path.data();
   const std::vector<RestOfChunk> rests = rests_of(journal);
-  const bool has_file = journal.commit().state.bytes > 0 && std::filesystem::exists(trace);
+  const bool has_file = journal.commit().state.bytes > 0 && has_its_file(journal);
   if (!trace.empty() && (has_file || !rests.empty())) {
     JsonSink sink({static_cast<int>(journal.layout().gzip_level), false});
     open_trace(sink, journal, rests);

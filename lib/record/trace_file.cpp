@@ -2,13 +2,16 @@
 
 #include "base/error.h"
 #include "output/gzip_sink.h"
+#include "output/new_name.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +34,17 @@ std::size_t endings_of(const std::string& path) {
   return end;
 }
 
+// Under which linkat() finds a file that has no name.
+std::string descriptor_path(int file) {
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
 }  // namespace
+
+std::uint64_t inode_of(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
 
 std::string unfinished_path(const std::string& path) {
   return std::string(path).insert(endings_of(path), kUnfinished);
@@ -48,20 +61,43 @@ std::string numbered_path(const std::string& path, unsigned number) {
   return std::string(path).insert(endings_of(path), "-" + std::to_string(number));
 }
 
+std::string new_unfinished_path(const std::string& path) {
+  std::string unfinished = unfinished_path(path);
+  std::error_code ignored;  // what is wrong shows when the file is made
+  for (unsigned i = 2; std::filesystem::exists(unfinished, ignored); ++i)
+    unfinished = unfinished_path(numbered_path(path, i));
+  return unfinished;
+}
+
 TraceFile::TraceFile(const std::string& path, int gzip_level)
     : path_(path), gzip_level_(gzip_level), is_gzip_(is_gzip_name(path)) {
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-  if (file_ < 0) throw system_error(path, errno);
-  try {
-    if (is_gzip_) write_bytes(kGzipHeader);
-  } catch (const Error&) {
-    ::close(file_);
-    throw;
+  make();
+  struct stat info {};
+  if (fstat(file_, &info) == 0) state_.inode = info.st_ino;
+}
+
+void TraceFile::make() {
+  const std::filesystem::path path(path_);
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  file_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
+  if (file_ >= 0 && access(descriptor_path(file_).c_str(), F_OK) == 0) return;
+  // Without /proc there is no way to name it later.
+  if (file_ >= 0) ::close(file_);
+  const std::string stem = fmt::format("{}/.{}.{}", folder, path.filename().string(), getpid());
+  for (unsigned number = 1;; ++number) {
+    hidden_path_ = fmt::format("{}-{}", stem, number);
+    file_ = open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (file_ >= 0) return;
+    if (errno != EEXIST) throw system_error(path_, errno);
   }
 }
 
 TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& state)
-    : path_(path), gzip_level_(gzip_level), is_gzip_(is_gzip_name(path)), state_(state) {
+    : path_(path),
+      gzip_level_(gzip_level),
+      is_gzip_(is_gzip_name(path)),
+      has_name_(true),
+      state_(state) {
   file_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (file_ < 0) throw system_error(path, errno);
   struct stat info {};
@@ -77,20 +113,37 @@ TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& s
 
 TraceFile::~TraceFile() {
   if (file_ >= 0) ::close(file_);
+  if (!has_name_ && !hidden_path_.empty()) unlink(hidden_path_.c_str());
 }
 
 void TraceFile::write(std::string_view text) {
   if (text.empty()) return;
-  if (!is_gzip_) {
+  if (is_refused_) throw system_error(path_, EEXIST);
+  const FileState before = state_;
+  if (is_gzip_) {
+    const CompressedBlock block = compress_block(text, gzip_level_);
+    write_bytes(before.bytes == 0 ? std::string(kGzipHeader).append(block.deflated)
+                                  : block.deflated);
+    state_.crc32 = static_cast<std::uint32_t>(
+        crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
+  } else {
     write_bytes(text);
-    state_.text_bytes += text.size();
-    return;
   }
-  const CompressedBlock block = compress_block(text, gzip_level_);
-  write_bytes(block.deflated);
   state_.text_bytes += text.size();
-  state_.crc32 = static_cast<std::uint32_t>(
-      crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
+  if (!has_name_) claim_name();
+}
+
+// Atomic, as is all that gives names here: of two sessions that want one name, one gets it.
+void TraceFile::claim_name() {
+  int error = 0;
+  if (!hidden_path_.empty())
+    error = move_to_new_name(hidden_path_, path_);
+  else if (linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
+                  AT_SYMLINK_FOLLOW) != 0)
+    error = errno;
+  has_name_ = error == 0;
+  is_refused_ = !has_name_;
+  if (is_refused_) throw system_error(path_, error);
 }
 
 void TraceFile::write_bytes(std::string_view bytes) {
@@ -112,6 +165,7 @@ void TraceFile::write_bytes(std::string_view bytes) {
 }
 
 std::string TraceFile::finish(const std::string& path, bool overwrite) {
+  if (!has_name_) return "";
   if (is_gzip_) {
     std::array<char, 8> trailer{};
     for (unsigned i = 0; i < 4; ++i) {
@@ -128,21 +182,12 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
     if (std::rename(path_.c_str(), name.c_str()) != 0) throw system_error(name, errno);
     return name;
   }
-  // link() refuses to replace; not every file system has it, and rename() does there.
-  for (unsigned number = 2; link(path_.c_str(), name.c_str()) != 0; ++number) {
-    if (errno == EEXIST) {
-      name = numbered_path(path, number);
-      continue;
-    }
-    if (access(name.c_str(), F_OK) == 0) {
-      name = numbered_path(path, number);
-      continue;
-    }
-    if (std::rename(path_.c_str(), name.c_str()) != 0) throw system_error(name, errno);
-    return name;
+  for (unsigned number = 2;; ++number) {
+    const int error = move_to_new_name(path_, name);
+    if (error == 0) return name;
+    if (error != EEXIST) throw system_error(name, error);
+    name = numbered_path(path, number);
   }
-  unlink(path_.c_str());
-  return name;
 }
 
 }  // namespace traceloom::record

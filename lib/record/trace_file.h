@@ -1,8 +1,11 @@
 // TraceFile: a file that grows by whole pieces, and is worth reading wherever it ends.
 //
 //   TraceFile file("traces/ep0-ba0-rank0.unfinished.json.gz", 1);
-//   file.write("[\n{...}");      // all of it gets there, or none
+//   file.write("[\n{...}");      // all of it gets there, or none; now the file has its name
 //   file.finish("traces/ep0-ba5-rank0.json.gz");
+//
+// Until its first text has been written the file is nameless, so that no kill leaves one that is no
+// trace. Where the file system has no nameless files it is a hidden one meanwhile.
 //
 // gzip is written as one member that is flushed behind each piece: what reads a file of a killed
 // process gets all pieces, and viewers that know only one member get the whole.
@@ -19,43 +22,59 @@ struct FileState {
   std::uint64_t bytes = 0;       // on disk
   std::uint64_t text_bytes = 0;  // before compression
   std::uint32_t crc32 = 0;       // of the text; counts for gzip only
+  std::uint64_t inode = 0;       // which file it is
 };
 
 // Not thread-safe.
 class TraceFile {
  public:
-  // Makes a new file; a name that ends in .gz is compressed. Throws Error when there is one already
-  // or it cannot be made.
+  // Makes a new file in the folder of `path`, which it is called when the first text is in it; a
+  // name that ends in .gz is compressed. Throws Error when it cannot be made.
   TraceFile(const std::string& path, int gzip_level);
   // Goes on with a file of which `state` is true; what is behind that is cut off. Throws Error.
   TraceFile(const std::string& path, int gzip_level, const FileState& state);
-  // Leaves the file as it is.
+  // Leaves the file as it is; one without a name is gone.
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  // Throws Error (disk full, I/O error), after the file has been cut back to where it stood.
+  // Throws Error (disk full, I/O error), after the file has been cut back to where it stood; also
+  // when somebody has a file of that name by now, which is left alone: then is_refused().
   void write(std::string_view text);
-  // Ends what has to be ended and gives the file its name: `path`, or when that exists and is not
-  // to be overwritten one with a number. Returns it. Throws Error; then it keeps its old name.
+  // Ends what has to be ended and gives the file its last name: `path`, or when that exists and is
+  // not to be overwritten one with a number. Returns it; "" where no text was ever written, since
+  // there is no file then. Throws Error; then it keeps its old name.
   std::string finish(const std::string& path, bool overwrite);
 
   const FileState& state() const { return state_; }
+  // For good: it does not get the name when that becomes free later, either.
+  bool is_refused() const { return is_refused_; }
 
  private:
+  void make();
+  void claim_name();
   void write_bytes(std::string_view bytes);
 
   std::string path_;
   int gzip_level_;
   bool is_gzip_;
+  bool has_name_ = false;
+  bool is_refused_ = false;
+  std::string hidden_path_;  // what it is called before; "": nothing
   int file_ = -1;
   FileState state_;
 };
+
+// The inode of the file at `path`; 0 without one.
+std::uint64_t inode_of(const std::string& path);
 
 // "ep0-ba5-rank0.json.gz" -> "ep0-ba5-rank0.unfinished.json.gz", and back.
 std::string unfinished_path(const std::string& path);
 std::string finished_path(const std::string& unfinished);
 // "rank0.json", 2 -> "rank0-2.json".
 std::string numbered_path(const std::string& path, unsigned number);
+// The unfinished path of `path`, or of the first numbered one that nobody has: a killed run may
+// have left a file that nobody has looked at yet.
+std::string new_unfinished_path(const std::string& path);
 
 }  // namespace traceloom::record

@@ -1,11 +1,10 @@
 #include "record/writer.h"
 
 #include "base/error.h"
+#include "record/quiet_thread.h"
 #include "record/registry.h"
 
-#include <csignal>
 #include <limits>
-#include <pthread.h>
 
 namespace traceloom::record {
 namespace {
@@ -49,16 +48,7 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
   if (journal_ != nullptr && json_ != nullptr)
     journal_->commit_file(unfinished_path(path_at(options.start)), first_ticks_, {});
   status_.clock = detail::clock_is_tsc.load() ? "tsc" : "monotonic";
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "traceloom");
-    run();
-  });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_quiet_thread("traceloom", [this] { run(); });
 }
 
 Writer::~Writer() {

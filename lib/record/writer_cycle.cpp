@@ -47,10 +47,7 @@ void Writer::begin_cycle(const Position& position) {
     std::error_code ignored;  // what is wrong shows when the file is made
     const std::string path = path_at(position);
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    cycle_.path = unfinished_path(path);
-    // A killed run may have left one that nobody has looked at yet.
-    for (unsigned i = 2; std::filesystem::exists(cycle_.path, ignored); ++i)
-      cycle_.path = unfinished_path(numbered_path(path, i));
+    cycle_.path = new_unfinished_path(path);
   }
   call([&](TraceHandler& handler) { handler.begin_cycle(cycle_); });
   if (journal_ != nullptr && json_ != nullptr && json_->has_file())
@@ -133,7 +130,10 @@ void Writer::end_cycle(const Command& command) {
 
 // The file gets its name; where that fails it keeps the one it has.
 void Writer::finish_json(const Position& position) {
-  if (!json_->has_file()) return;
+  if (!json_->has_file()) {
+    cycle_.path.clear();  // what may have that name is somebody else's
+    return;
+  }
   CycleInfo final_cycle = cycle_;
   final_cycle.path = path_at(position);
   std::error_code ignored;  // what is wrong shows when the file is renamed
@@ -151,18 +151,26 @@ void Writer::save(const Position& position) {
   SavedTrace saved{position, cycle_.path, cycle_events_ - cycle_lost_,
                    pool_.dropped() - dropped_before_};
   dropped_before_ += saved.dropped;
-  std::vector<std::string> complaints;
+  std::optional<std::string> complaint;
   if (json_ != nullptr && !json_->final_path().empty()) {
     const std::lock_guard lock(mutex_);
-    complaints = kept_.add(saved);
+    complaint = kept_.add(saved);
   }
-  for (const std::string& complaint : complaints) set_error(complaint);
-  if (!options_.on_saved) return;
-  try {
-    options_.on_saved(saved);
-  } catch (...) {
-    set_error(current_problem());
+  if (complaint) set_error(*complaint);
+  if (options_.on_saved) {
+    try {
+      options_.on_saved(saved);
+    } catch (...) {
+      set_error(current_problem());
+    }
   }
+  // Behind the program's own use of it.
+  std::vector<std::string> complaints;
+  {
+    const std::lock_guard lock(mutex_);
+    complaints = kept_.delete_old();
+  }
+  for (const std::string& each : complaints) set_error(each);
 }
 
 const EventThread& Writer::thread_of(const detail::ChunkHeader& chunk) {

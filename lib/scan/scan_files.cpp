@@ -185,13 +185,20 @@ std::size_t thread_count(unsigned wanted) {
   return wanted > 0 ? wanted : static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
 }
 
-void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
-                const ScanOptions& options) {
+namespace {
+
+void scan_alone(FileVisitor& visitor, Reading& reading, TokenPool& pool) {
+  while (Token* const token = reading.next()) {
+    scan_chunk(visitor, *token);
+    join_chunk(visitor, *token);
+    pool.put(token);
+  }
+}
+
+void scan_together(FileVisitor& visitor, Reading& reading, TokenPool& pool, std::size_t threads,
+                   std::size_t chunks_in_flight) {
   namespace tbb = oneapi::tbb;
-  const std::size_t threads = thread_count(options.threads);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  TokenPool pool;
-  Reading reading(paths, visitor, options, pool);
   std::atomic<unsigned> order{0};
   const Turn whole(order);
   const auto read = tbb::make_filter<void, Token*>(tbb::filter_mode::serial_in_order,
@@ -212,9 +219,23 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
         join_chunk(visitor, *token);
         pool.put(token);
       });
-  tbb::parallel_pipeline(
-      options.chunks_in_flight > 0 ? options.chunks_in_flight : kChunksPerThread * threads,
-      read & scan & join);
+  tbb::parallel_pipeline(chunks_in_flight, read & scan & join);
+}
+
+}  // namespace
+
+void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
+                const ScanOptions& options) {
+  const std::size_t threads = thread_count(options.threads);
+  TokenPool pool;
+  Reading reading(paths, visitor, options, pool);
+  if (threads == 1) {
+    scan_alone(visitor, reading, pool);
+  } else {
+    scan_together(
+        visitor, reading, pool, threads,
+        options.chunks_in_flight > 0 ? options.chunks_in_flight : kChunksPerThread * threads);
+  }
 }
 
 }  // namespace traceloom

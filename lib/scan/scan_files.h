@@ -83,7 +83,7 @@ inline constexpr std::size_t kChunksPerThread = 3;
 std::size_t thread_count(unsigned wanted);
 
 struct ScanOptions {
-  unsigned threads = 0;              // 0: as many as there are cores
+  unsigned threads = 0;              // 0: as many as there are cores; 1: the caller's, without TBB
   std::size_t chunks_in_flight = 0;  // read and not yet taken; 0: three a thread
   std::size_t max_event_bytes = kMaxEventBytes;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.

@@ -26,7 +26,9 @@ std::string name_of(std::uint64_t batch) {
 
 std::vector<std::string> save(KeptTraces& kept, const Scratch& scratch, std::uint64_t batch) {
   scratch.write(name_of(batch));
-  return kept.add(trace_of(scratch / name_of(batch), batch));
+  CHECK(kept.add(trace_of(scratch / name_of(batch), batch)) == std::nullopt);
+  CHECK(scratch.has(name_of(batch)));
+  return kept.delete_old();
 }
 
 }  // namespace
@@ -78,8 +80,10 @@ TEST_CASE("kept_traces: a file whose name a later save used again goes with that
   const Scratch scratch;
   KeptTraces kept(1);
   scratch.write("last.json");
-  kept.add(trace_of(scratch / "last.json", 5));
-  kept.add(trace_of(scratch / "last.json", 10));
+  for (const std::uint64_t batch : {5, 10}) {
+    CHECK(kept.add(trace_of(scratch / "last.json", batch)) == std::nullopt);
+    CHECK(kept.delete_old().empty());
+  }
   CHECK(scratch.has("last.json"));
   save(kept, scratch, 15);
   CHECK_FALSE(scratch.has("last.json"));
@@ -92,7 +96,7 @@ TEST_CASE("kept_traces: what is gone already is no failure, what was never there
   scratch.remove("ba5.json");
   CHECK(save(kept, scratch, 10).empty());
   CHECK(kept.add(trace_of(scratch / "none.json", 15)) ==
-        std::vector<std::string>{scratch / "none.json: No such file or directory"});
+        scratch / "none.json: No such file or directory");
   CHECK(kept.list().size() == 1);
 }
 
@@ -100,7 +104,7 @@ TEST_CASE("kept_traces: a file that cannot be deleted is told once") {
   const Scratch scratch;
   KeptTraces kept(1);
   std::filesystem::create_directory(scratch / "folder");  // unlink() refuses it, for root as well
-  kept.add(trace_of(scratch / "folder", 5));
+  CHECK(kept.add(trace_of(scratch / "folder", 5)) == std::nullopt);
   CHECK(save(kept, scratch, 10) == std::vector<std::string>{scratch / "folder: Is a directory"});
   CHECK(save(kept, scratch, 15).empty());
 }

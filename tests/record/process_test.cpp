@@ -1,7 +1,7 @@
 // What happens to a recording process: fork, exit, SIGKILL, a full disk.
-#include "record/child_process.h"
 #include "record/recorded.h"
 #include "record/recover.h"
+#include "support/child_process.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -89,6 +89,13 @@ inline std::vector<std::string> files_in(const std::string& folder) {
   return names;
 }
 
+// Those that a merge of the folder would take.
+inline std::vector<std::string> visible_files_in(const std::string& folder) {
+  std::vector<std::string> names = files_in(folder);
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  return names;
+}
+
 // Whose traces go to `folder`, which may hold others.
 inline Options options_for(const TemporaryFolder& folder) {
   Options options;

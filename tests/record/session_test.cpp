@@ -1,6 +1,6 @@
-#include "record/child_process.h"
 #include "record/recorded.h"
 #include "record/trace_handler.h"
+#include "support/child_process.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -201,12 +201,28 @@ TEST_CASE("session: the newest traces are kept, and a name that exists gets a nu
   const Marker marker("event/batch");
   SUBCASE("two of four") {
     options.num_traces_to_keep = 2;
+    int found = 0;
+    options.on_saved = [&](const SavedTrace& trace) {
+      found += std::filesystem::exists(trace.path) ? 1 : 0;
+    };
     Session session(options);
     train(session, 4, marker);
     session.close();
+    CHECK(found == 4);
     CHECK(files_in(folder.path()) ==
           std::vector<std::string>{"ep2-ba23-rank0.json", "ep3-ba33-rank0.json"});
     CHECK(session.saved_traces().size() == 2);
+  }
+  SUBCASE("none, and each is there when it is told") {
+    options.num_traces_to_keep = 0;
+    std::vector<std::string> files;
+    options.on_saved = [&](const SavedTrace&) { files = files_in(folder.path()); };
+    Session session(options);
+    train(session, 1, marker);
+    session.close();
+    CHECK(files == std::vector<std::string>{"ep0-ba3-rank0.json"});
+    CHECK(files_in(folder.path()).empty());
+    CHECK(session.saved_traces().empty());
   }
   SUBCASE("one name") {
     options.file_name = [](const Position&) { return "sub/rank0.json"; };

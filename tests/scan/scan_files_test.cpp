@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "scan/chunk_reader.h"
 #include "scan/plain_scan.h"
+#include "support/child_process.h"
 #include "support/gzip_text.h"
 #include "support/random_trace.h"
 #include "support/temporary_folder.h"
@@ -340,4 +341,18 @@ TEST_CASE("scan_files: no file at all is no work") {
   Recorder recorder(0);
   scan_files({}, recorder, {});
   CHECK(recorder.order.empty());
+}
+
+TEST_CASE("scan_files: one thread works in the child of a process that has scanned with more") {
+  const TemporaryFolder folder;
+  std::string text = "[";
+  append_events(text, std::size_t{5} << 20);
+  const std::string path = folder.write("t.json", text + "]");
+  const std::size_t events = scan({path}, 4).front().events.size();
+  CHECK(run_child([&] {
+          constexpr unsigned kSeconds = 900;
+          alarm(kSeconds);  // TBB would wait for its threads for ever
+          const bool is_same = scan({path}, 1).front().events.size() == events;
+          _exit(is_same ? 0 : 1);
+        }) == 0);
 }

@@ -99,6 +99,11 @@ void add_schedule_options(CLI::App& app, DemoOptions& options) {
   add_number(app, "--keep", options.keep, -1, kManyBatches,
              "Traces of each rank that are kept, the newest; -1: all [default: -1]",
              kScheduleGroup);
+  app.add_option("--merge-per-node", options.merge_folder,
+                 "Merge what all ranks have recorded in a cycle into one trace as well, in the "
+                 "background: DIR/node0/ep0-ba20.json and so on")
+      ->group(kScheduleGroup)
+      ->type_name("DIR");
 }
 
 void check(const DemoOptions& options) {
@@ -117,6 +122,18 @@ void check(const DemoOptions& options) {
     throw UsageError(
         "--clock-skew and --clock-drift change traces that are plain text; "
         "choose a --file-name without .gz");
+}
+
+void check_merge(const DemoOptions& options) {
+  if (options.merge_folder.empty()) return;
+  if (options.keep >= 0)
+    throw UsageError(
+        "--merge-per-node: a trace could be deleted before it is merged; leave out --keep");
+  try {
+    check_node_merge(demo_merge_options(options), demo_session_options(options, 0));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--merge-per-node: {}", error.what()));
+  }
 }
 
 // Of all ranks, so that the first to start does not find what the last one refuses.
@@ -182,6 +199,7 @@ void tell(const DemoOptions& options) {
       "One trace of them:   trace-merge {} -o merged.json\n"
       "What limits the run: trace-stats bottleneck {}\n",
       options.ranks, folder, folder, folder);
+  if (!options.merge_folder.empty()) fmt::print("One of each cycle:   {}\n", options.merge_folder);
 }
 
 }  // namespace
@@ -202,6 +220,8 @@ void add_demo(CLI::App& app, DemoOptions& options) {
                {{"four ranks, whose traces go to demo-traces/", "trace-record demo"},
                 {"a loader that holds up all ranks", "trace-record demo --slow-loader -o slow"},
                 {"one rank that holds up the others", "trace-record demo --straggler 2 -o lame"},
+                {"a merged trace of each epoch, made while the next one is trained",
+                 "trace-record demo --merge-per-node merged"},
                 {"one window of 4 batches in each epoch, compressed",
                  "trace-record demo --wait 5 --warmup 1 --active 4 --repeat 1 --file-name "
                  "'ep{epoch}-rank{rank}.json.gz'"}});
@@ -209,6 +229,7 @@ void add_demo(CLI::App& app, DemoOptions& options) {
 
 ExitCode run_demo(DemoOptions options) {
   check(options);
+  check_merge(options);
   prepare(options);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

@@ -25,6 +25,7 @@ struct DemoOptions {
   std::int64_t started_ns = 0;  // Unix time, when the clocks of all ranks drift off
   record::CyclicSchedule schedule{.warmup = 0, .active = 1'000'000, .repeat = 0};
   std::int64_t keep = -1;
+  std::string merge_folder = {};  // for a trace of all ranks a cycle; "": none
   bool memory_stats = false;
 };
 

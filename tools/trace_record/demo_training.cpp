@@ -44,17 +44,7 @@ RunIdentity identity_of(const DemoOptions& options, std::int64_t rank) {
 }
 
 Options session_options(const DemoOptions& options, const RunIdentity& run, DemoTeam& team) {
-  const TraceNames names = names_of(options.trace);
-  Options session;
-  session.rank = run.place.rank;
-  session.local_rank = run.place.local_rank;
-  session.node_rank = run.place.node_rank;
-  session.world_size = run.place.world_size;
-  session.local_world_size = run.place.local_world_size;
-  session.folder = folder_of(names, run);
-  session.file_name = file_namer(names, run);
-  session.overwrite = options.trace.overwrite;
-  session.num_traces_to_keep = options.keep;
+  Options session = demo_session_options(options, run.place.rank);
   session.schedule = cyclic_schedule(options.schedule);
   session.barrier = [&team] { team.barrier(); };
   session.log = [](const std::string& line) { fmt::print(stderr, "trace-record: {}\n", line); };
@@ -63,6 +53,15 @@ Options session_options(const DemoOptions& options, const RunIdentity& run, Demo
       skew_trace(trace.path, skew);
     };
   return session;
+}
+
+NodeMergeOptions merge_options(const DemoOptions& options) {
+  NodeMergeOptions merge = demo_merge_options(options);
+  merge.on_merged = [](const NodeMerge& cycle) {
+    if (cycle.problem.empty()) return;
+    fmt::print(stderr, "trace-record: merge of cycle {}: {}\n", cycle.cycle, cycle.problem);
+  };
+  return merge;
 }
 
 class Training {
@@ -74,7 +73,9 @@ class Training {
         loader_(static_cast<std::uint64_t>(options.seed), rank,
                 static_cast<std::size_t>(options.batch_size)),
         model_(static_cast<std::uint64_t>(options.seed)),
-        session_(session_options(options, run_, team)) {
+        session_options_(session_options(options, run_, team)) {
+    if (!options.merge_folder.empty()) merger_.emplace(merge_options(options), session_options_);
+    session_.emplace(session_options_);
     host_.emplace(sampler_options());
     position_.epoch_batches = static_cast<std::uint64_t>(options.batches);
     if (options.memory_stats) memory_ = std::make_unique<MemoryStats>(memory_options());
@@ -82,7 +83,8 @@ class Training {
 
   void run() {
     for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) run_epoch(epoch);
-    session_.close();
+    session_->close();
+    if (merger_) merger_->close();
   }
 
  private:
@@ -109,13 +111,13 @@ class Training {
     if (is_recorded_whole()) scope.emplace(kEpoch);
     double first_loss = 0;
     for (std::int64_t batch = 0; batch < options_.batches; ++batch) {
-      session_.batch_begin(position_);
+      session_->batch_begin(position_);
       const double loss = run_batch(epoch, batch);
       if (batch == 0) first_loss = loss;
       if (batch + 1 == options_.batches) say_epoch(epoch, first_loss, loss);
       advance();
       if (batch + 1 == options_.batches) end_recording(epoch, scope);
-      session_.batch_end(position_);
+      session_->batch_end(position_);
     }
     // Behind the last one no cycle is to begin.
     if (epoch + 1 < options_.epochs) end_epoch();
@@ -178,7 +180,7 @@ class Training {
     ++position_.epoch;
     position_.batch_in_epoch = 0;
     position_.sample_in_epoch = 0;
-    session_.set_position(position_);
+    session_->set_position(position_);
   }
 
   void say_epoch(std::int64_t epoch, double first_loss, double last_loss) const {
@@ -196,7 +198,9 @@ class Training {
   DemoLoader loader_;
   DemoModel model_;
   Position position_;
-  Session session_;
+  Options session_options_;
+  std::optional<NodeMerger> merger_;  // outlives the session
+  std::optional<Session> session_;
   std::optional<HostRecorder> host_;
   std::unique_ptr<MemoryStats> memory_;
 };
@@ -205,6 +209,29 @@ class Training {
 
 std::size_t demo_gradient_count() {
   return DemoModel(0).gradients().size();
+}
+
+Options demo_session_options(const DemoOptions& options, std::int64_t rank) {
+  const TraceNames names = names_of(options.trace);
+  const RunIdentity run = identity_of(options, rank);
+  Options session;
+  session.rank = run.place.rank;
+  session.local_rank = run.place.local_rank;
+  session.node_rank = run.place.node_rank;
+  session.world_size = run.place.world_size;
+  session.local_world_size = run.place.local_world_size;
+  session.folder = folder_of(names, run);
+  session.file_name = file_namer(names, run);
+  session.overwrite = options.trace.overwrite;
+  session.num_traces_to_keep = options.keep;
+  return session;
+}
+
+NodeMergeOptions demo_merge_options(const DemoOptions& options) {
+  NodeMergeOptions merge;
+  merge.folder = options.merge_folder;
+  merge.run_name = default_run_name();
+  return merge;
 }
 
 void train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team) {

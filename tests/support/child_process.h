@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace traceloom::record {
+namespace traceloom {
 
 // Runs `work` in a child of fork(), which then leaves without destructors or atexit().
 template <typename Work>
@@ -46,4 +46,4 @@ inline void kill_child(pid_t child) {
   REQUIRE(WIFSIGNALED(status));
 }
 
-}  // namespace traceloom::record
+}  // namespace traceloom

@@ -1,0 +1,288 @@
+#include "node_merge/node_merger.h"
+
+#include "base/error.h"
+#include "merge/merger.h"
+#include "node_merge/node_notes.h"
+#include "output/new_name.h"
+#include "record/keep_forever.h"
+#include "record/name_template.h"
+#include "record/quiet_thread.h"
+#include "record/trace_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+
+bool is_within(const std::string& inner, const std::string& outer) {
+  std::error_code ignored;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(inner, ignored), ignored);
+  const fs::path from = fs::weakly_canonical(fs::absolute(outer, ignored), ignored);
+  const fs::path relative = whole.lexically_relative(from);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+// What is called so only while it is written.
+std::string hidden_path(const fs::path& path) {
+  return path.parent_path() / fmt::format(".{}-{}", getpid(), path.filename().string());
+}
+
+// The merge gets its name, and replaces nobody's file unless that is allowed. Returns the name.
+std::string give_name(const std::string& hidden, const std::string& path, bool overwrite) {
+  if (overwrite) {
+    if (std::rename(hidden.c_str(), path.c_str()) != 0) throw system_error(path, errno);
+    return path;
+  }
+  std::string name = path;
+  for (unsigned number = 2;; ++number) {
+    const int error = move_to_new_name(hidden, name);
+    if (error == 0) return name;
+    if (error != EEXIST) throw system_error(name, error);
+    name = record::numbered_path(path, number);
+  }
+}
+
+}  // namespace
+
+void check_node_merge(const NodeMergeOptions& options, const record::Options& session) {
+  if (session.num_traces_to_keep >= 0)
+    throw std::invalid_argument(fmt::format(
+        "num_traces_to_keep is {}: a trace could be deleted before it is merged with those of the "
+        "other ranks; with a merge per node all are kept (-1)",
+        session.num_traces_to_keep));
+  if (!session.write_json)
+    throw std::invalid_argument("a session that writes no files has nothing to merge (write_json)");
+  if (session.local_world_size < 1 || session.local_rank < 0 ||
+      session.local_rank >= session.local_world_size)
+    throw std::invalid_argument(
+        fmt::format("a merge per node has to know its ranks: this is local rank {} of {}",
+                    session.local_rank, session.local_world_size));
+  if (options.folder.empty())
+    throw std::invalid_argument("the folder of merged traces has no name");
+  if (is_within(options.folder, session.folder))
+    throw std::invalid_argument(fmt::format(
+        "{} is within the folder of the traces, {}: a merge of that would find what is merged "
+        "already",
+        options.folder, session.folder));
+}
+
+// One rank's part, and of the first rank the thread that merges.
+class NodeMerger::Node {
+ public:
+  Node(NodeMergeOptions options, const record::Options& session)
+      : options_(std::move(options)),
+        rank_(session.rank),
+        local_rank_(session.local_rank),
+        ranks_(session.local_world_size),
+        run_{options_.run_name,
+             {session.rank, session.local_rank, session.world_size, session.local_world_size,
+              session.node_rank}},
+        overwrite_(session.overwrite),
+        notes_(session.folder, session.node_rank, session.local_rank) {
+    if (local_rank_ == 0) thread_ = record::start_quiet_thread("node-merge", [this] { run(); });
+  }
+  ~Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  bool is_of_this_process() const { return getpid() == process_; }
+
+  void note(const record::SavedTrace& trace) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_closing_)
+        throw Error(trace.path, "saved after the merge per node was closed; it is not merged");
+      const std::uint64_t cycle = next_cycle_++;
+      notes_.write(note_of(cycle, rank_, trace.path));
+      if (local_rank_ == 0) cycles_.push_back({cycle, trace.position});
+    }
+    wake_.notify_all();
+  }
+
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::this_thread::get_id() == thread_.get_id()) return;
+      if (!is_closing_) patience_ends_ = Clock::now() + patience();
+      is_closing_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    notes_.leave();
+  }
+
+ private:
+  struct Cycle {
+    std::uint64_t number = 0;
+    record::Position position;
+  };
+  using Notes = std::vector<std::optional<TraceNote>>;  // by local rank
+
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(options_.patience_ms);
+  }
+
+  void run() {
+    while (const std::optional<Cycle> cycle = next_cycle()) {
+      const Notes notes = wait_for_notes(cycle->number);
+      const NodeMerge merged = merge(*cycle, notes);
+      for (std::int64_t rank = 0; rank < ranks_; ++rank) notes_.remove(cycle->number, rank);
+      if (!options_.on_merged) continue;
+      try {
+        options_.on_merged(merged);
+      } catch (...) {
+        continue;  // one that fails has nobody to tell
+      }
+    }
+  }
+
+  // nullopt when there are no more.
+  std::optional<Cycle> next_cycle() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return is_closing_ || !cycles_.empty(); });
+    if (cycles_.empty()) return std::nullopt;
+    const Cycle cycle = cycles_.front();
+    cycles_.pop_front();
+    return cycle;
+  }
+
+  Notes wait_for_notes(std::uint64_t cycle) {
+    Notes notes(static_cast<std::size_t>(ranks_));
+    while (true) {
+      const bool is_last_look = is_patience_over();
+      const bool is_to_end = is_closing();
+      bool may_come = false;
+      for (std::size_t i = 0; i < notes.size(); ++i) {
+        if (notes[i]) continue;
+        const auto rank = static_cast<std::int64_t>(i);
+        // In this order: what a rank notes before it goes is seen.
+        const bool is_at_work = rank != local_rank_ && notes_.is_at_work(rank);
+        notes[i] = notes_.read(cycle, rank);
+        may_come = may_come || (!notes[i] && (is_at_work || !is_to_end));
+      }
+      if (!may_come || is_last_look) return notes;
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, kBetweenLooks);
+    }
+  }
+
+  bool is_closing() {
+    const std::lock_guard lock(mutex_);
+    return is_closing_;
+  }
+
+  bool is_patience_over() {
+    const std::lock_guard lock(mutex_);
+    return is_closing_ && Clock::now() >= patience_ends_;
+  }
+
+  NodeMerge merge(const Cycle& cycle, const Notes& notes) const {
+    NodeMerge result{.cycle = cycle.number, .position = cycle.position};
+    MergeOptions options;
+    std::vector<std::string> problems;
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      if (!notes[i])
+        problems.push_back(fmt::format("local rank {} has saved no trace of it", i));
+      else if (notes[i]->path.empty())
+        problems.push_back(fmt::format("rank {} has no trace of it", notes[i]->rank));
+      else if (note_of(cycle.number, notes[i]->rank, notes[i]->path) != *notes[i])
+        problems.push_back(
+            fmt::format("{} is not what rank {} has saved", notes[i]->path, notes[i]->rank));
+      else
+        options.inputs.push_back({notes[i]->path, std::nullopt});
+    }
+    result.ranks = static_cast<std::int64_t>(options.inputs.size());
+    try {
+      if (!options.inputs.empty()) write(std::move(options), result);
+    } catch (const std::exception& error) {
+      result.path.clear();
+      result.ranks = 0;
+      problems.emplace_back(error.what());
+    }
+    result.problem = fmt::format("{}", fmt::join(problems, "; "));
+    return result;
+  }
+
+  void write(MergeOptions options, NodeMerge& result) const {
+    const fs::path path = fs::path(options_.folder) /
+                          record::NameTemplate(options_.file_name).expand(run_, result.position);
+    std::error_code ignored;  // what is wrong shows when the file is made
+    fs::create_directories(path.parent_path(), ignored);
+    options.output = hidden_path(path);
+    options.threads = options_.threads;
+    options.gzip_level = options_.gzip_level;
+    options.format = format_of_name(path.string());
+    try {
+      result.events = merge_traces(options).events;
+      result.path = give_name(options.output, path.string(), overwrite_);
+    } catch (...) {
+      fs::remove(options.output, ignored);
+      throw;
+    }
+  }
+
+  const NodeMergeOptions options_;
+  const std::int64_t rank_;
+  const std::int64_t local_rank_;
+  const std::int64_t ranks_;
+  const record::RunIdentity run_;
+  const bool overwrite_;
+  const pid_t process_ = getpid();
+  NodeNotes notes_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Cycle> cycles_;
+  std::uint64_t next_cycle_ = 0;
+  bool is_closing_ = false;
+  Clock::time_point patience_ends_;
+  std::thread thread_;
+};
+
+NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
+  check_node_merge(options, session);
+  node_ = std::make_unique<Node>(std::move(options), session);
+  session.on_saved = [node = node_.get(),
+                      before = std::move(session.on_saved)](const record::SavedTrace& trace) {
+    if (before) before(trace);
+    // A child of fork() may have a session of its own, by the same options.
+    if (node->is_of_this_process()) node->note(trace);
+  };
+}
+
+NodeMerger::~NodeMerger() {
+  if (node_->is_of_this_process())
+    close();
+  else
+    record::keep_forever(node_.release());  // its thread does not exist here
+}
+
+void NodeMerger::note(const record::SavedTrace& trace) {
+  if (node_->is_of_this_process()) node_->note(trace);
+}
+
+void NodeMerger::close() {
+  if (node_->is_of_this_process()) node_->close();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,83 @@
+// NodeMerger: merges what the ranks of a node have recorded into one trace a cycle, while the
+// training goes on.
+//
+//   Options options;                                   // of the session; with rank, local_rank,
+//   ...                                                // node_rank and local_world_size
+//   NodeMerger merger({.folder = "run7/merged"}, options);
+//   Session session(options);
+//   ...
+//   session.close();
+//   merger.close();                                    // the last cycle is merged
+//
+// Every rank of the node has one. It tells the first rank, by a small file beside the traces, what
+// was saved; a thread of the first rank waits for those of all ranks, merges them as trace-merge
+// does and calls on_merged. Nothing of it runs in the threads that train.
+#pragma once
+
+#include "output/gzip_sink.h"
+#include "record/recorder.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace traceloom {
+
+// What became of a cycle.
+struct NodeMerge {
+  std::uint64_t cycle = 0;         // of the session, from 0
+  record::Position position = {};  // at its end
+  std::string path = {};           // "": there is no merged trace of it
+  std::uint64_t events = 0;        // in it, without metadata
+  std::int64_t ranks = 0;          // in it
+  std::string problem = {};        // what is missing, and why; "" when all ranks are in it
+};
+
+struct NodeMergeOptions {
+  std::string folder;  // for the merged traces; not within that of the traces
+  // With the placeholders of names of traces (name_template.h). A name that exists already gets a
+  // number, or with Options::overwrite is replaced; one that ends in .gz is compressed.
+  std::string file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
+  std::string run_name = {};  // for {run_name}
+  int gzip_level = kDefaultGzipLevel;
+  // 1 is the background thread alone. With more TBB starts threads; a process that was forked from
+  // one with such threads must not ask for that.
+  unsigned threads = 1;
+  // How long close() waits for traces of ranks that are still at work.
+  unsigned patience_ms = 60'000;
+  // In the background thread; may call close(), which does nothing there.
+  std::function<void(const NodeMerge&)> on_merged = {};
+};
+
+// Throws std::invalid_argument where the session deletes traces (num_traces_to_keep), writes none,
+// or does not say its ranks, or where a merge of the traces' folder would find the merged ones.
+void check_node_merge(const NodeMergeOptions& options, const record::Options& session);
+
+// note() may be called by any thread, the others by one.
+class NodeMerger {
+ public:
+  // Sets `session.on_saved` to call note() behind what was there. Made before the session, so that
+  // with its barrier no rank saves a trace before all have one; must live as long as the session.
+  //
+  // Throws what check_node_merge() throws, and Error when the folder of the traces cannot be
+  // written.
+  NodeMerger(NodeMergeOptions options, record::Options& session);
+  ~NodeMerger();  // close()
+  NodeMerger(const NodeMerger&) = delete;
+  NodeMerger& operator=(const NodeMerger&) = delete;
+
+  // This rank has saved a trace: the next cycle's. Throws Error when that cannot be told.
+  void note(const record::SavedTrace& trace);
+
+  // On the first rank waits until all cycles that it has noted are merged. What a rank does not
+  // save any more (it has closed, or died, or takes longer than patience_ms) is left out, and
+  // told. Once; later calls do nothing. In the child of a fork() nothing is done.
+  void close();
+
+ private:
+  class Node;
+  std::unique_ptr<Node> node_;
+};
+
+}  // namespace traceloom

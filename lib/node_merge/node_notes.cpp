@@ -1,0 +1,168 @@
+#include "node_merge/node_notes.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNote = ".note";
+constexpr std::string_view kLock = ".lock";
+constexpr mode_t kMode = 0666;
+
+// The local rank of "cycle3-rank1.note", "rank1.lock".
+std::optional<std::int64_t> rank_of(std::string_view name, std::string_view ending) {
+  constexpr std::string_view kRank = "rank";
+  const std::size_t at = name.rfind(kRank);
+  if (!name.ends_with(ending) || at == std::string_view::npos) return std::nullopt;
+  std::int64_t rank = 0;
+  const char* const end = name.data() + name.size() - ending.size();
+  const auto [stop, error] = std::from_chars(name.data() + at + kRank.size(), end, rank);
+  return error == std::errc{} && stop == end ? std::optional(rank) : std::nullopt;
+}
+
+// What cannot be read has no names.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  return names;
+}
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  return lock;
+}
+
+}  // namespace
+
+TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& path) {
+  TraceNote note{.cycle = cycle, .rank = rank};
+  struct stat info {};
+  if (path.empty() || stat(path.c_str(), &info) != 0) return note;
+  note.path = path;
+  note.bytes = static_cast<std::uint64_t>(info.st_size);
+  note.inode = info.st_ino;
+  return note;
+}
+
+NodeNotes::NodeNotes(const std::string& traces, std::int64_t node_rank, std::int64_t local_rank)
+    : traces_(traces),
+      folder_(fmt::format("{}/.node{}-merge", traces, node_rank)),
+      local_rank_(local_rank) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw system_error(folder_, error.value());
+  const std::string path = lock_path(local_rank);
+  // Of the process and not of the open file: a child of fork() does not hold it.
+  lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
+  if (lock_ < 0) throw system_error(path, errno);
+  struct flock lock = whole_file();
+  if (fcntl(lock_, F_SETLK, &lock) != 0) {
+    const int reason = errno;
+    close(lock_);
+    if (reason != EAGAIN && reason != EACCES) throw system_error(path, reason);
+    throw Error(path, fmt::format("another process is local rank {} here", local_rank));
+  }
+  remove_stale();
+}
+
+NodeNotes::~NodeNotes() {
+  leave();
+}
+
+// Notes of a run that was killed would be taken for those of this one.
+void NodeNotes::remove_stale() const {
+  for (const std::string& name : names_in(folder_)) {
+    const std::optional<std::int64_t> rank = rank_of(name, kNote);
+    if (!rank || (*rank != local_rank_ && (local_rank_ != 0 || is_at_work(*rank)))) continue;
+    std::error_code ignored;  // gone meanwhile
+    fs::remove(fs::path(folder_) / name, ignored);
+  }
+}
+
+std::string NodeNotes::path_of(std::uint64_t cycle, std::int64_t local_rank) const {
+  return fmt::format("{}/cycle{}-rank{}{}", folder_, cycle, local_rank, kNote);
+}
+
+std::string NodeNotes::lock_path(std::int64_t local_rank) const {
+  return fmt::format("{}/rank{}{}", folder_, local_rank, kLock);
+}
+
+// Relative to the traces: the first rank may call their folder by another name.
+void NodeNotes::write(const TraceNote& note) const {
+  std::string path;
+  if (!note.path.empty()) {
+    path = fs::path(note.path).lexically_relative(traces_).string();
+    if (path.empty() || path.starts_with("..")) path = fs::absolute(note.path).string();
+  }
+  const std::string name = path_of(note.cycle, local_rank_);
+  const std::string unfinished = name + ".tmp";
+  std::ofstream out(unfinished, std::ios::binary);
+  out << fmt::format("{} {} {} {}", note.rank, note.bytes, note.inode, path);
+  out.close();
+  if (!out || std::rename(unfinished.c_str(), name.c_str()) != 0) throw system_error(name, errno);
+}
+
+std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local_rank) const {
+  std::ifstream in(path_of(cycle, local_rank), std::ios::binary);
+  TraceNote note{.cycle = cycle};
+  if (!(in >> note.rank >> note.bytes >> note.inode)) return std::nullopt;
+  std::ostringstream rest;
+  in.get();  // the blank in front of the path
+  if (in.peek() != std::ifstream::traits_type::eof()) rest << in.rdbuf();
+  if (!rest.str().empty()) note.path = (fs::path(traces_) / rest.str()).string();
+  return note;
+}
+
+void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
+  std::error_code ignored;  // the next run does it
+  fs::remove(path_of(cycle, local_rank), ignored);
+}
+
+bool NodeNotes::is_at_work(std::int64_t local_rank) const {
+  // To close the file of one's own lock would give it up.
+  if (local_rank == local_rank_) return lock_ >= 0;
+  const int file = open(lock_path(local_rank).c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  struct flock lock = whole_file();
+  const bool is_held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close(file);
+  return is_held;
+}
+
+void NodeNotes::leave() {
+  if (lock_ < 0) return;
+  close(lock_);  // first: of two that leave at a time one at least sees that the other has left
+  lock_ = -1;
+  std::vector<std::int64_t> ranks;
+  for (const std::string& name : names_in(folder_)) {
+    const std::optional<std::int64_t> rank = rank_of(name, kLock);
+    // One is at work, or there is a note that the first rank has not read.
+    if (!rank || is_at_work(*rank)) return;
+    ranks.push_back(*rank);
+  }
+  std::error_code ignored;  // another one does the same
+  for (const std::int64_t rank : ranks) fs::remove(lock_path(rank), ignored);
+  fs::remove(folder_, ignored);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,65 @@
+// NodeNotes: what the ranks of a node tell its first rank of the traces they have saved, as small
+// files in a hidden folder beside these.
+//
+//   NodeNotes notes("run7/traces", 0, 3);                  // node 0, local rank 3
+//   notes.write({.cycle = 0, .rank = 11, .path = "run7/traces/ep0-ba4-rank11.json", ...});
+//   notes.read(0, 3);                                      // nullopt: nothing yet
+//   notes.is_at_work(3);                                   // whether there may be more
+//
+// Files, since the ranks of a node share nothing else that all launchers give them. Each rank holds
+// a lock as long as it may write notes; the system lets go of it when the process dies.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace traceloom {
+
+// A trace that a rank has saved, and which file that is.
+struct TraceNote {
+  std::uint64_t cycle = 0;  // of the rank's session, from 0
+  std::int64_t rank = 0;
+  std::string path = {};  // "": it has none of this cycle
+  std::uint64_t bytes = 0;
+  std::uint64_t inode = 0;
+
+  friend bool operator==(const TraceNote&, const TraceNote&) = default;
+};
+
+// What is at `path` now; of a path that leads to no file nothing but that.
+TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& path);
+
+// Not thread-safe. The first rank of a node has to be made before another one writes.
+class NodeNotes {
+ public:
+  // Takes up work as that local rank: removes what an earlier run of it has left, and as the first
+  // one what is there of ranks that are not at work. Throws Error, also when a process is at work
+  // as that rank.
+  NodeNotes(const std::string& traces, std::int64_t node_rank, std::int64_t local_rank);
+  ~NodeNotes();  // leave()
+  NodeNotes(const NodeNotes&) = delete;
+  NodeNotes& operator=(const NodeNotes&) = delete;
+
+  // Throws Error.
+  void write(const TraceNote& note) const;
+  // Of the cycle, by that local rank.
+  std::optional<TraceNote> read(std::uint64_t cycle, std::int64_t local_rank) const;
+  void remove(std::uint64_t cycle, std::int64_t local_rank) const;
+  // False also for one that has not begun yet.
+  bool is_at_work(std::int64_t local_rank) const;
+  // There will be no more notes of this rank. The last to leave removes the folder.
+  void leave();
+
+ private:
+  std::string path_of(std::uint64_t cycle, std::int64_t local_rank) const;
+  std::string lock_path(std::int64_t local_rank) const;
+  void remove_stale() const;
+
+  std::string traces_;
+  std::string folder_;
+  std::int64_t local_rank_;
+  int lock_ = -1;
+};
+
+}  // namespace traceloom

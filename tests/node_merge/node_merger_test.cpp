@@ -1,0 +1,342 @@
+#include "node_merge/node_merger.h"
+
+#include "base/error.h"
+#include "merge/merger.h"
+#include "node_merge/node_team.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Everything in a folder and below it, hidden or not.
+std::vector<std::string> all_files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (!entry.is_directory()) files.push_back(entry.path().lexically_relative(folder));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// A run of some ranks of one node: traces/ and merged/, and what on_merged was told in told.txt.
+class NodeRun {
+ public:
+  explicit NodeRun(int ranks) : ranks_(ranks) {}
+
+  Options session(int rank) const {
+    Options options;
+    options.rank = 4 + rank;  // those of a first node are somewhere else
+    options.local_rank = rank;
+    options.node_rank = 1;
+    options.world_size = 4 + ranks_;
+    options.local_world_size = ranks_;
+    options.folder = path("traces");
+    options.schedule = [](const Position& at) {
+      return at.batch % 2 == 1 ? Action::active_and_save : Action::active;
+    };
+    return options;
+  }
+  NodeMergeOptions merge() const {
+    NodeMergeOptions options;
+    options.folder = path("merged");
+    options.patience_ms = 3'600'000;  // a machine that is busy is none that is broken
+    options.on_merged = [this](const NodeMerge& merge) {
+      std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
+          "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
+          merge.path.empty() ? "none" : fs::relative(merge.path, path("merged")).string(),
+          merge.position.batch, merge.problem);
+    };
+    return options;
+  }
+  std::string path(const std::string& name) const { return folder_.path(name); }
+  std::string told() const { return read_file(path("told.txt")); }
+  std::vector<std::string> merged() const { return all_files_in(path("merged")); }
+  std::vector<std::string> traces() const { return all_files_in(path("traces")); }
+  std::string trace(std::uint64_t batch, int rank) const {
+    return path(fmt::format("traces/ep0-ba{}-rank{}.json", batch, 4 + rank));
+  }
+
+  // What trace-merge makes of these.
+  std::string merge_of(const std::vector<std::string>& traces) const {
+    MergeOptions options;
+    options.inputs = expand_inputs(traces);
+    options.output = path("expected.json");
+    options.threads = 1;  // there may be more children
+    merge_traces(options);
+    return read_file(options.output);
+  }
+
+  const TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  int ranks_;
+  TemporaryFolder folder_;
+};
+
+// Batches of which every second one ends a cycle.
+void train(Session& session, int batches) {
+  static const Marker marker("event/batch");
+  Position at;
+  for (int i = 0; i < batches; ++i) {
+    session.batch_begin(at);
+    { const Scope scope(marker); }
+    ++at.batch;
+    session.batch_end(at);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("node_merger: each cycle becomes the trace that trace-merge makes of its ranks") {
+  constexpr int kRanks = 3;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    options.barrier = [&] { team.meet(); };
+    NodeMerger merger(run.merge(), options);
+    Session session(options);
+    train(session, 4);
+    session.close();
+    merger.close();
+    if (!session.status().last_error.empty()) _exit(3);
+  });
+  CHECK(codes == std::vector<int>(kRanks, 0));
+  CHECK(run.told() ==
+        "0: 3 ranks, node1/ep0-ba2.json, batch 2: \n"
+        "1: 3 ranks, node1/ep0-ba4.json, batch 4: \n");
+  CHECK(run.merged() == std::vector<std::string>{"node1/ep0-ba2.json", "node1/ep0-ba4.json"});
+  for (const std::uint64_t batch : {2, 4}) {
+    CAPTURE(batch);
+    CHECK(read_file(run.path(fmt::format("merged/node1/ep0-ba{}.json", batch))) ==
+          run.merge_of({run.trace(batch, 0), run.trace(batch, 1), run.trace(batch, 2)}));
+  }
+  // Nothing of how they told each other is left.
+  CHECK(run.traces() == std::vector<std::string>{"ep0-ba2-rank4.json", "ep0-ba2-rank5.json",
+                                                 "ep0-ba2-rank6.json", "ep0-ba4-rank4.json",
+                                                 "ep0-ba4-rank5.json", "ep0-ba4-rank6.json"});
+  CHECK_FALSE(fs::exists(run.path("traces/.node1-merge")));
+}
+
+TEST_CASE("node_merger: merges while the session goes on") {
+  constexpr int kRanks = 2;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    NodeMergeOptions merge = run.merge();
+    merge.on_merged = [&](const NodeMerge&) { team.say(0); };
+    NodeMerger merger(merge, options);
+    team.meet();
+    Session session(options);
+    train(session, 2);
+    team.wait(0);
+  });
+  CHECK(codes == std::vector<int>(kRanks, 0));
+  CHECK(run.merged() == std::vector<std::string>{"node1/ep0-ba2.json"});
+}
+
+TEST_CASE("node_merger: a name that exists gets a number, or is replaced where that is allowed") {
+  for (const bool overwrite : {false, true}) {
+    CAPTURE(overwrite);
+    const NodeRun run(1);
+    const std::string there = run.folder().write("merged/all.json.gz", "of somebody else");
+    CHECK(run_child([&] {
+            Options options = run.session(0);
+            options.overwrite = overwrite;
+            NodeMergeOptions merge = run.merge();
+            merge.file_name = "all.json.gz";
+            NodeMerger merger(merge, options);
+            Session session(options);
+            train(session, 4);
+          }) == 0);
+    if (overwrite) {
+      CHECK(run.merged() == std::vector<std::string>{"all.json.gz"});
+      CHECK(read_file(there).starts_with("\x1f\x8b"));
+      CHECK(run.told() ==
+            "0: 1 ranks, all.json.gz, batch 2: \n1: 1 ranks, all.json.gz, batch 4: \n");
+    } else {
+      CHECK(run.merged() ==
+            std::vector<std::string>{"all-2.json.gz", "all-3.json.gz", "all.json.gz"});
+      CHECK(read_file(there) == "of somebody else");
+      CHECK(run.told() ==
+            "0: 1 ranks, all-2.json.gz, batch 2: \n1: 1 ranks, all-3.json.gz, batch 4: \n");
+    }
+  }
+}
+
+TEST_CASE("node_merger: a rank that dies is left out when the first one closes, and told") {
+  constexpr int kRanks = 3;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    NodeMerger merger(run.merge(), options);
+    team.meet();
+    Session session(options);
+    train(session, rank == 2 ? 2 : 4);
+    session.wait_saved(3'600'000);
+    if (rank == 2) raise(SIGKILL);
+  });
+  CHECK(codes[0] == 0);
+  CHECK(codes[1] == 0);
+  CHECK(WIFSIGNALED(codes[2]));
+  CHECK(run.told() ==
+        "0: 3 ranks, node1/ep0-ba2.json, batch 2: \n"
+        "1: 2 ranks, node1/ep0-ba4.json, batch 4: local rank 2 has saved no trace of it\n");
+  CHECK(read_file(run.path("merged/node1/ep0-ba4.json")) ==
+        run.merge_of({run.trace(4, 0), run.trace(4, 1)}));
+}
+
+TEST_CASE("node_merger: a rank without a file, and a file that is another by now, are left out") {
+  constexpr int kRanks = 3;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  static_cast<void>(run.folder().write("traces/blocked", "a file where a folder should be"));
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    options.overwrite = true;
+    if (rank == 1) options.file_name = [](const Position&) { return "blocked/rank5.json"; };
+    NodeMerger merger(run.merge(), options);
+    team.meet();
+    Session session(options);
+    if (rank == 0) team.wait(0);  // so the first cycle waits for it
+    train(session, 2);
+    session.close();
+    if (rank != 2) return;
+    std::ofstream(run.trace(2, 2), std::ios::app) << "more";
+    team.say(0);
+  });
+  CHECK(codes == std::vector<int>(kRanks, 0));
+  CHECK(run.told() ==
+        fmt::format("0: 1 ranks, node1/ep0-ba2.json, batch 2: rank 5 has no trace of it; {} is not "
+                    "what rank 6 has saved\n",
+                    run.trace(2, 2)));
+  CHECK(read_file(run.path("merged/node1/ep0-ba2.json")) == run.merge_of({run.trace(2, 0)}));
+}
+
+TEST_CASE("node_merger: what cannot be merged or written is told, and nothing is left of it") {
+  const NodeRun run(1);
+  static_cast<void>(run.folder().write("merged/node1", "a file where a folder should be"));
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          NodeMerger merger(run.merge(), options);
+          Session session(options);
+          train(session, 2);
+        }) == 0);
+  CHECK(run.told().starts_with("0: 0 ranks, none, batch 2: "));
+  CHECK(run.told().find("Not a directory") != std::string::npos);
+  CHECK(run.merged() == std::vector<std::string>{"node1"});
+}
+
+TEST_CASE("node_merger: what was on_saved before is called first; on_merged may close and throw") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          // Into the file itself: it is noted as it is then.
+          options.on_saved = [](const SavedTrace& trace) {
+            std::ofstream(trace.path, std::ios::app) << "\n";
+          };
+          NodeMergeOptions merge = run.merge();
+          NodeMerger* made = nullptr;
+          merge.on_merged = [&, tell = merge.on_merged](const NodeMerge& cycle) {
+            made->close();
+            tell(cycle);
+            throw std::runtime_error("nobody hears it");
+          };
+          NodeMerger merger(merge, options);
+          made = &merger;
+          Session session(options);
+          train(session, 4);
+          session.close();
+          merger.close();
+          merger.close();
+        }) == 0);
+  CHECK(run.told() ==
+        "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n"
+        "1: 1 ranks, node1/ep0-ba4.json, batch 4: \n");
+}
+
+TEST_CASE("node_merger: a trace that is saved after it was closed is told by the session") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          NodeMerger merger(run.merge(), options);
+          Session session(options);
+          merger.close();
+          train(session, 2);
+          session.close();
+          const std::string expected =
+              run.trace(2, 0) + ": saved after the merge per node was closed; it is not merged";
+          _exit(session.status().last_error == expected ? 0 : 1);
+        }) == 0);
+}
+
+TEST_CASE("node_merger: a child of fork() leaves it alone") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          auto merger = std::make_unique<NodeMerger>(run.merge(), options);
+          Session session(options);
+          const int code = run_child([&] {
+            merger->close();
+            merger.reset();
+            _exit(7);
+          });
+          train(session, 2);
+          session.close();
+          merger->close();
+          _exit(code);
+        }) == 7);
+  CHECK(run.told() == "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n");
+}
+
+TEST_CASE("node_merger: refuses what would lose traces, or find merged ones among them") {
+  const NodeRun run(2);
+  const auto problem = [](const NodeMergeOptions& merge, Options session) {
+    try {
+      const NodeMerger merger(merge, session);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Options session = run.session(0);
+  session.num_traces_to_keep = 3;
+  CHECK(problem(run.merge(), session) ==
+        "num_traces_to_keep is 3: a trace could be deleted before it is merged with those of the "
+        "other ranks; with a merge per node all are kept (-1)");
+  session = run.session(0);
+  session.write_json = false;
+  CHECK(problem(run.merge(), session) ==
+        "a session that writes no files has nothing to merge (write_json)");
+  session = run.session(0);
+  session.local_world_size = 0;
+  CHECK(problem(run.merge(), session) ==
+        "a merge per node has to know its ranks: this is local rank 0 of 0");
+  session = run.session(0);
+  NodeMergeOptions merge = run.merge();
+  merge.folder = session.folder + "/../traces/merged";
+  CHECK(problem(merge, session) ==
+        fmt::format("{} is within the folder of the traces, {}: a merge of that would find what is "
+                    "merged already",
+                    merge.folder, session.folder));
+  merge.folder = "";
+  CHECK(problem(merge, session) == "the folder of merged traces has no name");
+  CHECK(all_files_in(run.folder().path()).empty());
+}

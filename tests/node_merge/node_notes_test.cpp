@@ -1,0 +1,120 @@
+#include "node_merge/node_notes.h"
+
+#include "base/error.h"
+#include "node_merge/node_team.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+TraceNote note_of_rank(std::int64_t rank, const std::string& path) {
+  return {.cycle = 2, .rank = rank, .path = path, .bytes = 10, .inode = 11};
+}
+
+}  // namespace
+
+TEST_CASE("node_notes: are read as they were written, whatever the folder is called") {
+  const TemporaryFolder folder;
+  const NodeNotes notes(folder.path(), 0, 0);
+  CHECK(notes.read(2, 0) == std::nullopt);
+  for (const std::string name : {"a trace\nof.json", "sub/rank0.json", "..rank0.json"}) {
+    notes.write(note_of_rank(4, folder.path(name)));
+    CHECK(notes.read(2, 0) == note_of_rank(4, folder.path(name)));
+  }
+  notes.write(note_of_rank(4, "/elsewhere/rank0.json"));
+  CHECK(notes.read(2, 0) == note_of_rank(4, "/elsewhere/rank0.json"));
+  notes.write(note_of_rank(4, ""));
+  CHECK(notes.read(2, 0) == note_of_rank(4, ""));
+  CHECK(notes.read(2, 1) == std::nullopt);
+  CHECK(notes.read(1, 0) == std::nullopt);
+  notes.remove(2, 0);
+  CHECK(notes.read(2, 0) == std::nullopt);
+}
+
+TEST_CASE("node_notes: what is noted of a file is which one it is") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("rank0.json", "12345");
+  const TraceNote note = note_of(1, 7, path);
+  CHECK(note.cycle == 1);
+  CHECK(note.rank == 7);
+  CHECK(note.path == path);
+  CHECK(note.bytes == 5);
+  CHECK(note == note_of(1, 7, path));
+  std::filesystem::rename(folder.write("other.json", "54321"), path);
+  CHECK_FALSE(note == note_of(1, 7, path));
+  CHECK(note_of(1, 7, folder.path("none.json")) == TraceNote{.cycle = 1, .rank = 7});
+  CHECK(note_of(1, 7, "") == TraceNote{.cycle = 1, .rank = 7});
+}
+
+TEST_CASE("node_notes: a rank is at work until it leaves or dies") {
+  const TemporaryFolder folder;
+  NodeTeam team(3);
+  const std::vector<int> codes = team.run([&](int rank) {
+    NodeNotes notes(folder.path(), 0, rank);
+    if (!notes.is_at_work(rank) || notes.is_at_work(9)) _exit(1);
+    team.meet();
+    if (rank == 0 && (!notes.is_at_work(1) || !notes.is_at_work(2))) _exit(2);
+    team.meet();
+    if (rank == 1) notes.leave();
+    if (rank == 1 && notes.is_at_work(1)) _exit(3);
+    if (rank == 2) raise(SIGKILL);
+    if (rank == 1) return;
+    while (notes.is_at_work(1) || notes.is_at_work(2)) std::this_thread::yield();
+  });
+  CHECK(codes[0] == 0);
+  CHECK(codes[1] == 0);
+  CHECK(WIFSIGNALED(codes[2]));
+  CHECK_FALSE(std::filesystem::exists(folder.path(".node0-merge")));
+}
+
+TEST_CASE("node_notes: those of a run that is over are gone, those of ranks at work stay") {
+  const TemporaryFolder folder;
+  const int status = wait_for(start_child([&] {
+    const NodeNotes first(folder.path(), 0, 1);
+    first.write(note_of_rank(1, folder.path("old.json")));
+    raise(SIGKILL);
+  }));
+  REQUIRE(WIFSIGNALED(status));
+  NodeTeam team(2);
+  const std::vector<int> codes = team.run([&](int rank) {
+    if (rank == 1) {
+      const NodeNotes other(folder.path(), 0, 2);
+      other.write(note_of_rank(2, folder.path("new.json")));
+      team.say(0);
+      team.wait(1);
+      return;
+    }
+    team.wait(0);
+    const NodeNotes notes(folder.path(), 0, 0);
+    const bool is_right = notes.read(2, 1) == std::nullopt &&
+                          notes.read(2, 2) == note_of_rank(2, folder.path("new.json"));
+    team.say(1);
+    _exit(is_right ? 0 : 1);
+  });
+  CHECK(codes == std::vector<int>{0, 0});
+}
+
+TEST_CASE("node_notes: two processes cannot be one rank, and other nodes have notes of their own") {
+  const TemporaryFolder folder;
+  const NodeNotes notes(folder.path(), 0, 0);
+  CHECK(run_child([&] {
+          const NodeNotes other_node(folder.path(), 1, 0);
+          try {
+            const NodeNotes again(folder.path(), 0, 0);
+          } catch (const Error& error) {
+            _exit(error.what() == folder.path(".node0-merge/rank0.lock") +
+                                      ": another process is local rank 0 here"
+                      ? 0
+                      : 1);
+          }
+          _exit(2);
+        }) == 0);
+  CHECK_THROWS_AS(NodeNotes(folder.write("file", ""), 0, 0), Error);
+}

@@ -1,0 +1,208 @@
+// When a trace file gets its name, and what is in the folder before.
+#include "record/recorded.h"
+#include "record/recover.h"
+#include "record/trace_file.h"
+#include "record/trace_handler.h"
+#include "support/child_process.h"
+#include "support/refused_calls.h"
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+namespace {
+
+constexpr char kLine[] = "[\n{\"name\":\"a\",\"ph\":\"i\",\"ts\":1}";
+
+// Each where the system can do everything, and where it can do less.
+template <typename Work>
+void in_all_systems(const Work& work) {
+  CHECK(run_child([&] { _exit(work()); }) == 0);
+  CHECK(run_child([&] {
+          refuse_nameless_files();
+          _exit(work());
+        }) == 0);
+  CHECK(run_child([&] {
+          refuse_nameless_files();
+          refuse_careful_renames();
+          _exit(work());
+        }) == 0);
+}
+
+// Puts a file of somebody else's where the session is about to have its own, once.
+class NameThief : public TraceHandler {
+ public:
+  void begin_cycle(const CycleInfo& cycle) override {
+    if (stolen.empty()) std::ofstream(stolen = cycle.path) << "of somebody else";
+  }
+
+  std::string stolen;
+};
+
+}  // namespace
+
+TEST_CASE("trace_file: has its name when the first text is in it, and no other name before") {
+  for (const std::string name : {"rank0.json", "rank0.json.gz"}) {
+    CAPTURE(name);
+    in_all_systems([&] {
+      const TemporaryFolder folder;
+      {
+        TraceFile file(folder.path(name), 1);
+        if (!visible_files_in(folder.path()).empty()) return 1;
+        file.write(kLine);
+        if (files_in(folder.path()) != std::vector<std::string>{name}) return 2;
+        if (read_trace(folder.path(name)) != kLine) return 3;
+        if (inode_of(folder.path(name)) != file.state().inode) return 4;
+        file.write("\n]\n");
+        if (file.finish(folder.path("last.json"), false) != folder.path("last.json")) return 5;
+      }
+      return files_in(folder.path()) == std::vector<std::string>{"last.json"} ? 0 : 6;
+    });
+  }
+}
+
+TEST_CASE("trace_file: one that gets no text leaves nothing") {
+  in_all_systems([] {
+    const TemporaryFolder folder;
+    {
+      TraceFile file(folder.path("rank0.json.gz"), 1);
+      if (!file.finish(folder.path("last.json.gz"), true).empty()) return 1;
+    }
+    { const TraceFile file(folder.path("rank0.json"), 1); }
+    return files_in(folder.path()).empty() ? 0 : 2;
+  });
+}
+
+TEST_CASE("trace_file: of two that want a name the first to write gets it, for good") {
+  in_all_systems([] {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("rank0.json");
+    TraceFile first(path, 1);
+    TraceFile second(path, 1);
+    second.write(kLine);
+    const auto refusal = [&] {
+      try {
+        first.write("[\n{}");
+      } catch (const std::exception& error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    };
+    if (refusal() != path + ": File exists" || !first.is_refused()) return 1;
+    if (read_file(path) != kLine) return 2;
+    second.finish(folder.path("last.json"), false);
+    // The name is free now, and would be that of a file without its begin.
+    if (refusal() != path + ": File exists") return 3;
+    if (!first.finish(path, true).empty()) return 4;
+    return visible_files_in(folder.path()) == std::vector<std::string>{"last.json"} ? 0 : 5;
+  });
+}
+
+TEST_CASE("trace_file: a last name that exists gets a number, or is replaced") {
+  in_all_systems([] {
+    const TemporaryFolder folder;
+    const std::string last = folder.write("last.json", "of an earlier run");
+    TraceFile file(folder.path("rank0.json"), 1);
+    file.write(kLine);
+    if (file.finish(last, false) != folder.path("last-2.json")) return 1;
+    if (read_file(last) != "of an earlier run") return 2;
+    TraceFile other(folder.path("rank0.json"), 1);
+    other.write("[\n{}");
+    if (other.finish(last, true) != last) return 3;
+    return read_file(last) == "[\n{}" && files_in(folder.path()).size() == 2 ? 0 : 4;
+  });
+}
+
+TEST_CASE("a name that somebody else took first is told once, and the next cycle has its own") {
+  const TemporaryFolder folder;
+  const auto thief = std::make_shared<NameThief>();
+  Options options = options_for(folder);
+  options.handlers = {thief};
+  options.schedule = [](const Position&) { return Action::active_and_save; };
+  std::vector<std::string> log;
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  std::vector<SavedTrace> saved;
+  options.on_saved = [&](const SavedTrace& trace) { saved.push_back(trace); };
+  Session session(options);
+  const Marker marker("work");
+  Position at;
+  for (int i = 0; i < 2; ++i) {
+    session.batch_begin(at);
+    { const Scope scope(marker); }
+    ++at.batch;
+    session.batch_end(at);
+  }
+  session.close();
+  CHECK(log == std::vector<std::string>{folder.path("ep0-ba0-rank0.unfinished.json") +
+                                        ": File exists; nothing more of this cycle is written"});
+  CHECK(read_file(thief->stolen) == "of somebody else");
+  REQUIRE(saved.size() == 2);
+  CHECK(saved[0].path == "");
+  CHECK(saved[0].events == 0);
+  CHECK(saved[1].path == folder.path("ep0-ba2-rank0.json"));
+  CHECK(session.status().lost == 1);
+  CHECK(Events::of_file(saved[1].path).count("work", "X") == 1);
+  CHECK(files_in(folder.path()) ==
+        std::vector<std::string>{"ep0-ba0-rank0.unfinished.json", "ep0-ba2-rank0.json"});
+}
+
+TEST_CASE("kill at the moment of naming: nothing that looks like a trace is left") {
+  for (const std::string name : {"rank0.json", "rank0.json.gz"}) {
+    for (const bool has_nameless : {true, false}) {
+      CAPTURE(name);
+      CAPTURE(has_nameless);
+      const TemporaryFolder folder;
+      Options options = options_for(folder);
+      options.file_name = [&](const Position&) { return std::string(name); };
+      const int status = wait_for(start_child([&] {
+        if (!has_nameless) refuse_nameless_files();
+        die_at_naming();
+        Session session(options);
+        session.flush();
+      }));
+      CHECK(WIFSIGNALED(status));
+      CHECK(visible_files_in(folder.path()).empty());
+    }
+  }
+}
+
+TEST_CASE("journal: a file that somebody else put where the killed process had none is kept") {
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  const std::string path = folder.path("ep0-ba0-rank0.unfinished.json");
+  void* const shared = mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  auto& is_done = *new (shared) std::atomic<bool>{false};
+  class Sleeper : public TraceHandler {
+   public:
+    void begin_cycle(const CycleInfo& /*cycle*/) override {
+      while (true) pause();
+    }
+  };
+  Options options = options_for(folder);
+  options.journal_folder = journals.path();
+  const pid_t child = start_child([&] {
+    options.handlers = {std::make_shared<Sleeper>()};
+    Session session(options);
+    const Marker marker("work");
+    for (int i = 0; i < 5; ++i) const Scope scope(marker);
+    is_done = true;
+    while (true) pause();
+  });
+  while (!is_done) std::this_thread::yield();
+  std::ofstream(path) << "of somebody else";
+  kill_child(child);
+  munmap(shared, sizeof(std::atomic<bool>));
+  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path());
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].problem == "");
+  CHECK(recovered[0].path == folder.path("ep0-ba0-rank0.json"));
+  CHECK(Events::of_file(recovered[0].path).count("work", "X") == 5);
+  CHECK(read_file(path) == "of somebody else");
+}
