@@ -2,8 +2,8 @@
 #include "trace_merge/recover_inputs.h"
 
 #include "base/error.h"
-#include "record/child_process.h"
 #include "record/recorded.h"
+#include "support/child_process.h"
 
 #include <doctest/doctest.h>
 
