@@ -1,6 +1,7 @@
 #include "analysis/step_roles.h"
 
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,16 +19,35 @@ std::vector<std::int64_t> collective_ids(const RankEvents& rank) {
   return ids;
 }
 
-// When something began that has its data, ascending.
+bool ends_wait(const MarkedSpan& span) {
+  return span.mark == SpanMark::batch || span.mark == SpanMark::train_batch ||
+         span.mark == SpanMark::after_loader;
+}
+
+// When something began that has its data, ascending. As many as there are steps: they are counted
+// first, since a list that grows holds twice of them.
 std::vector<std::int64_t> loader_ends(const RankEvents& rank) {
+  std::size_t count = 0;
+  rank.for_each_mark([&](const MarkedSpan& span) { count += ends_wait(span) ? 1 : 0; });
   std::vector<std::int64_t> ends;
+  ends.reserve(count);
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::batch || span.mark == SpanMark::train_batch ||
-        span.mark == SpanMark::after_loader)
-      ends.push_back(span.start_ns);
+    if (ends_wait(span)) ends.push_back(span.start_ns);
   });
-  std::sort(ends.begin(), ends.end());
+  if (!std::is_sorted(ends.begin(), ends.end())) std::sort(ends.begin(), ends.end());
   return ends;
+}
+
+template <typename Use>
+void for_each_loader_span(const RankEvents& rank, Use use) {
+  const std::vector<std::int64_t> ends = loader_ends(rank);
+  rank.for_each_mark([&](const MarkedSpan& marked) {
+    if (marked.mark != SpanMark::loader) return;
+    HostSpan span = marked;
+    const auto end = std::lower_bound(ends.begin(), ends.end(), span.start_ns);
+    if (end != ends.end()) span.end_ns = std::min(span.end_ns, *end);
+    use(span);
+  });
 }
 
 // Halves up.
@@ -39,14 +59,8 @@ std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
 }  // namespace
 
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank) {
-  const std::vector<std::int64_t> ends = loader_ends(rank);
   std::vector<HostSpan> spans;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark != SpanMark::loader) return;
-    const auto end = std::lower_bound(ends.begin(), ends.end(), span.start_ns);
-    spans.push_back(span);
-    if (end != ends.end()) spans.back().end_ns = std::min(span.end_ns, *end);
-  });
+  for_each_loader_span(rank, [&](const HostSpan& span) { spans.push_back(span); });
   return spans;
 }
 
@@ -55,7 +69,8 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
   const auto of = [&](Role role) -> IntervalPacker& {
     return packers[static_cast<std::size_t>(role)];
   };
-  for (const HostSpan& span : find_loader_spans(rank)) of(Role::dataloader).add(span.interval());
+  for_each_loader_span(rank,
+                       [&](const HostSpan& span) { of(Role::dataloader).add(span.interval()); });
   rank.for_each_host([&](const HostSpan& span) {
     const Role role = run.labels.kind(span.label).role;
     if (role != Role::dataloader) of(role).add(span.interval());
@@ -172,7 +187,7 @@ RankRoles find_roles(const Run& run, const RankEvents& rank) {
 
 void StepSum::add(const StepRoles& step) {
   ++count_;
-  sum_.total_ns = saturating_add(sum_.total_ns, step.total_ns);
+  add_to(sum_.total_ns, step.total_ns);
   sum_.exclusive.add(step.exclusive);
   sum_.raw.add(step.raw);
 }

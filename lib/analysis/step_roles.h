@@ -21,7 +21,7 @@ class RoleTimes {
   std::int64_t operator[](Role role) const { return ns_[static_cast<std::size_t>(role)]; }
   // What does not fit is cut to what does.
   void add(const RoleTimes& other) {
-    for (std::size_t i = 0; i < kRoleCount; ++i) ns_[i] = saturating_add(ns_[i], other.ns_[i]);
+    for (std::size_t i = 0; i < kRoleCount; ++i) add_to(ns_[i], other.ns_[i]);
   }
 
  private:

@@ -1,6 +1,6 @@
 // Sums of times that a file may say are as long as can be.
 //
-//   total_ns = saturating_add(total_ns, span_ns);              // at most the greatest int64
+//   add_to(total_ns, span_ns);                                 // at most the greatest int64
 //
 // What does not fit is cut to what does (292 years), so that sums of any spans are sums still and
 // no command depends on how a number overflows.
@@ -23,6 +23,11 @@ inline std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
   if (!__builtin_sub_overflow(a, b, &result)) return result;
   return b < 0 ? std::numeric_limits<std::int64_t>::max()
                : std::numeric_limits<std::int64_t>::min();
+}
+
+// sum = saturating_add(sum, ns)
+inline void add_to(std::int64_t& sum, std::int64_t ns) {
+  sum = saturating_add(sum, ns);
 }
 
 }  // namespace traceloom
