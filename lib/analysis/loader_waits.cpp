@@ -1,6 +1,7 @@
 #include "analysis/loader_waits.h"
 
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,13 +71,13 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
       const std::int64_t wait_ns = *wait++;
       if (!step.step.counted) continue;
       std::int64_t host_ns = length_ns(step.step.host);
-      if (run.ranks[i].steps.kind == StepKind::composer) host_ns = saturating_add(host_ns, wait_ns);
+      if (run.ranks[i].steps.kind == StepKind::composer) add_to(host_ns, wait_ns);
       LoaderRow& row = epochs[step.step.epoch];
       ++row.steps;
-      row.total_ns = saturating_add(row.total_ns, step.total_ns);
-      row.host_ns = saturating_add(row.host_ns, host_ns);
-      row.wait_ns = saturating_add(row.wait_ns, wait_ns);
-      row.exposed_ns = saturating_add(row.exposed_ns, step.exclusive[Role::dataloader]);
+      add_to(row.total_ns, step.total_ns);
+      add_to(row.host_ns, host_ns);
+      add_to(row.wait_ns, wait_ns);
+      add_to(row.exposed_ns, step.exclusive[Role::dataloader]);
       if (!row.first_ns) row.first_ns = wait_ns;
       row.step_waits_ns.push_back(wait_ns);
       row.step_rest_ns.push_back(host_ns - wait_ns);
@@ -109,9 +110,9 @@ LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
                       longest[step] = std::max(longest[step], found.total_ns);
                     });
   std::int64_t felt_ns = 0;
-  for (const std::int64_t ns : felt) felt_ns = saturating_add(felt_ns, ns);
+  for (const std::int64_t ns : felt) add_to(felt_ns, ns);
   std::int64_t total_ns = 0;
-  for (const std::int64_t ns : longest) total_ns = saturating_add(total_ns, ns);
+  for (const std::int64_t ns : longest) add_to(total_ns, ns);
   if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
   if (roles.size() == 1) job.rank = roles.front().rank;
   return job;

@@ -1,6 +1,7 @@
 #include "analysis/rank_waits.h"
 
 #include "analysis/matched_waits.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 #include <iterator>
@@ -179,7 +180,7 @@ std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& wai
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
     for_each_shared(roles[waits.ranks[rank]].steps, waits.step_index[rank],
                     [&](std::size_t, const StepRoles& step) {
-                      sum = saturating_add(sum, step.total_ns);
+                      add_to(sum, step.total_ns);
                       ++count;
                     });
   return count == 0 ? 0 : sum / count;

@@ -1,6 +1,7 @@
 #include "analysis/stragglers_report.h"
 
 #include "analysis/steps_report.h"
+#include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 
@@ -207,9 +208,8 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
   for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i) {
     const RankRoles& rank = roles[waits.ranks[i]];
     std::int64_t total_ns = 0;
-    for_each_shared(rank.steps, waits.step_index[i], [&](std::size_t, const StepRoles& step) {
-      total_ns = saturating_add(total_ns, step.total_ns);
-    });
+    for_each_shared(rank.steps, waits.step_index[i],
+                    [&](std::size_t, const StepRoles& step) { add_to(total_ns, step.total_ns); });
     const RoleTimes& own = waits.own_ns[i];
     const bool meets = waits.kind != MeetingKind::none;
     table.add_row({rank.rank, steps,

@@ -1,5 +1,7 @@
 #include "run/intervals.h"
 
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -59,7 +61,7 @@ Intervals subtract(const Intervals& a, const Intervals& b) {
 
 std::int64_t total_ns(const Intervals& set) {
   std::int64_t sum = 0;
-  for (const Interval& piece : set) sum = saturating_add(sum, length_ns(piece));
+  for (const Interval& piece : set) add_to(sum, length_ns(piece));
   return sum;
 }
 
@@ -71,7 +73,7 @@ std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windo
     for (std::size_t i = first; i < set.size() && set[i].from_ns < windows[w].to_ns; ++i) {
       const Interval part{std::max(set[i].from_ns, windows[w].from_ns),
                           std::min(set[i].to_ns, windows[w].to_ns)};
-      if (part.from_ns < part.to_ns) totals[w] = saturating_add(totals[w], length_ns(part));
+      if (part.from_ns < part.to_ns) add_to(totals[w], length_ns(part));
     }
   }
   return totals;

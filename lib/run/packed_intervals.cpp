@@ -55,7 +55,7 @@ Intervals unpacked(const PackedIntervals& set) {
 
 std::int64_t total_ns(const PackedIntervals& set) {
   std::int64_t all_ns = 0;
-  for (const Interval& piece : set) all_ns = saturating_add(all_ns, length_ns(piece));
+  for (const Interval& piece : set) add_to(all_ns, length_ns(piece));
   return all_ns;
 }
 
