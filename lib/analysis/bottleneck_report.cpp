@@ -47,35 +47,27 @@ RoleShares shares_of(const RoleTimes& times, std::int64_t total_ns) {
   return shares;
 }
 
-StepRefs all_steps(const std::vector<RankRoles>& roles) {
-  StepRefs steps;
-  for (const RankRoles& rank : roles) {
-    const StepRefs some = counted(rank.steps);
-    steps.insert(steps.end(), some.begin(), some.end());
-  }
+StepSum all_steps(const std::vector<RankRoles>& roles) {
+  StepSum steps;
+  for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
   return steps;
 }
 
 // Of each step on the rank that the others wait for.
-StepRefs critical_steps(const Findings& found) {
-  if (found.waits.kind == MeetingKind::none) return all_steps(found.roles);
-  StepRefs steps;
-  for (std::size_t step = 0; step < found.waits.steps.size(); ++step) {
-    const std::size_t last = found.waits.critical[step];
-    steps.push_back(
-        &found.roles[found.waits.ranks[last]].steps[found.waits.step_index[last][step]]);
-  }
+StepSum critical_steps(const Findings& found) {
+  const RankWaits& waits = found.waits;
+  if (waits.kind == MeetingKind::none) return all_steps(found.roles);
+  StepSum steps;
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
+    for_each_shared(found.roles[waits.ranks[rank]].steps, waits.step_index[rank],
+                    [&](std::size_t step, const StepRoles& roles) {
+                      if (waits.critical[step] == rank) steps.add(roles);
+                    });
   return steps;
 }
 
-RoleShares mean_shares(const StepRefs& steps) {
-  RoleTimes sum;
-  std::int64_t total_ns = 0;
-  for (const StepRoles* step : steps) {
-    sum.add(step->exclusive);
-    total_ns += step->total_ns;
-  }
-  return shares_of(sum, total_ns);
+RoleShares mean_shares(const StepSum& steps) {
+  return shares_of(steps.sum().exclusive, steps.sum().total_ns);
 }
 
 // From what share on each is worth a verdict.
@@ -220,20 +212,53 @@ void add_advice(Verdict& verdict, const Findings& found) {
   }
 }
 
+using StepLength = std::pair<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // by key
+
+// The steps of a rank that count, ascending by (epoch, number); the longest of those alike.
+std::vector<StepLength> lengths_of(const RankRoles& rank) {
+  std::vector<StepLength> lengths;
+  lengths.reserve(rank.steps.size());
+  for (const StepRoles& step : rank.steps)
+    if (step.step.counted) lengths.push_back({{step.step.epoch, step.step.number}, step.total_ns});
+  const auto longest_first = [](const StepLength& a, const StepLength& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  };
+  if (!std::is_sorted(lengths.begin(), lengths.end(), longest_first))
+    std::sort(lengths.begin(), lengths.end(), longest_first);
+  const auto alike = [](const StepLength& a, const StepLength& b) { return a.first == b.first; };
+  lengths.erase(std::unique(lengths.begin(), lengths.end(), alike), lengths.end());
+  return lengths;
+}
+
+// Both ascend by key. Ranks mostly have the same steps: then none is moved.
+void keep_longest(std::vector<StepLength>& all, const std::vector<StepLength>& some) {
+  std::vector<StepLength> others;
+  auto known = all.begin();
+  for (const StepLength& step : some) {
+    while (known != all.end() && known->first < step.first) ++known;
+    if (known != all.end() && known->first == step.first)
+      known->second = std::max(known->second, step.second);
+    else
+      others.push_back(step);
+  }
+  if (others.empty()) return;
+  const auto middle = static_cast<std::ptrdiff_t>(all.size());
+  all.insert(all.end(), others.begin(), others.end());
+  std::inplace_merge(all.begin(), all.begin() + middle, all.end());
+}
+
 // As long as on the rank on which it takes longest.
 std::vector<std::int64_t> step_lengths(const std::vector<RankRoles>& roles) {
-  StepRefs steps = all_steps(roles);
-  const auto key = [](const StepRoles* step) {
-    return std::pair{step->step.epoch, step->step.number};
-  };
-  std::stable_sort(steps.begin(), steps.end(),
-                   [&](const StepRoles* a, const StepRoles* b) { return key(a) < key(b); });
-  std::vector<std::int64_t> lengths;
-  lengths.reserve(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i == 0 || key(steps[i]) != key(steps[i - 1])) lengths.push_back(0);
-    lengths.back() = std::max(lengths.back(), steps[i]->total_ns);
+  std::vector<StepLength> longest;
+  for (const RankRoles& rank : roles) {
+    if (longest.empty())
+      longest = lengths_of(rank);
+    else
+      keep_longest(longest, lengths_of(rank));
   }
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(longest.size());
+  for (const auto& [key, ns] : longest) lengths.push_back(ns);
   return lengths;
 }
 
@@ -285,8 +310,8 @@ std::string verdict_json(const Verdict& verdict) {
   return text;
 }
 
-void write_roles(JsonWriter& json, const StepRefs& steps) {
-  const StepRoles means = mean_of(steps);
+void write_roles(JsonWriter& json, const StepSum& steps) {
+  const StepRoles means = steps.mean();
   const RoleShares shares = mean_shares(steps);
   json.begin_array();
   for (std::size_t i = 0; i < kRoleCount; ++i) {
@@ -311,7 +336,9 @@ std::string ranks_json(const std::vector<RankRoles>& roles) {
     json.key("rank");
     json.value(rank.rank);
     json.key("roles");
-    write_roles(json, counted(rank.steps));
+    StepSum steps;
+    steps.add_counted(rank.steps);
+    write_roles(json, steps);
     json.end_object();
   }
   json.end_array();
@@ -323,9 +350,9 @@ Table roles_table(const Findings& found) {
                {"mean_ns", "Mean/step", ColumnKind::duration},
                {"share", "Share", ColumnKind::share},
                {"critical_share", "Critical", ColumnKind::share}});
-  const StepRefs steps = all_steps(found.roles);
-  if (steps.empty()) return table;
-  const StepRoles means = mean_of(steps);
+  const StepSum steps = all_steps(found.roles);
+  if (steps.count() == 0) return table;
+  const StepRoles means = steps.mean();
   const RoleShares shares = mean_shares(steps);
   const RoleShares critical = mean_shares(critical_steps(found));
   for (std::size_t i = 0; i < kRoleCount; ++i)
@@ -354,7 +381,7 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
 
 Verdict make_verdict(const Findings& found) {
   Verdict verdict;
-  const std::size_t steps = all_steps(found.roles).size();
+  const std::size_t steps = all_steps(found.roles).count();
   set_shares(verdict, found);
   choose(verdict, found);
   add_evidence(verdict, found, steps);

@@ -1,5 +1,6 @@
 #include "analysis/call_tree.h"
 
+#include "base/saturating.h"
 #include "run/span_stack.h"
 
 #include <algorithm>
@@ -113,8 +114,10 @@ class CallTree::RankTree {
     const std::uint32_t parent = place.around == SpanStack::kNone ? root : place.around;
     const std::uint32_t node = node_of(parent, kind, tree_.names_[span.label]);
     ++nodes_[node].count;
-    nodes_[node].host_self_ns += place.counted_ns;
-    if (place.around != SpanStack::kNone) nodes_[parent].host_self_ns -= place.counted_ns;
+    add_to(nodes_[node].host_self_ns, place.counted_ns);
+    if (place.around != SpanStack::kNone)
+      nodes_[parent].host_self_ns =
+          saturating_subtract(nodes_[parent].host_self_ns, place.counted_ns);
     open.push(node, span.end_ns, place);
     return node;
   }
@@ -138,7 +141,7 @@ class CallTree::RankTree {
       node = node_of(node, NodeKind::kernel, tree_.names_[span.label]);
       ++nodes_[node].count;
     }
-    nodes_[node].device_self_ns += span.end_ns - span.start_ns;
+    add_to(nodes_[node].device_self_ns, span.end_ns - span.start_ns);
   }
 
   std::uint32_t node_of(std::uint32_t parent, NodeKind kind, std::int64_t name) {
@@ -180,8 +183,8 @@ void CallTree::merge(const RankTree& part) {
     const std::uint32_t parent = node.parent == kNoParent ? kNoParent : numbers[node.parent];
     const std::uint32_t number = find_or_add(nodes_, keys_, parent, node.kind, name);
     nodes_[number].count += node.count;
-    nodes_[number].host_self_ns += node.host_self_ns;
-    nodes_[number].device_self_ns += node.device_self_ns;
+    add_to(nodes_[number].host_self_ns, node.host_self_ns);
+    add_to(nodes_[number].device_self_ns, node.device_self_ns);
     numbers.push_back(number);
   }
 }
@@ -213,11 +216,11 @@ bool CallTree::is_plain_python(const TreeNode& node) const {
 void CallTree::add_up() {
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     TreeNode& node = nodes_[i];
-    node.host_total_ns += node.host_self_ns;
-    node.device_total_ns += node.device_self_ns;
+    add_to(node.host_total_ns, node.host_self_ns);
+    add_to(node.device_total_ns, node.device_self_ns);
     if (node.parent == kNoParent) continue;
-    nodes_[node.parent].host_total_ns += node.host_total_ns;
-    nodes_[node.parent].device_total_ns += node.device_total_ns;
+    add_to(nodes_[node.parent].host_total_ns, node.host_total_ns);
+    add_to(nodes_[node.parent].device_total_ns, node.device_total_ns);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/collectives.h"
 #include "analysis/comm_times.h"
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 
 #include <fmt/format.h>
 
@@ -110,8 +111,8 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched) {
     for (const CollectivePart& part : what.parts) {
       RankSum& sum = sums[part.rank];
       ++sum.count;
-      sum.total_ns += part.end_ns - part.start_ns;
-      sum.wait_ns += wait_of(what, part, run.common_clock);
+      add_to(sum.total_ns, part.end_ns - part.start_ns);
+      add_to(sum.wait_ns, wait_of(what, part, run.common_clock));
     }
     ++sums[what.last(run.common_clock).rank].times_last;
     ++sums[what.first(run.common_clock).rank].times_first;

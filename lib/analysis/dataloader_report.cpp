@@ -3,6 +3,7 @@
 #include "analysis/percentile.h"
 #include "analysis/steps_report.h"
 #include "analysis/stragglers_report.h"
+#include "base/saturating.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ Table iterator_table(const Run& run) {
       iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
     for (const auto& [name, times] : iterators) {
       std::int64_t total = 0;
-      for (const std::int64_t ns : times) total += ns;
+      for (const std::int64_t ns : times) add_to(total, ns);
       table.add_row({rank.rank, std::string(name), static_cast<std::int64_t>(times.size()), total,
                      mean(times), percentile(times, 50), percentile(times, 99),
                      percentile(times, 100)});

@@ -2,6 +2,7 @@
 
 #include "analysis/host_timeline.h"
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,9 @@ struct IdleTimes {
   std::array<std::int64_t, kGapKindCount> kinds{};
   std::vector<std::int64_t> lengths;
 
-  std::int64_t idle_ns() const { return kinds[0] + kinds[1] + kinds[2]; }
+  std::int64_t idle_ns() const {
+    return saturating_add(saturating_add(kinds[0], kinds[1]), kinds[2]);
+  }
 };
 
 // What the host did in gaps: kind, op and call.
@@ -52,7 +55,7 @@ IdleTimes times_of(const WorkList& work, const std::vector<DeviceGap>& gaps) {
   times.total_ns = end_ns - work.front().span.start_ns;
   times.lengths.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) {
-    times.kinds[static_cast<std::size_t>(gap.kind)] += gap.length_ns();
+    add_to(times.kinds[static_cast<std::size_t>(gap.kind)], gap.length_ns());
     times.lengths.push_back(gap.length_ns());
   }
   return times;
@@ -65,11 +68,11 @@ void add_hosts(HostSums& sums, const HostTimeline& host, const DeviceGap& gap) {
   else
     host.for_each_part(gap.launch->track, gap.time, [&](const HostPart& part) {
       const bool nothing = part.op.empty() && part.call.empty();
-      parts[{gap.kind, std::string(nothing ? kNothing : part.op), std::string(part.call)}] +=
-          part.time.to_ns - part.time.from_ns;
+      add_to(parts[{gap.kind, std::string(nothing ? kNothing : part.op), std::string(part.call)}],
+             part.time.to_ns - part.time.from_ns);
     });
   for (const auto& [key, ns] : parts) {
-    sums[key].idle_ns += ns;
+    add_to(sums[key].idle_ns, ns);
     ++sums[key].gaps;
   }
 }
@@ -154,7 +157,7 @@ Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) 
     const auto& [key, sum] = sorted[i];
     const auto& [kind, op, call] = key;
     if (i >= most) {
-      rest.idle_ns += sum.idle_ns;
+      add_to(rest.idle_ns, sum.idle_ns);
       continue;
     }
     table.add_row({std::string(kGapKindNames[static_cast<std::size_t>(kind)]), sum.idle_ns,
@@ -235,9 +238,9 @@ std::vector<Cell> row_of(std::int64_t rank, const StreamKey& key, bool by_stream
 
 void add(Totals& totals, const RankIdle& idle) {
   for (const auto& [device, times] : idle.devices) {
-    totals.times.total_ns += times.total_ns;
+    add_to(totals.times.total_ns, times.total_ns);
     for (std::size_t kind = 0; kind < kGapKindCount; ++kind)
-      totals.times.kinds[kind] += times.kinds[kind];
+      add_to(totals.times.kinds[kind], times.kinds[kind]);
   }
   totals.pieces += idle.pieces;
   totals.unlinked += idle.unlinked;
@@ -261,7 +264,7 @@ Report idle_report(const Run& run, const IdleOptions& options) {
     for (const auto& [key, times] : ranks[i].streams)
       streams.add_row(row_of(rank, key, true, times));
     for (const auto& [key, sum] : ranks[i].hosts) {
-      hosts[key].idle_ns += sum.idle_ns;
+      add_to(hosts[key].idle_ns, sum.idle_ns);
       hosts[key].gaps += sum.gaps;
     }
     add(totals, ranks[i]);

@@ -1,5 +1,7 @@
 #include "analysis/info_report.h"
 
+#include "base/saturating.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -79,7 +81,7 @@ Table categories_table(const Run& run) {
     const auto add = [&](const HostSpan& span) {
       auto& [count, total_ns] = categories[run.labels.category(span.label)];
       ++count;
-      total_ns += span.end_ns - span.start_ns;
+      add_to(total_ns, span.end_ns - span.start_ns);
     };
     rank.for_each_host(add);
     rank.for_each_call(add);

@@ -1,6 +1,7 @@
 #include "analysis/kernel_groups.h"
 
 #include "analysis/work_type.h"
+#include "base/saturating.h"
 #include "run/details.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::int64_t devices_ns(const RankEvents& rank) {
     found->second.to_ns = std::max(found->second.to_ns, span.end_ns);
   });
   std::int64_t sum = 0;
-  for (const auto& [device, time] : devices) sum += time.to_ns - time.from_ns;
+  for (const auto& [device, time] : devices) add_to(sum, time.to_ns - time.from_ns);
   return sum;
 }
 
@@ -44,7 +45,7 @@ KernelGroups::KernelGroups(const Run& run, const KernelsOptions& options)
 }
 
 void KernelGroups::add_rank(const RankEvents& rank) {
-  totals_.devices_ns += devices_ns(rank);
+  add_to(totals_.devices_ns, devices_ns(rank));
   const Operators operators(run_, rank);
   rank.for_each_device([&](const DeviceSpan& span) {
     const Role role = run_.labels.kind(span.label).role;
@@ -60,21 +61,21 @@ void KernelGroups::add_kernel(const RankEvents& rank, const DeviceSpan& span,
   KernelGroup& group = groups_[key_of(rank, span, launcher)];
   group.times.push_back(ns);
   ++totals_.count;
-  totals_.total_ns += ns;
+  add_to(totals_.total_ns, ns);
   if (ns < kShortNs) {
     ++group.short_count;
-    group.short_ns += ns;
+    add_to(group.short_ns, ns);
     ++totals_.short_count;
-    totals_.short_ns += ns;
+    add_to(totals_.short_ns, ns);
   }
   if (tensor_[span.label]) {
-    group.tensor_ns += ns;
-    totals_.tensor_ns += ns;
+    add_to(group.tensor_ns, ns);
+    add_to(totals_.tensor_ns, ns);
   }
   if (launcher == nullptr)
-    totals_.not_launched_ns += ns;
+    add_to(totals_.not_launched_ns, ns);
   else if (eligible_[launcher->label])
-    totals_.eligible_ns += ns;
+    add_to(totals_.eligible_ns, ns);
   if (span.detail == kNoDetail) return;
   const std::string_view details = run_.details[span.detail];
   if (const auto blocks = find_number(details, "blocks per SM")) group.blocks.add(*blocks, ns);

@@ -1,5 +1,7 @@
 #include "analysis/kernel_types.h"
 
+#include "base/saturating.h"
+
 #include <array>
 #include <cstddef>
 #include <map>
@@ -55,8 +57,8 @@ Table kernel_types_table(const Run& run) {
       for (Intervals& set : sets) set = unite(std::move(set));
       for (std::size_t mask = 1; mask < sums.size(); ++mask) {
         const std::int64_t ns = total_ns(only(sets, mask));
-        sums[mask] += ns;
-        all_ns += ns;
+        add_to(sums[mask], ns);
+        add_to(all_ns, ns);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "analysis/host_timeline.h"
 #include "analysis/percentile.h"
 #include "analysis/stream_launches.h"
+#include "base/saturating.h"
 
 #include <fmt/format.h>
 
@@ -39,9 +40,9 @@ struct CallSums {
   void add(const Launch& launch) {
     calls.push_back(launch.call_ns());
     work += launch.pieces;
-    call_ns += launch.call_ns();
-    device_ns += launch.device_ns;
-    delay_ns += launch.delay_ns();
+    add_to(call_ns, launch.call_ns());
+    add_to(device_ns, launch.device_ns);
+    add_to(delay_ns, launch.delay_ns());
     delay_max_ns = std::max(delay_max_ns, launch.delay_ns());
     slow += launch.call_ns() > kSlowCallNs ? 1 : 0;
     late += launch.delay_ns() > kLateWorkNs ? 1 : 0;
@@ -50,9 +51,9 @@ struct CallSums {
   void add(const CallSums& other) {
     calls.insert(calls.end(), other.calls.begin(), other.calls.end());
     work += other.work;
-    call_ns += other.call_ns;
-    device_ns += other.device_ns;
-    delay_ns += other.delay_ns;
+    add_to(call_ns, other.call_ns);
+    add_to(device_ns, other.device_ns);
+    add_to(delay_ns, other.delay_ns);
     delay_max_ns = std::max(delay_max_ns, other.delay_max_ns);
     slow += other.slow;
     late += other.late;
@@ -166,8 +167,8 @@ void add_queue(Table& table, std::int64_t rank, const StreamLaunches& stream) {
     sum += queue[i].length;
     if (i + 1 == queue.size()) break;
     const std::int64_t ns = queue[i + 1].at_ns - queue[i].at_ns;
-    if (queue[i].length == 0) empty_ns += ns;
-    if (queue[i].length >= kFullQueue) full_ns += ns;
+    if (queue[i].length == 0) add_to(empty_ns, ns);
+    if (queue[i].length >= kFullQueue) add_to(full_ns, ns);
   }
   const std::int64_t all_ns = queue.back().at_ns - queue.front().at_ns;
   std::vector<Cell> cells = stream_cells(rank, stream.key);

@@ -1,6 +1,7 @@
 #include "analysis/loader_waits.h"
 
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,13 +20,13 @@ bool has_loader(const RankEvents& rank) {
 // epoch, where no data is left.
 std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::int64_t epoch) {
   Intervals gaps;
-  const StepRoles* before = nullptr;
+  std::optional<std::int64_t> before_ns;
   for (const StepRoles& step : roles.steps) {
     if (step.step.epoch != epoch) continue;
-    if (before != nullptr) gaps.push_back({before->step.time.to_ns, step.step.time.from_ns});
-    before = &step;
+    if (before_ns) gaps.push_back({*before_ns, step.step.time.from_ns});
+    before_ns = step.step.time.to_ns;
   }
-  const Intervals waits = intersect(roles.sets[Role::dataloader], unite(std::move(gaps)));
+  const Intervals waits = intersect(unpacked(roles.sets[Role::dataloader]), unite(std::move(gaps)));
   return total_ns(subtract(waits, unite(rank.steps.probes)));
 }
 
@@ -63,21 +64,23 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
     for (const StepRoles& step : roles[i].steps)
       host.push_back(
           {std::min(step.step.time.from_ns, step.step.host.from_ns), step.step.host.to_ns});
-    const std::vector<std::int64_t> waits = totals_in(roles[i].sets[Role::dataloader], host);
-    for (std::size_t s = 0; s < roles[i].steps.size(); ++s) {
-      const StepRoles& step = roles[i].steps[s];
+    const std::vector<std::int64_t> waits =
+        totals_in(unpacked(roles[i].sets[Role::dataloader]), host);
+    auto wait = waits.begin();
+    for (const StepRoles& step : roles[i].steps) {
+      const std::int64_t wait_ns = *wait++;
       if (!step.step.counted) continue;
-      std::int64_t host_ns = step.step.host.to_ns - step.step.host.from_ns;
-      if (run.ranks[i].steps.kind == StepKind::composer) host_ns += waits[s];
+      std::int64_t host_ns = length_ns(step.step.host);
+      if (run.ranks[i].steps.kind == StepKind::composer) add_to(host_ns, wait_ns);
       LoaderRow& row = epochs[step.step.epoch];
       ++row.steps;
-      row.total_ns += step.total_ns;
-      row.host_ns += host_ns;
-      row.wait_ns += waits[s];
-      row.exposed_ns += step.exclusive[Role::dataloader];
-      if (!row.first_ns) row.first_ns = waits[s];
-      row.step_waits_ns.push_back(waits[s]);
-      row.step_rest_ns.push_back(host_ns - waits[s]);
+      add_to(row.total_ns, step.total_ns);
+      add_to(row.host_ns, host_ns);
+      add_to(row.wait_ns, wait_ns);
+      add_to(row.exposed_ns, step.exclusive[Role::dataloader]);
+      if (!row.first_ns) row.first_ns = wait_ns;
+      row.step_waits_ns.push_back(wait_ns);
+      row.step_rest_ns.push_back(host_ns - wait_ns);
     }
     const bool instrumented = has_loader(run.ranks[i]);
     if (epochs.empty()) epochs[kNoId];
@@ -97,19 +100,19 @@ LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
                        const RankWaits& waits) {
   LoaderJob job;
   for (const RankEvents& rank : run.ranks) job.instrumented |= has_loader(rank);
+  std::vector<std::int64_t> felt(waits.steps.size(), 0);
+  std::vector<std::int64_t> longest(waits.steps.size(), 0);
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
+    for_each_shared(roles[waits.ranks[i]].steps, waits.step_index[i],
+                    [&](std::size_t step, const StepRoles& found) {
+                      felt[step] = std::max(
+                          felt[step], found.exclusive[Role::dataloader] - waits.slack_ns(i, step));
+                      longest[step] = std::max(longest[step], found.total_ns);
+                    });
   std::int64_t felt_ns = 0;
+  for (const std::int64_t ns : felt) add_to(felt_ns, ns);
   std::int64_t total_ns = 0;
-  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
-    std::int64_t felt = 0;
-    std::int64_t longest = 0;
-    for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
-      const StepRoles& found = roles[waits.ranks[i]].steps[waits.step_index[i][step]];
-      felt = std::max(felt, found.exclusive[Role::dataloader] - waits.slack_ns[i][step]);
-      longest = std::max(longest, found.total_ns);
-    }
-    felt_ns += felt;
-    total_ns += longest;
-  }
+  for (const std::int64_t ns : longest) add_to(total_ns, ns);
   if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
   if (roles.size() == 1) job.rank = roles.front().rank;
   return job;

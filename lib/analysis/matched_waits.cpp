@@ -2,6 +2,7 @@
 
 #include "analysis/collectives.h"
 #include "analysis/comm_times.h"
+#include "analysis/rank_waits.h"
 
 #include <algorithm>
 #include <map>
@@ -16,10 +17,11 @@ constexpr double kLeastMatched = 0.5;  // of a rank's time in communication
 // Finds the step of one rank by time.
 class StepFinder {
  public:
-  StepFinder(const RankRoles& roles, const std::vector<std::size_t>& steps) {
-    starts_.reserve(steps.size());
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      starts_.emplace_back(roles.steps[steps[i]].step.time, i);
+  StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>& index) {
+    starts_.reserve(index.size());
+    for_each_shared(roles.steps, index, [&](std::size_t step, const StepRoles& found) {
+      starts_.emplace_back(found.step.time, step);
+    });
     std::sort(starts_.begin(), starts_.end(),
               [](const auto& a, const auto& b) { return a.first.from_ns < b.first.from_ns; });
   }

@@ -18,8 +18,8 @@ namespace traceloom {
 
 // The ranks and steps to compare.
 struct StepPlaces {
-  const std::vector<std::size_t>& ranks;                    // indices into Run::ranks
-  const std::vector<std::vector<std::size_t>>& step_index;  // [rank][step]: index in RankRoles
+  const std::vector<std::size_t>& ranks;                      // indices into Run::ranks
+  const std::vector<std::vector<std::uint32_t>>& step_index;  // [rank][step]: index in RankRoles
 };
 
 // A collective belongs to the step in which it began on the rank that came last.

@@ -1,6 +1,7 @@
 #include "analysis/memcpy_report.h"
 
 #include "analysis/percentile.h"
+#include "base/saturating.h"
 #include "run/details.h"
 
 #include <fmt/format.h>
@@ -37,9 +38,9 @@ struct RowSums {
 void add(RowSums& sums, const Transfer& transfer) {
   const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;
   sums.times.push_back(ns);
-  sums.total_ns += ns;
+  add_to(sums.total_ns, ns);
   sums.sets[{transfer.rank, transfer.device}].push_back(transfer.time);
-  if (transfer.bytes) sums.bytes = sums.bytes.value_or(0) + *transfer.bytes;
+  if (transfer.bytes) sums.bytes = saturating_add(sums.bytes.value_or(0), *transfer.bytes);
   if (!transfer.gbps) return;
   sums.gbps.push_back(*transfer.gbps);
   if (!transfer.bytes || *transfer.gbps <= 0) return;
@@ -65,7 +66,7 @@ std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceKey, Intervals
   for (const auto& [device, set] : sums.sets) {
     const auto others = work.find(device);
     const Intervals united = unite(set);
-    exposed += total_ns(others == work.end() ? united : subtract(united, others->second));
+    add_to(exposed, total_ns(others == work.end() ? united : subtract(united, others->second)));
   }
   return exposed;
 }

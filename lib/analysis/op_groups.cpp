@@ -1,6 +1,7 @@
 #include "analysis/op_groups.h"
 
 #include "analysis/work_type.h"
+#include "base/saturating.h"
 
 namespace traceloom {
 
@@ -26,15 +27,15 @@ std::vector<OpGroups::Launched> OpGroups::find_launched(const RankEvents& rank,
     const std::int64_t ns = span.end_ns - span.start_ns;
     const Role role = run_.labels.kind(span.label).role;
     const bool is_kernel = role == Role::kernel || role == Role::communication;
-    if (is_kernel) totals_.kernel_ns += ns;
+    if (is_kernel) add_to(totals_.kernel_ns, ns);
     const std::uint32_t node = operators.launcher_of(span);
     if (node == kNoOperator) {
-      totals_.not_launched_ns += ns;
+      add_to(totals_.not_launched_ns, ns);
       return;
     }
     Launched& found = launched[node];
-    if (is_kernel) found.kernel_ns += ns;
-    if (tensor_labels_[span.label]) found.tensor_ns += ns;
+    if (is_kernel) add_to(found.kernel_ns, ns);
+    if (tensor_labels_[span.label]) add_to(found.tensor_ns, ns);
     if (found.kernel != TextNumbers::kNothing && found.first_ns <= span.start_ns) return;
     found.first_ns = span.start_ns;
     found.kernel = names_[span.label];
@@ -47,8 +48,8 @@ void OpGroups::add_repeats(const std::vector<OperatorNode>& nodes, std::vector<L
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (!nodes[i].is_repeat) continue;
     Launched& outer = own[nodes[i].parent];
-    outer.kernel_ns += own[i].kernel_ns;
-    outer.tensor_ns += own[i].tensor_ns;
+    add_to(outer.kernel_ns, own[i].kernel_ns);
+    add_to(outer.tensor_ns, own[i].tensor_ns);
     if (outer.kernel == TextNumbers::kNothing) outer.kernel = own[i].kernel;
     own[i] = {};
   }
@@ -61,8 +62,8 @@ void OpGroups::add_rank(const RankEvents& rank) {
   add_repeats(nodes, own);
   std::vector<std::pair<std::int64_t, std::int64_t>> totals(nodes.size());  // kernels, tensor cores
   for (std::size_t i = nodes.size(); i-- > 0;) {
-    totals[i].first += own[i].kernel_ns;
-    totals[i].second += own[i].tensor_ns;
+    add_to(totals[i].first, own[i].kernel_ns);
+    add_to(totals[i].second, own[i].tensor_ns);
     if (nodes[i].parent == kNoOperator) continue;
     totals[nodes[i].parent].first += totals[i].first;
     totals[nodes[i].parent].second += totals[i].second;
@@ -71,24 +72,24 @@ void OpGroups::add_rank(const RankEvents& rank) {
     if (nodes[i].is_repeat) continue;
     OpGroup& group = groups_[key_of(rank, nodes[i], own[i])];
     add_operator(group, nodes[i], own[i]);
-    group.kernel_total_ns += totals[i].first;
-    group.tensor_total_ns += totals[i].second;
+    add_to(group.kernel_total_ns, totals[i].first);
+    add_to(group.tensor_total_ns, totals[i].second);
   }
 }
 
 void OpGroups::add_operator(OpGroup& group, const OperatorNode& node, const Launched& own) {
   group.host_times.push_back(node.end_ns - node.start_ns);
-  group.host_self_ns += node.host_self_ns;
-  group.device_total_ns += node.device_total_ns;
-  group.device_self_ns += node.device_self_ns;
+  add_to(group.host_self_ns, node.host_self_ns);
+  add_to(group.device_total_ns, node.device_total_ns);
+  add_to(group.device_self_ns, node.device_self_ns);
   if (own.kernel != TextNumbers::kNothing) group.device_times.push_back(node.device_self_ns);
-  group.kernel_self_ns += own.kernel_ns;
-  group.tensor_self_ns += own.tensor_ns;
-  totals_.host_self_ns += node.host_self_ns;
-  totals_.device_self_ns += node.device_self_ns;
+  add_to(group.kernel_self_ns, own.kernel_ns);
+  add_to(group.tensor_self_ns, own.tensor_ns);
+  add_to(totals_.host_self_ns, node.host_self_ns);
+  add_to(totals_.device_self_ns, node.device_self_ns);
   if (!eligible_labels_[node.label]) return;
   ++group.eligible;
-  totals_.eligible_ns += own.kernel_ns;
+  add_to(totals_.eligible_ns, own.kernel_ns);
 }
 
 OpKey OpGroups::key_of(const RankEvents& rank, const OperatorNode& node, const Launched& launched) {

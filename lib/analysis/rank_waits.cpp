@@ -1,6 +1,7 @@
 #include "analysis/rank_waits.h"
 
 #include "analysis/matched_waits.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,36 +16,48 @@ StepKey key_of(const StepRoles& step) {
 }
 
 // The places of the steps that count, ascending by key; of equal keys the first one.
-std::vector<std::pair<StepKey, std::size_t>> number_steps(const RankRoles& rank) {
-  std::vector<std::pair<StepKey, std::size_t>> steps;
+using NumberedSteps = std::vector<std::pair<StepKey, std::uint32_t>>;
+
+NumberedSteps number_steps(const RankRoles& rank) {
+  NumberedSteps steps;
   steps.reserve(rank.steps.size());
-  for (std::size_t i = 0; i < rank.steps.size(); ++i)
-    if (rank.steps[i].step.counted) steps.emplace_back(key_of(rank.steps[i]), i);
-  std::sort(steps.begin(), steps.end());
+  std::uint32_t place = 0;
+  for (const StepRoles& step : rank.steps) {
+    if (step.step.counted) steps.emplace_back(key_of(step), place);
+    ++place;
+  }
+  if (!std::is_sorted(steps.begin(), steps.end())) std::sort(steps.begin(), steps.end());
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
   return steps;
 }
 
-// Fills `ranks`, `steps` and `step_index`.
+// Leaves the keys that `steps` has as well; both ascend.
+void keep_shared(std::vector<StepKey>& keys, const NumberedSteps& steps) {
+  auto step = steps.begin();
+  std::erase_if(keys, [&](const StepKey& key) {
+    while (step != steps.end() && step->first < key) ++step;
+    return step == steps.end() || step->first != key;
+  });
+}
+
+// Fills `ranks`, `steps` and `step_index`. The steps of one rank at a time are numbered, twice
+// each, since runs with tiny steps have millions of them.
 void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
-  std::vector<std::vector<std::pair<StepKey, std::size_t>>> known;
   for (std::size_t rank = 0; rank < roles.size(); ++rank) {
-    known.push_back(number_steps(roles[rank]));
-    if (known.back().empty())
-      known.pop_back();
-    else
-      waits.ranks.push_back(rank);
+    const NumberedSteps steps = number_steps(roles[rank]);
+    if (steps.empty()) continue;
+    if (waits.ranks.empty()) {
+      waits.steps.reserve(steps.size());
+      for (const auto& [key, place] : steps) waits.steps.push_back(key);
+    } else {
+      keep_shared(waits.steps, steps);
+    }
+    waits.ranks.push_back(rank);
   }
-  if (known.empty()) return;
-  for (const auto& [key, index] : known.front()) waits.steps.push_back(key);
-  for (const auto& steps : known)
-    std::erase_if(waits.steps, [&](const StepKey& key) {
-      const auto at = std::lower_bound(steps.begin(), steps.end(), std::pair{key, std::size_t{0}});
-      return at == steps.end() || at->first != key;
-    });
-  for (const auto& steps : known) {
-    std::vector<std::size_t>& places = waits.step_index.emplace_back();
+  for (const std::size_t rank : waits.ranks) {
+    const NumberedSteps steps = number_steps(roles[rank]);
+    std::vector<std::uint32_t>& places = waits.step_index.emplace_back();
     places.reserve(waits.steps.size());
     auto step = steps.begin();
     for (const StepKey& key : waits.steps) {
@@ -54,12 +67,12 @@ void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
   }
 }
 
-Intervals barriers_of(const RankEvents& rank) {
-  Intervals found;
+PackedIntervals barriers_of(const RankEvents& rank) {
+  IntervalPacker found;
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::barrier) found.push_back(span.interval());
+    if (span.mark == SpanMark::barrier) found.add(span.interval());
   });
-  return unite(std::move(found));
+  return found.finish();
 }
 
 bool any_communication(const std::vector<RankRoles>& roles) {
@@ -67,35 +80,59 @@ bool any_communication(const std::vector<RankRoles>& roles) {
                      [](const RankRoles& rank) { return !rank.sets[Role::communication].empty(); });
 }
 
-// Time in which a rank meets others, of each of its steps.
-std::vector<std::int64_t> meeting_ns(const RankRoles& roles, const Intervals& barriers,
-                                     MeetingKind kind) {
-  std::vector<std::int64_t> ns;
-  if (kind == MeetingKind::collectives) {
-    for (const StepRoles& step : roles.steps) ns.push_back(step.raw[Role::communication]);
-    return ns;
-  }
+// Of each step of a rank: the time in barriers, and how much of that the host said what it did.
+struct BarrierTimes {
+  std::vector<std::int64_t> all_ns;
+  std::vector<std::int64_t> cpu_ns;
+};
+
+BarrierTimes find_barrier_times(const RankRoles& roles, const PackedIntervals& barriers) {
+  constexpr std::size_t kStepsAtATime = 4096;
+  BarrierTimes found;
+  found.all_ns.reserve(roles.steps.size());
+  found.cpu_ns.reserve(roles.steps.size());
+  IntervalWindows barrier_windows(barriers);
+  IntervalWindows cpu_windows(roles.sets[Role::cpu]);
   Intervals times;
-  for (const StepRoles& step : roles.steps) times.push_back(step.step.time);
-  return totals_in(barriers, times);
+  const auto look = [&] {
+    if (times.empty()) return;
+    const Interval window{times.front().from_ns, times.back().to_ns};
+    const Intervals& some = barrier_windows.in(window);
+    const std::vector<std::int64_t> all = totals_in(some, times);
+    const std::vector<std::int64_t> cpu = totals_in(intersect(some, cpu_windows.in(window)), times);
+    found.all_ns.insert(found.all_ns.end(), all.begin(), all.end());
+    found.cpu_ns.insert(found.cpu_ns.end(), cpu.begin(), cpu.end());
+    times.clear();
+  };
+  for (const StepRoles& step : roles.steps) {
+    times.push_back(step.step.time);
+    if (times.size() == kStepsAtATime) look();
+  }
+  look();
+  return found;
 }
 
-// What a rank does behind whose back no other rank waits in the same meeting.
-RoleTimes own_times(const RankRoles& roles, const std::vector<std::size_t>& steps,
-                    const Intervals& barriers) {
-  Intervals times;
-  for (const std::size_t i : steps) times.push_back(roles.steps[i].step.time);
-  const std::vector<std::int64_t> cpu_in_barriers =
-      totals_in(intersect(barriers, roles.sets[Role::cpu]), times);
+// Adds one rank: its times in meetings, and what it does behind whose back no other rank waits in
+// the same meeting.
+void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
+              const std::vector<std::uint32_t>& index, RankWaits& waits) {
+  BarrierTimes times;
+  if (!barriers.empty()) times = find_barrier_times(roles, barriers);
+  std::vector<std::int64_t>& met_ns = waits.wait_ns.emplace_back(index.size(), 0);
   RoleTimes own;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    own.add(roles.steps[steps[i]].exclusive);
-    own[Role::cpu] -= cpu_in_barriers[i];
-  }
+  for_each_shared(roles.steps, index, [&](std::size_t step, const StepRoles& found) {
+    own.add(found.exclusive);
+    if (!barriers.empty())
+      own[Role::cpu] = saturating_subtract(own[Role::cpu], times.cpu_ns[index[step]]);
+    if (waits.kind == MeetingKind::collectives)
+      met_ns[step] = found.raw[Role::communication];
+    else if (waits.kind == MeetingKind::barriers && !barriers.empty())
+      met_ns[step] = times.all_ns[index[step]];
+  });
   own[Role::communication] = 0;
   for (std::size_t i = 0; i < kRoleCount; ++i)
-    own[static_cast<Role>(i)] /= static_cast<std::int64_t>(std::max<std::size_t>(steps.size(), 1));
-  return own;
+    own[static_cast<Role>(i)] /= static_cast<std::int64_t>(std::max<std::size_t>(index.size(), 1));
+  waits.own_ns.push_back(own);
 }
 
 // From times in meetings to waits and delays.
@@ -113,16 +150,16 @@ void compare_ranks(RankWaits& waits) {
       waited -= least;
     }
   }
-  waits.slack_ns = waits.wait_ns;
 }
 
 // Who waits least came last.
 void find_critical(RankWaits& waits) {
+  waits.critical.reserve(waits.steps.size());
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
     std::size_t last = 0;
     for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
       if (waits.wait_ns[rank][step] < waits.wait_ns[last][step]) last = rank;
-    waits.critical.push_back(last);
+    waits.critical.push_back(static_cast<std::uint32_t>(last));
   }
 }
 
@@ -133,7 +170,7 @@ void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWa
       find_matched_waits(run, roles, {waits.ranks, waits.step_index});
   if (!found) return;
   waits.one_by_one = true;
-  waits.wait_ns = std::move(found->wait_ns);
+  waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));
   waits.delay_ns = std::move(found->delay_ns);
 }
 
@@ -141,10 +178,11 @@ std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& wai
   std::int64_t sum = 0;
   std::int64_t count = 0;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
-    for (const std::size_t step : waits.step_index[rank]) {
-      sum += roles[waits.ranks[rank]].steps[step].total_ns;
-      ++count;
-    }
+    for_each_shared(roles[waits.ranks[rank]].steps, waits.step_index[rank],
+                    [&](std::size_t, const StepRoles& step) {
+                      add_to(sum, step.total_ns);
+                      ++count;
+                    });
   return count == 0 ? 0 : sum / count;
 }
 
@@ -160,25 +198,19 @@ std::vector<RankRoles> find_all_roles(const Run& run) {
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   RankWaits waits;
   match_steps(roles, waits);
-  std::vector<Intervals> barriers;
+  std::vector<PackedIntervals> barriers;
   bool any_barrier = false;
   const bool collectives = any_communication(roles);
   for (const std::size_t rank : waits.ranks) {
-    barriers.push_back(collectives ? Intervals{} : barriers_of(run.ranks[rank]));
+    barriers.push_back(collectives ? PackedIntervals{} : barriers_of(run.ranks[rank]));
     any_barrier |= !barriers.back().empty();
   }
   if (waits.ranks.size() > 1 && !waits.steps.empty())
     waits.kind = collectives   ? MeetingKind::collectives
                  : any_barrier ? MeetingKind::barriers
                                : MeetingKind::none;
-  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
-    const RankRoles& rank = roles[waits.ranks[i]];
-    const std::vector<std::int64_t> all = meeting_ns(rank, barriers[i], waits.kind);
-    waits.wait_ns.emplace_back().reserve(waits.step_index[i].size());
-    for (const std::size_t step : waits.step_index[i])
-      waits.wait_ns.back().push_back(waits.kind == MeetingKind::none ? 0 : all[step]);
-    waits.own_ns.push_back(own_times(rank, waits.step_index[i], barriers[i]));
-  }
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
+    add_rank(roles[waits.ranks[i]], barriers[i], waits.step_index[i], waits);
   compare_ranks(waits);
   compare_matched(run, roles, waits);
   find_critical(waits);

@@ -30,17 +30,37 @@ struct RankWaits {
   std::vector<std::size_t> ranks;  // indices into Run::ranks: those with steps
   // The steps that all of these have, as (epoch, number), and for each rank its index in RankRoles.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
-  std::vector<std::vector<std::size_t>> step_index;  // [rank][step]
-  std::vector<std::vector<std::int64_t>> wait_ns;    // [rank][step]
-  // [rank][step]: by how much it could have come later to the meetings of the step, all together.
-  std::vector<std::vector<std::int64_t>> slack_ns;
+  std::vector<std::vector<std::uint32_t>> step_index;  // [rank][step]
+  std::vector<std::vector<std::int64_t>> wait_ns;      // [rank][step]
+  // As wait_ns, of all collectives of a step together; empty where that is wait_ns itself.
+  std::vector<std::vector<std::int64_t>> together_ns;
   // [rank][step]: what the step would be shorter if that rank alone were as fast as the next one.
   std::vector<std::vector<std::int64_t>> delay_ns;
-  std::vector<std::size_t> critical;  // [step]: index into `ranks`
+  std::vector<std::uint32_t> critical;  // [step]: index into `ranks`
   // What each rank did itself, in a mean step: roles without meeting others.
   std::vector<RoleTimes> own_ns;  // [rank]
   std::int64_t mean_step_ns = 0;
+
+  // By how much a rank could have come later to the meetings of a step, all together.
+  std::int64_t slack_ns(std::size_t rank, std::size_t step) const {
+    return (together_ns.empty() ? wait_ns : together_ns)[rank][step];
+  }
 };
+
+// Calls use(step, roles) for each of the steps that all ranks have, of one rank and in the order of
+// its own steps; `steps` and `index` are of that rank.
+template <typename Use>
+void for_each_shared(const PackedRows<StepRoles>& steps, const std::vector<std::uint32_t>& index,
+                     Use use) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> shared(steps.size(), kNone);
+  for (std::size_t step = 0; step < index.size(); ++step)
+    shared[index[step]] = static_cast<std::uint32_t>(step);
+  std::size_t i = 0;
+  for (const StepRoles& roles : steps) {
+    if (const std::uint32_t step = shared[i++]; step != kNone) use(std::size_t{step}, roles);
+  }
+}
 
 // One RankRoles for each rank of the run.
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);

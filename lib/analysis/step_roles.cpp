@@ -1,5 +1,8 @@
 #include "analysis/step_roles.h"
 
+#include "analysis/percentile.h"
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -16,107 +19,194 @@ std::vector<std::int64_t> collective_ids(const RankEvents& rank) {
   return ids;
 }
 
-// When something began that has its data, ascending.
+bool ends_wait(const MarkedSpan& span) {
+  return span.mark == SpanMark::batch || span.mark == SpanMark::train_batch ||
+         span.mark == SpanMark::after_loader;
+}
+
+// When something began that has its data, ascending. As many as there are steps: they are counted
+// first, since a list that grows holds twice of them.
 std::vector<std::int64_t> loader_ends(const RankEvents& rank) {
+  std::size_t count = 0;
+  rank.for_each_mark([&](const MarkedSpan& span) { count += ends_wait(span) ? 1 : 0; });
   std::vector<std::int64_t> ends;
+  ends.reserve(count);
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::batch || span.mark == SpanMark::train_batch ||
-        span.mark == SpanMark::after_loader)
-      ends.push_back(span.start_ns);
+    if (ends_wait(span)) ends.push_back(span.start_ns);
   });
-  std::sort(ends.begin(), ends.end());
+  if (!std::is_sorted(ends.begin(), ends.end())) std::sort(ends.begin(), ends.end());
   return ends;
 }
 
-std::int64_t mean(std::int64_t total, std::size_t count) {
-  const auto n = static_cast<std::int64_t>(count);
-  return (2 * total + n) / (2 * n);
+template <typename Use>
+void for_each_loader_span(const RankEvents& rank, Use use) {
+  const std::vector<std::int64_t> ends = loader_ends(rank);
+  rank.for_each_mark([&](const MarkedSpan& marked) {
+    if (marked.mark != SpanMark::loader) return;
+    HostSpan span = marked;
+    const auto end = std::lower_bound(ends.begin(), ends.end(), span.start_ns);
+    if (end != ends.end()) span.end_ns = std::min(span.end_ns, *end);
+    use(span);
+  });
+}
+
+// Halves up.
+std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
+  const auto n = static_cast<Int128>(count);
+  return static_cast<std::int64_t>((2 * static_cast<Int128>(total) + n) / (2 * n));
 }
 
 }  // namespace
 
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank) {
-  const std::vector<std::int64_t> ends = loader_ends(rank);
   std::vector<HostSpan> spans;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark != SpanMark::loader) return;
-    const auto end = std::lower_bound(ends.begin(), ends.end(), span.start_ns);
-    spans.push_back(span);
-    if (end != ends.end()) spans.back().end_ns = std::min(span.end_ns, *end);
-  });
+  for_each_loader_span(rank, [&](const HostSpan& span) { spans.push_back(span); });
   return spans;
 }
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
-  RoleSets sets;
+  std::array<IntervalPacker, kRoleCount> packers;
+  const auto of = [&](Role role) -> IntervalPacker& {
+    return packers[static_cast<std::size_t>(role)];
+  };
+  for_each_loader_span(rank,
+                       [&](const HostSpan& span) { of(Role::dataloader).add(span.interval()); });
   rank.for_each_host([&](const HostSpan& span) {
-    sets[run.labels.kind(span.label).role].push_back(span.interval());
+    const Role role = run.labels.kind(span.label).role;
+    if (role != Role::dataloader) of(role).add(span.interval());
   });
-  rank.for_each_call([&](const CallSpan& span) { sets[Role::runtime].push_back(span.interval()); });
+  rank.for_each_call([&](const CallSpan& span) { of(Role::runtime).add(span.interval()); });
   const std::vector<std::int64_t> collectives = collective_ids(rank);
   rank.for_each_device([&](const DeviceSpan& span) {
     Role role = run.labels.kind(span.label).role;
     if (role == Role::kernel &&
         std::binary_search(collectives.begin(), collectives.end(), span.external))
       role = Role::communication;
-    sets[role].push_back(span.interval());
+    if (role != Role::dataloader) of(role).add(span.interval());
   });
-  sets[Role::dataloader].clear();
-  for (const HostSpan& span : find_loader_spans(rank))
-    sets[Role::dataloader].push_back(span.interval());
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    Intervals& set = sets[static_cast<Role>(i)];
-    set = unite(std::move(set));
-  }
+  RoleSets sets;
+  for (std::size_t i = 0; i < kRoleCount; ++i) sets[static_cast<Role>(i)] = packers[i].finish();
   return sets;
 }
 
+void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const StepRoles& row) {
+  static_assert(kRoleCount <= 8, "a bit a role in a byte");
+  RowCodec<Step>::write(to, before.step, row.step);
+  unsigned taken = 0;
+  unsigned hidden = 0;
+  std::int64_t unit = 1000;
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    if (row.exclusive[role] != 0) taken |= 1U << i;
+    if (row.raw[role] != row.exclusive[role]) hidden |= 1U << i;
+    unit = std::min(unit, unit_of(row.exclusive[role], row.raw[role]));
+  }
+  to.byte(static_cast<std::uint8_t>(taken));
+  to.byte(static_cast<std::uint8_t>(hidden));
+  to.byte(unit == 1 ? 0 : 1);
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    if ((taken >> i & 1U) != 0) to.signed_number(row.exclusive[role] / unit);
+    if ((hidden >> i & 1U) != 0) to.signed_number(row.raw[role] / unit);
+  }
+}
+
+void RowCodec<StepRoles>::read(PackedReader& from, StepRoles& row) {
+  RowCodec<Step>::read(from, row.step);
+  row.total_ns = length_ns(row.step.time);
+  const unsigned taken = from.byte();
+  const unsigned hidden = from.byte();
+  const std::int64_t unit = from.byte() == 0 ? 1 : 1000;
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    row.exclusive[role] = (taken >> i & 1U) != 0 ? from.signed_number() * unit : 0;
+    row.raw[role] = (hidden >> i & 1U) != 0 ? from.signed_number() * unit : row.exclusive[role];
+  }
+}
+
+namespace {
+
+// Some thousands of steps, so that what is worked out of all their instants stays small.
+class StepGroup {
+ public:
+  static constexpr std::size_t kMostSteps = 4096;
+
+  void add(const Step& step) {
+    steps_.push_back({step, length_ns(step.time), {}, {}});
+    times_.push_back(step.time);
+  }
+  bool is_full() const { return steps_.size() >= kMostSteps; }
+
+  // Fills in the roles, appends the steps, and forgets them.
+  void move_to(PackedRows<StepRoles>& steps, std::vector<IntervalWindows>& sets) {
+    if (steps_.empty()) return;
+    const Interval window{times_.front().from_ns, times_.back().to_ns};
+    Intervals left = unite(times_);
+    for (std::size_t i = 0; i + 1 < kRoleCount; ++i) {
+      const Intervals& set = sets[i].in(window);
+      if (set.empty()) continue;
+      const Role role = static_cast<Role>(i);
+      const std::vector<std::int64_t> raw = totals_in(set, times_);
+      const std::vector<std::int64_t> taken = totals_in(intersect(left, set), times_);
+      for (std::size_t step = 0; step < steps_.size(); ++step) {
+        steps_[step].raw[role] = raw[step];
+        steps_[step].exclusive[role] = taken[step];
+      }
+      left = subtract(left, set);
+    }
+    const std::vector<std::int64_t> rest = totals_in(left, times_);
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      steps_[step].raw[Role::other] = steps_[step].exclusive[Role::other] = rest[step];
+      steps.push_back(steps_[step]);
+    }
+    steps_.clear();
+    times_.clear();
+  }
+
+ private:
+  std::vector<StepRoles> steps_;
+  Intervals times_;
+};
+
+}  // namespace
+
 RankRoles find_roles(const Run& run, const RankEvents& rank) {
   RankRoles roles{rank.rank, {}, find_role_sets(run, rank)};
-  const Intervals times = rank.steps.times();
-  roles.steps.reserve(rank.steps.list.size());
-  for (const Step& step : rank.steps.list)
-    roles.steps.push_back({step, step.time.to_ns - step.time.from_ns, {}, {}});
-  Intervals left = unite(times);
-  for (std::size_t i = 0; i + 1 < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    const std::vector<std::int64_t> raw = totals_in(roles.sets[role], times);
-    const std::vector<std::int64_t> taken = totals_in(intersect(left, roles.sets[role]), times);
-    for (std::size_t step = 0; step < times.size(); ++step) {
-      roles.steps[step].raw[role] = raw[step];
-      roles.steps[step].exclusive[role] = taken[step];
-    }
-    left = subtract(left, roles.sets[role]);
+  std::vector<IntervalWindows> sets;
+  sets.reserve(kRoleCount);
+  for (std::size_t i = 0; i < kRoleCount; ++i) sets.emplace_back(roles.sets[static_cast<Role>(i)]);
+  StepGroup group;
+  for (const Step& step : rank.steps.list) {
+    group.add(step);
+    if (group.is_full()) group.move_to(roles.steps, sets);
   }
-  const std::vector<std::int64_t> rest = totals_in(left, times);
-  for (std::size_t step = 0; step < times.size(); ++step)
-    roles.steps[step].raw[Role::other] = roles.steps[step].exclusive[Role::other] = rest[step];
+  group.move_to(roles.steps, sets);
+  roles.steps.shrink_to_fit();
   return roles;
 }
 
-StepRefs counted(const std::vector<StepRoles>& steps) {
-  StepRefs kept;
-  kept.reserve(steps.size());
-  for (const StepRoles& step : steps)
-    if (step.step.counted) kept.push_back(&step);
-  return kept;
+void StepSum::add(const StepRoles& step) {
+  ++count_;
+  add_to(sum_.total_ns, step.total_ns);
+  sum_.exclusive.add(step.exclusive);
+  sum_.raw.add(step.raw);
 }
 
-StepRoles mean_of(const StepRefs& steps) {
-  StepRoles sum;
-  for (const StepRoles* step : steps) {
-    sum.total_ns += step->total_ns;
-    sum.exclusive.add(step->exclusive);
-    sum.raw.add(step->raw);
-  }
-  if (steps.empty()) return sum;
-  sum.total_ns = mean(sum.total_ns, steps.size());
+void StepSum::add_counted(const PackedRows<StepRoles>& steps) {
+  for (const StepRoles& step : steps)
+    if (step.step.counted) add(step);
+}
+
+StepRoles StepSum::mean() const {
+  StepRoles means;
+  if (count_ == 0) return means;
+  means.total_ns = rounded_mean(sum_.total_ns, count_);
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     const Role role = static_cast<Role>(i);
-    sum.exclusive[role] = mean(sum.exclusive[role], steps.size());
-    sum.raw[role] = mean(sum.raw[role], steps.size());
+    means.exclusive[role] = rounded_mean(sum_.exclusive[role], count_);
+    means.raw[role] = rounded_mean(sum_.raw[role], count_);
   }
-  return sum;
+  return means;
 }
 
 }  // namespace traceloom

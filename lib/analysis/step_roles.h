@@ -4,6 +4,8 @@
 //   roles.steps[0].exclusive[Role::dataloader]
 #pragma once
 
+#include "base/saturating.h"
+#include "run/packed_intervals.h"
 #include "run/run.h"
 
 #include <array>
@@ -17,8 +19,9 @@ class RoleTimes {
  public:
   std::int64_t& operator[](Role role) { return ns_[static_cast<std::size_t>(role)]; }
   std::int64_t operator[](Role role) const { return ns_[static_cast<std::size_t>(role)]; }
+  // What does not fit is cut to what does.
   void add(const RoleTimes& other) {
-    for (std::size_t i = 0; i < kRoleCount; ++i) ns_[i] += other.ns_[i];
+    for (std::size_t i = 0; i < kRoleCount; ++i) add_to(ns_[i], other.ns_[i]);
   }
 
  private:
@@ -28,11 +31,13 @@ class RoleTimes {
 // The instants at which something of a role ran on a rank; roles overlap. Role::other is empty.
 class RoleSets {
  public:
-  Intervals& operator[](Role role) { return sets_[static_cast<std::size_t>(role)]; }
-  const Intervals& operator[](Role role) const { return sets_[static_cast<std::size_t>(role)]; }
+  PackedIntervals& operator[](Role role) { return sets_[static_cast<std::size_t>(role)]; }
+  const PackedIntervals& operator[](Role role) const {
+    return sets_[static_cast<std::size_t>(role)];
+  }
 
  private:
-  std::array<Intervals, kRoleCount> sets_;
+  std::array<PackedIntervals, kRoleCount> sets_;
 };
 
 struct StepRoles {
@@ -42,9 +47,17 @@ struct StepRoles {
   RoleTimes raw;        // each role by itself: what is hidden behind another counts as well
 };
 
+template <>
+struct RowCodec<StepRoles> {
+  static constexpr std::size_t kMostBytes =
+      RowCodec<Step>::kMostBytes + 3 + 2 * kRoleCount * kMostNumberBytes;
+  static void write(PackedWriter& to, const StepRoles& before, const StepRoles& row);
+  static void read(PackedReader& from, StepRoles& row);
+};
+
 struct RankRoles {
   std::int64_t rank = 0;
-  std::vector<StepRoles> steps;
+  PackedRows<StepRoles> steps;
   RoleSets sets;
 };
 
@@ -57,14 +70,20 @@ std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);
 
-// Of `steps`, which must outlive it. Runs with tiny steps have millions of them: they are not
-// copied.
-using StepRefs = std::vector<const StepRoles*>;
+// Many steps as one. Runs with tiny steps have millions of them: they are not kept.
+class StepSum {
+ public:
+  void add(const StepRoles& step);
+  void add_counted(const PackedRows<StepRoles>& steps);
 
-// Those that count.
-StepRefs counted(const std::vector<StepRoles>& steps);
+  std::size_t count() const { return count_; }
+  const StepRoles& sum() const { return sum_; }
+  // Whole ns, halves up; zero without steps.
+  StepRoles mean() const;
 
-// The means of all of them, whole ns, halves up; zero without steps.
-StepRoles mean_of(const StepRefs& steps);
+ private:
+  StepRoles sum_;
+  std::size_t count_ = 0;
+};
 
 }  // namespace traceloom

@@ -60,11 +60,11 @@ using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
 // Each column by itself: the median step has no median of everything.
 void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
                    const Statistic& statistic) {
-  const StepRefs steps = counted(rank.steps);
   const auto value = [&](auto number_of) {
     std::vector<std::int64_t> values;
-    values.reserve(steps.size());
-    for (const StepRoles* step : steps) values.push_back(number_of(*step));
+    values.reserve(rank.steps.size());
+    for (const StepRoles& step : rank.steps)
+      if (step.step.counted) values.push_back(number_of(step));
     return Cell{statistic(values)};
   };
   std::vector<Cell> cells{Cell{rank.rank}, Cell{name},
@@ -87,7 +87,9 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
   };
   for (const RankRoles& rank : ranks) {
     if (rank.steps.empty()) continue;
-    const StepRoles mean = mean_of(counted(rank.steps));
+    StepSum sum;
+    sum.add_counted(rank.steps);
+    const StepRoles mean = sum.mean();
     std::vector<Cell> cells{Cell{rank.rank}, Cell{std::string("mean")}, Cell{mean.total_ns}};
     append_role_cells(cells, mean.exclusive);
     table.add_row(std::move(cells));
@@ -106,12 +108,10 @@ Table share_table(const std::vector<RankRoles>& ranks) {
                        role_readers(static_cast<Role>(i), false)});
   Table table(columns);
   for (const RankRoles& rank : ranks) {
-    RoleTimes sum;
-    std::int64_t total_ns = 0;
-    for (const StepRoles* step : counted(rank.steps)) {
-      sum.add(step->exclusive);
-      total_ns += step->total_ns;
-    }
+    StepSum steps;
+    steps.add_counted(rank.steps);
+    const RoleTimes& sum = steps.sum().exclusive;
+    const std::int64_t total_ns = steps.sum().total_ns;
     if (total_ns <= 0) continue;
     std::vector<Cell> cells{Cell{rank.rank}};
     for (std::size_t i = 0; i < kRoleCount; ++i)

@@ -1,6 +1,7 @@
 #include "analysis/stragglers_report.h"
 
 #include "analysis/steps_report.h"
+#include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 
@@ -22,12 +23,15 @@ constexpr std::size_t kLeastSteps = 2;
 constexpr std::size_t kFewSteps = 4;  // in less a rank is named only with a cause
 constexpr std::size_t kManySteps = 20;
 
+std::int64_t mean_wait(const std::vector<std::int64_t>& ns) {
+  if (ns.empty()) return 0;
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add) /
+         static_cast<std::int64_t>(ns.size());
+}
+
 std::vector<std::int64_t> mean_waits(const RankWaits& waits) {
   std::vector<std::int64_t> means;
-  for (const std::vector<std::int64_t>& ns : waits.wait_ns)
-    means.push_back(ns.empty() ? 0
-                               : std::accumulate(ns.begin(), ns.end(), std::int64_t{0}) /
-                                     static_cast<std::int64_t>(ns.size()));
+  for (const std::vector<std::int64_t>& ns : waits.wait_ns) means.push_back(mean_wait(ns));
   return means;
 }
 
@@ -40,10 +44,7 @@ std::vector<std::size_t> times_last(const RankWaits& waits) {
 
 // In a mean step.
 std::int64_t delay_of(const RankWaits& waits, std::size_t rank) {
-  const std::vector<std::int64_t>& ns = waits.delay_ns[rank];
-  return ns.empty() ? 0
-                    : std::accumulate(ns.begin(), ns.end(), std::int64_t{0}) /
-                          static_cast<std::int64_t>(ns.size());
+  return mean_wait(waits.delay_ns[rank]);
 }
 
 bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
@@ -207,7 +208,8 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
   for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i) {
     const RankRoles& rank = roles[waits.ranks[i]];
     std::int64_t total_ns = 0;
-    for (const std::size_t step : waits.step_index[i]) total_ns += rank.steps[step].total_ns;
+    for_each_shared(rank.steps, waits.step_index[i],
+                    [&](std::size_t, const StepRoles& step) { add_to(total_ns, step.total_ns); });
     const RoleTimes& own = waits.own_ns[i];
     const bool meets = waits.kind != MeetingKind::none;
     table.add_row({rank.rank, steps,

@@ -1,5 +1,7 @@
 #include "analysis/stream_launches.h"
 
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
@@ -16,7 +18,7 @@ std::vector<Launch> find_launches(const WorkList& work) {
     const auto [entry, is_new] = known.emplace(piece.call, launches.size());
     if (is_new) launches.push_back({piece.call, piece.span.start_ns});
     Launch& launch = launches[entry->second];
-    launch.device_ns += piece.span.end_ns - piece.span.start_ns;
+    add_to(launch.device_ns, piece.span.end_ns - piece.span.start_ns);
     ++launch.pieces;
   }
   return launches;

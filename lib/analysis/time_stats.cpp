@@ -1,5 +1,8 @@
 #include "analysis/time_stats.h"
 
+#include "analysis/percentile.h"
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -31,16 +34,18 @@ TimeStats time_stats(std::vector<std::int64_t> times) {
   if (times.empty()) return stats;
   std::sort(times.begin(), times.end());
   stats.count = static_cast<std::int64_t>(times.size());
-  for (const std::int64_t ns : times) stats.total_ns += ns;
-  stats.mean_ns = (2 * stats.total_ns + stats.count) / (2 * stats.count);
+  long double exact_ns = 0;  // of times that a file may say are as long as can be
+  for (const std::int64_t ns : times) {
+    add_to(stats.total_ns, ns);
+    exact_ns += static_cast<long double>(ns);
+  }
+  stats.mean_ns = mean(times);
   stats.min_ns = times.front();
   stats.p50_ns = at_percent(times, 50);
   stats.p90_ns = at_percent(times, 90);
   stats.p99_ns = at_percent(times, 99);
   stats.max_ns = times.back();
-  const long double mean =
-      static_cast<long double>(stats.total_ns) / static_cast<long double>(stats.count);
-  stats.stddev_ns = standard_deviation(times, mean);
+  stats.stddev_ns = standard_deviation(times, exact_ns / static_cast<long double>(stats.count));
   return stats;
 }
 
@@ -48,7 +53,7 @@ void WeightedMean::add(double number, std::int64_t ns) {
   if (!(std::abs(number) < 1e12)) return;  // no number of blocks or percent, and none for infinity
   const std::int64_t millionths = std::llround(number * kMillion);
   sum_ += Int128{millionths} * ns;
-  ns_ += ns;
+  add_to(ns_, ns);
   plain_ += millionths;
   ++count_;
 }

@@ -1,5 +1,6 @@
 #include "analysis/tree_report.h"
 
+#include "base/saturating.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -25,8 +26,8 @@ class TreeRows {
       const TreeNode& node = tree.nodes()[i];
       children_[node.parent == kNoParent ? tree.nodes().size() : node.parent].push_back(i);
       if (node.parent != kNoParent) continue;
-      host_ns_ += node.host_total_ns;
-      device_ns_ += node.device_total_ns;
+      add_to(host_ns_, node.host_total_ns);
+      add_to(device_ns_, node.device_total_ns);
     }
   }
 

@@ -33,14 +33,14 @@ std::int32_t small_number(std::int64_t number) {
              : static_cast<std::int32_t>(kNoId);
 }
 
-template <typename Rows>
-void append_renumbered(Rows& to, const Rows& from, const std::vector<std::uint32_t>& labels,
+template <typename To, typename From>
+void append_renumbered(To& to, const From& from, const std::vector<std::uint32_t>& labels,
                        const std::vector<std::uint32_t>& tracks) {
-  to.reserve(to.size() + from.size());
-  for (const auto& row : from) {
+  if constexpr (requires { to.reserve(0); }) to.reserve(to.size() + from.size());
+  for (auto row : from) {
+    row.label = labels[row.label];
+    row.track = tracks[row.track];
     to.push_back(row);
-    to.back().label = labels[row.label];
-    to.back().track = tracks[row.track];
   }
 }
 
@@ -112,7 +112,7 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (kind.is_operator && wanted_.details)
     add_operator(event, span);
   else if (!is_frame)
-    columns_.hosts.push_back(span);
+    hosts_.push_back(span);
   else if (wanted_.frames)
     columns_.frames.push_back(span);
   if (kind.mark != SpanMark::none) add_mark(event, span, kind);
@@ -191,7 +191,7 @@ void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const Event
     marked.epoch = small_number(note.epoch);
     marked.is_merged = true;
   }
-  columns_.marks.push_back(marked);
+  marks_.push_back(marked);
 }
 
 void ChunkEvents::add_begin_end(const Event& event, std::int64_t start_ns) {
@@ -236,7 +236,7 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   std::vector<std::uint32_t> track_numbers;
   for (const auto& [pid, tid] : tracks_)
     track_numbers.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
-  append_renumbered(columns.hosts, columns_.hosts, label_numbers, track_numbers);
+  append_renumbered(columns.hosts, hosts_, label_numbers, track_numbers);
   append_renumbered(columns.frames, columns_.frames, label_numbers, track_numbers);
   append_renumbered(columns.calls, columns_.calls, label_numbers, track_numbers);
   for (std::size_t i = details_in_run_.size(); i < detail_texts_.size(); ++i)
@@ -247,7 +247,7 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
     if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
   append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
   append_renumbered(columns.operators, columns_.operators, label_numbers, track_numbers);
-  append_renumbered(columns.marks, columns_.marks, label_numbers, track_numbers);
+  append_renumbered(columns.marks, marks_, label_numbers, track_numbers);
   for (MemorySample sample : columns_.memory) {
     sample.track = track_numbers[sample.track];
     columns.memory.push_back(sample);
@@ -260,6 +260,8 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
 
 void ChunkEvents::reset() {
   columns_.clear();
+  hosts_.clear();
+  marks_.clear();
   begin_end_.clear();
   payloads_.clear();
   notes_.clear();

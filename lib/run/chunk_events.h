@@ -84,7 +84,9 @@ class ChunkEvents {
   void add_memory(const Event& event, std::int64_t start_ns);
   void add_counter(const Event& event, std::int64_t start_ns);
 
-  EventColumns columns_;
+  EventColumns columns_;  // without those that stand by themselves until they are packed
+  std::vector<HostSpan> hosts_;
+  std::vector<MarkedSpan> marks_;
   BeginEndBatch begin_end_;
   std::vector<std::uint32_t> payloads_;
   std::vector<BatchNote> notes_;

@@ -139,6 +139,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
     collected.phases[i] += chunk.events.phases()[i];
   EventColumns part;
   chunk.events.move_to({labels_, tracks_, details_}, file, part);
+  part.shrink_to_fit();
   if (!part.empty()) collected.parts.push_back(std::move(part));
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);

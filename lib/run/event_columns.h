@@ -6,6 +6,7 @@
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
+#include "run/packed_rows.h"
 #include "run/samples.h"
 
 #include <array>
@@ -61,6 +62,53 @@ struct MarkedSpan : HostSpan {
                    // end
 };
 
+template <>
+struct RowCodec<HostSpan> {
+  static constexpr std::size_t kMostBytes = 4 * kMostNumberBytes;
+
+  static void write(PackedWriter& to, const HostSpan& before, const HostSpan& row) {
+    const std::int64_t later_ns = wrapped_difference(row.start_ns, before.start_ns);
+    const std::int64_t length_ns = wrapped_difference(row.end_ns, row.start_ns);
+    const std::int64_t unit = unit_of(later_ns, length_ns);
+    const bool other_track = row.track != before.track;
+    to.number(std::uint64_t{row.label} << 2 | (other_track ? 2U : 0U) | (unit == 1 ? 0U : 1U));
+    if (other_track) to.number(row.track);
+    to.signed_number(later_ns / unit);
+    to.signed_number(length_ns / unit);
+  }
+  static void read(PackedReader& from, HostSpan& row) {
+    const std::uint64_t head = from.number();
+    const std::int64_t unit = (head & 1) == 0 ? 1 : 1000;
+    row.label = static_cast<std::uint32_t>(head >> 2);
+    if ((head & 2) != 0) row.track = static_cast<std::uint32_t>(from.number());
+    row.start_ns = wrapped_sum(row.start_ns, from.signed_number() * unit);
+    row.end_ns = wrapped_sum(row.start_ns, from.signed_number() * unit);
+  }
+};
+
+template <>
+struct RowCodec<MarkedSpan> {
+  static constexpr std::size_t kMostBytes =
+      RowCodec<HostSpan>::kMostBytes + 1 + 2 * kMostNumberBytes;
+
+  static void write(PackedWriter& to, const MarkedSpan& before, const MarkedSpan& row) {
+    RowCodec<HostSpan>::write(to, before, row);
+    const bool other_epoch = row.epoch != before.epoch;
+    to.byte(static_cast<std::uint8_t>(static_cast<unsigned>(row.mark) << 2 |
+                                      (row.is_merged ? 2U : 0U) | (other_epoch ? 1U : 0U)));
+    to.signed_number(wrapped_difference(row.number, before.number));
+    if (other_epoch) to.signed_number(row.epoch);
+  }
+  static void read(PackedReader& from, MarkedSpan& row) {
+    RowCodec<HostSpan>::read(from, row);
+    const unsigned head = from.byte();
+    row.mark = static_cast<SpanMark>(head >> 2);
+    row.is_merged = (head & 2) != 0;
+    row.number = wrapped_sum(row.number, from.signed_number());
+    if ((head & 1) != 0) row.epoch = static_cast<std::int32_t>(from.signed_number());
+  }
+};
+
 // How many events have a phase, by its letter.
 using PhaseCounts = std::array<std::uint64_t, 128>;
 
@@ -73,12 +121,12 @@ struct WantedColumns {
 };
 
 struct EventColumns {
-  std::vector<HostSpan> hosts;
+  PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;
   std::vector<CallSpan> calls;
   std::vector<DeviceSpan> devices;
-  std::vector<MarkedSpan> marks;
+  PackedRows<MarkedSpan> marks;
   std::vector<MemorySample> memory;  // this and counters: when samples were asked for
   std::vector<CounterSample> counters;
 

@@ -10,13 +10,13 @@ HostOrder::HostOrder(const RankEvents& rank, const HostKinds& kinds) : rank_(ran
     count += (kinds.frames ? part.frames.size() : 0) + (kinds.hosts ? part.hosts.size() : 0) +
              (kinds.operators ? part.operators.size() : 0) + (kinds.calls ? part.calls.size() : 0);
   refs_.reserve(count);
+  if (kinds.hosts) unpack_hosts();
   for (std::size_t i = 0; i < rank.parts.size(); ++i) {
     const EventColumns& part = rank.parts[i];
     const auto add = [&](bool wanted, HostKind kind, std::size_t rows) {
       for (std::size_t row = 0; wanted && row < rows; ++row) refs_.emplace_back(i, kind, row);
     };
     add(kinds.frames, HostKind::frame, part.frames.size());
-    add(kinds.hosts, HostKind::host, part.hosts.size());
     add(kinds.operators, HostKind::operation, part.operators.size());
     add(kinds.calls, HostKind::call, part.calls.size());
   }
@@ -30,13 +30,26 @@ HostOrder::HostOrder(const RankEvents& rank, const HostKinds& kinds) : rank_(ran
   });
 }
 
+// Where they can be looked up, in as many parts.
+void HostOrder::unpack_hosts() {
+  for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
+    const PackedRows<HostSpan>& packed = rank_.parts[i].hosts;
+    std::vector<HostSpan>& rows = hosts_.emplace_back();
+    rows.reserve(packed.size());
+    for (const HostSpan& span : packed) {
+      refs_.emplace_back(i, HostKind::host, rows.size());
+      rows.push_back(span);
+    }
+  }
+}
+
 const HostSpan& HostOrder::span(const HostRef& ref) const {
   const EventColumns& part = rank_.parts[ref.part()];
   switch (ref.kind()) {
     case HostKind::frame:
       return part.frames[ref.row()];
     case HostKind::host:
-      return part.hosts[ref.row()];
+      return hosts_[ref.part()][ref.row()];
     case HostKind::operation:
       return part.operators[ref.row()];
     case HostKind::call:

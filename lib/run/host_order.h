@@ -3,7 +3,7 @@
 //   HostOrder order(rank, {.frames = true});
 //   for (const HostRef& ref : order.refs()) use(order.span(ref).start_ns, ref.kind());
 //
-// Eight bytes a span: the spans themselves stay in the columns.
+// Eight bytes a span: the spans themselves stay in the columns, unless they are packed there.
 #pragma once
 
 #include "run/run.h"
@@ -64,7 +64,10 @@ class HostOrder {
   }
 
  private:
+  void unpack_hosts();
+
   const RankEvents& rank_;
+  std::vector<std::vector<HostSpan>> hosts_;  // of each part
   std::vector<HostRef> refs_;
 };
 

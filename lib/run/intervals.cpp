@@ -1,8 +1,9 @@
 #include "run/intervals.h"
 
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 namespace traceloom {
 namespace {
@@ -11,19 +12,6 @@ namespace {
 constexpr auto kBeginsBefore = [](const Interval& a, const Interval& b) {
   return a.from_ns < b.from_ns;
 };
-
-std::int64_t length(const Interval& piece) {
-  std::int64_t ns = 0;
-  if (__builtin_sub_overflow(piece.to_ns, piece.from_ns, &ns))
-    return std::numeric_limits<std::int64_t>::max();
-  return ns;
-}
-
-std::int64_t add(std::int64_t sum, std::int64_t ns) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(sum, ns, &result)) return std::numeric_limits<std::int64_t>::max();
-  return result;
-}
 
 }  // namespace
 
@@ -73,7 +61,7 @@ Intervals subtract(const Intervals& a, const Intervals& b) {
 
 std::int64_t total_ns(const Intervals& set) {
   std::int64_t sum = 0;
-  for (const Interval& piece : set) sum = add(sum, length(piece));
+  for (const Interval& piece : set) add_to(sum, length_ns(piece));
   return sum;
 }
 
@@ -85,7 +73,7 @@ std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windo
     for (std::size_t i = first; i < set.size() && set[i].from_ns < windows[w].to_ns; ++i) {
       const Interval part{std::max(set[i].from_ns, windows[w].from_ns),
                           std::min(set[i].to_ns, windows[w].to_ns)};
-      if (part.from_ns < part.to_ns) totals[w] = add(totals[w], length(part));
+      if (part.from_ns < part.to_ns) add_to(totals[w], length_ns(part));
     }
   }
   return totals;

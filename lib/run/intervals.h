@@ -7,6 +7,8 @@
 // functions but unite() take such sets and all give them. Linear in the intervals of both sets.
 #pragma once
 
+#include "base/saturating.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +20,11 @@ struct Interval {
 
   bool operator==(const Interval&) const = default;
 };
+
+// What does not fit is cut to what does.
+inline std::int64_t length_ns(const Interval& piece) {
+  return saturating_subtract(piece.to_ns, piece.from_ns);
+}
 
 using Intervals = std::vector<Interval>;
 

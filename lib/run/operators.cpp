@@ -1,5 +1,6 @@
 #include "run/operators.h"
 
+#include "base/saturating.h"
 #include "run/span_stack.h"
 
 #include <algorithm>
@@ -87,12 +88,13 @@ void Operators::add_calls(const std::vector<Call>& calls) {
 void Operators::add_device_work(const RankEvents& rank) {
   rank.for_each_device([&](const DeviceSpan& span) {
     const std::uint32_t node = launcher_of(span);
-    if (node != kNoOperator) nodes_[node].device_self_ns += span.end_ns - span.start_ns;
+    if (node != kNoOperator) add_to(nodes_[node].device_self_ns, span.end_ns - span.start_ns);
   });
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     OperatorNode& node = nodes_[i];
-    node.device_total_ns += node.device_self_ns;
-    if (node.parent != kNoOperator) nodes_[node.parent].device_total_ns += node.device_total_ns;
+    add_to(node.device_total_ns, node.device_self_ns);
+    if (node.parent != kNoOperator)
+      add_to(nodes_[node.parent].device_total_ns, node.device_total_ns);
   }
 }
 
@@ -106,8 +108,8 @@ void Operators::mark_repeats(const Labels& labels) {
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     OperatorNode& node = nodes_[i];
     if (!node.is_repeat) continue;
-    nodes_[node.parent].host_self_ns += node.host_self_ns;
-    nodes_[node.parent].device_self_ns += node.device_self_ns;
+    add_to(nodes_[node.parent].host_self_ns, node.host_self_ns);
+    add_to(nodes_[node.parent].device_self_ns, node.device_self_ns);
   }
 }
 

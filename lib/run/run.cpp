@@ -73,12 +73,22 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   return described;
 }
 
-template <typename Rows>
-void map_times(Rows& rows, const TimeMap& times) {
-  for (auto& row : rows) {
-    row.start_ns = times.mapped_or_same(row.start_ns);
-    row.end_ns = std::max(row.start_ns, times.mapped_or_same(row.end_ns));
-  }
+void map_span(HostSpan& span, const TimeMap& times) {
+  span.start_ns = times.mapped_or_same(span.start_ns);
+  span.end_ns = std::max(span.start_ns, times.mapped_or_same(span.end_ns));
+}
+
+template <typename Row>
+void map_times(std::vector<Row>& rows, const TimeMap& times) {
+  for (Row& row : rows) map_span(row, times);
+}
+
+template <typename Row>
+void map_times(PackedRows<Row>& rows, const TimeMap& times) {
+  rows.rewrite([&](Row& row) {
+    map_span(row, times);
+    return true;
+  });
 }
 
 template <typename Samples>
@@ -154,12 +164,19 @@ class RankSorter {
   std::map<std::int64_t, std::vector<EventColumns>> ranks_;
 };
 
-template <typename Rows>
-void keep_rows(Rows& rows, const std::vector<TimeWindow>& windows) {
-  std::erase_if(rows, [&](const auto& row) {
-    return std::none_of(windows.begin(), windows.end(),
-                        [&](const TimeWindow& window) { return window.contains(row.start_ns); });
-  });
+bool is_in_any(const std::vector<TimeWindow>& windows, std::int64_t ns) {
+  return std::any_of(windows.begin(), windows.end(),
+                     [&](const TimeWindow& window) { return window.contains(ns); });
+}
+
+template <typename Row>
+void keep_rows(std::vector<Row>& rows, const std::vector<TimeWindow>& windows) {
+  std::erase_if(rows, [&](const Row& row) { return !is_in_any(windows, row.start_ns); });
+}
+
+template <typename Row>
+void keep_rows(PackedRows<Row>& rows, const std::vector<TimeWindow>& windows) {
+  rows.rewrite([&](const Row& row) { return is_in_any(windows, row.start_ns); });
 }
 
 void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
@@ -174,9 +191,7 @@ void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
     keep_rows(part.memory, windows);
     keep_rows(part.counters, windows);
     std::erase_if(calls, [&](const CallSpan& call) {
-      return call.correlation == kNoId ||
-             std::any_of(windows.begin(), windows.end(),
-                         [&](const TimeWindow& window) { return window.contains(call.start_ns); });
+      return call.correlation == kNoId || is_in_any(windows, call.start_ns);
     });
     rank.calls_outside.insert(rank.calls_outside.end(), calls.begin(), calls.end());
   }
@@ -219,8 +234,7 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
   std::vector<TimeWindow> windows = request.steps->windows_of(std::move(starts));
   keep_rows(rank, windows);
   keep_launching_calls(rank);
-  std::erase_if(rank.steps.list,
-                [&](const Step& step) { return !request.steps->contains(step.number); });
+  rank.steps.list.rewrite([&](const Step& step) { return request.steps->contains(step.number); });
 }
 
 }  // namespace

@@ -12,14 +12,28 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-std::vector<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMark mark) {
-  std::vector<MarkedSpan> found;
-  for (const EventColumns& part : parts)
-    for (const MarkedSpan& span : part.marks)
-      if (span.mark == mark) found.push_back(span);
-  std::stable_sort(found.begin(), found.end(), [](const MarkedSpan& a, const MarkedSpan& b) {
+// By begin, longer ones first; as they stand in the files where they are alike.
+PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMark mark) {
+  const auto before = [](const MarkedSpan& a, const MarkedSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  });
+  };
+  PackedRows<MarkedSpan> found;
+  MarkedSpan last{};
+  bool sorted = true;
+  for (const EventColumns& part : parts)
+    for (const MarkedSpan& span : part.marks) {
+      if (span.mark != mark) continue;
+      sorted &= found.empty() || !before(span, last);
+      found.push_back(span);
+      last = span;
+    }
+  if (sorted) return found;
+  std::vector<MarkedSpan> spans;
+  spans.reserve(found.size());
+  for (const MarkedSpan& span : found) spans.push_back(span);
+  std::stable_sort(spans.begin(), spans.end(), before);
+  found.clear();
+  for (const MarkedSpan& span : spans) found.push_back(span);
   return found;
 }
 
@@ -105,34 +119,48 @@ void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>
   }
 }
 
-void leave_out_tail(StepList& steps) {
-  std::size_t kept = steps.list.size();
-  while (kept > 0 && steps.list[kept - 1].device_ops == 0) --kept;
-  if (kept == 0) return;
-  const auto ops = [&](std::size_t i) { return steps.list[i].device_ops; };
+// How many it leaves out.
+std::size_t leave_out_tail(std::vector<Step>& steps) {
+  std::size_t kept = steps.size();
+  while (kept > 0 && steps[kept - 1].device_ops == 0) --kept;
+  if (kept == 0) return 0;
+  const auto ops = [&](std::size_t i) { return steps[i].device_ops; };
   if (kept > 1 && ops(kept - 1) * 10 < ops(kept - 2) * 8) --kept;
-  steps.dropped = steps.list.size() - kept;
-  for (std::size_t i = kept; i < steps.list.size(); ++i) steps.list[i].counted = false;
+  for (std::size_t i = kept; i < steps.size(); ++i) steps[i].counted = false;
+  return steps.size() - kept;
 }
+
+// The spans of one mark, one after the other.
+class MarkWalk {
+ public:
+  explicit MarkWalk(const PackedRows<MarkedSpan>& spans) : at_(spans.begin()), end_(spans.end()) {}
+
+  // nullptr behind the last one; valid until next().
+  const MarkedSpan* span() const { return at_ == end_ ? nullptr : &*at_; }
+  void next() { ++at_; }
+
+ private:
+  PackedRows<MarkedSpan>::Iterator at_;
+  PackedRows<MarkedSpan>::Iterator end_;
+};
 
 // Of an X, which a merge has made, the args are those of its end; event/train_batch within it
-// knows.
-std::int64_t number_of(const MarkedSpan& batch, const std::vector<MarkedSpan>& trains) {
+// knows. Batches come by their begin.
+std::int64_t number_of(const MarkedSpan& batch, MarkWalk& trains) {
   if (!batch.is_merged) return batch.number;
-  const auto inner = std::lower_bound(
-      trains.begin(), trains.end(), batch.start_ns,
-      [](const MarkedSpan& train, std::int64_t ns) { return train.start_ns < ns; });
-  return inner != trains.end() && inner->start_ns < batch.end_ns ? inner->number : batch.number;
+  while (trains.span() != nullptr && trains.span()->start_ns < batch.start_ns) trains.next();
+  const MarkedSpan* const inner = trains.span();
+  return inner != nullptr && inner->start_ns < batch.end_ns ? inner->number : batch.number;
 }
 
-std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, Intervals& probes) {
-  const std::vector<MarkedSpan> trains = find_marks(parts, SpanMark::train_batch);
-  std::vector<MarkedSpan> batches = find_marks(parts, SpanMark::batch);
-  if (batches.empty()) batches = trains;
-  const std::vector<MarkedSpan> loaders = find_marks(parts, SpanMark::loader);
-  std::vector<Step> steps;
-  steps.reserve(batches.size());
-  std::size_t next = 0;
+PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Intervals& probes) {
+  const PackedRows<MarkedSpan> train_marks = find_marks(parts, SpanMark::train_batch);
+  PackedRows<MarkedSpan> batches = find_marks(parts, SpanMark::batch);
+  if (batches.empty()) batches = train_marks;
+  const PackedRows<MarkedSpan> loader_marks = find_marks(parts, SpanMark::loader);
+  MarkWalk trains(train_marks);
+  MarkWalk loaders(loader_marks);
+  PackedRows<Step> steps;
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   for (const MarkedSpan& batch : batches) {
     if (batch.start_ns < before_ns) continue;  // inside another: of another recorder
@@ -140,19 +168,21 @@ std::vector<Step> composer_steps(const std::vector<EventColumns>& parts, Interva
     step.number = number_of(batch, trains);
     step.epoch = batch.epoch;
     step.host = batch.interval();
-    const MarkedSpan* wait = nullptr;
-    for (; next < loaders.size() && loaders[next].start_ns <= batch.start_ns; ++next) {
-      if (loaders[next].start_ns < before_ns) continue;
-      if (wait != nullptr) probes.push_back(wait->interval());
-      wait = &loaders[next];
+    std::optional<Interval> wait;
+    for (; loaders.span() != nullptr && loaders.span()->start_ns <= batch.start_ns;
+         loaders.next()) {
+      if (loaders.span()->start_ns < before_ns) continue;
+      if (wait) probes.push_back(*wait);
+      wait = loaders.span()->interval();
     }
     step.time = step.host;
-    if (wait != nullptr) step.time.from_ns = wait->start_ns;
+    if (wait) step.time.from_ns = wait->from_ns;
     before_ns = batch.end_ns;
     steps.push_back(step);
   }
-  for (; next < loaders.size(); ++next)
-    if (loaders[next].start_ns >= before_ns) probes.push_back(loaders[next].interval());
+  for (; loaders.span() != nullptr; loaders.next())
+    if (loaders.span()->start_ns >= before_ns) probes.push_back(loaders.span()->interval());
+  steps.shrink_to_fit();
   return steps;
 }
 
@@ -199,22 +229,58 @@ Intervals StepList::times() const {
   return times;
 }
 
+void RowCodec<Step>::write(PackedWriter& to, const Step& before, const Step& row) {
+  const std::int64_t later_ns = wrapped_difference(row.time.from_ns, before.time.to_ns);
+  const std::int64_t length_ns = wrapped_difference(row.time.to_ns, row.time.from_ns);
+  const std::int64_t host_from_ns = wrapped_difference(row.host.from_ns, row.time.from_ns);
+  const std::int64_t host_to_ns = wrapped_difference(row.host.to_ns, row.time.to_ns);
+  const std::int64_t unit = unit_of(later_ns, length_ns, host_from_ns, host_to_ns);
+  const bool other_epoch = row.epoch != before.epoch;
+  const bool other_end = host_to_ns != 0;
+  to.byte(static_cast<std::uint8_t>((unit == 1 ? 0U : 1U) | (other_epoch ? 2U : 0U) |
+                                    (other_end ? 4U : 0U) | (row.device_ops > 0 ? 8U : 0U) |
+                                    (row.counted ? 16U : 0U)));
+  to.signed_number(wrapped_difference(row.number, before.number));
+  if (other_epoch) to.signed_number(row.epoch);
+  to.signed_number(later_ns / unit);
+  to.signed_number(length_ns / unit);
+  to.signed_number(host_from_ns / unit);
+  if (other_end) to.signed_number(host_to_ns / unit);
+  if (row.device_ops > 0) to.number(row.device_ops);
+}
+
+void RowCodec<Step>::read(PackedReader& from, Step& row) {
+  const unsigned head = from.byte();
+  const std::int64_t unit = (head & 1) == 0 ? 1 : 1000;
+  row.number = wrapped_sum(row.number, from.signed_number());
+  if ((head & 2) != 0) row.epoch = from.signed_number();
+  row.time.from_ns = wrapped_sum(row.time.to_ns, from.signed_number() * unit);
+  row.time.to_ns = wrapped_sum(row.time.from_ns, from.signed_number() * unit);
+  row.host.from_ns = wrapped_sum(row.time.from_ns, from.signed_number() * unit);
+  row.host.to_ns = row.time.to_ns;
+  if ((head & 4) != 0) row.host.to_ns = wrapped_sum(row.time.to_ns, from.signed_number() * unit);
+  row.device_ops = (head & 8) != 0 ? from.number() : 0;
+  row.counted = (head & 16) != 0;
+}
+
 StepList find_steps(const std::vector<EventColumns>& parts) {
   StepList steps;
-  steps.kind = StepKind::torch;
-  steps.list = torch_steps(parts);
-  if (steps.list.empty()) {
-    steps.kind = StepKind::composer;
+  std::vector<Step> list = torch_steps(parts);
+  if (list.empty()) {
     steps.list = composer_steps(parts, steps.probes);
+    steps.kind = StepKind::composer;
+    if (!steps.list.empty()) return steps;
   }
-  if (!steps.list.empty() && steps.kind == StepKind::composer) return steps;
-  if (steps.list.empty()) {
+  steps.kind = StepKind::torch;
+  if (list.empty()) {
     steps.kind = StepKind::none;
-    steps.list = one_step(parts);
+    list = one_step(parts);
   }
-  if (steps.list.empty()) return steps;
-  extend_by_devices(parts, steps.list);
-  if (steps.list.size() > 1) leave_out_tail(steps);
+  if (list.empty()) return steps;
+  extend_by_devices(parts, list);
+  if (list.size() > 1) steps.dropped = leave_out_tail(list);
+  for (const Step& step : list) steps.list.push_back(step);
+  steps.list.shrink_to_fit();
   return steps;
 }
 

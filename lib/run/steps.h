@@ -12,6 +12,7 @@
 #pragma once
 
 #include "run/event_columns.h"
+#include "run/packed_rows.h"
 
 #include <cstdint>
 #include <string_view>
@@ -28,13 +29,20 @@ struct Step {
   bool counted = true;           // false for the tail: it counts in no mean
 };
 
+template <>
+struct RowCodec<Step> {
+  static constexpr std::size_t kMostBytes = 1 + 7 * kMostNumberBytes;
+  static void write(PackedWriter& to, const Step& before, const Step& row);
+  static void read(PackedReader& from, Step& row);
+};
+
 enum class StepKind : std::uint8_t { none, torch, composer };
 std::string_view to_string(StepKind kind);
 
-// Ascending by time; they do not overlap.
+// Ascending by time; they do not overlap. Packed, as runs with tiny steps have millions of them.
 struct StepList {
   StepKind kind = StepKind::none;
-  std::vector<Step> list;
+  PackedRows<Step> list;
   std::uint64_t dropped = 0;  // of the tail: not counted
   Intervals probes;           // waits of Composer for data that no batch followed
 

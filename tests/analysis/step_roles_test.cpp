@@ -5,6 +5,7 @@
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <random>
 
@@ -114,20 +115,58 @@ TEST_CASE("step roles: are those of every instant by itself, for random steps") 
     const std::vector<oracle::StepRoles> expected = oracle::find_step_roles(text);
     REQUIRE(roles.steps.size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
+      const StepRoles step = roles.steps.at(i);
       std::int64_t sum = 0;
       for (std::size_t r = 0; r < kRoleCount; ++r) {
         const Role role = static_cast<Role>(r);
         CAPTURE(role_name(role));
-        CHECK(roles.steps[i].exclusive[role] == expected[i].exclusive_ns[r]);
-        CHECK(roles.steps[i].raw[role] == expected[i].raw_ns[r]);
-        sum += roles.steps[i].exclusive[role];
+        CHECK(step.exclusive[role] == expected[i].exclusive_ns[r]);
+        CHECK(step.raw[role] == expected[i].raw_ns[r]);
+        sum += step.exclusive[role];
       }
-      CHECK(sum == roles.steps[i].total_ns);
+      CHECK(sum == step.total_ns);
     }
   }
 }
 
+TEST_CASE("step roles: thousands of steps are what the sets say as a whole") {
+  constexpr int kSteps = 9000;
+  TraceText trace;
+  trace.cat("cpu_op").x("aten::later", 70 * 6000, 70 * 10);  // before what begins before it
+  for (int i = 0; i < kSteps; ++i) {
+    const int at = 70 * i;
+    const std::string note = fmt::format(R"({{"epoch": 0, "batch": {}}})", i);
+    trace.cat("dataloader").b("dataloader/train", at, note).e("dataloader/train", at + 3 + i % 7);
+    trace.cat("").b("event/batch", at + 12, note).b("event/forward", at + 13).e(at + 20 + i % 11);
+    trace.b("event/backward", at + 33).e("event/backward", at + 40 + i % 13);
+    trace.e("event/batch", at + 60);
+  }
+  trace.tid("2").cat("kernel").x("gemm", 30, 70 * kSteps);  // around nearly all, to the end
+  trace.tid("3").cat("gpu_memcpy").x("Memcpy", 70 * 4090, 70 * 20);
+  const Run run = read_texts({{"rank0.json", trace.array()}});
+  const RankRoles roles = find_roles(run, run.ranks.at(0));
+  REQUIRE(roles.steps.size() == kSteps);
+  const Intervals times = run.ranks.at(0).steps.times();
+  Intervals left = unite(times);
+  for (std::size_t r = 0; r + 1 < kRoleCount; ++r) {
+    const Role role = static_cast<Role>(r);
+    CAPTURE(role_name(role));
+    const Intervals set = unpacked(roles.sets[role]);
+    const std::vector<std::int64_t> raw = totals_in(set, times);
+    const std::vector<std::int64_t> taken = totals_in(intersect(left, set), times);
+    std::size_t i = 0;
+    for (const StepRoles& step : roles.steps) {
+      CHECK(step.raw[role] == raw[i]);
+      CHECK(step.exclusive[role] == taken[i++]);
+    }
+    left = subtract(left, set);
+  }
+  CHECK(roles.steps.at(0).exclusive[Role::dataloader] == 3'000);
+  CHECK(roles.steps.at(1).exclusive[Role::kernel] == 60'000);
+  CHECK(roles.steps.at(1).raw[Role::dataloader] == 4'000);
+}
+
 TEST_CASE("step roles: the mean of no steps is nothing, and no division by it") {
-  CHECK(mean_of({}).total_ns == 0);
-  CHECK(mean_of({}).exclusive[Role::other] == 0);
+  CHECK(StepSum().mean().total_ns == 0);
+  CHECK(StepSum().mean().exclusive[Role::other] == 0);
 }

@@ -32,9 +32,9 @@ TEST_CASE("steps: without device work a step is its host range") {
   const StepList steps = steps_of(two_steps().array());
   CHECK(steps.kind == StepKind::torch);
   REQUIRE(steps.list.size() == 2);
-  CHECK(steps.list[0].number == 1);
-  CHECK(steps.list[0].time == Interval{0, 100'000});
-  CHECK(steps.list[1].time == Interval{100'000, 200'000});
+  CHECK(steps.list.at(0).number == 1);
+  CHECK(steps.list.at(0).time == Interval{0, 100'000});
+  CHECK(steps.list.at(1).time == Interval{100'000, 200'000});
   CHECK(steps.dropped == 0);
 }
 
@@ -42,10 +42,10 @@ TEST_CASE("steps: a step lasts until what it launched is done, and the next begi
   const StepList steps = steps_of(
       two_steps().cat("kernel").x("k", 80, 50, kernel(1)).x("k", 190, 40, kernel(2)).array());
   REQUIRE(steps.list.size() == 2);
-  CHECK(steps.list[0].time == Interval{0, 130'000});
-  CHECK(steps.list[0].host == Interval{0, 100'000});
-  CHECK(steps.list[1].time == Interval{130'000, 230'000});
-  CHECK(steps.list[1].device_ops == 1);
+  CHECK(steps.list.at(0).time == Interval{0, 130'000});
+  CHECK(steps.list.at(0).host == Interval{0, 100'000});
+  CHECK(steps.list.at(1).time == Interval{130'000, 230'000});
+  CHECK(steps.list.at(1).device_ops == 1);
 }
 
 TEST_CASE("steps: the first step begins behind device work of steps that were not recorded") {
@@ -81,9 +81,9 @@ TEST_CASE("steps: of Composer a step is the wait for its data and its batch") {
                                       .array());
   CHECK(steps.kind == StepKind::composer);
   REQUIRE(steps.list.size() == 1);
-  CHECK(steps.list[0].number == 4);
-  CHECK(steps.list[0].epoch == 1);
-  CHECK(steps.list[0].time == Interval{0, 90'000});
+  CHECK(steps.list.at(0).number == 4);
+  CHECK(steps.list.at(0).epoch == 1);
+  CHECK(steps.list.at(0).time == Interval{0, 90'000});
   CHECK(steps.probes == Intervals{{100'000, 140'000}});
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("steps: a merged batch has the number of the train_batch in it") {
                                       .x("event/train_batch", 26, 60, R"({"epoch": 1, "batch": 4})")
                                       .array());
   REQUIRE(steps.list.size() == 1);
-  CHECK(steps.list[0].number == 4);
+  CHECK(steps.list.at(0).number == 4);
 }
 
 TEST_CASE("steps: where none are marked all of it is one") {
@@ -101,6 +101,6 @@ TEST_CASE("steps: where none are marked all of it is one") {
       steps_of(TraceText().cat("cpu_op").x("aten::mm", 100, 60).x("aten::add", 300, 70).array());
   CHECK(steps.kind == StepKind::none);
   REQUIRE(steps.list.size() == 1);
-  CHECK(steps.list[0].time == Interval{0, 270'000});
+  CHECK(steps.list.at(0).time == Interval{0, 270'000});
   CHECK(steps_of(TraceText().c("memory", 1, R"({"rss": 1})").array()).list.empty());
 }

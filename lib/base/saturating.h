@@ -1,0 +1,33 @@
+// Sums of times that a file may say are as long as can be.
+//
+//   add_to(total_ns, span_ns);                                 // at most the greatest int64
+//
+// What does not fit is cut to what does (292 years), so that sums of any spans are sums still and
+// no command depends on how a number overflows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace traceloom {
+
+inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_add_overflow(a, b, &result)) return result;
+  return b > 0 ? std::numeric_limits<std::int64_t>::max()
+               : std::numeric_limits<std::int64_t>::min();
+}
+
+inline std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_sub_overflow(a, b, &result)) return result;
+  return b < 0 ? std::numeric_limits<std::int64_t>::max()
+               : std::numeric_limits<std::int64_t>::min();
+}
+
+// sum = saturating_add(sum, ns)
+inline void add_to(std::int64_t& sum, std::int64_t ns) {
+  sum = saturating_add(sum, ns);
+}
+
+}  // namespace traceloom

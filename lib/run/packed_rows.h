@@ -1,0 +1,172 @@
+// PackedRows: rows of numbers that are like those before them, held as few bytes each.
+//
+//   PackedRows<HostSpan> spans;
+//   spans.push_back(span);
+//   for (const HostSpan& each : spans) busy.add(each.interval());
+//
+// What a row holds is what comes in: nothing is rounded. A row is written as its differences to the
+// one before, in numbers of as many bytes as they need, times in whole microseconds where they are
+// such: a span takes 4 to 8 bytes and not 24. How is said by RowCodec<Row>, beside the row.
+//
+// Rows are appended and read from the first on. Reading one costs some nanoseconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// Specialised for a Row, with
+//   static constexpr std::size_t kMostBytes;
+//   static void write(PackedWriter& to, const Row& before, const Row& row);
+//   static void read(PackedReader& from, Row& row);   // `row` is the one before when called
+// The first row follows Row{}.
+template <typename Row>
+struct RowCodec;
+
+// Differences of any two numbers fit: they are taken modulo 2^64.
+inline std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+inline std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+// Times of which all are whole microseconds are written as such.
+template <typename... Times>
+std::int64_t unit_of(Times... times) {
+  constexpr std::int64_t kMicrosecond = 1000;
+  return ((times % kMicrosecond == 0) && ...) ? kMicrosecond : 1;
+}
+
+inline constexpr std::size_t kMostNumberBytes = 10;
+
+class PackedWriter {
+ public:
+  explicit PackedWriter(std::uint8_t* to) : at_(to) {}
+
+  void number(std::uint64_t value) {
+    constexpr std::uint64_t kMore = 0x80;
+    for (; value >= kMore; value >>= 7) *at_++ = static_cast<std::uint8_t>(value | kMore);
+    *at_++ = static_cast<std::uint8_t>(value);
+  }
+  // Small ones, below 0 too, take few bytes.
+  void signed_number(std::int64_t value) {
+    number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void byte(std::uint8_t value) { *at_++ = value; }
+  const std::uint8_t* at() const { return at_; }
+
+ private:
+  std::uint8_t* at_;
+};
+
+class PackedReader {
+ public:
+  explicit PackedReader(const std::uint8_t* from) : at_(from) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = *at_++;
+    if (value < 0x80) return value;
+    value &= 0x7f;
+    for (unsigned shift = 7;; shift += 7) {
+      const std::uint64_t next = *at_++;
+      value |= (next & 0x7f) << shift;
+      if (next < 0x80) return value;
+    }
+  }
+  std::int64_t signed_number() {
+    const std::uint64_t value = number();
+    return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+  }
+  std::uint8_t byte() { return *at_++; }
+
+ private:
+  const std::uint8_t* at_;
+};
+
+template <typename Row>
+class PackedRows {
+ public:
+  using value_type = Row;
+
+  // A row stays as it is until the next ++.
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Row;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Row*;
+    using reference = const Row&;
+
+    Iterator(const std::uint8_t* from, std::size_t left) : from_(from), left_(left) { read(); }
+    const Row& operator*() const { return row_; }
+    const Row* operator->() const { return &row_; }
+    Iterator& operator++() {
+      --left_;
+      read();
+      return *this;
+    }
+    // Of one container.
+    bool operator==(const Iterator& other) const { return left_ == other.left_; }
+
+   private:
+    void read() {
+      if (left_ > 0) RowCodec<Row>::read(from_, row_);
+    }
+
+    PackedReader from_;
+    std::size_t left_;
+    Row row_{};
+  };
+
+  void push_back(const Row& row) {
+    std::uint8_t buffer[RowCodec<Row>::kMostBytes];
+    PackedWriter writer(buffer);
+    RowCodec<Row>::write(writer, last_, row);
+    bytes_.insert(bytes_.end(), static_cast<const std::uint8_t*>(buffer), writer.at());
+    last_ = row;
+    ++size_;
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Iterator begin() const { return {bytes_.data(), size_}; }
+  Iterator end() const { return {nullptr, 0}; }
+  // Reads all rows up to it: for one that is wanted alone. Throws std::out_of_range.
+  Row at(std::size_t place) const {
+    if (place >= size_) throw std::out_of_range("PackedRows::at");
+    Iterator row = begin();
+    for (; place > 0; --place) ++row;
+    return *row;
+  }
+
+  void clear() {
+    bytes_.clear();
+    last_ = {};
+    size_ = 0;
+  }
+  void shrink_to_fit() { bytes_.shrink_to_fit(); }
+
+  // Each row as change(row) leaves it, without those for which it returns false.
+  template <typename Change>
+  void rewrite(Change change) {
+    PackedRows changed;
+    changed.bytes_.reserve(bytes_.size());
+    for (Row row : *this)
+      if (change(row)) changed.push_back(row);
+    changed.shrink_to_fit();
+    *this = std::move(changed);
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  Row last_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace traceloom
