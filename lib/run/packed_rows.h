@@ -11,6 +11,7 @@
 // Rows are appended and read from the first on. Reading one costs some nanoseconds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -84,6 +85,7 @@ class PackedReader {
     return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
   }
   std::uint8_t byte() { return *at_++; }
+  const std::uint8_t* at() const { return at_; }
 
  private:
   const std::uint8_t* at_;
@@ -94,7 +96,16 @@ class PackedRows {
  public:
   using value_type = Row;
 
-  // A row stays as it is until the next ++.
+ private:
+  // Of a row all bytes are in one block. Blocks do not move when rows are added: a vector of all
+  // bytes takes up to three times what it holds while it grows.
+  using Block = std::vector<std::uint8_t>;
+  static constexpr std::size_t kFirstBlock = 256;
+  static constexpr std::size_t kLargestBlock = std::size_t{32} << 10;
+  static_assert(RowCodec<Row>::kMostBytes <= kFirstBlock);
+
+ public:
+  // A row stays as it is until the next ++. Valid until rows are added or taken away.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -103,7 +114,11 @@ class PackedRows {
     using pointer = const Row*;
     using reference = const Row&;
 
-    Iterator(const std::uint8_t* from, std::size_t left) : from_(from), left_(left) { read(); }
+    // `block` is the first; it is looked at only where `left` rows are more than none.
+    Iterator(const Block* block, std::size_t left)
+        : from_(left > 0 ? block->data() : nullptr), block_(block), left_(left) {
+      read();
+    }
     const Row& operator*() const { return row_; }
     const Row* operator->() const { return &row_; }
     Iterator& operator++() {
@@ -116,10 +131,13 @@ class PackedRows {
 
    private:
     void read() {
-      if (left_ > 0) RowCodec<Row>::read(from_, row_);
+      if (left_ == 0) return;
+      if (from_.at() == block_->data() + block_->size()) from_ = PackedReader((++block_)->data());
+      RowCodec<Row>::read(from_, row_);
     }
 
     PackedReader from_;
+    const Block* block_;
     std::size_t left_;
     Row row_{};
   };
@@ -128,14 +146,15 @@ class PackedRows {
     std::uint8_t buffer[RowCodec<Row>::kMostBytes];
     PackedWriter writer(buffer);
     RowCodec<Row>::write(writer, last_, row);
-    bytes_.insert(bytes_.end(), static_cast<const std::uint8_t*>(buffer), writer.at());
+    block_for(static_cast<std::size_t>(writer.at() - buffer))
+        .insert(blocks_.back().end(), static_cast<const std::uint8_t*>(buffer), writer.at());
     last_ = row;
     ++size_;
   }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  Iterator begin() const { return {bytes_.data(), size_}; }
+  Iterator begin() const { return {blocks_.data(), size_}; }
   Iterator end() const { return {nullptr, 0}; }
   // Reads all rows up to it: for one that is wanted alone. Throws std::out_of_range.
   Row at(std::size_t place) const {
@@ -145,26 +164,51 @@ class PackedRows {
     return *row;
   }
 
+  // Keeps one block for the rows that come next.
   void clear() {
-    bytes_.clear();
+    if (!blocks_.empty()) {
+      std::swap(blocks_.front(), blocks_.back());
+      blocks_.resize(1);
+      blocks_.front().clear();
+    }
     last_ = {};
     size_ = 0;
   }
-  void shrink_to_fit() { bytes_.shrink_to_fit(); }
+  void shrink_to_fit() {
+    if (!blocks_.empty()) blocks_.back().shrink_to_fit();
+    blocks_.shrink_to_fit();
+  }
 
-  // Each row as change(row) leaves it, without those for which it returns false.
+  // Each row as change(row) leaves it, without those for which it returns false. Takes room for one
+  // more block.
   template <typename Change>
   void rewrite(Change change) {
     PackedRows changed;
-    changed.bytes_.reserve(bytes_.size());
-    for (Row row : *this)
-      if (change(row)) changed.push_back(row);
+    Row row{};
+    for (Block& block : blocks_) {
+      PackedReader from(block.data());
+      while (from.at() != block.data() + block.size()) {
+        RowCodec<Row>::read(from, row);
+        Row next = row;
+        if (change(next)) changed.push_back(next);
+      }
+      block = {};
+    }
     changed.shrink_to_fit();
     *this = std::move(changed);
   }
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  // The last one, with room for so many bytes more.
+  Block& block_for(std::size_t bytes) {
+    if (!blocks_.empty() && blocks_.back().capacity() - blocks_.back().size() >= bytes)
+      return blocks_.back();
+    const std::size_t twice = blocks_.empty() ? kFirstBlock : 2 * blocks_.back().capacity();
+    blocks_.emplace_back().reserve(std::clamp(twice, kFirstBlock, kLargestBlock));
+    return blocks_.back();
+  }
+
+  std::vector<Block> blocks_;
   Row last_{};
   std::size_t size_ = 0;
 };
