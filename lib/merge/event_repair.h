@@ -15,9 +15,9 @@
 
 namespace traceloom {
 
-// Exactly is_strict_json(event.raw), no key of enum Key stands twice or is written with escapes, and
-// none stands twice in args; false at times for what needs no repair otherwise. Looks closely only where the
-// scanner's flags or values ask for it. `event` must come from EventScanner.
+// Exactly is_strict_json(event.raw), no key of enum Key stands twice or is written with escapes,
+// and none stands twice in args; false at times for what needs no repair otherwise. Looks closely
+// only where the scanner's flags or values ask for it. `event` must come from EventScanner.
 bool is_clean_event(const Event& event);
 
 // Strict JSON text of one object, on one line and without white space. Takes what the field writes:

@@ -13,9 +13,9 @@ namespace traceloom {
 
 // Flows (s t f, bind_id), async events (b n e S T p F) and objects (N O D, contexts, memory dumps,
 // profiles) get the numbers of the file's id maps; async ids are written as id2.local, which
-// viewers take for one of the process, or id2.global (AsyncScope), and S T p F as b n e. Flow events
-// of PlanOptions::shared_flows get numbers that are the same in all files. `event` is
-// as the survey saw it; the edit may be of its repaired text.
+// viewers take for one of the process, or id2.global (AsyncScope), and S T p F as b n e. Flow
+// events of PlanOptions::shared_flows get numbers that are the same in all files. `event` is as the
+// survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
 
 }  // namespace traceloom

@@ -77,9 +77,10 @@ class IdMap {
   std::uint64_t limit_;
 };
 
-// What becomes of an id that means the same in all files: a whole number stays what it is, any other
-// id becomes a number from 2^52 up that depends on its text alone. So files that are merged on their
-// own still fit together. (Of a million such ids two are the same number once in 9,000 merges.)
+// What becomes of an id that means the same in all files: a whole number stays what it is, any
+// other id becomes a number from 2^52 up that depends on its text alone. So files that are merged
+// on their own still fit together. (Of a million such ids two are the same number once in 9,000
+// merges.)
 std::uint64_t shared_id_number(std::string_view key);
 
 // One spelling for one id: numbers as canonical_id() has them, text with its quotes, so that 31,

@@ -42,8 +42,8 @@ class Progress {
   std::jthread drawer_;
 };
 
-// The line as it stands after `elapsed_ms` milliseconds, at most `width` columns: where all does not
-// fit, the bar gets shorter, then bytes, rate and time go, one after the other.
+// The line as it stands after `elapsed_ms` milliseconds, at most `width` columns: where all does
+// not fit, the bar gets shorter, then bytes, rate and time go, one after the other.
 std::string progress_line(std::string_view label, std::uint64_t done, std::uint64_t total,
                           std::uint64_t elapsed_ms, std::size_t width);
 
