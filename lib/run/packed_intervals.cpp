@@ -22,7 +22,7 @@ void IntervalPacker::add(const Interval& piece) {
 PackedIntervals IntervalPacker::finish() {
   if (last_.from_ns < last_.to_ns) packed_.push_back(last_);
   packed_.shrink_to_fit();
-  const PackedIntervals in_order = std::exchange(packed_, {});
+  PackedIntervals in_order = std::exchange(packed_, {});
   last_ = {};
   if (late_.empty()) return in_order;
   const Intervals late = unite(std::exchange(late_, {}));

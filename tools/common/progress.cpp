@@ -63,7 +63,7 @@ std::string progress_line(std::string_view label, std::uint64_t done, std::uint6
       done > 0 ? time_left(static_cast<double>(total - shown) / rate) : std::string{};
   const std::string bytes = fmt::format("{} of {}", format_bytes(shown), format_bytes(total));
   for (const std::size_t bar_width : kBarWidths) {
-    const std::string line = joined({percent, bar(share, bar_width), bytes, rate_text, left});
+    std::string line = joined({percent, bar(share, bar_width), bytes, rate_text, left});
     if (text_width(line) <= width) return line;
   }
   // Of what does not fit goes first what can be told from the rest.
