@@ -264,9 +264,17 @@ NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   node_ = std::make_unique<Node>(std::move(options), session);
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {
-    if (before) before(trace);
     // A child of fork() may have a session of its own, by the same options.
-    if (node->is_of_this_process()) node->note(trace);
+    const auto note = [&] {
+      if (node->is_of_this_process()) node->note(trace);
+    };
+    try {
+      if (before) before(trace);
+    } catch (...) {
+      note();  // or this rank would be a cycle behind the others from now on
+      throw;
+    }
+    note();
   };
 }
 

@@ -248,9 +248,10 @@ TEST_CASE("node_merger: what was on_saved before is called first; on_merged may 
   const NodeRun run(1);
   CHECK(run_child([&] {
           Options options = run.session(0);
-          // Into the file itself: it is noted as it is then.
+          // Into the file itself: it is noted as it is then, also where that fails in the end.
           options.on_saved = [](const SavedTrace& trace) {
             std::ofstream(trace.path, std::ios::app) << "\n";
+            if (trace.position.batch == 2) throw std::runtime_error("no room for a copy");
           };
           NodeMergeOptions merge = run.merge();
           NodeMerger* made = nullptr;
