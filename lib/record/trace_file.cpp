@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -32,6 +33,11 @@ std::size_t endings_of(const std::string& path) {
   for (const std::string_view ending : {".gz"sv, ".json"sv, ".trace"sv, ".pt"sv})
     if (std::string_view(path).substr(0, end).ends_with(ending)) end -= ending.size();
   return end;
+}
+
+std::string parent_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
 }
 
 // Under which linkat() finds a file that has no name.
@@ -71,23 +77,34 @@ std::string new_unfinished_path(const std::string& path) {
 
 TraceFile::TraceFile(const std::string& path, int gzip_level)
     : path_(path), gzip_level_(gzip_level), is_gzip_(is_gzip_name(path)) {
-  make();
+  if (!make_nameless()) make_hidden();
+}
+
+// Of a file that has just been made.
+void TraceFile::begin_state() {
   struct stat info {};
+  state_ = {};
   if (fstat(file_, &info) == 0) state_.inode = info.st_ino;
 }
 
-void TraceFile::make() {
-  const std::filesystem::path path(path_);
-  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-  file_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
-  if (file_ >= 0 && access(descriptor_path(file_).c_str(), F_OK) == 0) return;
+bool TraceFile::make_nameless() {
+  file_ = open(parent_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
+  if (file_ < 0) return false;
   // Without /proc there is no way to name it later.
-  if (file_ >= 0) ::close(file_);
-  const std::string stem = fmt::format("{}/.{}.{}", folder, path.filename().string(), getpid());
+  if (access(descriptor_path(file_).c_str(), F_OK) == 0) {
+    begin_state();
+    return true;
+  }
+  ::close(std::exchange(file_, -1));
+  return false;
+}
+
+void TraceFile::make_hidden() {
+  const std::string name = std::filesystem::path(path_).filename().string();
   for (unsigned number = 1;; ++number) {
-    hidden_path_ = fmt::format("{}-{}", stem, number);
+    hidden_path_ = fmt::format("{}/.{}.{}-{}", parent_of(path_), name, getpid(), number);
     file_ = open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (file_ >= 0) return;
+    if (file_ >= 0) return begin_state();
     if (errno != EEXIST) throw system_error(path_, errno);
   }
 }
@@ -118,32 +135,39 @@ TraceFile::~TraceFile() {
 
 void TraceFile::write(std::string_view text) {
   if (text.empty()) return;
-  if (is_refused_) throw system_error(path_, EEXIST);
-  const FileState before = state_;
+  if (is_refused()) throw system_error(path_, refusal_);
   if (is_gzip_) {
     const CompressedBlock block = compress_block(text, gzip_level_);
-    write_bytes(before.bytes == 0 ? std::string(kGzipHeader).append(block.deflated)
-                                  : block.deflated);
+    const std::string bytes =
+        state_.bytes == 0 ? std::string(kGzipHeader).append(block.deflated) : block.deflated;
+    write_bytes(bytes);
+    if (!has_name_) claim_name(bytes);
     state_.crc32 = static_cast<std::uint32_t>(
         crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
   } else {
     write_bytes(text);
+    if (!has_name_) claim_name(text);
   }
   state_.text_bytes += text.size();
-  if (!has_name_) claim_name();
 }
 
-// Atomic, as is all that gives names here: of two sessions that want one name, one gets it.
-void TraceFile::claim_name() {
-  int error = 0;
-  if (!hidden_path_.empty())
-    error = move_to_new_name(hidden_path_, path_);
-  else if (linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
-                  AT_SYMLINK_FOLLOW) != 0)
-    error = errno;
-  has_name_ = error == 0;
-  is_refused_ = !has_name_;
-  if (is_refused_) throw system_error(path_, error);
+// Atomic, as is all that gives names here: of two sessions that want one name, one gets it. `first`
+// is what stands in the file.
+void TraceFile::claim_name(std::string_view first) {
+  if (hidden_path_.empty()) {
+    has_name_ = linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
+                       AT_SYMLINK_FOLLOW) == 0;
+    if (has_name_) return;
+    refusal_ = errno == EEXIST ? EEXIST : 0;
+    if (is_refused()) throw system_error(path_, refusal_);
+    // There are file systems that make nameless files and cannot name them.
+    ::close(std::exchange(file_, -1));
+    make_hidden();
+    write_bytes(first);
+  }
+  refusal_ = move_to_new_name(hidden_path_, path_);
+  has_name_ = !is_refused();
+  if (is_refused()) throw system_error(path_, refusal_);
 }
 
 void TraceFile::write_bytes(std::string_view bytes) {

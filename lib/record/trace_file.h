@@ -48,18 +48,20 @@ class TraceFile {
 
   const FileState& state() const { return state_; }
   // For good: it does not get the name when that becomes free later, either.
-  bool is_refused() const { return is_refused_; }
+  bool is_refused() const { return refusal_ != 0; }
 
  private:
-  void make();
-  void claim_name();
+  void begin_state();
+  bool make_nameless();
+  void make_hidden();
+  void claim_name(std::string_view first);
   void write_bytes(std::string_view bytes);
 
   std::string path_;
   int gzip_level_;
   bool is_gzip_;
   bool has_name_ = false;
-  bool is_refused_ = false;
+  int refusal_ = 0;          // the errno why it gets no name
   std::string hidden_path_;  // what it is called before; "": nothing
   int file_ = -1;
   FileState state_;

@@ -28,6 +28,10 @@ void in_all_systems(const Work& work) {
           _exit(work());
         }) == 0);
   CHECK(run_child([&] {
+          refuse_links();
+          _exit(work());
+        }) == 0);
+  CHECK(run_child([&] {
           refuse_nameless_files();
           refuse_careful_renames();
           _exit(work());

@@ -53,6 +53,11 @@ inline void refuse_nameless_files() {
   detail::filter_call(SYS_openat, kNameless, SECCOMP_RET_ERRNO | EOPNOTSUPP);
 }
 
+// As file systems that make files without a name, and have no links.
+inline void refuse_links() {
+  detail::filter_call(SYS_linkat, 0, SECCOMP_RET_ERRNO | EXDEV);
+}
+
 // As old kernels and FUSE: a rename replaces what is there.
 inline void refuse_careful_renames() {
   detail::filter_call(SYS_renameat2, 0, SECCOMP_RET_ERRNO | EINVAL);
