@@ -343,8 +343,10 @@ std::optional<std::string> repair_value(std::string_view value) {
 }
 
 std::string_view strict_value(std::string_view value, std::string& scratch) {
-  if (is_strict_json(value)) return value;
+  if (is_strict_json(value) && !repeats_key(value)) return value;
   scratch = repair_value(value).value_or("");
+  Repairs ignored;
+  drop_repeated_args(scratch, 0, ignored);
   return scratch;
 }
 

@@ -39,8 +39,8 @@ std::string repair_event(const Event& event, ProblemCounts& problems);
 // The same for one value, as it stands in args or beside the events: strict JSON, or nullopt when
 // it cannot be understood or nests too deep.
 std::optional<std::string> repair_value(std::string_view value);
-// `value` itself when it is strict JSON, or its repair, kept in `scratch`; empty when there is
-// none. Of the args of an event this is what will be written.
+// `value` itself when it is strict JSON without a key that stands twice, or its repair, kept in
+// `scratch`; empty when there is none. Of the args of an event this is what will be written.
 std::string_view strict_value(std::string_view value, std::string& scratch);
 // With the repairs counted in `problems` at `offset`.
 std::optional<std::string> repair_value(std::string_view value, std::uint64_t offset,

@@ -12,12 +12,21 @@ std::string json_member(std::string_view object, std::string_view key) {
   simdjson::ondemand::parser parser;
   const simdjson::padded_string text(object);
   simdjson::ondemand::document document;
-  simdjson::ondemand::value value;
+  simdjson::ondemand::object members;
   if (parser.iterate(text).get(document) != simdjson::SUCCESS) return {};
-  if (document.find_field_unordered(key).get(value) != simdjson::SUCCESS) return {};
-  std::string_view raw;
-  if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) return {};
-  return std::string(raw);
+  if (document.get_object().get(members) != simdjson::SUCCESS) return {};
+  std::string found;
+  for (auto member : members) {
+    std::string_view name;
+    simdjson::ondemand::value value;
+    std::string_view raw;
+    if (member.unescaped_key().get(name) != simdjson::SUCCESS) break;
+    if (name != key) continue;
+    if (member.value().get(value) != simdjson::SUCCESS) break;
+    if (simdjson::to_json_string(value).get(raw) != simdjson::SUCCESS) break;
+    found = raw;
+  }
+  return found;
 }
 
 std::vector<std::pair<std::string, std::string>> json_members(std::string_view object) {

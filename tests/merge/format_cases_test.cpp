@@ -115,6 +115,20 @@ TEST_CASE("format case 14: of a key that stands twice the last one is taken") {
         Texts(51, R"({"ph":"i","ts":0,"pid":0,"tid":7,"args":{"b":{"c":0},"a":2}})"));
 }
 
+TEST_CASE(
+    "format case 14: in names of threads and values of counters, too, the last one is taken") {
+  const MergedCase merged(
+      R"([{"ph":"M","name":"thread_name","pid":1,"tid":7,"args":{"name":"one","n\u0061me":"two"}},
+          {"ph":"i","ts":1,"pid":1,"tid":7,"name":"i"},
+          {"ph":"C","ts":2,"pid":1,"name":"c","args":{"v":1,"v":NaN}},
+          {"ph":"C","ts":3,"pid":1,"name":"c","args":{"v":"x","v":2}}])");
+  CHECK(merged.text().find("\"two\"") != std::string::npos);
+  CHECK(merged.text().find("\"one\"") == std::string::npos);
+  CHECK(merged.events() == Texts{R"({"ph":"i","ts":0,"pid":0,"tid":7,"name":"i"})",
+                                 R"({"ph":"C","ts":2,"pid":0,"name":"c","args":{"v":2}})"});
+  CHECK(merged.problems() == Texts{"duplicate_key 1 at 227", "bad_counter 1 at 156"});
+}
+
 TEST_CASE("format case 15: times in quotes are numbers, in events of all phases") {
   const MergedCase merged(
       R"([{"ph":"X","ts":"1778655624745710.730","dur":"5.16","pid":1,"tid":7},
