@@ -9,9 +9,10 @@
 //   session.close();
 //   merger.close();                                    // the last cycle is merged
 //
-// Every rank of the node has one. It tells the first rank, by a small file beside the traces, what
-// was saved; a thread of the first rank waits for those of all ranks, merges them as trace-merge
-// does and calls on_merged. Nothing of it runs in the threads that train.
+// Every rank of the node has one, and all write their traces into one folder. A rank tells the
+// first one, by a small file beside the traces, what it has saved; a thread of the first rank waits
+// for those of all ranks, merges them as trace-merge does and calls on_merged. Nothing of it runs
+// in the threads that train.
 #pragma once
 
 #include "output/gzip_sink.h"

@@ -126,6 +126,12 @@ void check(const DemoOptions& options) {
 
 void check_merge(const DemoOptions& options) {
   if (options.merge_folder.empty()) return;
+  const std::string folder = demo_session_options(options, 0).folder;
+  for (std::int64_t rank = 1; rank < options.ranks; ++rank)
+    if (demo_session_options(options, rank).folder != folder)
+      throw UsageError(
+          "--merge-per-node: finds the traces of all ranks in one folder; leave {rank} and "
+          "{local_rank} out of -o");
   if (options.keep >= 0)
     throw UsageError(
         "--merge-per-node: a trace could be deleted before it is merged; leave out --keep");
