@@ -18,8 +18,9 @@
 // beginning does (so does a step, T or p); an E if its B does. A flow event (s, t, f) stays if the
 // slice does that it is bound to (as viewers do it: flow_binder.h), what it is called itself does
 // not exclude it, and its arrow keeps its start and another end (if it has them); one that is bound
-// to no slice goes by its own time, name and category. Metadata stays with its rank, names with
-// rows that have events.
+// to no slice goes by its own time, name and category. Of an arrow from file to file
+// (PlanOptions::shared_flows) each end stays by its own slice alone. Metadata stays with its rank,
+// names with rows that have events.
 #pragma once
 
 #include "select/label_filter.h"

@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "merge/file_subset.h"
 #include "merge/one_pass_visitor.h"
-#include "merge/plan_checks.h"
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
@@ -58,7 +57,7 @@ std::optional<GuessedPlan> MergeInputs::guess() const {
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
-      guess_surveys(paths_of(options_.inputs), memory_.threads);
+      guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows);
   if (!surveys) return std::nullopt;
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   try {
@@ -101,7 +100,6 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
-  refuse_vain_shared_flows(surveys_, options_.plan.shared_flows);
   if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
 }
 
@@ -216,6 +214,7 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     summary.events += events[i];
     summary.filtered += filtered;
     summary.text_bytes += surveys_[i].text_bytes;
+    summary.shared_flows += surveys_[i].shared_flows;
   }
   describe_processes(summary);
   summary.origin_ns = plan_->origin_ns;

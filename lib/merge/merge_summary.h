@@ -54,6 +54,7 @@ struct MergeSummary {
   std::uint64_t events = 0;                  // written, without metadata
   std::uint64_t filtered = 0;                // dropped by the filter
   std::optional<FilterOutcome> filter = {};  // when there is one
+  std::uint64_t shared_flows = 0;            // met, of PlanOptions::shared_flows
   std::uint64_t text_bytes = 0;              // read, uncompressed
   std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
 };

@@ -5,7 +5,6 @@
 #include "base/json_walk.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -203,16 +202,6 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
   if (options.align_by == AlignBy::sync && !has_clock)
     throw UsageError(
         "--align sync: no input has a clock sync; leave --align out, or give base or none");
-}
-
-void refuse_vain_shared_flows(const std::vector<FileSurvey>& surveys,
-                              const std::vector<std::string>& categories) {
-  const auto has_shared = [](const FileSurvey& survey) { return survey.shared_flows > 0; };
-  if (!categories.empty() && std::none_of(surveys.begin(), surveys.end(), has_shared))
-    throw UsageError(
-        fmt::format("--shared-ids: no flow event (s, t, f) has the category {}; leave it out, or "
-                    "name the category of the arrows between ranks",
-                    fmt::join(categories, " or ")));
 }
 
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,

@@ -22,10 +22,6 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
                          const TrackPlan& tracks, const ClockPlan& clocks,
                          const ClockOptions& options);
 
-// PlanOptions::shared_flows that no file has; throws UsageError.
-void refuse_vain_shared_flows(const std::vector<FileSurvey>& surveys,
-                              const std::vector<std::string>& categories);
-
 // Two files that claim the same threads of the same rank at the same time: a file given twice, or
 // one whose rank is wrong. Two recorders of one process (Composer and torch) belong together, and
 // so do cycles, which follow each other. A merged file beside an input of it is one, too: of ours

@@ -41,7 +41,8 @@ struct SampleSizes {
 // Surveys pieces of one file.
 class Sampler {
  public:
-  explicit Sampler(const std::string& path) : parser_(path), visitor_(1, on_failure_) {}
+  Sampler(const std::string& path, const std::vector<std::string>& shared_flows)
+      : parser_(path), visitor_(1, on_failure_, false, shared_flows) {}
 
   // False when the text does not begin as a trace.
   bool read_head(std::string_view text) {
@@ -95,8 +96,9 @@ class Sampler {
   bool has_ended_ = false;  // the list has, within what was read
 };
 
-std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFile& file) {
-  Sampler sampler(path);
+std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFile& file,
+                                       const std::vector<std::string>& shared_flows) {
+  Sampler sampler(path, shared_flows);
   const std::uint64_t size = file.size();
   const SampleSizes sizes = SampleSizes::of(size);
   if (!sampler.read_head(file.read(0, sizes.head))) return std::nullopt;
@@ -111,9 +113,10 @@ std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFi
 
 // There is no way to a place in packed text but from its beginning. To unpack it twice and read it
 // once still takes two thirds of the time of reading it twice (ISA-L unpacks 3 GB/s a core).
-std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t stored_size) {
+std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t stored_size,
+                                        const std::vector<std::string>& shared_flows) {
   constexpr std::uint64_t kUsualRatio = 14;
-  Sampler sampler(path);
+  Sampler sampler(path, shared_flows);
   const SampleSizes sizes = SampleSizes::of(kUsualRatio * stored_size);
   const std::unique_ptr<ByteSource> source = open_input(path);
   std::string text(sizes.head, '\0');
@@ -137,24 +140,26 @@ std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t s
   return sampler.finish(size);
 }
 
-std::optional<FileSurvey> sample(const std::string& path) {
+std::optional<FileSurvey> sample(const std::string& path,
+                                 const std::vector<std::string>& shared_flows) {
   const std::optional<SeekableFile> file = SeekableFile::open(path);
   if (!file) return std::nullopt;
-  return is_gzip(file->read(0, kSniffBytes)) ? sample_packed(path, file->size())
-                                             : sample_plain(path, *file);
+  return is_gzip(file->read(0, kSniffBytes)) ? sample_packed(path, file->size(), shared_flows)
+                                             : sample_plain(path, *file, shared_flows);
 }
 
 }  // namespace
 
 std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::string>& paths,
-                                                     unsigned threads) {
+                                                     unsigned threads,
+                                                     const std::vector<std::string>& shared_flows) {
   std::vector<FileSurvey> surveys(paths.size());
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size() && !failed; i = next++) {
       try {
-        std::optional<FileSurvey> survey = sample(paths[i]);
+        std::optional<FileSurvey> survey = sample(paths[i], shared_flows);
         if (survey)
           surveys[i] = std::move(*survey);
         else

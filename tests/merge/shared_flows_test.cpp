@@ -1,5 +1,4 @@
 // PlanOptions::shared_flows: arrows that lead from rank to rank.
-#include "base/error.h"
 #include "merge/id_map.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -84,10 +83,7 @@ TEST_CASE("shared_flows: merges of several nodes, merged again, still fit togeth
   CHECK(ids(MergedCase(NamedTexts{{"all.json", whole.text()}})) == ids(whole));
 }
 
-TEST_CASE("shared_flows: a category that no flow event has is refused") {
-  CHECK_THROWS_WITH_AS(MergedCase(files_of("7"), shared({"rcp", "RPC"})),
-                       "--shared-ids: no flow event (s, t, f) has the category rcp or RPC; leave "
-                       "it out, or name the "
-                       "category of the arrows between ranks",
-                       UsageError);
+TEST_CASE("shared_flows: are counted, so that a category that none has can be told") {
+  CHECK(MergedCase(files_of("7"), shared({"rpc"})).summary().shared_flows == 2);
+  CHECK(MergedCase(files_of("7"), shared({"rcp", "RPC"})).summary().shared_flows == 0);
 }

@@ -11,6 +11,7 @@
 #include "trace_merge/merge_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -57,6 +58,10 @@ void tell_files(const MergeCommand& command, const MergeSummary& summary, bool v
   }
   for (const LeftOut& file : summary.left_out)
     fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+  const std::vector<std::string>& shared = command.merge.plan.shared_flows;
+  if (!shared.empty() && summary.shared_flows == 0)
+    fmt::print(stderr, "{}: warning: --shared-ids: no flow event (s, t, f) has the category {}\n",
+               kTool, fmt::join(shared, " or "));
   if (!summary.filter) return;
   for (const std::string& wish : unmet_wishes(command.merge.filter, *summary.filter))
     fmt::print(stderr, "{}: warning: {}\n", kTool, wish);

@@ -66,6 +66,15 @@ DriftMode read_drift(const std::string& name) {
                                did_you_mean(name, {"constant", "linear"})));
 }
 
+std::vector<std::string> read_shared_ids(const std::string& list) {
+  std::vector<std::string> categories = split_words(list);
+  for (const std::string& category : categories)
+    if (category.empty())
+      throw UsageError(
+          fmt::format("--shared-ids: '{}' has a category without a name (try rpc)", list));
+  return categories;
+}
+
 void read_origin(const std::string& text, PlanOptions& plan) {
   plan.origin = text == "keep"  ? OriginKind::keep
                 : text == "min" ? OriginKind::first_event
@@ -85,7 +94,7 @@ struct MergeWords {
   std::string pids = "rank";
   std::string align_by = "auto";
   std::vector<std::string> offsets;
-  std::string shared_ids;
+  std::optional<std::string> shared_ids;
   std::string drift = "constant";
   std::string origin = "min";
   FilterOptions filter;
@@ -125,8 +134,9 @@ void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words)
   app.add_option(
          "--shared-ids", words.shared_ids,
          "Arrows (s, t, f) of these categories lead from rank to rank, as those of remote "
-         "calls do: their ids mean the same in all files. Both ends need the same category, "
-         "name and id [default: arrows stay within a file]")
+         "calls do: their ids mean the same in all files, and in merges that are merged again "
+         "with this option. Both ends need the same category, name and id [default: arrows stay "
+         "within a file]")
       ->group("Output")
       ->type_name("LIST");
   app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
@@ -185,7 +195,7 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
 void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.format = read_format(words.format, command.merge.output);
   command.merge.plan.pids = read_pids(words.pids);
-  if (!words.shared_ids.empty()) command.merge.plan.shared_flows = split_words(words.shared_ids);
+  if (words.shared_ids) command.merge.plan.shared_flows = read_shared_ids(*words.shared_ids);
   command.merge.plan.clock.align_by = read_align_by(words.align_by);
   for (const std::string& offset : words.offsets) {
     const auto [rank, ns] = read_offset(offset);
@@ -200,6 +210,10 @@ void check_options(const MergeCommand& command) {
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
+  if (!command.merge.plan.shared_flows.empty() && command.merge.format != MergeFormat::json)
+    throw UsageError(
+        "--shared-ids: the ranks of a perfetto-tar are traces of their own, between which there "
+        "are no arrows; choose a name in .json or .json.gz");
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));
