@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "merge/merger.h"
 #include "node_merge/node_notes.h"
-#include "output/new_name.h"
 #include "record/keep_forever.h"
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
@@ -12,10 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <mutex>
@@ -45,21 +42,6 @@ bool is_within(const std::string& inner, const std::string& outer) {
 // What is called so only while it is written.
 std::string hidden_path(const fs::path& path) {
   return path.parent_path() / fmt::format(".{}-{}", getpid(), path.filename().string());
-}
-
-// The merge gets its name, and replaces nobody's file unless that is allowed. Returns the name.
-std::string give_name(const std::string& hidden, const std::string& path, bool overwrite) {
-  if (overwrite) {
-    if (std::rename(hidden.c_str(), path.c_str()) != 0) throw system_error(path, errno);
-    return path;
-  }
-  std::string name = path;
-  for (unsigned number = 2;; ++number) {
-    const int error = move_to_new_name(hidden, name);
-    if (error == 0) return name;
-    if (error != EEXIST) throw system_error(name, error);
-    name = record::numbered_path(path, number);
-  }
 }
 
 }  // namespace
@@ -234,7 +216,7 @@ class NodeMerger::Node {
     options.format = format_of_name(path.string());
     try {
       result.events = merge_traces(options).events;
-      result.path = give_name(options.output, path.string(), overwrite_);
+      result.path = record::give_last_name(options.output, path.string(), overwrite_);
     } catch (...) {
       fs::remove(options.output, ignored);
       throw;

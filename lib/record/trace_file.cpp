@@ -67,6 +67,20 @@ std::string numbered_path(const std::string& path, unsigned number) {
   return std::string(path).insert(endings_of(path), "-" + std::to_string(number));
 }
 
+std::string give_last_name(const std::string& from, const std::string& path, bool overwrite) {
+  if (overwrite) {
+    if (std::rename(from.c_str(), path.c_str()) != 0) throw system_error(path, errno);
+    return path;
+  }
+  std::string name = path;
+  for (unsigned number = 2;; ++number) {
+    const int error = move_to_new_name(from, name);
+    if (error == 0) return name;
+    if (error != EEXIST) throw system_error(name, error);
+    name = numbered_path(path, number);
+  }
+}
+
 std::string new_unfinished_path(const std::string& path) {
   std::string unfinished = unfinished_path(path);
   std::error_code ignored;  // what is wrong shows when the file is made
@@ -201,17 +215,7 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
   const int result = ::close(file_);
   file_ = -1;
   if (result != 0) throw system_error(path_, errno);
-  std::string name = path;
-  if (overwrite) {
-    if (std::rename(path_.c_str(), name.c_str()) != 0) throw system_error(name, errno);
-    return name;
-  }
-  for (unsigned number = 2;; ++number) {
-    const int error = move_to_new_name(path_, name);
-    if (error == 0) return name;
-    if (error != EEXIST) throw system_error(name, error);
-    name = numbered_path(path, number);
-  }
+  return give_last_name(path_, path, overwrite);
 }
 
 }  // namespace traceloom::record

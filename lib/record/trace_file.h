@@ -75,6 +75,9 @@ std::string unfinished_path(const std::string& path);
 std::string finished_path(const std::string& unfinished);
 // "rank0.json", 2 -> "rank0-2.json".
 std::string numbered_path(const std::string& path, unsigned number);
+// A file that is complete gets its last name: `path`, or when that exists and is not to be
+// overwritten one with a number. Returns it. Throws Error; then the file keeps its old name.
+std::string give_last_name(const std::string& from, const std::string& path, bool overwrite);
 // The unfinished path of `path`, or of the first numbered one that nobody has: a killed run may
 // have left a file that nobody has looked at yet.
 std::string new_unfinished_path(const std::string& path);
