@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "merge/merger.h"
 #include "node_merge/node_team.h"
+#include "record/recorded.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
@@ -91,13 +92,7 @@ class NodeRun {
 // Batches of which every second one ends a cycle.
 void train(Session& session, int batches) {
   static const Marker marker("event/batch");
-  Position at;
-  for (int i = 0; i < batches; ++i) {
-    session.batch_begin(at);
-    { const Scope scope(marker); }
-    ++at.batch;
-    session.batch_end(at);
-  }
+  run_batches(session, marker, batches);
 }
 
 }  // namespace

@@ -134,13 +134,7 @@ TEST_CASE("a name that somebody else took first is told once, and the next cycle
   options.on_saved = [&](const SavedTrace& trace) { saved.push_back(trace); };
   Session session(options);
   const Marker marker("work");
-  Position at;
-  for (int i = 0; i < 2; ++i) {
-    session.batch_begin(at);
-    { const Scope scope(marker); }
-    ++at.batch;
-    session.batch_end(at);
-  }
+  run_batches(session, marker, 2);
   session.close();
   CHECK(log == std::vector<std::string>{folder.path("ep0-ba0-rank0.unfinished.json") +
                                         ": File exists; nothing more of this cycle is written"});

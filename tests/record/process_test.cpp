@@ -387,13 +387,7 @@ TEST_CASE("disk full: the next cycle is tried again") {
   static_cast<void>(folder.write("blocked", "a file where a folder should be"));
   Session session(options);
   const Marker marker("work");
-  Position at;
-  for (int i = 0; i < 2; ++i) {
-    session.batch_begin(at);
-    { const Scope scope(marker); }
-    ++at.batch;
-    session.batch_end(at);
-  }
+  run_batches(session, marker, 2);
   session.close();
   CHECK(session.status().lost == 1);
   CHECK(session.status().last_error ==

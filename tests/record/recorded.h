@@ -104,6 +104,17 @@ inline Options options_for(const TemporaryFolder& folder) {
   return options;
 }
 
+// Batches from the first on; the marker is on for a moment in each.
+inline void run_batches(Session& session, const Marker& marker, int batches) {
+  Position at;
+  for (int i = 0; i < batches; ++i) {
+    session.batch_begin(at);
+    { const Scope scope(marker); }
+    ++at.batch;
+    session.batch_end(at);
+  }
+}
+
 inline std::string only_trace(const Session& session) {
   const std::vector<SavedTrace> saved = session.saved_traces();
   REQUIRE(saved.size() == 1);
