@@ -87,7 +87,6 @@ struct BarrierTimes {
 };
 
 BarrierTimes find_barrier_times(const RankRoles& roles, const PackedIntervals& barriers) {
-  constexpr std::size_t kStepsAtATime = 4096;
   BarrierTimes found;
   found.all_ns.reserve(roles.steps.size());
   found.cpu_ns.reserve(roles.steps.size());

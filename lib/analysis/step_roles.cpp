@@ -129,13 +129,11 @@ namespace {
 // Some thousands of steps, so that what is worked out of all their instants stays small.
 class StepGroup {
  public:
-  static constexpr std::size_t kMostSteps = 4096;
-
   void add(const Step& step) {
     steps_.push_back({step, length_ns(step.time), {}, {}});
     times_.push_back(step.time);
   }
-  bool is_full() const { return steps_.size() >= kMostSteps; }
+  bool is_full() const { return steps_.size() == kStepsAtATime; }
 
   // Fills in the roles, appends the steps, and forgets them.
   void move_to(PackedRows<StepRoles>& steps, std::vector<IntervalWindows>& sets) {

@@ -9,6 +9,7 @@
 #include "run/run.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,10 @@ class RoleTimes {
  private:
   std::array<std::int64_t, kRoleCount> ns_{};
 };
+
+// What is worked out of all instants of steps is worked out of so many at a time: runs with tiny
+// steps have millions of them.
+inline constexpr std::size_t kStepsAtATime = 4096;
 
 // The instants at which something of a role ran on a rank; roles overlap. Role::other is empty.
 class RoleSets {
