@@ -6,7 +6,8 @@
 //
 // ISA-L returns with the upper halves of the AVX registers in use. From then on each SSE
 // instruction of ours has to keep the half it does not know of: on a Xeon a merge gz -> plain took
-// 1.10 s of user time with that, 0.84 s without it; on an EPYC 8 % less. Any thread; a nanosecond.
+// 1.10 s of user time with that, 0.84 s without it; on Zen 4 both take as long. Any thread; a
+// nanosecond.
 #pragma once
 
 namespace traceloom {

@@ -259,8 +259,8 @@ void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
 // Of args that have been written from `begin` on: without the members of which a later one takes
 // the place. Repaired keys have one spelling.
 void drop_repeated_args(std::string& out, std::size_t begin, Repairs& repairs) {
+  if (!repeats_key(std::string_view(out).substr(begin))) return;
   const std::string args = out.substr(begin);
-  if (!repeats_key(args)) return;
   repairs.note(Problem::duplicate_key);
   std::unordered_map<std::string_view, std::size_t> last;
   std::size_t place = 0;
