@@ -135,13 +135,13 @@ void Writer::run() {
   bool is_stopped = false;
   while (!is_stopped) {
     pool_.wait_for_work(options_.flush_ms);
-    std::vector<Command> commands;
+    taken_.clear();
     {
       const std::lock_guard lock(mutex_);
-      commands.swap(commands_);
+      taken_.swap(commands_);
     }
     keep_time();
-    for (const Command& command : commands) {
+    for (const Command& command : taken_) {
       execute(command);
       is_stopped |= command.kind == Command::Kind::stop;
       const std::lock_guard lock(mutex_);

@@ -106,7 +106,9 @@ class Writer {
   std::uint64_t first_ticks_;  // of the session
   std::uint64_t file_ticks_;   // of the cycle that is open, or comes next
 
-  // Of the thread.
+  // Of the thread. Nothing that lives long is on its stack: the child of a fork() has the memory of
+  // that, and nobody who knows of it.
+  std::vector<Command> taken_;  // those it is at
   TimeLine line_;
   EventFeeder feeder_;
   std::shared_ptr<JsonSink> json_;  // also the first of handlers_; null without files
