@@ -1,6 +1,7 @@
 #include "record/host_sampler.h"
 
 #include "record/scratch.h"
+#include "support/child_process.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -12,11 +13,11 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
+using namespace traceloom;
 using namespace traceloom::record;
 
 namespace {
@@ -214,15 +215,10 @@ TEST_CASE("host_sampler: what its sink throws ends the sampling alone") {
 TEST_CASE("host_sampler: a child made by fork() can leave it without waiting for a thread") {
   const Host host;
   auto sampler = std::make_unique<HostSampler>(host.options(), [](const HostCounter&) {});
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(10);
-    sampler.reset();
-    _exit(0);
-  }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
+  CHECK(run_child([&] {
+          alarm(10);
+          sampler.reset();
+        }) == 0);
 }
 
 TEST_CASE("host_sampler: signals are for the threads of the program") {

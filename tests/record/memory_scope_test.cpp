@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "record/scratch.h"
+#include "support/child_process.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -186,18 +186,14 @@ TEST_CASE("memory_scope: many threads may be in scopes at once") {
 TEST_CASE("memory_scope: a child made by fork() sees its own memory") {
   MemoryStats stats({.warmup_iterations = 0});
   { const MemoryScope scope(stats, "parent"); }
-  const pid_t child = fork();
-  if (child == 0) {
-    std::optional<Block> block;
-    {
-      const MemoryScope scope(stats, "child");
-      block.emplace(std::size_t{32} << 20);
-    }
-    _exit(stats.growth().at(0).rss_last > (std::int64_t{16} << 20) ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
+  CHECK(run_child([&] {
+          std::optional<Block> block;
+          {
+            const MemoryScope scope(stats, "child");
+            block.emplace(std::size_t{32} << 20);
+          }
+          _exit(stats.growth().at(0).rss_last > (std::int64_t{16} << 20) ? 0 : 1);
+        }) == 0);
 }
 
 TEST_CASE("memory_scope: a file that exists is not overwritten unless that is allowed") {
@@ -217,20 +213,17 @@ TEST_CASE("memory_scope: when the disk is full what was written stays whole, and
   for (const std::string name : {"m.json", "m.yaml"}) {
     const Scratch scratch;
     const std::string path = scratch / name;
-    const pid_t child = fork();  // the limit is for the whole process
-    if (child == 0) {
-      std::signal(SIGXFSZ, SIG_IGN);
-      rlimit limit{};
-      getrlimit(RLIMIT_FSIZE, &limit);
-      limit.rlim_cur = 500;
-      setrlimit(RLIMIT_FSIZE, &limit);
-      MemoryStats stats({.path = path, .warmup_iterations = 0});
-      for (int i = 0; i < 20; ++i) const MemoryScope scope(stats, "f");
-      _exit(stats.error() == path + ": File too large" ? 0 : 1);
-    }
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
+    // The limit is for the whole process.
+    CHECK(run_child([&] {
+            std::signal(SIGXFSZ, SIG_IGN);
+            rlimit limit{};
+            getrlimit(RLIMIT_FSIZE, &limit);
+            limit.rlim_cur = 500;
+            setrlimit(RLIMIT_FSIZE, &limit);
+            MemoryStats stats({.path = path, .warmup_iterations = 0});
+            for (int i = 0; i < 20; ++i) const MemoryScope scope(stats, "f");
+            _exit(stats.error() == path + ": File too large" ? 0 : 1);
+          }) == 0);
     const std::string text = scratch.text(name);
     CHECK(text.size() > 300);
     CHECK(text.size() <= 500);

@@ -1,15 +1,16 @@
 #include "record/process_tree.h"
 
 #include "record/scratch.h"
+#include "support/child_process.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <csignal>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
 
+using namespace traceloom;
 using namespace traceloom::record;
 
 namespace {
@@ -82,16 +83,11 @@ TEST_CASE("process_tree: without a /proc there are no processes") {
 }
 
 TEST_CASE("process_tree: reads the real /proc") {
-  const pid_t child = fork();
-  if (child == 0) {
-    pause();
-    _exit(0);
-  }
+  const pid_t child = start_child([] { pause(); });
   ProcessTree tree(getpid());
   const std::vector<ProcessTree::Process>& processes = tree.read(kSecond);
   REQUIRE(processes.size() == 1);
   CHECK(processes[0].pid == child);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  kill_child(child);
   CHECK(tree.read(2 * kSecond).empty());
 }

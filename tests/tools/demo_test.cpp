@@ -1,3 +1,4 @@
+#include "support/child_process.h"
 #include "trace_record/demo_data.h"
 #include "trace_record/demo_model.h"
 #include "trace_record/demo_team.h"
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -77,8 +77,7 @@ TEST_CASE("demo_team: every rank gets the mean of all, whatever its number") {
   DemoTeam team(kRanks, 5);
   std::vector<pid_t> children;
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    const pid_t child = fork();
-    if (child == 0) {
+    children.push_back(start_child([&] {
       bool right = true;
       for (int round = 0; round < 100; ++round) {
         std::vector<float> values(5);
@@ -90,12 +89,7 @@ TEST_CASE("demo_team: every rank gets the mean of all, whatever its number") {
               right && values[i] == static_cast<float>(10 + i + static_cast<std::size_t>(round));
       }
       _exit(right ? 0 : 1);
-    }
-    children.push_back(child);
+    }));
   }
-  for (const pid_t child : children) {
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
-  }
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
 }
