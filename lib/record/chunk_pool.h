@@ -115,7 +115,4 @@ class ChunkPool {
   std::atomic<std::uint64_t> session_{0};
 };
 
-// Events, not slots, in [from, to) of a chunk.
-std::uint64_t count_events(detail::ChunkHeader& chunk, std::uint32_t from, std::uint32_t to);
-
 }  // namespace traceloom::record

@@ -107,13 +107,14 @@ struct MarkerOptions {
 namespace detail {
 
 inline constexpr std::uint32_t kOff = 0;
-inline constexpr std::uint32_t kOn = 1;
-inline constexpr std::uint32_t kOutOfLine = 2;  // not yet known to the registry, or of a rare kind
+inline constexpr std::uint32_t kInline = 1;
+inline constexpr std::uint32_t kOutOfLine =
+    2;  // of a rare kind, or without the processor's counter
 
 struct Site {
   std::atomic<std::uint32_t> mode{kOff};
   std::uint32_t id = 0;
-  bool is_plain = true;  // neither long-running nor with instants
+  std::atomic<bool> is_inline{false};  // also while it is off: for those that began before
 };
 extern Site unregistered_site;
 
@@ -143,6 +144,7 @@ struct alignas(64) ChunkHeader {
   std::uint32_t tid;
   std::uint64_t sequence;
   char thread_name[16];
+  std::uint32_t followers;  // slots so far that belong to the one before: Slot::more_slots
 
   Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 };
@@ -157,16 +159,21 @@ extern std::atomic<std::uint64_t> position;  // epoch << 32 | batch
 // A chunk with room for `slots`, now this_chunk; nullptr when the event has to be dropped.
 ChunkHeader* next_chunk(std::uint32_t slots) noexcept;
 
-inline std::uint64_t now() noexcept {
+// Only where clock_is_tsc.
+inline std::uint64_t read_counter() noexcept {
 #if defined(__x86_64__)
-  if (clock_is_tsc.load(std::memory_order_relaxed)) return __builtin_ia32_rdtsc();
+  return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
-  if (clock_is_tsc.load(std::memory_order_relaxed)) {
-    std::uint64_t ticks;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-  }
+  std::uint64_t ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return 0;
 #endif
+}
+
+inline std::uint64_t now() noexcept {
+  if (clock_is_tsc.load(std::memory_order_relaxed)) return read_counter();
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
@@ -194,8 +201,9 @@ struct OpenSpan {
 
 Site* register_marker(const char* name, const char* categories,
                       const MarkerOptions& options) noexcept;
-OpenSpan begin_out_of_line(Site& site) noexcept;
-void end_out_of_line(OpenSpan span) noexcept;
+// Numbers and not an OpenSpan, which would have to lie in memory for them.
+std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept;
+void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept;
 void push_open(Site& site) noexcept;  // start() and finish()
 void pop_open(Site& site) noexcept;
 void put_instant(Site& site) noexcept;
@@ -207,16 +215,16 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 inline OpenSpan begin(Site& site) noexcept {
   const std::uint32_t mode = site.mode.load(std::memory_order_relaxed);
   if (mode == kOff) return {};
-  if (mode != kOn) return begin_out_of_line(site);
   const std::uint64_t at = position.load(std::memory_order_relaxed);
-  return {&site, now(), at};
+  return {&site, mode == kInline ? read_counter() : begin_out_of_line(site, at), at};
 }
 
 inline void end(OpenSpan span) noexcept {
   if (span.begin_ticks == 0) return;
-  if (!span.site->is_plain) return end_out_of_line(span);
-  put({span.begin_ticks, now() - span.begin_ticks, span.position, span.site->id, Kind::whole, 0,
-       0});
+  if (!span.site->is_inline.load(std::memory_order_relaxed))
+    return end_out_of_line(*span.site, span.begin_ticks, span.position);
+  put({span.begin_ticks, read_counter() - span.begin_ticks, span.position, span.site->id,
+       Kind::whole, 0, 0});
 }
 
 }  // namespace detail

@@ -77,13 +77,12 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.name = std::get<0>(identity);
   label.categories = std::get<1>(identity);
   label.options = options;
-  label.is_plain = !options.long_running && !options.instant_on_start && !options.instant_on_finish;
   label.key_names = std::get<3>(identity);
   label.keys = label.key_names.data();
   label.key_count = label.key_names.size();
   known_.emplace(identity, &label);
   if (seen_) seen_(label);
-  label.mode.store(mode_of(label), std::memory_order_relaxed);
+  set_mode(label);
   return label;
 }
 
@@ -92,16 +91,24 @@ const Label* Registry::label(std::uint32_t id) {
   return id == 0 || id > labels_.size() ? nullptr : &labels_[id - 1];
 }
 
-std::uint32_t Registry::mode_of(const Label& label) const {
-  if (!action_ || !label.options.actions.contains(*action_)) return detail::kOff;
-  return label.is_plain ? detail::kOn : detail::kOutOfLine;
+void Registry::set_mode(Label& label) const {
+  const MarkerOptions& options = label.options;
+  const bool is_inline = detail::clock_is_tsc.load(std::memory_order_relaxed) &&
+                         !options.long_running && !options.instant_on_start &&
+                         !options.instant_on_finish;
+  const bool is_on = action_ && options.actions.contains(*action_);
+  label.is_inline.store(is_inline, std::memory_order_relaxed);
+  label.mode.store(!is_on      ? detail::kOff
+                   : is_inline ? detail::kInline
+                               : detail::kOutOfLine,
+                   std::memory_order_relaxed);
 }
 
 void Registry::set_action(std::optional<Action> action) {
   const std::lock_guard lock(mutex_);
   if (action_ == action) return;
   action_ = action;
-  for (Label& label : labels_) label.mode.store(mode_of(label), std::memory_order_relaxed);
+  for (Label& label : labels_) set_mode(label);
 }
 
 void Registry::watch(std::function<void(const Label&)> seen) {

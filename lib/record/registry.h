@@ -66,7 +66,7 @@ class Registry {
 
   Registry() = default;
   Label& find(const Identity& identity, const MarkerOptions& options);
-  std::uint32_t mode_of(const Label& label) const;
+  void set_mode(Label& label) const;
 
   std::mutex mutex_;
   std::deque<Label> labels_;

@@ -62,21 +62,18 @@ void put_instant(Site& site) noexcept {
   put({now(), 0, position.load(std::memory_order_relaxed), site.id, Kind::instant, 0, 0});
 }
 
-OpenSpan begin_out_of_line(Site& site) noexcept {
+std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept {
   const MarkerOptions& options = static_cast<const Label&>(site).options;
-  OpenSpan span{&site, 0, position.load(std::memory_order_relaxed)};
-  span.begin_ticks = now();
-  if (options.long_running) put({span.begin_ticks, 0, span.position, site.id, Kind::begin, 0, 0});
-  if (options.instant_on_start)
-    put({span.begin_ticks, 0, span.position, site.id, Kind::instant, 0, 0});
-  return span;
+  const std::uint64_t begin_ticks = now();
+  if (options.long_running) put({begin_ticks, 0, at, site.id, Kind::begin, 0, 0});
+  if (options.instant_on_start) put({begin_ticks, 0, at, site.id, Kind::instant, 0, 0});
+  return begin_ticks;
 }
 
-void end_out_of_line(OpenSpan span) noexcept {
-  const Site& site = *span.site;
+void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept {
   const MarkerOptions& options = static_cast<const Label&>(site).options;
   const std::uint64_t end_ticks = now();
-  put({span.begin_ticks, end_ticks - span.begin_ticks, span.position, site.id,
+  put({begin_ticks, end_ticks - begin_ticks, at, site.id,
        options.long_running ? Kind::end : Kind::whole, 0, 0});
   if (options.instant_on_finish)
     put({end_ticks, 0, position.load(std::memory_order_relaxed), site.id, Kind::instant, 0, 0});
@@ -136,6 +133,7 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept {
               reinterpret_cast<char*>(&slot->value));
   std::copy_n(reinterpret_cast<const char*>(values + kFirstValues), rest * sizeof(double),
               reinterpret_cast<char*>(slot + 1));
+  chunk->followers += more;
   chunk->committed.store(filled + 1 + more, std::memory_order_release);
 }
 

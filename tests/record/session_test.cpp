@@ -312,9 +312,16 @@ TEST_CASE("session: a ring keeps the last events") {
   options.when_full = WhenFull::ring;
   Session session(options);
   const Counter counter("number", "", {"value"});
-  for (int i = 0; i < 10'000; ++i) counter.record(i);
+  const Counter wide("wide", "", {"a", "b", "c", "d", "e", "f", "g"});  // three slots each
+  for (int i = 0; i < 10'000; ++i) {
+    counter.record(i);
+    wide.record(1, 2, 3, 4, 5, 6, 7);
+  }
   session.close();
-  const Events events = Events::of_file(only_trace(session)).of("number", "C");
+  const SavedTrace saved = session.saved_traces().at(0);
+  CHECK(saved.events + saved.dropped == 20'000);
+  const Events events = Events::of_file(saved.path).of("number", "C");
+  CHECK(events.size() > 500);
   for (std::size_t i = 0; i < events.size(); ++i)
     REQUIRE(events[i].find("{\"value\":" + std::to_string(10'000 - events.size() + i) + "}") !=
             std::string::npos);
