@@ -3,6 +3,12 @@ add_library(trace_options INTERFACE)
 target_compile_features(trace_options INTERFACE cxx_std_20)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# One build of each source serves the tools and the shared libraries (recorder_package.cmake). With names hidden
+# -fPIC costs the tools nothing.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
 endif()

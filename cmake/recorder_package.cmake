@@ -1,34 +1,43 @@
-# What other programs link: libtraceloom.so with the recorder's C++ and C interface, its headers, a CMake
-# package and a pkg-config file.
+# What other programs link: the recorder and the merge per node as shared libraries, their headers, a CMake
+# package and pkg-config files.
 #
 #   find_package(Traceloom REQUIRED)
 #   target_link_libraries(train PRIVATE Traceloom::recorder)
+#   target_link_libraries(train PRIVATE Traceloom::node_merge)   # with the recorder
 #
-# The sources are compiled once more: position-independent, and with all names hidden but those of the
-# interface, so that neither costs the tools anything. Not all modules: the recorder runs in somebody's
-# training, and must not bring TBB along.
+# Two, because the recorder runs in somebody's training and must not bring TBB and RE2 along where nothing is
+# merged. Both are made of the modules as they are: all code is position-independent and hides its names, but
+# for those of an interface (`#pragma GCC visibility`, and the headers below).
 include(CMakePackageConfigHelpers)
 
-set(sources "")
-foreach(module IN ITEMS base event input scan output record)
-  get_target_property(of_module traceloom_${module} SOURCES)
-  list(APPEND sources ${of_module})
-endforeach()
-list(FILTER sources EXCLUDE REGEX "scan/scan_files.cpp$")
+# shared_library(NAME FILE MODULE LIBRARY...): Traceloom::NAME, libFILE.so, with all of MODULE and what that uses
+# of LIBRARIES.
+function(shared_library name file module)
+  set(target traceloom_${name}_library)
+  add_library(${target} SHARED $<TARGET_OBJECTS:traceloom_${module}>)
+  add_library(Traceloom::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_link_libraries(${target} PRIVATE trace_options ${ARGN} Threads::Threads)
+  target_link_options(${target} PRIVATE LINKER:--no-undefined LINKER:--as-needed)
+  target_include_directories(${target} INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/traceloom>)
+  install(TARGETS ${target} EXPORT TraceloomTargets)
+endfunction()
 
-add_library(traceloom_recorder SHARED ${sources})
-add_library(Traceloom::recorder ALIAS traceloom_recorder)
-set_target_properties(traceloom_recorder PROPERTIES
-  OUTPUT_NAME traceloom EXPORT_NAME recorder
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_compile_definitions(traceloom_recorder PRIVATE
-  TRACELOOM_VERSION="${PROJECT_VERSION}" $<TARGET_PROPERTY:traceloom_scan,COMPILE_DEFINITIONS>)
-target_include_directories(traceloom_recorder PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(traceloom_recorder PRIVATE trace_options fmt::fmt ZLIB::ZLIB isal xxhash Threads::Threads)
-target_link_options(traceloom_recorder PRIVATE
-  # Threads of a program that has closed the library may still end in it.
-  "LINKER:-z,nodelete")
+shared_library(recorder traceloom record traceloom::output traceloom::scan traceloom::input)
+# Threads of a program that has closed the library may still end in it.
+target_link_options(traceloom_recorder_library PRIVATE LINKER:-z,nodelete)
+target_compile_features(traceloom_recorder_library INTERFACE cxx_std_17)
+
+shared_library(node_merge traceloom_node_merge node_merge traceloom::merge traceloom::output)
+# What it uses of the recorder comes from the other library, but for these two, which that does not show.
+target_sources(traceloom_node_merge_library PRIVATE record/keep_forever.cpp record/trace_file.cpp)
+target_include_directories(traceloom_node_merge_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt ZLIB::ZLIB PUBLIC traceloom_recorder_library)
+target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_20)
+
 # Beside recorder.h, which is all that most programs include: schedules, names of files, the host. They are C++20
 # and find each other as here, by "record/".
 set(extra_modules host_recorder host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
@@ -39,15 +48,12 @@ set(extra_sources ${extra_modules})
 list(TRANSFORM extra_sources PREPEND record/)
 list(TRANSFORM extra_sources APPEND .cpp)
 set_source_files_properties(${extra_sources} PROPERTIES COMPILE_OPTIONS -fvisibility=default)
-target_include_directories(traceloom_recorder INTERFACE
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/traceloom>)
-target_compile_features(traceloom_recorder INTERFACE cxx_std_17)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
-install(TARGETS traceloom_recorder EXPORT TraceloomTargets)
-install(FILES record/recorder.h record/trace_handler.h ${extra_headers}
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/traceloom/record)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
+set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
+install(FILES record/recorder.h record/trace_handler.h ${extra_headers} DESTINATION ${header_folder}/record)
+install(FILES node_merge/node_merger.h DESTINATION ${header_folder}/node_merge)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder})
 install(FILES record/traceloom.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -55,5 +61,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY
         DESTINATION ${package_folder})
 # By its own place, so that the tree may be moved.
 file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/traceloom.pc.in ${PROJECT_BINARY_DIR}/traceloom.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/traceloom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package IN ITEMS traceloom traceloom-node-merge)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -15,13 +15,14 @@
 // in the threads that train.
 #pragma once
 
-#include "output/gzip_sink.h"
 #include "record/recorder.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+
+#pragma GCC visibility push(default)  // all of this is what the shared library has to offer
 
 namespace traceloom {
 
@@ -41,7 +42,7 @@ struct NodeMergeOptions {
   // number, or with Options::overwrite is replaced; one that ends in .gz is compressed.
   std::string file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
   std::string run_name = {};  // for {run_name}
-  int gzip_level = kDefaultGzipLevel;
+  int gzip_level = 1;         // 0 to 9
   // 1 is the background thread alone. With more TBB starts threads; a process that was forked from
   // one with such threads must not ask for that.
   unsigned threads = 1;
@@ -61,14 +62,15 @@ class NodeMerger {
   // Sets `session.on_saved` to call note() behind what was there. Made before the session, so that
   // with its barrier no rank saves a trace before all have one; must live as long as the session.
   //
-  // Throws what check_node_merge() throws, and Error when the folder of the traces cannot be
-  // written.
+  // Throws what check_node_merge() throws, and std::runtime_error when the folder of the traces
+  // cannot be written.
   NodeMerger(NodeMergeOptions options, record::Options& session);
   ~NodeMerger();  // close()
   NodeMerger(const NodeMerger&) = delete;
   NodeMerger& operator=(const NodeMerger&) = delete;
 
-  // This rank has saved a trace: the next cycle's. Throws Error when that cannot be told.
+  // This rank has saved a trace: the next cycle's. Throws std::runtime_error when that cannot be
+  // told.
   void note(const record::SavedTrace& trace);
 
   // On the first rank waits until all cycles that it has noted are merged. What a rank does not
@@ -82,3 +84,5 @@ class NodeMerger {
 };
 
 }  // namespace traceloom
+
+#pragma GCC visibility pop
