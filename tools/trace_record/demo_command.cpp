@@ -15,13 +15,14 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <set>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -31,6 +32,8 @@ constexpr char kTroubleGroup[] = "Trouble to look for";
 constexpr char kScheduleGroup[] = "Schedule";
 constexpr std::int64_t kManyBatches = 1'000'000;
 constexpr std::int64_t kSlowLoaderNs = 20'000'000;
+// Exit code of a rank that has trained to the end, but whose traces are not as they should be.
+constexpr int kTrainedWithLosses = 10;
 
 void add_training_options(CLI::App& app, DemoOptions& options) {
   add_number(app, "--ranks", options.ranks, 1, 64, "How many processes train [default: 4]",
@@ -172,7 +175,7 @@ void prepare(const DemoOptions& options) {
   if (getppid() != parent) _exit(static_cast<int>(ExitCode::trouble));
   int code = 0;
   try {
-    train_demo_rank(options, rank, team);
+    if (!train_demo_rank(options, rank, team)) code = kTrainedWithLosses;
   } catch (const std::exception& error) {
     fmt::print(stderr, "trace-record: rank {}: {}\n", rank, error.what());
     code = static_cast<int>(ExitCode::trouble);
@@ -181,19 +184,28 @@ void prepare(const DemoOptions& options) {
   _exit(code);
 }
 
-// True when all ended well. The first that does not takes the others along: they wait for it.
-bool wait_for_ranks(std::set<pid_t> ranks) {
+// True when all ended well. The first that does not get to its end takes the others along: they
+// wait for it.
+bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
   bool is_well = true;
+  bool is_given_up = false;
   while (!ranks.empty()) {
     int status = 0;
     const pid_t ended = waitpid(-1, &status, 0);
     if (ended < 0 && errno == EINTR) continue;
     if (ended < 0) return false;
-    ranks.erase(ended);
-    if (status == 0) continue;
-    if (is_well)
-      for (const pid_t rank : ranks) kill(rank, SIGKILL);
-    is_well = false;
+    const auto rank = ranks.extract(ended);
+    is_well &= status == 0;
+    const bool is_at_end =
+        WIFEXITED(status) && (status == 0 || WEXITSTATUS(status) == kTrainedWithLosses);
+    if (is_at_end || is_given_up) continue;
+    is_given_up = true;
+    if (WIFSIGNALED(status))
+      fmt::print(stderr,
+                 "trace-record: rank {} was ended by signal {}; the others wait for it and "
+                 "are ended, too\n",
+                 rank.mapped(), WTERMSIG(status));
+    for (const auto& [pid, number] : ranks) kill(pid, SIGKILL);
   }
   return is_well;
 }
@@ -242,19 +254,19 @@ ExitCode run_demo(DemoOptions options) {
   options.started_ns = std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
   DemoTeam team(static_cast<std::size_t>(options.ranks), demo_gradient_count());
   std::fflush(nullptr);  // or each child prints it again
-  std::set<pid_t> ranks;
+  std::map<pid_t, std::int64_t> ranks;
   for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) be_rank(options, rank, team, parent);
     if (child < 0) {
       const int error = errno;
-      for (const pid_t started : ranks) kill(started, SIGKILL);
+      for (const auto& [started, number] : ranks) kill(started, SIGKILL);
       throw system_error(fmt::format("process of rank {}", rank), error);
     }
-    ranks.insert(child);
+    ranks.emplace(child, rank);
   }
-  if (!wait_for_ranks(ranks)) return ExitCode::trouble;
+  if (!wait_for_ranks(std::move(ranks))) return ExitCode::trouble;
   tell(options);
   return ExitCode::done;
 }

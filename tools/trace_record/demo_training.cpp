@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -47,21 +48,11 @@ Options session_options(const DemoOptions& options, const RunIdentity& run, Demo
   Options session = demo_session_options(options, run.place.rank);
   session.schedule = cyclic_schedule(options.schedule);
   session.barrier = [&team] { team.barrier(); };
-  session.log = [](const std::string& line) { fmt::print(stderr, "trace-record: {}\n", line); };
   if (options.clock_skew_ns != 0 || options.clock_drift_ppm != 0)
     session.on_saved = [skew = skew_of(options, run.place.rank)](const SavedTrace& trace) {
       skew_trace(trace.path, skew);
     };
   return session;
-}
-
-NodeMergeOptions merge_options(const DemoOptions& options) {
-  NodeMergeOptions merge = demo_merge_options(options);
-  merge.on_merged = [](const NodeMerge& cycle) {
-    if (cycle.problem.empty()) return;
-    fmt::print(stderr, "trace-record: merge of cycle {}: {}\n", cycle.cycle, cycle.problem);
-  };
-  return merge;
 }
 
 class Training {
@@ -74,20 +65,37 @@ class Training {
                 static_cast<std::size_t>(options.batch_size)),
         model_(static_cast<std::uint64_t>(options.seed)),
         session_options_(session_options(options, run_, team)) {
-    if (!options.merge_folder.empty()) merger_.emplace(merge_options(options), session_options_);
+    session_options_.log = [this](const std::string& line) { complain(line); };
+    if (!options.merge_folder.empty()) merger_.emplace(merge_options(), session_options_);
     session_.emplace(session_options_);
     host_.emplace(sampler_options());
     position_.epoch_batches = static_cast<std::uint64_t>(options.batches);
     if (options.memory_stats) memory_ = std::make_unique<MemoryStats>(memory_options());
   }
 
-  void run() {
+  bool run() {
     for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) run_epoch(epoch);
     session_->close();
     if (merger_) merger_->close();
+    return !has_complained_;
   }
 
  private:
+  // Any thread.
+  void complain(const std::string& what) {
+    fmt::print(stderr, "trace-record: {}\n", what);
+    has_complained_ = true;
+  }
+
+  NodeMergeOptions merge_options() {
+    NodeMergeOptions merge = demo_merge_options(options_);
+    merge.on_merged = [this](const NodeMerge& cycle) {
+      if (!cycle.problem.empty())
+        complain(fmt::format("merge of cycle {}: {}", cycle.cycle, cycle.problem));
+    };
+    return merge;
+  }
+
   HostSamplerOptions sampler_options() const {
     HostSamplerOptions options = host_options_for(run_.place);
     options.interval_ns = options_.trace.interval_ns;
@@ -198,6 +206,7 @@ class Training {
   DemoLoader loader_;
   DemoModel model_;
   Position position_;
+  std::atomic<bool> has_complained_ = false;
   Options session_options_;
   std::optional<NodeMerger> merger_;  // outlives the session
   std::optional<Session> session_;
@@ -234,8 +243,8 @@ NodeMergeOptions demo_merge_options(const DemoOptions& options) {
   return merge;
 }
 
-void train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team) {
-  Training(options, rank, team).run();
+bool train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team) {
+  return Training(options, rank, team).run();
 }
 
 }  // namespace traceloom

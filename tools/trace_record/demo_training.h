@@ -17,7 +17,8 @@ std::size_t demo_gradient_count();
 record::Options demo_session_options(const DemoOptions& options, std::int64_t rank);
 NodeMergeOptions demo_merge_options(const DemoOptions& options);
 
-// In a process of its own. Rank 0 prints how the loss falls.
-void train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team);
+// In a process of its own. Rank 0 prints how the loss falls. False when something that was recorded
+// is not saved, or not merged, as it should be; it has been told then.
+bool train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team);
 
 }  // namespace traceloom
