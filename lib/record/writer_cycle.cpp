@@ -144,7 +144,10 @@ void Writer::finish_json(const Position& position) {
   } catch (...) {
     set_error(current_problem());
   }
-  if (!json_->final_path().empty()) cycle_.path = json_->final_path();
+  if (!json_->final_path().empty())
+    cycle_.path = json_->final_path();
+  else if (!std::filesystem::exists(cycle_.path, ignored))
+    cycle_.path.clear();  // the disk took nothing of it
 }
 
 void Writer::save(const Position& position) {

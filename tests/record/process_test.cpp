@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <thread>
@@ -375,6 +376,25 @@ TEST_CASE(
     _exit(0);
   });
   CHECK(code == 0);
+}
+
+TEST_CASE("disk full: where nothing can be written there is no file, and its path is empty") {
+  const TemporaryFolder folder;
+  CHECK(run_child([&] {
+          signal(SIGXFSZ, SIG_IGN);
+          const rlimit limit{0, 0};
+          if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+          Options options = options_for(folder);
+          std::optional<SavedTrace> told;
+          options.on_saved = [&](const SavedTrace& trace) { told = trace; };
+          Session session(options);
+          const Marker marker("work");
+          { const Scope scope(marker); }
+          session.close();
+          if (!told || !told->path.empty() || told->events != 0) _exit(91);
+          if (!session.saved_traces().empty() || session.status().lost != 1) _exit(92);
+          _exit(files_in(folder.path()).empty() ? 0 : 93);
+        }) == 0);
 }
 
 TEST_CASE("disk full: the next cycle is tried again") {
