@@ -13,7 +13,7 @@ namespace traceloom::record {
 namespace {
 
 // What this_chunk points to where a thread has none: nothing fits in.
-detail::ChunkHeader no_chunk{{detail::kChunkSlots}, {kFullChunk}, {0}, 0, 0, {}, 0};
+detail::ChunkHeader no_chunk{{detail::kChunkSlots}, {kFullChunk}, {0}, 0, 0, {}, 0, {0}};
 
 bool has_chunk() {
   return detail::this_chunk != &no_chunk;
@@ -68,6 +68,7 @@ void ChunkPool::open(const PoolSettings& settings) {
   live_.reserve(live_.size() + region_->chunk_count);
   untouched_ = 0;
   peak_ = 0;
+  held_.store(0, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
   session_.fetch_add(1, std::memory_order_relaxed);
   has_room_.store(true, std::memory_order_relaxed);
@@ -78,6 +79,8 @@ void ChunkPool::close() {
   const std::lock_guard lock(mutex_);
   is_open_ = false;
   free_.clear();
+  // Whoever records in the next session takes a chunk of that: only those are in its journal.
+  for (const LiveChunk& live : live_) live.chunk->limit.store(0, std::memory_order_relaxed);
   region_->is_retired = true;
   if (region_->outstanding == 0) munmap(region_->memory, region_->bytes);
   region_.reset();
@@ -85,13 +88,19 @@ void ChunkPool::close() {
 }
 
 bool ChunkPool::is_hopeless(bool is_first_of_thread) const {
-  return settings_.when_full == WhenFull::drop && !is_first_of_thread &&
-         !has_room_.load(std::memory_order_relaxed);
+  const bool waits_for_writer =
+      settings_.when_full == WhenFull::drop ||
+      (settings_.when_full == WhenFull::ring && held_.load(std::memory_order_relaxed) > 0);
+  return waits_for_writer && !is_first_of_thread && !has_room_.load(std::memory_order_relaxed);
 }
 
 detail::ChunkHeader* ChunkPool::next(std::uint32_t slots) noexcept {
   ThreadState* thread = this_thread_state();
-  if (thread == nullptr || thread->is_inside) return nullptr;
+  if (thread == nullptr) return nullptr;
+  if (thread->is_inside) {  // a signal's handler, while the thread is in here
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
   if (slots > detail::kChunkSlots) return nullptr;
   const std::uint64_t session = session_.load(std::memory_order_relaxed);
   const bool is_first = thread->session != session;
@@ -144,6 +153,7 @@ detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
   chunk->committed.store(0, std::memory_order_relaxed);
   chunk->written.store(0, std::memory_order_relaxed);
   chunk->followers = 0;
+  chunk->limit.store(detail::kChunkSlots, std::memory_order_relaxed);
   chunk->sequence = next_sequence_++;
   chunk->state.store(kActiveChunk, std::memory_order_release);
   live_.push_back({chunk, region_, false});
@@ -153,6 +163,7 @@ detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
 }
 
 detail::ChunkHeader* ChunkPool::take_oldest() {
+  if (held_.load(std::memory_order_relaxed) > 0) return nullptr;
   for (auto live = live_.begin(); live != live_.end(); ++live) {
     detail::ChunkHeader* const chunk = live->chunk;
     if (live->is_being_read || live->region != region_ ||

@@ -7,7 +7,7 @@
 //
 // One in a process, never destroyed. A thread asks for a chunk once in 2046 events; nothing else of
 // recording takes a lock. Chunks of an earlier session stay valid as long as a thread has one: its
-// owner cannot be told to let go.
+// owner lets go when it records again.
 #pragma once
 
 #include "record/recorder.h"
@@ -73,6 +73,10 @@ class ChunkPool {
   // until end_drain() says which of them are done with.
   std::vector<LiveChunk> begin_drain();
   void end_drain(const std::vector<detail::ChunkHeader*>& done);
+  // Until release() a ring overwrites nothing: what has been recorded waits for the writer. Each
+  // hold() has its release().
+  void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
+  void release() { held_.fetch_sub(1, std::memory_order_relaxed); }
   // Sleeps until chunks have filled up, wake() is called or `milliseconds` have passed.
   void wait_for_work(unsigned milliseconds);
   void wake();
@@ -111,6 +115,7 @@ class ChunkPool {
   std::size_t peak_ = 0;
   std::uint64_t next_sequence_ = 1;
   std::atomic<bool> has_room_{false};  // a look at it saves the lock when all is full
+  std::atomic<unsigned> held_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> session_{0};
 };

@@ -35,8 +35,10 @@ class JsonSink : public TraceHandler {
   void metadata(const MetadataEvent& event) override;
   void external_trace(const std::string& path) override;
   void flush() override;
-  // The file gets the name that `cycle` has.
-  void end_cycle(const CycleInfo& cycle) override;
+  // The file gets the name that `cycle` has, or where that exists and is not to be overwritten
+  // one with a number.
+  void end_cycle(const CycleInfo& cycle) override { end_cycle(cycle, options_.overwrite); }
+  void end_cycle(const CycleInfo& cycle, bool overwrite);
 
   // Goes on with a file that another process has begun. Throws Error.
   void resume(const CycleInfo& cycle, const FileState& state);

@@ -18,23 +18,31 @@ KeptTraces::KeptTraces(std::int64_t num_traces_to_keep) : most_(num_traces_to_ke
         fmt::format("num_traces_to_keep is {}; -1 keeps all, 0 none", most_));
 }
 
-std::optional<std::string> KeptTraces::add(const SavedTrace& trace) {
+std::optional<std::string> KeptTraces::add(const SavedTrace& trace, TracePart part) {
   struct stat status {};
   if (stat(trace.path.c_str(), &status) != 0)
     return fmt::format("{}: {}", trace.path, std::strerror(errno));
-  kept_.push_back({trace, status.st_dev, status.st_ino});
+  const bool has_cycle = cycle_count() > 0;
+  kept_.push_back({trace, status.st_dev, status.st_ino, has_cycle ? part : TracePart::cycle});
   return std::nullopt;
 }
 
 std::vector<std::string> KeptTraces::delete_old() {
   std::vector<std::string> failures;
-  while (most_ != kKeepAllTraces && kept_.size() > static_cast<std::size_t>(most_)) {
+  if (most_ == kKeepAllTraces) return failures;
+  const auto most = static_cast<std::size_t>(most_);
+  while (cycle_count() > most || (!kept_.empty() && kept_.front().part == TracePart::rest)) {
     const Kept oldest = std::move(kept_.front());
     kept_.pop_front();
     if (std::string failure = remove(oldest); !failure.empty())
       failures.push_back(std::move(failure));
   }
   return failures;
+}
+
+std::size_t KeptTraces::cycle_count() const {
+  return static_cast<std::size_t>(std::count_if(
+      kept_.begin(), kept_.end(), [](const Kept& kept) { return kept.part == TracePart::cycle; }));
 }
 
 std::string KeptTraces::remove(const Kept& kept) const {

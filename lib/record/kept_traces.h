@@ -19,14 +19,18 @@ namespace traceloom::record {
 
 inline constexpr std::int64_t kKeepAllTraces = -1;
 
+// A cycle, or what ended behind one and became a file of its own when the session was closed.
+enum class TracePart : std::uint8_t { cycle, rest };
+
 // Not thread-safe.
 class KeptTraces {
  public:
   // 0 deletes each file when it has been saved. Throws std::invalid_argument below -1.
   explicit KeptTraces(std::int64_t num_traces_to_keep);
 
-  // Gives what is wrong with it, as when it is gone already; it is not kept then.
-  std::optional<std::string> add(const SavedTrace& trace);
+  // Gives what is wrong with it, as when it is gone already; it is not kept then. A rest counts as
+  // a part of the cycle before it, and goes with that.
+  std::optional<std::string> add(const SavedTrace& trace, TracePart part = TracePart::cycle);
   // Deletes only what was added here and still is that file: not one that somebody has put in its
   // place, nor one whose name a later save has used again. Gives what could not be deleted, which
   // is then forgotten: "traces/ep0-ba5-rank0.json: Permission denied".
@@ -39,8 +43,10 @@ class KeptTraces {
     SavedTrace trace;
     dev_t device = 0;
     ino_t inode = 0;
+    TracePart part = TracePart::cycle;
   };
 
+  std::size_t cycle_count() const;
   std::string remove(const Kept& kept) const;
 
   std::int64_t most_;

@@ -144,7 +144,8 @@ struct alignas(64) ChunkHeader {
   std::uint32_t tid;
   std::uint64_t sequence;
   char thread_name[16];
-  std::uint32_t followers;  // slots so far that belong to the one before: Slot::more_slots
+  std::uint32_t followers;           // slots so far that belong to the one before: Slot::more_slots
+  std::atomic<std::uint32_t> limit;  // slots for its owner; 0 when its session has been closed
 
   Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 };
@@ -183,7 +184,7 @@ inline std::uint64_t now() noexcept {
 inline void put(const Slot& slot) noexcept {
   ChunkHeader* chunk = this_chunk;
   std::uint32_t count = chunk->committed.load(std::memory_order_relaxed);
-  if (count >= kChunkSlots) {
+  if (count >= chunk->limit.load(std::memory_order_relaxed)) {
     chunk = next_chunk(1);
     if (chunk == nullptr) return;
     count = chunk->committed.load(std::memory_order_relaxed);

@@ -116,7 +116,7 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept {
   const auto more = static_cast<std::uint32_t>((rest + kValuesPerSlot - 1) / kValuesPerSlot);
   ChunkHeader* chunk = this_chunk;
   std::uint32_t filled = chunk->committed.load(std::memory_order_relaxed);
-  if (filled + 1 + more > kChunkSlots) {
+  if (filled + 1 + more > chunk->limit.load(std::memory_order_relaxed)) {
     chunk = next_chunk(1 + more);
     if (chunk == nullptr) return;
     filled = chunk->committed.load(std::memory_order_relaxed);

@@ -67,8 +67,10 @@ std::uint64_t Writer::send(Command command) {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
+    if (holds_ring(command)) pool_.hold();
     // Read here, so that what the thread drains without a command lies in front of the next one.
     command.ticks = detail::now();
+    command.dropped = pool_.dropped();
     number = ++sent_;
     if (command.kind == Command::Kind::end_cycle) last_end_of_cycle_ = number;
     commands_.push_back(std::move(command));
@@ -151,7 +153,10 @@ void Writer::run() {
     }
     if (is_stopped || options_.when_full == WhenFull::ring) continue;
     // Threads that record what the session never makes a cycle of must not fill the pool for ever.
-    if (!is_cycle_open_ && pool_.is_half_full()) begin_cycle(position_);
+    if (!is_cycle_open_ && pool_.is_half_full()) {
+      is_rest_ = true;
+      begin_cycle(position_);
+    }
     if (is_cycle_open_) drain_idle();
   }
 }
@@ -196,7 +201,9 @@ void Writer::execute(const Command& command) {
   const bool opens =
       command.kind == Command::Kind::begin_cycle || command.kind == Command::Kind::external_trace ||
       (command.kind == Command::Kind::stop && !is_cycle_open_ && has_waiting_events());
+  if (!is_cycle_open_) is_rest_ = true;
   if (!is_cycle_open_ && opens) begin_cycle(command.position);
+  if (command.kind == Command::Kind::begin_cycle) is_rest_ = false;
   position_ = command.position;
   if (is_cycle_open_ &&
       (options_.when_full != WhenFull::ring || command.kind == Command::Kind::end_cycle ||
@@ -219,6 +226,13 @@ void Writer::execute(const Command& command) {
       if (is_cycle_open_) end_cycle(command);
       break;
   }
+  if (holds_ring(command)) pool_.release();
+}
+
+// Between the end of a cycle and its draining a ring would go on over what is to be saved.
+bool Writer::holds_ring(const Command& command) const {
+  return options_.when_full == WhenFull::ring &&
+         (command.kind == Command::Kind::end_cycle || command.kind == Command::Kind::stop);
 }
 
 // One that cannot be read is no reason to stop the file.

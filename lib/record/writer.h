@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -36,9 +37,10 @@ struct Command {
   enum class Kind : std::uint8_t { begin_cycle, end_cycle, external_trace, flush, stop };
   Kind kind = Kind::flush;
   Position position = {};
-  SyncRounds rounds = {};   // of begin and end of a cycle; may be empty
-  std::string path = {};    // of the external trace
-  std::uint64_t ticks = 0;  // when it was sent; send() says
+  SyncRounds rounds = {};     // of begin and end of a cycle; may be empty
+  std::string path = {};      // of the external trace
+  std::uint64_t ticks = 0;    // when it was sent; send() says
+  std::uint64_t dropped = 0;  // of the session, by then
 };
 
 // What the exception says that is being handled; a program's callbacks throw what they like.
@@ -81,9 +83,9 @@ class Writer {
   void begin_cycle(const Position& position);
   void end_cycle(const Command& command);
   void finish_json(const Position& position);
-  void save(const Position& position);
+  void save(const Position& position, std::uint64_t dropped);
   void write_opening();
-  void write_closing();
+  void write_closing(std::uint64_t dropped);
   void write_rounds(const SyncRounds& rounds, const char* group, bool with_value);
   void metadata(const char* name, const std::string& args, std::int64_t at_ns, std::int64_t tid);
   void drain(std::uint64_t up_to_ticks);
@@ -95,6 +97,8 @@ class Writer {
   template <typename Call>
   void call(const Call& use);
   void fail(Handler& handler, const std::string& what);
+  bool holds_ring(const Command& command) const;
+  bool is_at_last_end(const Position& position) const;
   std::string path_at(const Position& position);
   void tell(const std::string& text);
   void set_error(const std::string& text);
@@ -116,8 +120,10 @@ class Writer {
   std::map<std::uint32_t, EventThread> threads_;
   std::set<std::uint32_t> named_threads_;  // in the file
   bool is_cycle_open_ = false;
+  bool is_rest_ = false;  // what is open has no beginning: it takes what ended behind the last one
   CycleInfo cycle_;
-  Position position_;  // the last one that is known
+  Position position_;                 // the last one that is known
+  std::optional<Position> last_end_;  // where the cycle before ended
   std::uint64_t cycle_events_ = 0;
   std::uint64_t cycle_lost_ = 0;   // of those, not in the file
   std::uint64_t told_events_ = 0;  // what of both is in status_

@@ -21,6 +21,13 @@ std::string text_json(const char* key, const std::string& text) {
 
 }  // namespace
 
+// A rest, or a cycle that is closed in its first batch, has the position of the cycle before, whose
+// file it must not replace.
+bool Writer::is_at_last_end(const Position& position) const {
+  return last_end_ && last_end_->epoch == position.epoch && last_end_->batch == position.batch &&
+         last_end_->batch_in_epoch == position.batch_in_epoch;
+}
+
 std::string Writer::path_at(const Position& position) {
   std::string name = "ep" + std::to_string(position.epoch) + "-ba" +
                      std::to_string(position.batch) + "-rank" + std::to_string(options_.rank) +
@@ -95,11 +102,10 @@ void Writer::write_rounds(const SyncRounds& rounds, const char* group, bool with
     metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
 }
 
-void Writer::write_closing() {
+void Writer::write_closing(std::uint64_t dropped) {
   const ClockPair pair = read_clock_pair();
   const std::int64_t at_ns = line_.ns(pair.ticks);
   metadata("clock_pairs", pair_json(pair, "end"), at_ns, main_tid_);
-  const std::uint64_t dropped = pool_.dropped() - dropped_before_;
   metadata("recorder",
            "{\"events\":" + std::to_string(cycle_events_) +
                ",\"dropped\":" + std::to_string(dropped) +
@@ -108,8 +114,13 @@ void Writer::write_closing() {
 }
 
 void Writer::end_cycle(const Command& command) {
+  // Those of the time behind its end are the next cycle's; at the end of all nothing is.
+  const std::uint64_t dropped_so_far =
+      command.kind == Command::Kind::stop ? pool_.dropped() : command.dropped;
+  const std::uint64_t dropped = dropped_so_far - dropped_before_;
+  dropped_before_ = dropped_so_far;
   write_rounds(command.rounds, "end", false);
-  write_closing();
+  write_closing(dropped);
   flush();
   is_cycle_open_ = false;
   if (json_ != nullptr) finish_json(command.position);
@@ -124,7 +135,8 @@ void Writer::end_cycle(const Command& command) {
   file_ticks_ = command.ticks;
   if (journal_ != nullptr && json_ != nullptr)
     journal_->commit_file(unfinished_path(path_at(command.position)), file_ticks_, {});
-  save(command.position);
+  save(command.position, dropped);
+  last_end_ = command.position;
   ++cycle_.number;
 }
 
@@ -140,7 +152,7 @@ void Writer::finish_json(const Position& position) {
   std::filesystem::create_directories(std::filesystem::path(final_cycle.path).parent_path(),
                                       ignored);
   try {
-    json_->end_cycle(final_cycle);
+    json_->end_cycle(final_cycle, options_.overwrite && !is_at_last_end(position));
   } catch (...) {
     set_error(current_problem());
   }
@@ -150,14 +162,12 @@ void Writer::finish_json(const Position& position) {
     cycle_.path.clear();  // the disk took nothing of it
 }
 
-void Writer::save(const Position& position) {
-  SavedTrace saved{position, cycle_.path, cycle_events_ - cycle_lost_,
-                   pool_.dropped() - dropped_before_};
-  dropped_before_ += saved.dropped;
+void Writer::save(const Position& position, std::uint64_t dropped) {
+  const SavedTrace saved{position, cycle_.path, cycle_events_ - cycle_lost_, dropped};
   std::optional<std::string> complaint;
   if (json_ != nullptr && !json_->final_path().empty()) {
     const std::lock_guard lock(mutex_);
-    complaint = kept_.add(saved);
+    complaint = kept_.add(saved, is_rest_ ? TracePart::rest : TracePart::cycle);
   }
   if (complaint) set_error(*complaint);
   if (options_.on_saved) {

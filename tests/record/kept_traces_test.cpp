@@ -33,6 +33,28 @@ std::vector<std::string> save(KeptTraces& kept, const Scratch& scratch, std::uin
 
 }  // namespace
 
+TEST_CASE("kept_traces: a rest counts as part of the cycle before it") {
+  const Scratch scratch;
+  KeptTraces kept(1);
+  const auto save_rest = [&](const std::string& name) {
+    scratch.write(name);
+    CHECK(kept.add(trace_of(scratch / name, 0), TracePart::rest) == std::nullopt);
+    CHECK(kept.delete_old().empty());
+  };
+  save_rest("first.json");  // there is no cycle before it: it is one
+  CHECK(save(kept, scratch, 1).empty());
+  CHECK_FALSE(scratch.has("first.json"));
+  save_rest("rest.json");
+  save_rest("more.json");
+  CHECK(kept.list().size() == 3);
+  CHECK(scratch.has(name_of(1)));
+  CHECK(save(kept, scratch, 2).empty());
+  CHECK(kept.list().size() == 1);
+  for (const std::string& gone : {name_of(1), std::string("rest.json"), std::string("more.json")})
+    CHECK_FALSE(scratch.has(gone));
+  CHECK(scratch.has(name_of(2)));
+}
+
 TEST_CASE("kept_traces: all are kept on demand, and listed") {
   const Scratch scratch;
   KeptTraces kept(kKeepAllTraces);

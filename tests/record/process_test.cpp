@@ -252,6 +252,36 @@ TEST_CASE(
   CHECK(journals.entry_count() == 0);
 }
 
+TEST_CASE("journal: it has what threads record that were there in an earlier session") {
+  const TemporaryFolder folder;
+  const SharedCounts counts;
+  const pid_t child = start_child([&] {
+    Options options = options_for(folder);
+    options.flush_ms = 3'600'000;  // what is in the journal is there alone
+    auto session = std::make_unique<Session>(options);
+    std::thread earlier([&] {
+      counter_of(0).record(0);
+      counts[1] = 1;
+      while (counts[2] == 0) std::this_thread::yield();
+      for (std::uint64_t i = 1; i <= 100; ++i) counter_of(0).record(i);
+      counts[0] = 1;
+      pause();
+    });
+    while (counts[1] == 0) std::this_thread::yield();
+    session.reset();
+    options.overwrite = true;
+    options.journal_folder = folder.path("journal");
+    session = std::make_unique<Session>(options);
+    counts[2] = 1;
+    pause();
+  });
+  while (counts[0] == 0) std::this_thread::yield();
+  kill_child(child);
+  const std::vector<RecoveredTrace> recovered = recover_journals(folder.path("journal"));
+  REQUIRE(recovered.size() == 1);
+  CHECK(count_in_order(Events::of_file(recovered[0].path), 0) == 100);
+}
+
 TEST_CASE("journal: a session of several cycles that is killed loses nothing of any") {
   const TemporaryFolder folder;
   const SharedCounts counts;

@@ -304,6 +304,66 @@ TEST_CASE("session: when the pool is full, offered events are those written and 
   if (options.when_full == WhenFull::ring) CHECK(saved.events > 2046);
 }
 
+TEST_CASE("session: a ring that is saved has what was recorded before, whatever comes behind") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.pool_bytes = 4 * 65536;
+  options.max_pool_bytes = options.pool_bytes;
+  options.when_full = WhenFull::ring;
+  options.schedule = [](const Position& at) {
+    return at.batch < 2 ? Action::active_and_save : Action::active;
+  };
+  Session session(options);
+  const Marker marker("work");
+  Position position;
+  const std::vector<int> offered{3000, 5000};
+  for (const int count : offered) {
+    session.batch_begin(position);
+    for (int i = 0; i < count; ++i) const Scope scope(marker);
+    ++position.batch;
+    session.batch_end(position);
+  }
+  session.batch_begin(position);
+  for (int i = 0; i < 500'000; ++i) const Scope scope(marker);
+  session.close();
+  const std::vector<SavedTrace> saved = session.saved_traces();
+  REQUIRE(saved.size() == 3);
+  CHECK(saved[0].events == 3000);
+  CHECK(saved[0].dropped == 0);
+  CHECK(Events::of_file(saved[0].path).count("work", "X") == 3000);
+  // The second may have met a pool that waited for the first, but knows what it lost.
+  CHECK(saved[1].events + saved[1].dropped == 5000);
+  CHECK(saved[2].events + saved[2].dropped == 500'000);
+}
+
+TEST_CASE("session: each file tells what was dropped in its own cycle") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.pool_bytes = 2 * 65536;
+  options.max_pool_bytes = options.pool_bytes;
+  options.schedule = [](const Position&) { return Action::active_and_save; };
+  Session session(options);
+  const Marker marker("work");
+  const std::vector<std::uint64_t> offered{100'000, 50'000, 20'000, 10};
+  Position position;
+  for (const std::uint64_t count : offered) {
+    session.batch_begin(position);
+    for (std::uint64_t i = 0; i < count; ++i) const Scope scope(marker);
+    ++position.batch;
+    session.batch_end(position);
+  }
+  session.close();
+  const std::vector<SavedTrace> saved = session.saved_traces();
+  REQUIRE(saved.size() == offered.size());
+  for (std::size_t i = 0; i < offered.size(); ++i) {
+    CHECK(saved[i].events + saved[i].dropped == offered[i]);
+    CHECK(Events::of_file(saved[i].path)
+              .of("recorder", "M")
+              .with("\"dropped\":" + std::to_string(saved[i].dropped) + ",")
+              .size() == 1);
+  }
+}
+
 TEST_CASE("session: a ring keeps the last events") {
   const TemporaryFolder folder;
   Options options = options_for(folder);
@@ -463,6 +523,54 @@ TEST_CASE("session: handlers get every event, and one that throws is told of and
   CHECK(thrower->calls == 1);
   CHECK(session.status().last_error == "no more; the handler gets no more of this cycle");
   CHECK(files_in(folder.path()) == std::vector<std::string>{"torch.json"});
+}
+
+TEST_CASE("session: what ends after the last cycle never takes the place of that cycle") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.schedule = [](const Position& at) {
+    return at.batch == 0 ? Action::active_and_save : Action::skip;
+  };
+  SUBCASE("files may be overwritten") {
+    options.overwrite = true;
+  }
+  SUBCASE("one trace is kept") {
+    options.num_traces_to_keep = 1;
+  }
+  Session session(options);
+  const Marker late("late");
+  const Marker marker("work");
+  Position position;
+  session.batch_begin(position);
+  late.start();
+  for (int i = 0; i < 1000; ++i) const Scope scope(marker);
+  ++position.batch;
+  session.batch_end(position);
+  late.finish();
+  session.close();
+  CHECK(files_in(folder.path()) ==
+        std::vector<std::string>{"ep0-ba1-rank0-2.json", "ep0-ba1-rank0.json"});
+  CHECK(Events::of_file(folder.path("ep0-ba1-rank0.json")).count("work", "X") == 1000);
+  CHECK(Events::of_file(folder.path("ep0-ba1-rank0-2.json")).count("late", "X") == 1);
+}
+
+TEST_CASE("session: a cycle that is closed in its first batch does not replace the one before") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.schedule = [](const Position&) { return Action::active_and_save; };
+  options.overwrite = true;
+  Session session(options);
+  const Marker marker("work");
+  Position position;
+  session.batch_begin(position);
+  for (int i = 0; i < 10; ++i) const Scope scope(marker);
+  ++position.batch;
+  session.batch_end(position);
+  session.batch_begin(position);
+  { const Scope scope(marker); }
+  session.close();
+  CHECK(Events::of_file(folder.path("ep0-ba1-rank0.json")).count("work", "X") == 10);
+  CHECK(Events::of_file(folder.path("ep0-ba1-rank0-2.json")).count("work", "X") == 1);
 }
 
 TEST_CASE("session: what ends after its cycle is in the next file, or in one more") {
