@@ -7,7 +7,11 @@
 #include "scan/list_reader.h"
 #include "scan/top_level.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,9 +39,12 @@ class SerialVisitor : public FileVisitor {
   std::function<void(const Event&)> use_;
 };
 
-// The base time that the file names, if it does.
-std::optional<std::int64_t> read_trace(const std::string& path,
-                                       const std::function<void(const Event&)>& use) {
+struct TraceEnd {
+  std::optional<std::int64_t> base_ns;  // the base time that the file names, if it does
+  ProblemCounts problems;
+};
+
+TraceEnd read_trace(const std::string& path, const std::function<void(const Event&)>& use) {
   SerialVisitor visitor(use);
   TopLevelParser parser(path);
   ListReader list(visitor, 0, path, parser);
@@ -58,13 +65,26 @@ std::optional<std::int64_t> read_trace(const std::string& path,
     if (in_list) list.add(chunk, skip, {});
   } while (!chunk.last);
   if (!in_list) parser.finish(text_bytes, false);  // throws: no list
-  list.finish(text_bytes, source->problems());
+  const FileEnd file_end = list.finish(text_bytes, source->problems());
   const std::string_view base = unquoted(parser.value("baseTimeNanoseconds"));
   std::int64_t base_ns = 0;
   const auto [end, error] = std::from_chars(base.data(), base.data() + base.size(), base_ns);
-  return error == std::errc() && end == base.data() + base.size() && !base.empty()
-             ? std::optional(base_ns)
-             : std::nullopt;
+  const bool has_base = error == std::errc() && end == base.data() + base.size() && !base.empty();
+  return {has_base ? std::optional(base_ns) : std::nullopt, file_end.problems};
+}
+
+// Each kind of loss in a few words, with where the first one is.
+void tell_losses(const std::string& path, const ProblemCounts& problems) {
+  std::string words;
+  std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
+  for (const Problem kind : problems.kinds()) {
+    if (describe(kind).severity != Severity::loss) continue;
+    first_offset = std::min(first_offset, problems.first_offset(kind));
+    if (!words.empty()) words += "; ";
+    if (problems.count(kind) > 1) words += fmt::format("{} times: ", problems.count(kind));
+    words += describe(kind).sentence;
+  }
+  if (!words.empty()) throw IncompleteTrace(path, first_offset, words);
 }
 
 // What the first reading finds out.
@@ -79,13 +99,13 @@ Survey survey_trace(const std::string& path, std::int64_t rank) {
   const std::string own = std::to_string(getpid());
   std::string first;
   std::map<std::string, std::int64_t> order;
-  const std::optional<std::int64_t> base_ns = read_trace(path, [&](const Event& event) {
+  const TraceEnd end = read_trace(path, [&](const Event& event) {
     const std::string pid = canonical_id(event.text(Key::pid));
     if (pid.empty()) return;
     order.emplace(pid, static_cast<std::int64_t>(order.size()));
     if (first.empty() && event.phase != 'M') first = pid;
   });
-  survey.base_ns = base_ns.value_or(0);
+  survey.base_ns = end.base_ns.value_or(0);
   survey.process = order.count(own) > 0 ? own : first;
   std::map<std::int64_t, std::string> by_order;
   for (const auto& [pid, place] : order) by_order[place] = pid;
@@ -150,11 +170,12 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
                          const std::function<void(std::string_view)>& use) {
   const Survey survey = survey_trace(path, rank);
   Rewriter rewriter(survey, rank);
-  read_trace(path, [&](const Event& event) {
+  const TraceEnd end = read_trace(path, [&](const Event& event) {
     const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
     if (is_process && names_process(event)) return;
     use(rewriter.rewrite(event));
   });
+  tell_losses(path, end.problems);
 }
 
 }  // namespace traceloom::record

@@ -3,12 +3,20 @@
 //   copy_external_trace("rank0.pt.trace.json.gz", 0, [&](std::string_view event) { sink(event); });
 #pragma once
 
+#include "base/error.h"
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace traceloom::record {
+
+// Something that the trace said could not be read; all that is whole has been handed over.
+class IncompleteTrace : public Error {
+ public:
+  using Error::Error;
+};
 
 // Hands over each event of the trace (plain or gzip; a list, also one that is not closed or cut, or
 // an object with traceEvents) with these changes:
@@ -19,7 +27,8 @@ namespace traceloom::record {
 //         appearance: rows that were apart stay apart, and are no other rank's.
 //   names of that process are left out: it has one already
 //
-// The file is read twice. Throws Error when it cannot be read or is no trace.
+// The file is read twice. Throws Error when it cannot be read or is no trace, and IncompleteTrace,
+// at the end, when it is cut or damaged.
 void copy_external_trace(const std::string& path, std::int64_t rank,
                          const std::function<void(std::string_view)>& use);
 

@@ -1,6 +1,7 @@
 #include "record/writer.h"
 
 #include "base/error.h"
+#include "record/external_trace.h"
 #include "record/quiet_thread.h"
 #include "record/registry.h"
 
@@ -241,6 +242,8 @@ void Writer::take_external_trace(const std::string& path) {
     if (handler.has_failed) continue;
     try {
       handler.handler->external_trace(path);
+    } catch (const IncompleteTrace& error) {
+      set_error(error.what());
     } catch (...) {
       set_error(current_problem() + "; the external trace is left out");
     }

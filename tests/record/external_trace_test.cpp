@@ -43,9 +43,28 @@ TEST_CASE("external_trace: a list that is not closed, or cut in an event, gives 
       R"({"name":"a","ph":"X","pid":1,"tid":1,"ts":1700000000000000.5,"dur":1})";
   const std::string rewritten =
       R"({"name":"a","ph":"X","pid":3,"tid":1,"ts":1700000000000000.5,"dur":1})";
-  for (const char* end : {"]", "", ",", "\n", ",\n{\"name\":\"b\",\"ph"})
+  for (const char* end : {"]", "", ",", "\n"})
     CHECK(copied(folder.write("a.json", "[\n" + event + end), 3) ==
           std::vector<std::string>{rewritten});
+  std::vector<std::string> events;
+  const auto copy = [&](const std::string& rest) {
+    events.clear();
+    try {
+      copy_external_trace(folder.write("a.json", "[\n" + event + rest), 3,
+                          [&](std::string_view text) { events.emplace_back(text); });
+    } catch (const IncompleteTrace& error) {
+      return std::string(error.what());
+    }
+    return std::string("whole");
+  };
+  CHECK(copy("]") == "whole");
+  CHECK(copy(",\n{\"name\":\"b\",\"ph") ==
+        folder.path("a.json") + ": byte " + std::to_string(event.size() + 4) +
+            ": the file is cut inside an event; everything before it was kept");
+  CHECK(events == std::vector<std::string>{rewritten});
+  CHECK(copy(",1,2]") == folder.path("a.json") + ": byte " + std::to_string(event.size() + 3) +
+                             ": 2 times: element of the event list that is no object; skipped");
+  CHECK(events == std::vector<std::string>{rewritten});
 }
 
 TEST_CASE("external_trace: an event without pid gets none, one without time keeps none") {
@@ -78,6 +97,7 @@ TEST_CASE("session: an external trace is part of the cycle's file, and a bad one
   { const Scope scope(marker); }
   session.record_chrome_json_trace_file(folder.write("torch.json.gz", gzip(kTorch)));
   session.record_chrome_json_trace_file(folder.path("none.json"));
+  session.record_chrome_json_trace_file(folder.write("cut.json", "[{\"name\":\"cut"));
   session.flush();
   { const Scope scope(marker); }
   session.close();
@@ -86,7 +106,9 @@ TEST_CASE("session: an external trace is part of the cycle's file, and a bad one
   const Events events(text);
   CHECK(events.count("work", "X") == 2);
   CHECK(events.with("aten::mm").with("\"pid\": 5,").size() == 1);
-  CHECK(log ==
-        std::vector<std::string>{folder.path("none.json") + ": No such file or directory; "
-                                                            "the external trace is left out"});
+  CHECK(log == std::vector<std::string>{
+                   folder.path("none.json") +
+                       ": No such file or directory; the external trace is left out",
+                   folder.path("cut.json") +
+                       ": byte 1: the file is cut inside an event; everything before it was kept"});
 }
