@@ -1,5 +1,7 @@
 #include "record/name_template.h"
 #include "record/recorder.h"
+#include "record/run_place.h"
+#include "record/schedule.h"
 #include "record/traceloom.h"
 
 #include <algorithm>
@@ -98,19 +100,31 @@ Actions actions_of(std::uint32_t bits) {
   return all;
 }
 
+CyclicSchedule cycle_of(const void* given) {
+  const traceloom_cycle from =
+      complete(*static_cast<const traceloom_cycle*>(given), traceloom_cycle TRACELOOM_CYCLE_INIT);
+  CyclicSchedule to{from.skip_first, from.wait,   from.warmup,
+                    from.active,     from.repeat, from.resumed_at};
+  if (from.resumed_epoch >= 0) to.resumed_epoch = from.resumed_epoch;
+  return to;
+}
+
 void set_names(const traceloom_options& from, Options& to) {
-  if (from.folder != nullptr) to.folder = from.folder;
+  const RunIdentity run{
+      default_run_name(),
+      {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
+  if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
   if (from.journal_folder != nullptr) to.journal_folder = from.journal_folder;
   if (from.file_name == nullptr) return;
-  const RunIdentity run{
-      "", {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
   to.file_name = [name = NameTemplate(from.file_name), run](const Position& at) {
     return name.expand(run, at);
   };
 }
 
 void set_callbacks(const traceloom_options& from, Options& to) {
-  if (from.schedule != nullptr)
+  if (from.schedule == traceloom_cyclic_schedule && from.schedule_arg != nullptr)
+    to.schedule = cyclic_schedule(cycle_of(from.schedule_arg));
+  else if (from.schedule != nullptr)
     to.schedule = [schedule = from.schedule, arg = from.schedule_arg](const Position& at) {
       const traceloom_position position = position_for_c(at);
       return action_of(schedule(arg, &position));
@@ -120,6 +134,10 @@ void set_callbacks(const traceloom_options& from, Options& to) {
   if (from.log != nullptr)
     to.log = [log = from.log, arg = from.log_arg](const std::string& line) {
       log(arg, line.c_str());
+    };
+  if (from.on_saved != nullptr)
+    to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg](const SavedTrace& trace) {
+      on_saved(arg, trace.path.c_str(), trace.events, trace.dropped);
     };
 }
 
@@ -163,6 +181,26 @@ const char* traceloom_version(void) {
 
 const char* traceloom_last_error(void) {
   return last_error().c_str();
+}
+
+int traceloom_place_from_environment(traceloom_options* options) {
+  return guarded([&] {
+    if (options == nullptr) return;
+    const RunPlace place = find_place({});
+    options->rank = place.rank;
+    options->local_rank = place.local_rank;
+    options->node_rank = place.node_rank;
+    options->world_size = place.world_size;
+    options->local_world_size = place.local_world_size;
+  });
+}
+
+int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at) {
+  int action = TRACELOOM_SKIP;
+  guarded([&] {
+    if (cycle != nullptr) action = static_cast<int>(action_at(cycle_of(cycle), position_of(at)));
+  });
+  return action;
 }
 
 traceloom_session* traceloom_open(const traceloom_options* options) {

@@ -75,8 +75,9 @@ typedef struct traceloom_position {
 typedef struct traceloom_options {
   uint32_t size;
   int64_t rank, local_rank, node_rank, world_size, local_world_size;
-  const char* folder;    /* NULL: "traces" */
-  const char* file_name; /* of a position's {epoch} {batch} {rank} and so on; NULL: the default */
+  /* Both with the placeholders of name_template.h. */
+  const char* folder;    /* {run_name} {rank} and so on; NULL: "traces" */
+  const char* file_name; /* {epoch} {batch} of a position as well; NULL: the default */
   int gzip_level;        /* of names that end in .gz; 0: 1 */
   int overwrite;
   int64_t num_traces_to_keep;                               /* -1: all */
@@ -92,12 +93,29 @@ typedef struct traceloom_options {
   const char* journal_folder; /* NULL: none */
   void (*log)(void* arg, const char* line);
   void* log_arg;
+  /* A file is complete; in the writing thread, and `path` for the time of the call. */
+  void (*on_saved)(void* arg, const char* path, uint64_t events, uint64_t dropped);
+  void* on_saved_arg;
 } traceloom_options;
 #define TRACELOOM_OPTIONS_INIT                                                                     \
   {                                                                                                \
     sizeof(traceloom_options), 0, 0, 0, 0, 0, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, 16, 1, \
-        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL                        \
+        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL            \
   }
+
+/* A few batches now and then, as Composer's cyclic schedule; schedule.h says what each is.
+ *
+ *   traceloom_cycle cycle = TRACELOOM_CYCLE_INIT;
+ *   options.schedule = traceloom_cyclic_schedule;
+ *   options.schedule_arg = &cycle;                   (must live as long as the session)
+ */
+typedef struct traceloom_cycle {
+  uint32_t size;
+  int64_t skip_first, wait, warmup, active, repeat;
+  int64_t resumed_at, resumed_epoch; /* resumed_epoch -1: not known */
+} traceloom_cycle;
+#define TRACELOOM_CYCLE_INIT \
+  { sizeof(traceloom_cycle), 0, 0, 1, 4, 1, 0, -1 }
 
 typedef struct traceloom_status {
   uint32_t size; /* set by the caller */
@@ -114,6 +132,12 @@ typedef struct traceloom_span {
 TRACELOOM_API const char* traceloom_version(void);
 /* Of the last call in this thread that failed; never NULL. Valid until the next one that fails. */
 TRACELOOM_API const char* traceloom_last_error(void);
+
+/* Sets the five numbers of this process's place in the run as torchrun, Open MPI or Slurm tell them
+ * in the environment; without any of them it is rank 0 of 1. */
+TRACELOOM_API int traceloom_place_from_environment(traceloom_options* options);
+/* For options.schedule. What is wrong with the cycle itself is an error of traceloom_open(). */
+TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at);
 
 /* NULL when it fails. One session at a time in a process. */
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);

@@ -1,0 +1,88 @@
+// What only the interface for C does; tests/package/train.c is a program in C.
+#include "record/recorded.h"
+#include "record/traceloom.h"
+#include "support/child_process.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+TEST_CASE("c_api: the place in the run comes from the launcher, names from their templates") {
+  const TemporaryFolder folder;
+  CHECK(run_child([&] {
+          setenv("RANK", "3", 1);
+          setenv("WORLD_SIZE", "4", 1);
+          setenv("LOCAL_RANK", "1", 1);
+          setenv("LOCAL_WORLD_SIZE", "2", 1);
+          setenv("GROUP_RANK", "1", 1);
+          setenv("TRACELOOM_RUN_NAME", "run7", 1);
+          traceloom_options options = TRACELOOM_OPTIONS_INIT;
+          if (traceloom_place_from_environment(&options) != 0) _exit(1);
+          if (options.rank != 3 || options.world_size != 4 || options.local_rank != 1) _exit(2);
+          if (options.local_world_size != 2 || options.node_rank != 1) _exit(3);
+          const std::string names = folder.path("{run_name}/node{node_rank}");
+          options.folder = names.c_str();
+          options.file_name = "{run_name}-ba{batch:03}-rank{rank}.json";
+          traceloom_session* session = traceloom_open(&options);
+          if (session == nullptr || traceloom_close(session) != 0) _exit(4);
+          _exit(files_in(folder.path("run7/node1")) ==
+                        std::vector<std::string>{"run7-ba000-rank3.json"}
+                    ? 0
+                    : 5);
+        }) == 0);
+  CHECK(run_child([] {
+          setenv("RANK", "three", 1);
+          traceloom_options options = TRACELOOM_OPTIONS_INIT;
+          if (traceloom_place_from_environment(&options) != -1) _exit(1);
+          _exit(std::string(traceloom_last_error()).find("RANK") != std::string::npos ? 0 : 2);
+        }) == 0);
+  CHECK(traceloom_place_from_environment(nullptr) == 0);
+}
+
+TEST_CASE("c_api: a cyclic schedule, and what it saves is told") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path();
+  traceloom_cycle cycle = TRACELOOM_CYCLE_INIT;
+  cycle.wait = 1;
+  cycle.active = 2;
+  cycle.repeat = 0;
+  std::vector<std::string> told;
+  traceloom_options options = TRACELOOM_OPTIONS_INIT;
+  options.folder = path.c_str();
+  options.schedule = traceloom_cyclic_schedule;
+  options.schedule_arg = &cycle;
+  options.on_saved = [](void* arg, const char* saved, std::uint64_t events, std::uint64_t dropped) {
+    static_cast<std::vector<std::string>*>(arg)->push_back(
+        std::string(saved) + " " + std::to_string(events) + " " + std::to_string(dropped));
+  };
+  options.on_saved_arg = &told;
+  traceloom_session* session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  traceloom_marker* batch = traceloom_marker_new("event/batch", "", 0, 0);
+  traceloom_position at = TRACELOOM_POSITION_INIT;
+  std::vector<int> actions;
+  for (; at.batch < 8; ++at.batch, ++at.batch_in_epoch) {
+    CHECK(traceloom_batch_begin(session, &at) == 0);
+    actions.push_back(traceloom_current_action(session));
+    traceloom_end(batch, traceloom_begin(batch));
+    traceloom_position behind = at;
+    ++behind.batch;
+    ++behind.batch_in_epoch;
+    CHECK(traceloom_batch_end(session, &behind) == 0);
+  }
+  CHECK(traceloom_close(session) == 0);
+  CHECK(actions == std::vector<int>{TRACELOOM_SKIP, TRACELOOM_WARMUP, TRACELOOM_ACTIVE,
+                                    TRACELOOM_ACTIVE_AND_SAVE, TRACELOOM_SKIP, TRACELOOM_WARMUP,
+                                    TRACELOOM_ACTIVE, TRACELOOM_ACTIVE_AND_SAVE});
+  CHECK(told == std::vector<std::string>{folder.path("ep0-ba4-rank0.json") + " 3 0",
+                                         folder.path("ep0-ba8-rank0.json") + " 3 0"});
+  cycle.active = -1;
+  CHECK(traceloom_open(&options) == nullptr);
+  CHECK(std::string(traceloom_last_error()).find("active") != std::string::npos);
+  CHECK(traceloom_cyclic_schedule(nullptr, &at) == TRACELOOM_SKIP);
+}
