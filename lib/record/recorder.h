@@ -5,9 +5,11 @@
 //   using namespace traceloom::record;
 //   Options options;
 //   options.rank = rank;
-//   options.schedule = [](const Position& at) { return at.batch < 5 ? Action::active :
-//   Action::skip; }; Session session(options); static const Marker forward("forward", "model");
-//   static const Marker loading("event/dataloader");
+//   options.schedule = [](const Position& at) {
+//     return at.batch < 5 ? Action::active : Action::skip;
+//   };
+//   Session session(options);
+//   static const Marker forward("forward", "model"), loading("event/dataloader");
 //   for (auto& batch : timed(loader, loading)) {
 //     session.batch_begin(position);
 //     { Scope scope(forward); loss = model(batch); }
@@ -21,7 +23,8 @@
 //
 // Everything here may be used by any thread unless it says otherwise. Nothing but the constructor
 // of Session throws because of what happens to a trace: training goes on, and Session::status()
-// tells.
+// tells. A signal's handler may record, too, but what it records while its thread is recording may
+// be lost without being counted.
 #pragma once
 
 #include <atomic>

@@ -59,6 +59,11 @@ record::TraceNames names_of(const TraceOptions& options) {
   if (options.interval_ns < kLeastInterval)
     throw UsageError(fmt::format("--interval: {} is too short; 1ms is the least",
                                  format_duration(options.interval_ns)));
+  if (options.file_name.empty() || options.file_name.front() == '/')
+    throw UsageError(
+        fmt::format("--file-name: '{}' is no name within the folder that -o gives (try "
+                    "rank{{rank}}.json)",
+                    options.file_name));
   record::TraceNames names;
   names.folder = options.folder;
   names.file = options.file_name;
