@@ -249,7 +249,12 @@ std::size_t ChunkPool::peak_bytes() {
 
 bool ChunkPool::is_half_full() {
   const std::lock_guard lock(mutex_);
-  return 2 * full_ * detail::kChunkBytes >= settings_.bytes;
+  const auto full = static_cast<std::size_t>(
+      std::count_if(live_.begin(), live_.end(), [this](const LiveChunk& live) {
+        return live.region == region_ &&
+               live.chunk->state.load(std::memory_order_relaxed) == kFullChunk;
+      }));
+  return 2 * full * detail::kChunkBytes >= settings_.bytes;
 }
 
 void ChunkPool::forget_session() {

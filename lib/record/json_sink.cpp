@@ -244,7 +244,7 @@ void JsonSink::flush() {
   bytes_written_ += file_->state().bytes - before;
 }
 
-void JsonSink::end_cycle(const CycleInfo& cycle, bool overwrite) {
+void JsonSink::end_cycle(const CycleInfo& cycle) {
   const std::unique_ptr<TraceFile> file = std::move(file_);
   if (file == nullptr) return;
   try {
@@ -254,10 +254,10 @@ void JsonSink::end_cycle(const CycleInfo& cycle, bool overwrite) {
     pending_events_ = 0;
   } catch (...) {
     // It is of use without its end, under its name all the more.
-    final_path_ = file->finish(cycle.path, overwrite);
+    final_path_ = file->finish(cycle.path, options_.overwrite);
     throw;
   }
-  final_path_ = file->finish(cycle.path, overwrite);
+  final_path_ = file->finish(cycle.path, options_.overwrite);
 }
 
 }  // namespace traceloom::record

@@ -37,8 +37,7 @@ class JsonSink : public TraceHandler {
   void flush() override;
   // The file gets the name that `cycle` has, or where that exists and is not to be overwritten
   // one with a number.
-  void end_cycle(const CycleInfo& cycle) override { end_cycle(cycle, options_.overwrite); }
-  void end_cycle(const CycleInfo& cycle, bool overwrite);
+  void end_cycle(const CycleInfo& cycle) override;
 
   // Goes on with a file that another process has begun. Throws Error.
   void resume(const CycleInfo& cycle, const FileState& state);

@@ -6,6 +6,7 @@
 #include "record/registry.h"
 
 #include <limits>
+#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -145,7 +146,7 @@ void Writer::run() {
     }
     keep_time();
     for (const Command& command : taken_) {
-      execute(command);
+      is_stopped ? refuse(command) : execute(command);
       is_stopped |= command.kind == Command::Kind::stop;
       const std::lock_guard lock(mutex_);
       ++finished_number_;
@@ -160,6 +161,17 @@ void Writer::run() {
     }
     if (is_cycle_open_) drain_idle();
   }
+  const std::vector<Command> late = [this] {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(commands_, {});
+  }();
+  for (const Command& command : late) refuse(command);
+}
+
+// One that came behind the stop.
+void Writer::refuse(const Command& command) {
+  if (command.kind == Command::Kind::external_trace)
+    set_error(command.path + ": came when the session was being closed; it is left out");
 }
 
 // What has been recorded, unless a command that comes first is waiting.
@@ -199,9 +211,10 @@ void Writer::fail(Handler& handler, const std::string& what) {
 
 void Writer::execute(const Command& command) {
   // What was recorded before the first batch belongs to the cycle that begins with it.
-  const bool opens =
-      command.kind == Command::Kind::begin_cycle || command.kind == Command::Kind::external_trace ||
-      (command.kind == Command::Kind::stop && !is_cycle_open_ && has_waiting_events());
+  const bool opens = command.kind == Command::Kind::begin_cycle ||
+                     command.kind == Command::Kind::external_trace ||
+                     (command.kind == Command::Kind::stop && !is_cycle_open_ &&
+                      (has_waiting_events() || pool_.dropped() > dropped_before_));
   if (!is_cycle_open_) is_rest_ = true;
   if (!is_cycle_open_ && opens) begin_cycle(command.position);
   if (command.kind == Command::Kind::begin_cycle) is_rest_ = false;
@@ -210,6 +223,7 @@ void Writer::execute(const Command& command) {
       (options_.when_full != WhenFull::ring || command.kind == Command::Kind::end_cycle ||
        command.kind == Command::Kind::stop))
     drain(command.kind == Command::Kind::stop ? kNoLimit : command.ticks);
+  if (holds_ring(command)) pool_.release();
   switch (command.kind) {
     case Command::Kind::begin_cycle:
       write_rounds(command.rounds, "start", true);
@@ -227,7 +241,6 @@ void Writer::execute(const Command& command) {
       if (is_cycle_open_) end_cycle(command);
       break;
   }
-  if (holds_ring(command)) pool_.release();
 }
 
 // Between the end of a cycle and its draining a ring would go on over what is to be saved.

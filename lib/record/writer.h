@@ -79,6 +79,7 @@ class Writer {
   void run();
   void keep_time();
   void execute(const Command& command);
+  void refuse(const Command& command);
   void take_external_trace(const std::string& path);
   void begin_cycle(const Position& position);
   void end_cycle(const Command& command);
@@ -100,6 +101,7 @@ class Writer {
   bool holds_ring(const Command& command) const;
   bool is_at_last_end(const Position& position) const;
   std::string path_at(const Position& position);
+  std::string final_path_at(const Position& position);
   void tell(const std::string& text);
   void set_error(const std::string& text);
 
@@ -124,6 +126,7 @@ class Writer {
   CycleInfo cycle_;
   Position position_;                 // the last one that is known
   std::optional<Position> last_end_;  // where the cycle before ended
+  std::set<std::string> own_paths_;   // of the files so far, where any may be overwritten
   std::uint64_t cycle_events_ = 0;
   std::uint64_t cycle_lost_ = 0;   // of those, not in the file
   std::uint64_t told_events_ = 0;  // what of both is in status_

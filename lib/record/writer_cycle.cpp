@@ -21,8 +21,6 @@ std::string text_json(const char* key, const std::string& text) {
 
 }  // namespace
 
-// A rest, or a cycle that is closed in its first batch, has the position of the cycle before, whose
-// file it must not replace.
 bool Writer::is_at_last_end(const Position& position) const {
   return last_end_ && last_end_->epoch == position.epoch && last_end_->batch == position.batch &&
          last_end_->batch_in_epoch == position.batch_in_epoch;
@@ -38,6 +36,17 @@ std::string Writer::path_at(const Position& position) {
     set_error(current_problem() + "; the file is called " + name);
   }
   return options_.folder + "/" + name;
+}
+
+// A later cycle may replace a file of this session, if the program calls both the same. A rest, or
+// a cycle that is closed in its first batch, must not: it comes with the name of the one before.
+std::string Writer::final_path_at(const Position& position) {
+  std::string path = path_at(position);
+  if (!options_.overwrite || !(is_rest_ || is_at_last_end(position))) return path;
+  std::string name = path;
+  for (unsigned number = 2; own_paths_.count(name) > 0; ++number)
+    name = numbered_path(path, number);
+  return name;
 }
 
 void Writer::begin_cycle(const Position& position) {
@@ -147,19 +156,22 @@ void Writer::finish_json(const Position& position) {
     return;
   }
   CycleInfo final_cycle = cycle_;
-  final_cycle.path = path_at(position);
+  final_cycle.path = final_path_at(position);
   std::error_code ignored;  // what is wrong shows when the file is renamed
   std::filesystem::create_directories(std::filesystem::path(final_cycle.path).parent_path(),
                                       ignored);
   try {
-    json_->end_cycle(final_cycle, options_.overwrite && !is_at_last_end(position));
+    json_->end_cycle(final_cycle);
   } catch (...) {
     set_error(current_problem());
   }
-  if (!json_->final_path().empty())
-    cycle_.path = json_->final_path();
-  else if (!std::filesystem::exists(cycle_.path, ignored))
-    cycle_.path.clear();  // the disk took nothing of it
+  if (json_->final_path().empty()) {
+    // Without a file the disk took nothing of it.
+    if (!std::filesystem::exists(cycle_.path, ignored)) cycle_.path.clear();
+    return;
+  }
+  cycle_.path = json_->final_path();
+  if (options_.overwrite) own_paths_.insert(cycle_.path);
 }
 
 void Writer::save(const Position& position, std::uint64_t dropped) {

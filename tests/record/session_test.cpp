@@ -336,6 +336,71 @@ TEST_CASE("session: a ring that is saved has what was recorded before, whatever 
   CHECK(saved[2].events + saved[2].dropped == 500'000);
 }
 
+TEST_CASE("session: a ring goes on while the program is told of the trace before") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.pool_bytes = 4 * 65536;
+  options.max_pool_bytes = options.pool_bytes;
+  options.when_full = WhenFull::ring;
+  options.schedule = [](const Position&) { return Action::active_and_save; };
+  std::atomic<bool> is_told = false;
+  std::atomic<bool> may_go_on = false;
+  options.on_saved = [&](const SavedTrace&) {
+    is_told = true;
+    while (!may_go_on) std::this_thread::yield();
+  };
+  Session session(options);
+  const Counter counter("number", "", {"value"});
+  Position position;
+  session.batch_begin(position);
+  ++position.batch;
+  session.batch_end(position);
+  session.batch_begin(position);
+  while (!is_told) std::this_thread::yield();
+  for (int i = 0; i < 50'000; ++i) counter.record(i);
+  may_go_on = true;
+  ++position.batch;
+  session.batch_end(position);
+  session.close();
+  const Events events = Events::of_file(folder.path("ep0-ba2-rank0.json")).of("number", "C");
+  CHECK(events.size() > 2046);
+  CHECK(events.with("{\"value\":49999}").size() == 1);
+}
+
+TEST_CASE("session: what found no room behind the last cycle is told in one more file") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.pool_bytes = 2 * 65536;
+  options.max_pool_bytes = options.pool_bytes;
+  options.schedule = [](const Position&) { return Action::active_and_save; };
+  std::atomic<bool> is_told = false;
+  std::atomic<bool> may_go_on = false;
+  options.on_saved = [&](const SavedTrace&) {
+    is_told = true;
+    while (!may_go_on) std::this_thread::yield();
+  };
+  Session session(options);
+  const Marker marker("work");
+  Position position;
+  session.batch_begin(position);
+  ++position.batch;
+  session.batch_end(position);
+  session.batch_begin(position);
+  while (!is_told) std::this_thread::yield();
+  for (int i = 0; i < 10'000; ++i) const Scope scope(marker);
+  ++position.batch;
+  session.batch_end(position);
+  for (int i = 0; i < 500; ++i) marker.instant();
+  may_go_on = true;
+  session.close();
+  const std::vector<SavedTrace> saved = session.saved_traces();
+  REQUIRE(saved.size() == 3);
+  CHECK(saved[1].events + saved[1].dropped == 10'000);
+  CHECK(saved[2].events == 0);
+  CHECK(saved[2].dropped == 500);
+  CHECK(session.status().dropped == saved[1].dropped + 500);
+}
+
 TEST_CASE("session: each file tells what was dropped in its own cycle") {
   const TemporaryFolder folder;
   Options options = options_for(folder);
@@ -552,6 +617,83 @@ TEST_CASE("session: what ends after the last cycle never takes the place of that
         std::vector<std::string>{"ep0-ba1-rank0-2.json", "ep0-ba1-rank0.json"});
   CHECK(Events::of_file(folder.path("ep0-ba1-rank0.json")).count("work", "X") == 1000);
   CHECK(Events::of_file(folder.path("ep0-ba1-rank0-2.json")).count("late", "X") == 1);
+}
+
+TEST_CASE(
+    "session: a rest keeps off its session's files, and takes the place of an earlier run's") {
+  const TemporaryFolder folder;
+  for (int run = 0; run < 3; ++run) {
+    Options options = options_for(folder);
+    options.overwrite = true;
+    options.file_name = [](const Position& at) {
+      return "ba" + std::to_string(at.batch) + ".json";
+    };
+    options.schedule = [](const Position& at) {
+      return at.batch == 0 ? Action::active_and_save : Action::skip;
+    };
+    Session session(options);
+    const Marker late("late");
+    const Marker marker("work");
+    Position position;
+    session.batch_begin(position);
+    late.start();
+    for (int i = 0; i < 100; ++i) const Scope scope(marker);
+    ++position.batch;
+    session.batch_end(position);
+    ++position.epoch;  // another position of the same name
+    session.set_position(position);
+    late.finish();
+    session.close();
+    CHECK(files_in(folder.path()) == std::vector<std::string>{"ba1-2.json", "ba1.json"});
+    CHECK(Events::of_file(folder.path("ba1.json")).count("work", "X") == 100);
+    CHECK(Events::of_file(folder.path("ba1-2.json")).count("late", "X") == 1);
+  }
+}
+
+TEST_CASE("session: an external trace that comes when it is being closed is told") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  Session* opened = nullptr;
+  options.on_saved = [&](const SavedTrace&) {
+    opened->record_chrome_json_trace_file("torch.json");
+  };
+  Session session(options);
+  opened = &session;
+  session.close();
+  CHECK(session.status().last_error ==
+        "torch.json: came when the session was being closed; it is left out");
+  CHECK(files_in(folder.path()) == std::vector<std::string>{"ep0-ba0-rank0.json"});
+}
+
+TEST_CASE("session: full chunks of an earlier one make no file") {
+  const TemporaryFolder folder;
+  const Marker marker("work");
+  std::atomic<int> arrived = 0;
+  std::atomic<bool> may_end = false;
+  std::vector<std::thread> threads;
+  {
+    Session session(options_for(folder));
+    for (int i = 0; i < 10; ++i)
+      threads.emplace_back([&] {
+        { const Scope scope(marker); }
+        ++arrived;
+        while (!may_end) std::this_thread::yield();
+      });
+    while (arrived < 10) std::this_thread::yield();
+  }
+  const std::string later = folder.path("later");
+  Options options = options_for(folder);
+  options.folder = later;
+  options.pool_bytes = options.max_pool_bytes = 1 << 20;
+  options.schedule = [](const Position&) { return Action::skip; };
+  Session session(options);
+  may_end = true;
+  for (std::thread& thread : threads) thread.join();
+  // The writer has looked at the pool when it takes the second.
+  for (int i = 0; i < 2; ++i) session.flush();
+  session.close();
+  CHECK(session.saved_traces().empty());
+  CHECK(files_in(later).empty());
 }
 
 TEST_CASE("session: a cycle that is closed in its first batch does not replace the one before") {

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 namespace traceloom {
 namespace {
@@ -59,7 +61,9 @@ record::TraceNames names_of(const TraceOptions& options) {
   if (options.interval_ns < kLeastInterval)
     throw UsageError(fmt::format("--interval: {} is too short; 1ms is the least",
                                  format_duration(options.interval_ns)));
-  if (options.file_name.empty() || options.file_name.front() == '/')
+  const std::filesystem::path name(options.file_name);
+  if (!name.has_filename() || name.is_absolute() ||
+      std::find(name.begin(), name.end(), "..") != name.end())
     throw UsageError(
         fmt::format("--file-name: '{}' is no name within the folder that -o gives (try "
                     "rank{{rank}}.json)",
