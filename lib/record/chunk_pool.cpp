@@ -236,6 +236,12 @@ void ChunkPool::wait_for_work(unsigned milliseconds) {
   is_woken_ = false;
 }
 
+// Not while a thread takes the oldest chunk.
+void ChunkPool::hold() {
+  const std::lock_guard lock(mutex_);
+  held_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void ChunkPool::wake() {
   const std::lock_guard lock(mutex_);
   is_woken_ = true;

@@ -75,7 +75,7 @@ class ChunkPool {
   void end_drain(const std::vector<detail::ChunkHeader*>& done);
   // Until release() a ring overwrites nothing: what has been recorded waits for the writer. Each
   // hold() has its release().
-  void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
+  void hold();
   void release() { held_.fetch_sub(1, std::memory_order_relaxed); }
   // Sleeps until chunks have filled up, wake() is called or `milliseconds` have passed.
   void wait_for_work(unsigned milliseconds);

@@ -6,7 +6,6 @@
 #include "record/registry.h"
 
 #include <limits>
-#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -66,17 +65,23 @@ void Writer::forget() {
 }
 
 std::uint64_t Writer::send(Command command) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (holds_ring(command)) pool_.hold();
-    // Read here, so that what the thread drains without a command lies in front of the next one.
-    command.ticks = detail::now();
-    command.dropped = pool_.dropped();
-    number = ++sent_;
-    if (command.kind == Command::Kind::end_cycle) last_end_of_cycle_ = number;
-    commands_.push_back(std::move(command));
+  std::unique_lock lock(mutex_);
+  if (is_stop_sent_) {
+    const std::uint64_t stop = sent_;
+    lock.unlock();
+    if (command.kind == Command::Kind::external_trace)
+      set_error(command.path + ": came when the session was being closed; it is left out");
+    return stop;
   }
+  if (holds_ring(command)) pool_.hold();
+  // Read here, so that what the thread drains without a command lies in front of the next one.
+  command.ticks = detail::now();
+  command.dropped = pool_.dropped();
+  const std::uint64_t number = ++sent_;
+  if (command.kind == Command::Kind::end_cycle) last_end_of_cycle_ = number;
+  is_stop_sent_ = command.kind == Command::Kind::stop;
+  commands_.push_back(std::move(command));
+  lock.unlock();
   pool_.wake();
   return number;
 }
@@ -146,7 +151,7 @@ void Writer::run() {
     }
     keep_time();
     for (const Command& command : taken_) {
-      is_stopped ? refuse(command) : execute(command);
+      execute(command);
       is_stopped |= command.kind == Command::Kind::stop;
       const std::lock_guard lock(mutex_);
       ++finished_number_;
@@ -155,23 +160,9 @@ void Writer::run() {
     }
     if (is_stopped || options_.when_full == WhenFull::ring) continue;
     // Threads that record what the session never makes a cycle of must not fill the pool for ever.
-    if (!is_cycle_open_ && pool_.is_half_full()) {
-      is_rest_ = true;
-      begin_cycle(position_);
-    }
+    if (!is_cycle_open_ && pool_.is_half_full()) begin_cycle(position_);
     if (is_cycle_open_) drain_idle();
   }
-  const std::vector<Command> late = [this] {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(commands_, {});
-  }();
-  for (const Command& command : late) refuse(command);
-}
-
-// One that came behind the stop.
-void Writer::refuse(const Command& command) {
-  if (command.kind == Command::Kind::external_trace)
-    set_error(command.path + ": came when the session was being closed; it is left out");
 }
 
 // What has been recorded, unless a command that comes first is waiting.
@@ -215,17 +206,14 @@ void Writer::execute(const Command& command) {
                      command.kind == Command::Kind::external_trace ||
                      (command.kind == Command::Kind::stop && !is_cycle_open_ &&
                       (has_waiting_events() || pool_.dropped() > dropped_before_));
-  if (!is_cycle_open_) is_rest_ = true;
   if (!is_cycle_open_ && opens) begin_cycle(command.position);
-  if (command.kind == Command::Kind::begin_cycle) is_rest_ = false;
   position_ = command.position;
-  if (is_cycle_open_ &&
-      (options_.when_full != WhenFull::ring || command.kind == Command::Kind::end_cycle ||
-       command.kind == Command::Kind::stop))
+  if (is_cycle_open_ && (options_.when_full != WhenFull::ring || command.ends_cycle()))
     drain(command.kind == Command::Kind::stop ? kNoLimit : command.ticks);
   if (holds_ring(command)) pool_.release();
   switch (command.kind) {
     case Command::Kind::begin_cycle:
+      is_rest_ = false;
       write_rounds(command.rounds, "start", true);
       flush();
       break;
@@ -245,8 +233,7 @@ void Writer::execute(const Command& command) {
 
 // Between the end of a cycle and its draining a ring would go on over what is to be saved.
 bool Writer::holds_ring(const Command& command) const {
-  return options_.when_full == WhenFull::ring &&
-         (command.kind == Command::Kind::end_cycle || command.kind == Command::Kind::stop);
+  return options_.when_full == WhenFull::ring && command.ends_cycle();
 }
 
 // One that cannot be read is no reason to stop the file.

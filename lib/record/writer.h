@@ -41,6 +41,8 @@ struct Command {
   std::string path = {};      // of the external trace
   std::uint64_t ticks = 0;    // when it was sent; send() says
   std::uint64_t dropped = 0;  // of the session, by then
+
+  bool ends_cycle() const { return kind == Kind::end_cycle || kind == Kind::stop; }
 };
 
 // What the exception says that is being handled; a program's callbacks throw what they like.
@@ -55,7 +57,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Any thread. Returns the command's number.
+  // Any thread. Returns the command's number. Behind a stop nothing is taken any more: its number.
   std::uint64_t send(Command command);
   // Until the command with that number, and all before it, are done, or the thread has ended. False
   // after `timeout_ms`.
@@ -79,7 +81,6 @@ class Writer {
   void run();
   void keep_time();
   void execute(const Command& command);
-  void refuse(const Command& command);
   void take_external_trace(const std::string& path);
   void begin_cycle(const Position& position);
   void end_cycle(const Command& command);
@@ -122,7 +123,8 @@ class Writer {
   std::map<std::uint32_t, EventThread> threads_;
   std::set<std::uint32_t> named_threads_;  // in the file
   bool is_cycle_open_ = false;
-  bool is_rest_ = false;  // what is open has no beginning: it takes what ended behind the last one
+  bool is_rest_ =
+      false;  // what is open had no begin_cycle: it takes what ended behind the last one
   CycleInfo cycle_;
   Position position_;                 // the last one that is known
   std::optional<Position> last_end_;  // where the cycle before ended
@@ -139,6 +141,7 @@ class Writer {
   std::condition_variable finished_;
   std::vector<Command> commands_;
   std::uint64_t sent_ = 0;
+  bool is_stop_sent_ = false;
   std::uint64_t finished_number_ = 0;
   std::uint64_t last_end_of_cycle_ = 0;
   bool is_stopped_ = false;

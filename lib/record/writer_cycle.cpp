@@ -51,6 +51,7 @@ std::string Writer::final_path_at(const Position& position) {
 
 void Writer::begin_cycle(const Position& position) {
   is_cycle_open_ = true;
+  is_rest_ = true;  // until its command says otherwise
   cycle_events_ = 0;
   told_events_ = 0;
   cycle_lost_ = 0;
