@@ -104,15 +104,23 @@ inline Options options_for(const TemporaryFolder& folder) {
   return options;
 }
 
+inline void record_scopes(const Marker& marker, std::uint64_t times) {
+  for (std::uint64_t i = 0; i < times; ++i) const Scope scope(marker);
+}
+
+// Behind it the position is that of the next one.
+template <typename Work>
+void run_batch(Session& session, Position& at, const Work& work) {
+  session.batch_begin(at);
+  work();
+  ++at.batch;
+  session.batch_end(at);
+}
+
 // Batches from the first on; the marker is on for a moment in each.
 inline void run_batches(Session& session, const Marker& marker, int batches) {
   Position at;
-  for (int i = 0; i < batches; ++i) {
-    session.batch_begin(at);
-    { const Scope scope(marker); }
-    ++at.batch;
-    session.batch_end(at);
-  }
+  for (int i = 0; i < batches; ++i) run_batch(session, at, [&] { record_scopes(marker, 1); });
 }
 
 inline std::string only_trace(const Session& session) {
