@@ -220,7 +220,7 @@ TEST_CASE("scan_files: a file that fails is told once, and the others go on") {
   std::string object = R"({"traceEvents":7,"members":")";
   object += std::string(3 * kChunkBytes, 'x') + "\"}";
   std::string no_json = "[";
-  for (int i = 0; i < 200'000; ++i) no_json += "{'name':'x'},\n";
+  while (no_json.size() <= kChunkBytes) no_json += "{'name':'x'},\n";
   const std::string good = R"([{"ph":"X"}])";
   const Strings paths = {folder.write("a", good),
                          folder.path("missing"),
