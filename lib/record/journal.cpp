@@ -16,7 +16,7 @@
 namespace traceloom::record {
 namespace {
 
-constexpr mode_t kMode = 0600;
+constexpr mode_t kJournalMode = 0600;
 
 std::size_t round_up(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
@@ -101,7 +101,7 @@ void Journal::open_new(const JournalSettings& settings) {
                            "-" + std::to_string(getpid());
   path_ = stem + ".journal";
   for (unsigned number = 2;; ++number) {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kJournalMode);
     if (file_ >= 0) return;
     if (errno != EEXIST) throw system_error(path_, errno);
     path_ = stem + "-" + std::to_string(number) + ".journal";

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the name of a file that is being written, before ".json".
-constexpr std::string_view kUnfinished = ".unfinished";
+constexpr std::string_view kUnfinishedMark = ".unfinished";
 
 bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
@@ -37,8 +37,8 @@ void check_names(const TraceNames& names, const RunIdentity& run) {
 bool may_be_there(std::string name, const TraceNames& names, const RunIdentity& run) {
   if (!names.merged.empty() && name == NameTemplate(names.merged).expand(run))
     return run.place.local_rank != 0;
-  if (const std::size_t mark = name.rfind(kUnfinished); mark != std::string::npos)
-    name.erase(mark, kUnfinished.size());
+  if (const std::size_t mark = name.rfind(kUnfinishedMark); mark != std::string::npos)
+    name.erase(mark, kUnfinishedMark.size());
   return NameTemplate(names.file).owner_of(name, run) == NameTemplate::Owner::other_rank;
 }
 
