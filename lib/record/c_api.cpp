@@ -1,13 +1,13 @@
-#include "record/name_template.h"
+// Sessions, markers and counters of traceloom.h.
+#include "record/c_api_options.h"
+#include "record/c_api_support.h"
 #include "record/recorder.h"
 #include "record/run_place.h"
-#include "record/schedule.h"
 #include "record/traceloom.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -23,148 +23,9 @@ struct traceloom_session {
 
 namespace {
 
-constexpr int kFailed = -1;
-
 std::string& last_error() {
   thread_local std::string text;
   return text;
-}
-
-// No exception leaves the library.
-template <typename Work>
-int guarded(const Work& work) noexcept {
-  try {
-    work();
-    return 0;
-  } catch (const std::exception& error) {
-    last_error() = error.what();
-  } catch (...) {
-    last_error() = "unknown error";
-  }
-  return kFailed;
-}
-
-// Structs grow at their ends: what the caller's does not have yet stays as in `defaults`.
-template <typename Struct>
-Struct complete(const Struct& given, const Struct& defaults) {
-  Struct all = defaults;
-  std::memcpy(&all, &given, std::min<std::size_t>(given.size, sizeof all));
-  return all;
-}
-
-Position position_of(const traceloom_position* given) {
-  if (given == nullptr) return {};
-  const traceloom_position from = complete(*given, traceloom_position TRACELOOM_POSITION_INIT);
-  Position to;
-  to.epoch = from.epoch;
-  to.batch = from.batch;
-  to.batch_in_epoch = from.batch_in_epoch;
-  to.sample = from.sample;
-  to.sample_in_epoch = from.sample_in_epoch;
-  to.token = from.token;
-  to.token_in_epoch = from.token_in_epoch;
-  to.total_wct = from.total_wct;
-  to.epoch_wct = from.epoch_wct;
-  to.batch_wct = from.batch_wct;
-  if (from.epoch_batches >= 0) to.epoch_batches = static_cast<std::uint64_t>(from.epoch_batches);
-  return to;
-}
-
-traceloom_position position_for_c(const Position& from) {
-  return {sizeof(traceloom_position),
-          from.epoch,
-          from.batch,
-          from.batch_in_epoch,
-          from.sample,
-          from.sample_in_epoch,
-          from.token,
-          from.token_in_epoch,
-          from.total_wct,
-          from.epoch_wct,
-          from.batch_wct,
-          from.epoch_batches ? static_cast<std::int64_t>(*from.epoch_batches) : -1};
-}
-
-Action action_of(int number) {
-  return number < TRACELOOM_SKIP || number > TRACELOOM_ACTIVE_AND_SAVE
-             ? Action::skip
-             : static_cast<Action>(number);
-}
-
-Actions actions_of(std::uint32_t bits) {
-  if (bits == 0) return kWhileRecording;
-  Actions all;
-  for (const Action action :
-       {Action::skip, Action::warmup, Action::active, Action::active_and_save})
-    if ((bits & TRACELOOM_IN(static_cast<unsigned>(action))) != 0) all = all.with(action);
-  return all;
-}
-
-CyclicSchedule cycle_of(const void* given) {
-  const traceloom_cycle from =
-      complete(*static_cast<const traceloom_cycle*>(given), traceloom_cycle TRACELOOM_CYCLE_INIT);
-  CyclicSchedule to{from.skip_first, from.wait,   from.warmup,
-                    from.active,     from.repeat, from.resumed_at};
-  if (from.resumed_epoch >= 0) to.resumed_epoch = from.resumed_epoch;
-  return to;
-}
-
-void set_names(const traceloom_options& from, Options& to) {
-  const RunIdentity run{
-      default_run_name(),
-      {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
-  if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
-  if (from.journal_folder != nullptr) to.journal_folder = from.journal_folder;
-  if (from.file_name == nullptr) return;
-  to.file_name = [name = NameTemplate(from.file_name), run](const Position& at) {
-    return name.expand(run, at);
-  };
-}
-
-void set_callbacks(const traceloom_options& from, Options& to) {
-  if (from.schedule == traceloom_cyclic_schedule && from.schedule_arg != nullptr)
-    to.schedule = cyclic_schedule(cycle_of(from.schedule_arg));
-  else if (from.schedule != nullptr)
-    to.schedule = [schedule = from.schedule, arg = from.schedule_arg](const Position& at) {
-      const traceloom_position position = position_for_c(at);
-      return action_of(schedule(arg, &position));
-    };
-  if (from.barrier != nullptr)
-    to.barrier = [barrier = from.barrier, arg = from.barrier_arg] { barrier(arg); };
-  if (from.log != nullptr)
-    to.log = [log = from.log, arg = from.log_arg](const std::string& line) {
-      log(arg, line.c_str());
-    };
-  if (from.on_saved != nullptr)
-    to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg](const SavedTrace& trace) {
-      on_saved(arg, trace.path.c_str(), trace.events, trace.dropped);
-    };
-}
-
-Options options_of(const traceloom_options* given) {
-  const traceloom_options defaults = TRACELOOM_OPTIONS_INIT;
-  const traceloom_options from = given == nullptr ? defaults : complete(*given, defaults);
-  Options to;
-  to.rank = from.rank;
-  to.local_rank = from.local_rank;
-  to.node_rank = from.node_rank;
-  to.world_size = from.world_size;
-  to.local_world_size = from.local_world_size;
-  to.gzip_level = from.gzip_level == 0 ? 1 : from.gzip_level;
-  to.overwrite = from.overwrite != 0;
-  to.num_traces_to_keep = from.num_traces_to_keep;
-  to.sync_rounds = from.sync_rounds;
-  to.sync_at_end = from.sync_at_end != 0;
-  to.pool_bytes = from.pool_bytes;
-  to.max_pool_bytes = from.max_pool_bytes;
-  to.when_full = from.when_full == TRACELOOM_RING    ? WhenFull::ring
-                 : from.when_full == TRACELOOM_BLOCK ? WhenFull::block
-                                                     : WhenFull::drop;
-  to.block_ms = from.block_ms;
-  to.flush_ms = from.flush_ms;
-  set_names(from, to);
-  set_callbacks(from, to);
-  return to;
 }
 
 detail::Site* site_of(traceloom_marker* marker) {
@@ -172,6 +33,14 @@ detail::Site* site_of(traceloom_marker* marker) {
 }
 
 }  // namespace
+
+void traceloom::record::set_last_error(const char* text) noexcept {
+  try {
+    last_error() = text;
+  } catch (...) {
+    last_error().clear();  // no memory for it
+  }
+}
 
 extern "C" {
 
@@ -186,6 +55,7 @@ const char* traceloom_last_error(void) {
 int traceloom_place_from_environment(traceloom_options* options) {
   return guarded([&] {
     if (options == nullptr) return;
+    check_size(options->size, "traceloom_options");
     const RunPlace place = find_place({});
     options->rank = place.rank;
     options->local_rank = place.local_rank;
@@ -193,14 +63,6 @@ int traceloom_place_from_environment(traceloom_options* options) {
     options->world_size = place.world_size;
     options->local_world_size = place.local_world_size;
   });
-}
-
-int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at) {
-  int action = TRACELOOM_SKIP;
-  guarded([&] {
-    if (cycle != nullptr) action = static_cast<int>(action_at(cycle_of(cycle), position_of(at)));
-  });
-  return action;
 }
 
 traceloom_session* traceloom_open(const traceloom_options* options) {
@@ -260,6 +122,7 @@ int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms) {
 int traceloom_get_status(const traceloom_session* session, traceloom_status* status) {
   if (session == nullptr || status == nullptr) return 0;
   return guarded([&] {
+    check_size(status->size, "traceloom_status");
     const Status from = session->session.status();
     const traceloom_status all{status->size, from.events, from.dropped,        from.lost,
                                from.misuses, from.bytes,  from.peak_pool_bytes};
@@ -307,15 +170,14 @@ traceloom_counter* traceloom_counter_new(const char* name, const char* categorie
                                          uint32_t actions) {
   detail::Site* site = nullptr;
   guarded([&] {
-    const std::string text = name == nullptr ? "" : name;
+    const std::string text = text_or_empty(name);
     if (keys == nullptr && key_count > 0)
       throw std::invalid_argument("counter '" + text + "': " + std::to_string(key_count) +
                                   " keys, but no pointer to them");
     std::vector<std::string> names;
     names.reserve(key_count);
-    for (size_t i = 0; i < key_count; ++i) names.emplace_back(keys[i] == nullptr ? "" : keys[i]);
-    site = detail::register_counter(text, categories == nullptr ? "" : categories, names,
-                                    actions_of(actions));
+    for (size_t i = 0; i < key_count; ++i) names.push_back(text_or_empty(keys[i]));
+    site = detail::register_counter(text, text_or_empty(categories), names, actions_of(actions));
   });
   return reinterpret_cast<traceloom_counter*>(site);
 }

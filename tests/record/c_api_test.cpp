@@ -86,3 +86,36 @@ TEST_CASE("c_api: a cyclic schedule, and what it saves is told") {
   CHECK(std::string(traceloom_last_error()).find("active") != std::string::npos);
   CHECK(traceloom_cyclic_schedule(nullptr, &at) == TRACELOOM_SKIP);
 }
+
+TEST_CASE("c_api: a struct without a size is refused, and says how to begin one") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path();
+  traceloom_options options{};
+  options.folder = path.c_str();
+  CHECK(traceloom_open(&options) == nullptr);
+  CHECK(std::string(traceloom_last_error()) ==
+        "traceloom_options.size is 0: set it to sizeof(traceloom_options), or begin with its "
+        "..._INIT");
+  CHECK(traceloom_place_from_environment(&options) == -1);
+  CHECK(files_in(path).empty());
+
+  options = TRACELOOM_OPTIONS_INIT;
+  options.folder = path.c_str();
+  traceloom_cycle cycle{};
+  options.schedule = traceloom_cyclic_schedule;
+  options.schedule_arg = &cycle;
+  CHECK(traceloom_open(&options) == nullptr);
+  CHECK(std::string(traceloom_last_error()).starts_with("traceloom_cycle.size is 0: "));
+
+  options.schedule = nullptr;
+  traceloom_session* session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  const traceloom_position at{};
+  CHECK(traceloom_batch_begin(session, &at) == -1);
+  CHECK(std::string(traceloom_last_error()).starts_with("traceloom_position.size is 0: "));
+  CHECK(traceloom_batch_begin(session, nullptr) == 0);
+  traceloom_status status{};
+  CHECK(traceloom_get_status(session, &status) == -1);
+  CHECK(std::string(traceloom_last_error()).starts_with("traceloom_status.size is 0: "));
+  CHECK(traceloom_close(session) == 0);
+}
