@@ -28,6 +28,15 @@ std::string& last_error() {
   return text;
 }
 
+// As much as there is room for, without half a character at its end.
+template <std::size_t room>
+void copy_text(const std::string& from, char (&to)[room]) {
+  std::size_t count = std::min(from.size(), room - 1);
+  while (count < from.size() && count > 0 && (from[count] & 0xC0) == 0x80) --count;
+  std::copy_n(from.data(), count, to);
+  to[count] = '\0';
+}
+
 detail::Site* site_of(traceloom_marker* marker) {
   return reinterpret_cast<detail::Site*>(marker);
 }
@@ -124,8 +133,10 @@ int traceloom_get_status(const traceloom_session* session, traceloom_status* sta
   return guarded([&] {
     check_size(status->size, "traceloom_status");
     const Status from = session->session.status();
-    const traceloom_status all{status->size, from.events, from.dropped,        from.lost,
-                               from.misuses, from.bytes,  from.peak_pool_bytes};
+    traceloom_status all{status->size, from.events,          from.dropped, from.lost, from.misuses,
+                         from.bytes,   from.peak_pool_bytes, "",           ""};
+    copy_text(from.clock, all.clock);
+    copy_text(from.last_error, all.last_error);
     std::memcpy(status, &all, std::min<std::size_t>(status->size, sizeof all));
   });
 }

@@ -1,10 +1,15 @@
 #include "record/c_api_options.h"
 
+#include "record/c_api_handler.h"
 #include "record/c_api_support.h"
 #include "record/name_template.h"
 #include "record/run_place.h"
 #include "record/schedule.h"
 
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -56,6 +61,15 @@ void set_callbacks(const traceloom_options& from, Options& to) {
     to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg](const SavedTrace& trace) {
       on_saved(arg, trace.path.c_str(), trace.events, trace.dropped);
     };
+}
+
+void set_handlers(const traceloom_options& from, Options& to) {
+  if (from.handlers == nullptr && from.handler_count > 0)
+    throw std::invalid_argument(
+        fmt::format("traceloom_options: {} handlers, but no pointer to them", from.handler_count));
+  to.handlers.reserve(from.handler_count);
+  for (std::size_t i = 0; i < from.handler_count; ++i)
+    to.handlers.push_back(handler_of(from.handlers[i], i));
 }
 
 }  // namespace
@@ -125,6 +139,11 @@ Options options_of(const traceloom_options* given) {
                                                      : WhenFull::drop;
   to.block_ms = from.block_ms;
   to.flush_ms = from.flush_ms;
+  to.write_json = from.write_json != 0;
+  to.clock =
+      from.clock == TRACELOOM_CLOCK_MONOTONIC ? ClockChoice::monotonic : ClockChoice::automatic;
+  to.start = position_of(from.start);
+  set_handlers(from, to);
   set_names(from, to);
   set_callbacks(from, to);
   return to;

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <iterator>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace traceloom::record {
@@ -105,6 +106,12 @@ std::vector<MemoryGrowth> MemoryStats::growth() const {
 std::string MemoryStats::error() const {
   const std::lock_guard lock(mutex_);
   return error_;
+}
+
+void MemoryStats::flush() const {
+  const std::lock_guard lock(mutex_);
+  if (!error_.empty()) throw std::runtime_error(error_);
+  if (descriptor_ >= 0 && fdatasync(descriptor_) != 0) throw system_error(options_.path, errno);
 }
 
 std::optional<MemorySnapshot> MemoryStats::start(const std::string& scope) {

@@ -83,6 +83,9 @@ class MemoryStats {
   void add_bytes(std::string_view counter, std::int64_t bytes);
 
   std::vector<MemoryGrowth> growth() const;  // by name of the scope
+  // Waits until the disk has what was written. Throws std::runtime_error where it cannot, and with
+  // what error() says.
+  void flush() const;
   // Why no more is written: "stats.yaml: No space left on device"; "" while all is well. What was
   // written stays whole.
   std::string error() const;

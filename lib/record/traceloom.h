@@ -10,7 +10,8 @@
  *   traceloom_end(forward, span);
  *   traceloom_close(session);
  *
- * Markers and counters work at any time, and record while a session is open. Functions may be
+ * Markers, counters, samples of the host and of memory work at any time, and are recorded while a
+ * session is open. One trace of all ranks of a node: traceloom_node_merge.h. Functions may be
  * called from any thread unless recorder.h says otherwise of what they do. Texts are UTF-8 and
  * copied. Where a function returns int, 0 is success, and traceloom_last_error() says what was
  * wrong otherwise. Null handles are taken, and nothing is done with them.
@@ -40,6 +41,9 @@ extern "C" {
 typedef struct traceloom_session traceloom_session;
 typedef struct traceloom_marker traceloom_marker;
 typedef struct traceloom_counter traceloom_counter;
+typedef struct traceloom_host traceloom_host;
+typedef struct traceloom_memory traceloom_memory;
+typedef struct traceloom_memory_scope traceloom_memory_scope;
 
 enum traceloom_action {
   TRACELOOM_SKIP = 0,
@@ -57,6 +61,12 @@ enum traceloom_marker_flags {
 };
 
 enum traceloom_when_full { TRACELOOM_DROP = 0, TRACELOOM_RING = 1, TRACELOOM_BLOCK = 2 };
+enum traceloom_clock { TRACELOOM_CLOCK_AUTOMATIC = 0, TRACELOOM_CLOCK_MONOTONIC = 1 };
+enum traceloom_duration_part {
+  TRACELOOM_WHOLE = 0,
+  TRACELOOM_BEGIN = 1, /* of a long-running marker; its end comes later */
+  TRACELOOM_END = 2    /* of one whose begin was handed over in this cycle */
+};
 
 /* What has been completed. Set `size` to sizeof(traceloom_position), or begin with
  * TRACELOOM_POSITION_INIT. */
@@ -69,6 +79,77 @@ typedef struct traceloom_position {
 } traceloom_position;
 #define TRACELOOM_POSITION_INIT \
   { sizeof(traceloom_position), 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1 }
+
+/* What handlers get: as in trace_handler.h. All of it is valid during the call only. Times are
+ * nanoseconds since 1970; `label` is one number for all events of a marker or counter, 1, 2, ... */
+typedef struct traceloom_duration_event {
+  uint32_t size;
+  uint32_t label;
+  const char* name;
+  const char* categories;
+  const char* thread_name;
+  int64_t tid;
+  int64_t begin_ns, duration_ns; /* 0 long in a TRACELOOM_BEGIN */
+  uint32_t epoch, batch;
+  int part; /* enum traceloom_duration_part */
+} traceloom_duration_event;
+
+typedef struct traceloom_instant_event {
+  uint32_t size;
+  uint32_t label;
+  const char* name;
+  const char* categories;
+  const char* thread_name;
+  int64_t tid;
+  int64_t at_ns;
+  uint32_t epoch, batch;
+} traceloom_instant_event;
+
+typedef struct traceloom_counter_event {
+  uint32_t size;
+  uint32_t label;
+  const char* name;
+  const char* categories;
+  const char* thread_name;
+  int64_t tid;
+  int64_t at_ns;
+  const char* const* keys;
+  const double* values; /* one a key */
+  size_t count;
+} traceloom_counter_event;
+
+typedef struct traceloom_metadata_event {
+  uint32_t size;
+  const char* name;
+  const char* args_json; /* {"value":3} */
+  int64_t tid;
+  int64_t at_ns;
+} traceloom_metadata_event;
+
+typedef struct traceloom_cycle_info {
+  uint32_t size;
+  int64_t rank;
+  uint64_t number;  /* 0, 1, 2, ... */
+  const char* path; /* of the file; "" without one. At the end of a cycle its last name */
+} traceloom_cycle_info;
+
+/* Where events go beside the files: functions that may be NULL, called by the recorder's own
+ * thread, never by those that record. They return 0; what returns anything else gets no more of
+ * this cycle, and status.last_error tells. Begin with TRACELOOM_HANDLER_INIT. */
+typedef struct traceloom_handler {
+  uint32_t size;
+  void* arg; /* of all functions; as long as the session */
+  int (*begin_cycle)(void* arg, const traceloom_cycle_info* cycle);
+  int (*duration)(void* arg, const traceloom_duration_event* event);
+  int (*instant)(void* arg, const traceloom_instant_event* event);
+  int (*counter)(void* arg, const traceloom_counter_event* event);
+  int (*metadata)(void* arg, const traceloom_metadata_event* event);
+  int (*external_trace)(void* arg, const char* path);
+  int (*flush)(void* arg);
+  int (*end_cycle)(void* arg, const traceloom_cycle_info* cycle);
+} traceloom_handler;
+#define TRACELOOM_HANDLER_INIT \
+  { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Begin with TRACELOOM_OPTIONS_INIT; a program that was compiled with an older version gives a
  * smaller `size`, and the rest is as if it had not been set. */
@@ -96,11 +177,18 @@ typedef struct traceloom_options {
   /* A file is complete; in the writing thread, and `path` for the time of the call. */
   void (*on_saved)(void* arg, const char* path, uint64_t events, uint64_t dropped);
   void* on_saved_arg;
+  /* `handler_count` pointers; what they point to is copied. */
+  const traceloom_handler* const* handlers;
+  size_t handler_count;
+  int write_json;                  /* 0: no files, only the handlers get the events */
+  int clock;                       /* enum traceloom_clock */
+  const traceloom_position* start; /* of a run that is resumed; NULL: all 0 */
 } traceloom_options;
 #define TRACELOOM_OPTIONS_INIT                                                                     \
   {                                                                                                \
     sizeof(traceloom_options), 0, 0, 0, 0, 0, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, 16, 1, \
-        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL            \
+        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL, NULL, 0,  \
+        1, 0, NULL                                                                                 \
   }
 
 /* A few batches now and then, as Composer's cyclic schedule; schedule.h says what each is.
@@ -120,7 +208,53 @@ typedef struct traceloom_cycle {
 typedef struct traceloom_status {
   uint32_t size; /* set by the caller */
   uint64_t events, dropped, lost, misuses, bytes, peak_pool_bytes;
+  char clock[16];       /* "tsc" or "monotonic" */
+  char last_error[512]; /* what was wrong last, cut where it is longer; "" while all is well */
 } traceloom_status;
+
+/* What the machine and this process do meanwhile, as the counters that host_sampler.h lists. Begin
+ * with TRACELOOM_HOST_OPTIONS_INIT. */
+typedef struct traceloom_host_options {
+  uint32_t size;
+  int cpu, memory, disk, network; /* of the machine: one process of a node is enough */
+  int process;                    /* this one's CPU time and memory */
+  int64_t interval_ns;
+} traceloom_host_options;
+#define TRACELOOM_HOST_OPTIONS_INIT \
+  { sizeof(traceloom_host_options), 1, 1, 1, 1, 1, 500000000 }
+
+/* One end of a memory scope; valid during the call only. Sizes in bytes. */
+typedef struct traceloom_memory_snapshot {
+  uint32_t size;
+  const char* key; /* "0.training_step.2.start" */
+  int64_t time_ns, rss, vms;
+  size_t counter_count;         /* of the program's own */
+  const char* const* counters;  /* their names */
+  const int64_t* counter_bytes; /* and what has been added to each until now */
+} traceloom_memory_snapshot;
+
+/* What a part of the program does to the memory of its process: memory_scope.h describes the file.
+ * Begin with TRACELOOM_MEMORY_OPTIONS_INIT. */
+typedef struct traceloom_memory_options {
+  uint32_t size;
+  const char* path; /* YAML, or with a name in .json JSON; NULL: no file */
+  int overwrite;
+  int64_t rank;
+  int64_t warmup_iterations; /* of each scope those that are left out at its begin */
+  int64_t max_iterations;    /* the last that is recorded, from 1 on; -1: all */
+  int counters; /* not 0: memory/rss, memory/vms, memory/bytes/NAME in the trace as well */
+  /* In the thread of the scope. */
+  void (*on_snapshot)(void* arg, const traceloom_memory_snapshot* snapshot);
+  void* on_snapshot_arg;
+} traceloom_memory_options;
+#define TRACELOOM_MEMORY_OPTIONS_INIT \
+  { sizeof(traceloom_memory_options), NULL, 0, 0, 1, -1, 0, NULL, NULL }
+
+/* How much a scope added to the memory of the process, over its recorded iterations; bytes. */
+typedef struct traceloom_memory_growth {
+  uint32_t size; /* set by the caller */
+  int64_t iterations, rss_sum, rss_min, rss_max, rss_last;
+} traceloom_memory_growth;
 
 /* A duration that has begun; all zero when it is not recorded. */
 typedef struct traceloom_span {
@@ -172,6 +306,37 @@ TRACELOOM_API traceloom_counter* traceloom_counter_new(const char* name, const c
 TRACELOOM_API void traceloom_count(traceloom_counter* counter, const double* values, size_t count);
 
 TRACELOOM_API void traceloom_set_thread_name(const char* name);
+
+/* Which part of the sampling is this process's: that of the machine is the first one's of a node
+ * (place->local_rank), each samples itself. */
+TRACELOOM_API int traceloom_host_share(traceloom_host_options* options,
+                                       const traceloom_options* place);
+/* A thread of its own that samples at the interval; what it finds is recorded while a session does.
+ * NULL when it fails: an interval below 1 ms, no thread. NULL options are the defaults. */
+TRACELOOM_API traceloom_host* traceloom_host_start(const traceloom_host_options* options);
+/* The files that cannot be read, "/proc/diskstats", one after the other: NULL behind the last.
+ * Valid until the stop. */
+TRACELOOM_API const char* traceloom_host_missing(const traceloom_host* host, size_t i);
+/* Samples once more, so that the end of the run is in it; so before traceloom_close(). */
+TRACELOOM_API int traceloom_host_stop(traceloom_host* host);
+
+/* NULL when it fails: the file exists, or cannot be made. */
+TRACELOOM_API traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options);
+/* A scope from here to its end, which may be in another thread. NULL when it fails. */
+TRACELOOM_API traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory,
+                                                             const char* scope);
+TRACELOOM_API int traceloom_memory_end(traceloom_memory_scope* scope);
+/* Changes a counter of the program's own; negative bytes are given back. */
+TRACELOOM_API int traceloom_memory_add_bytes(traceloom_memory* memory, const char* counter,
+                                             int64_t bytes);
+/* Of a scope that has not been recorded all is 0. */
+TRACELOOM_API int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scope,
+                                              traceloom_memory_growth* growth);
+/* The file is complete after every scope's begin and end, whatever becomes of the process; this
+ * waits until the disk has it. An error, too, when a part of it could not be written before. */
+TRACELOOM_API int traceloom_memory_flush(traceloom_memory* memory);
+/* The same error. Scopes that are open may still end, and are in the file. */
+TRACELOOM_API int traceloom_memory_close(traceloom_memory* memory);
 
 #ifdef __cplusplus
 }

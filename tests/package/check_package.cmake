@@ -32,6 +32,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${pr
     -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${FOLDER}/consumer)
 run(${FOLDER}/consumer/train_c ${FOLDER}/traces)
+run(${FOLDER}/consumer/train_extras_c ${FOLDER}/traces)
 run(${FOLDER}/consumer/train_cpp ${FOLDER}/traces)
 run(${FOLDER}/consumer/train_extras)
 run(${FOLDER}/consumer/train_off)
