@@ -43,6 +43,20 @@ void set_names(const traceloom_options& from, Options& to) {
   };
 }
 
+void set_saved(const traceloom_options& from, Options& to) {
+  if (from.on_saved == nullptr && from.on_saved_trace == nullptr) return;
+  to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
+                 on_saved_trace = from.on_saved_trace,
+                 trace_arg = from.on_saved_trace_arg](const SavedTrace& saved) {
+    if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
+    if (on_saved_trace == nullptr) return;
+    const traceloom_position at = position_for_c(saved.position);
+    const traceloom_saved_trace trace{sizeof trace, &at, saved.path.c_str(), saved.events,
+                                      saved.dropped};
+    on_saved_trace(trace_arg, &trace);
+  };
+}
+
 void set_callbacks(const traceloom_options& from, Options& to) {
   if (from.schedule == traceloom_cyclic_schedule && from.schedule_arg != nullptr)
     to.schedule = cyclic_schedule(cycle_of(from.schedule_arg));
@@ -57,10 +71,7 @@ void set_callbacks(const traceloom_options& from, Options& to) {
     to.log = [log = from.log, arg = from.log_arg](const std::string& line) {
       log(arg, line.c_str());
     };
-  if (from.on_saved != nullptr)
-    to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg](const SavedTrace& trace) {
-      on_saved(arg, trace.path.c_str(), trace.events, trace.dropped);
-    };
+  set_saved(from, to);
 }
 
 void set_handlers(const traceloom_options& from, Options& to) {

@@ -8,13 +8,15 @@
 
 namespace traceloom::record {
 
+#pragma GCC visibility push(default)  // the merge per node asks for them, too
+
 // Null pointers mean defaults. Throw std::invalid_argument for a struct without a size, or with
 // what no program can mean.
 Position position_of(const traceloom_position* given);
 traceloom_position position_for_c(const Position& from);
 Actions actions_of(std::uint32_t bits);
-#pragma GCC visibility push(default)  // the merge per node asks for them, too
 Options options_of(const traceloom_options* given);
+
 #pragma GCC visibility pop
 
 }  // namespace traceloom::record

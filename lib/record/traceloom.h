@@ -151,6 +151,15 @@ typedef struct traceloom_handler {
 #define TRACELOOM_HANDLER_INIT \
   { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
+/* A file that is complete; valid during the call only. */
+typedef struct traceloom_saved_trace {
+  uint32_t size;
+  const traceloom_position* at; /* its end */
+  const char* path;             /* "" where none could be made */
+  uint64_t events;              /* without metadata */
+  uint64_t dropped;             /* and those that found no room */
+} traceloom_saved_trace;
+
 /* Begin with TRACELOOM_OPTIONS_INIT; a program that was compiled with an older version gives a
  * smaller `size`, and the rest is as if it had not been set. */
 typedef struct traceloom_options {
@@ -183,12 +192,15 @@ typedef struct traceloom_options {
   int write_json;                  /* 0: no files, only the handlers get the events */
   int clock;                       /* enum traceloom_clock */
   const traceloom_position* start; /* of a run that is resumed; NULL: all 0 */
+  /* As on_saved, and behind it, with where the training was. */
+  void (*on_saved_trace)(void* arg, const traceloom_saved_trace* trace);
+  void* on_saved_trace_arg;
 } traceloom_options;
 #define TRACELOOM_OPTIONS_INIT                                                                     \
   {                                                                                                \
     sizeof(traceloom_options), 0, 0, 0, 0, 0, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, 16, 1, \
         (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL, NULL, 0,  \
-        1, 0, NULL                                                                                 \
+        1, 0, NULL, NULL, NULL                                                                     \
   }
 
 /* A few batches now and then, as Composer's cyclic schedule; schedule.h says what each is.

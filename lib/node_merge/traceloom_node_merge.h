@@ -1,0 +1,71 @@
+/* The merge per node for programs in C: one trace a cycle of all ranks of a node, made while the
+ * training goes on. What it does is said in node_merger.h; link libtraceloom_node_merge as well.
+ *
+ *   traceloom_options options = TRACELOOM_OPTIONS_INIT;         with rank, local_rank, node_rank
+ *   traceloom_place_from_environment(&options);                 and local_world_size
+ *   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+ *   merge.folder = "run7/merged";
+ *   traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
+ *   traceloom_session* session = traceloom_open(&options);
+ *   ...
+ *   traceloom_close(session);
+ *   traceloom_node_merger_close(merger);                        the last cycle is merged
+ *
+ * Errors, texts and sizes are as in traceloom.h.
+ */
+#ifndef TRACELOOM_NODE_MERGE_H
+#define TRACELOOM_NODE_MERGE_H
+
+#include "record/traceloom.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Names as C has them. NOLINTBEGIN(readability-identifier-naming) */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct traceloom_node_merger traceloom_node_merger;
+
+/* What became of a cycle; valid during the call only. */
+typedef struct traceloom_merged_trace {
+  uint32_t size;
+  uint64_t cycle;               /* of the session, from 0 */
+  const traceloom_position* at; /* its end */
+  const char* path;             /* "": there is no merged trace of it */
+  uint64_t events;              /* in it, without metadata */
+  int64_t ranks;                /* in it */
+  const char* problem;          /* what is missing, and why; "" when all ranks are in it */
+} traceloom_merged_trace;
+
+/* Begin with TRACELOOM_NODE_MERGE_OPTIONS_INIT. */
+typedef struct traceloom_node_merge_options {
+  uint32_t size;
+  const char* folder;    /* for the merged traces; not within that of the traces. With {run_name} */
+  const char* file_name; /* with placeholders; NULL: "node{node_rank}/ep{epoch}-ba{batch}.json" */
+  int gzip_level;        /* of names that end in .gz; 0: 1 */
+  uint32_t threads;      /* 1: the background thread alone */
+  uint32_t patience_ms;  /* how long the close waits for ranks that are still at work */
+  /* In the background thread, of the first rank of a node only. */
+  void (*on_merged)(void* arg, const traceloom_merged_trace* trace);
+  void* on_merged_arg;
+} traceloom_node_merge_options;
+#define TRACELOOM_NODE_MERGE_OPTIONS_INIT \
+  { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL }
+
+/* In front of traceloom_open(), on every rank of the node: sets on_saved_trace of the session's
+ * options, which calls what was there first. NULL when it fails. */
+TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
+    const traceloom_node_merge_options* options, traceloom_options* session);
+/* Behind traceloom_close(): waits until all cycles of the session are merged, and frees it. */
+TRACELOOM_API int traceloom_node_merger_close(traceloom_node_merger* merger);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* NOLINTEND(readability-identifier-naming) */
+
+#endif

@@ -1,0 +1,101 @@
+// What only the interface for C does; tests/package/train_merged.c is a program in C.
+#include "input/open.h"
+#include "node_merge/traceloom_node_merge.h"
+#include "record/recorded.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+using namespace traceloom::record;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+traceloom_options node_of_one(const std::string& folder) {
+  traceloom_options options = TRACELOOM_OPTIONS_INIT;
+  options.folder = folder.c_str();
+  options.rank = 3;
+  options.node_rank = 1;
+  options.local_world_size = 1;
+  options.world_size = 4;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("node_merger: for C, each cycle is merged and told, with what was there before") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("traces");
+  const std::string merged = folder.path("merged");
+  Lines told;
+  Lines saved;
+  traceloom_options options = node_of_one(traces);
+  options.schedule = [](void*, const traceloom_position*) -> int {
+    return TRACELOOM_ACTIVE_AND_SAVE;
+  };
+  options.on_saved_trace = [](void* arg, const traceloom_saved_trace* trace) {
+    static_cast<Lines*>(arg)->push_back(fmt::format("{} {} {} batch {}", trace->path, trace->events,
+                                                    trace->dropped, trace->at->batch));
+  };
+  options.on_saved_trace_arg = &saved;
+  traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  merge.folder = merged.c_str();
+  merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
+    static_cast<Lines*>(arg)->push_back(
+        fmt::format("{}: {} {} ranks {} events batch {}: {}", trace->cycle, trace->path,
+                    trace->ranks, trace->events, trace->at->batch, trace->problem));
+  };
+  merge.on_merged_arg = &told;
+  traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
+  REQUIRE(merger != nullptr);
+  traceloom_session* session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  traceloom_marker* const step = traceloom_marker_new("step", "", 0, 0);
+  traceloom_position at = TRACELOOM_POSITION_INIT;
+  while (at.batch < 2) {
+    CHECK(traceloom_batch_begin(session, &at) == 0);
+    traceloom_end(step, traceloom_begin(step));
+    ++at.batch;
+    CHECK(traceloom_batch_end(session, &at) == 0);
+  }
+  CHECK(traceloom_close(session) == 0);
+  CHECK(traceloom_node_merger_close(merger) == 0);
+  CHECK(saved == Lines{folder.path("traces/ep0-ba1-rank3.json") + " 1 0 batch 1",
+                       folder.path("traces/ep0-ba2-rank3.json") + " 1 0 batch 2"});
+  CHECK(told ==
+        Lines{"0: " + folder.path("merged/node1/ep0-ba1.json") + " 1 ranks 1 events batch 1: ",
+              "1: " + folder.path("merged/node1/ep0-ba2.json") + " 1 ranks 1 events batch 2: "});
+  CHECK(files_in(folder.path("merged/node1")) == Lines{"ep0-ba1.json", "ep0-ba2.json"});
+}
+
+TEST_CASE("node_merger: for C, what cannot be merged is an error") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("traces");
+  const std::string merged = folder.path("traces/merged");
+  traceloom_options options = node_of_one(traces);
+  traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  const auto error_of = [&]() -> std::string {
+    return traceloom_node_merger_open(&merge, &options) == nullptr ? traceloom_last_error() : "";
+  };
+  CHECK(error_of() == "the folder of merged traces has no name");
+  merge.folder = merged.c_str();
+  CHECK(error_of().starts_with(merged + " is within the folder of the traces"));
+  options.num_traces_to_keep = 2;
+  CHECK(error_of().starts_with("num_traces_to_keep is 2: "));
+  merge.size = 0;
+  CHECK(error_of().starts_with("traceloom_node_merge_options.size is 0: "));
+  merge.size = sizeof merge;
+  options.size = offsetof(traceloom_options, on_saved_trace);
+  CHECK(error_of() ==
+        "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
+  CHECK(traceloom_node_merger_open(nullptr, &options) == nullptr);
+  CHECK(traceloom_node_merger_close(nullptr) == 0);
+  CHECK((options.on_saved_trace == nullptr));
+}
