@@ -2,7 +2,7 @@
 
 #include "base/json_check.h"
 #include "base/json_walk.h"
-#include "merge/event_repair.h"
+#include "scan/event_repair.h"
 
 #include <map>
 #include <set>

@@ -3,9 +3,9 @@
 #include "event/trace_time.h"
 #include "merge/counters.h"
 #include "merge/event_edit.h"
-#include "merge/event_repair.h"
 #include "merge/field_edits.h"
 #include "merge/id_edits.h"
+#include "scan/event_repair.h"
 
 #include <algorithm>
 #include <functional>

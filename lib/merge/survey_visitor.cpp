@@ -3,12 +3,12 @@
 #include "base/json_walk.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
-#include "merge/event_repair.h"
 #include "merge/gpu_rows.h"
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
 #include "merge/top_level_rules.h"
 #include "merge/track_key.h"
+#include "scan/event_repair.h"
 #include "survey/json_member.h"
 
 #include <algorithm>

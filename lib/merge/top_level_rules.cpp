@@ -4,8 +4,8 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/trace_time.h"
-#include "merge/event_repair.h"
 #include "merge/stack_frames.h"
+#include "scan/event_repair.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,12 @@
 #include "record/external_trace.h"
 
 #include "event/event.h"
+#include "event/event_timing.h"
 #include "event/trace_time.h"
 #include "input/open.h"
 #include "scan/chunk_reader.h"
+#include "scan/event_repair.h"
+#include "scan/event_scanner.h"
 #include "scan/list_reader.h"
 #include "scan/top_level.h"
 
@@ -27,7 +30,8 @@ constexpr std::int64_t kPidStep = std::int64_t{1} << 21;
 class SerialVisitor : public FileVisitor {
  public:
   explicit SerialVisitor(std::function<void(const Event&)> use) : use_(std::move(use)) {}
-  Args wanted_args() const override { return Args::skip; }
+  // Closely, for what has to be mended.
+  Args wanted_args() const override { return Args::read; }
   std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<ChunkResult>(); }
   void visit(ChunkResult& /*result*/, std::size_t /*file*/, const Event& event) override {
     use_(event);
@@ -73,18 +77,25 @@ TraceEnd read_trace(const std::string& path, const std::function<void(const Even
   return {has_base ? std::optional(base_ns) : std::nullopt, file_end.problems};
 }
 
-// Each kind of loss in a few words, with where the first one is.
-void tell_losses(const std::string& path, const ProblemCounts& problems) {
+// Each kind of problem in a few words, with where the first one is.
+void tell_problems(const std::string& path, const ProblemCounts& problems) {
   std::string words;
   std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
   for (const Problem kind : problems.kinds()) {
-    if (describe(kind).severity != Severity::loss) continue;
     first_offset = std::min(first_offset, problems.first_offset(kind));
     if (!words.empty()) words += "; ";
     if (problems.count(kind) > 1) words += fmt::format("{} times: ", problems.count(kind));
     words += describe(kind).sentence;
   }
-  if (!words.empty()) throw IncompleteTrace(path, first_offset, words);
+  if (!words.empty()) throw ImperfectTrace(path, first_offset, words);
+}
+
+ProblemCounts losses_of(const ProblemCounts& problems) {
+  ProblemCounts losses;
+  for (const Problem kind : problems.kinds())
+    if (describe(kind).severity == Severity::loss)
+      losses.add(kind, problems.first_offset(kind), problems.count(kind));
+  return losses;
 }
 
 // What the first reading finds out.
@@ -119,31 +130,40 @@ bool names_process(const Event& event) {
   return event.phase == 'M' && unquoted(event.text(Key::name)).starts_with("process_");
 }
 
-// Replaces the values of two keys in the text of an event.
+// Strict JSON with other values of two keys.
 class Rewriter {
  public:
   explicit Rewriter(const Survey& survey, std::int64_t rank) : survey_(survey), rank_(rank) {}
 
-  std::string_view rewrite(const Event& event) {
+  // Valid until the next call. What is mended is counted in `problems`.
+  std::string_view rewrite(const Event& event, ProblemCounts& problems) {
+    const std::string pid = std::to_string(pid_of(event));
+    if (is_clean_event(event)) return replace(event, pid);
+    ProblemCounts ignored;  // the text is strict JSON now
+    mended_ = repair_event(event, problems);
+    scanner_.start(mended_, event.offset, traceloom::Position::first, ignored);
+    const Event* const clean = scanner_.next();
+    return clean == nullptr ? std::string_view() : replace(*clean, pid);
+  }
+
+ private:
+  std::string_view replace(const Event& event, const std::string& new_pid) {
     const FieldRange pid = event.range(Key::pid);
     const FieldRange ts = event.range(Key::ts);
     text_.clear();
     std::size_t done = 0;
-    const auto replace = [&](const FieldRange& range, const std::string& value) {
+    const auto replace_one = [&](const FieldRange& range, const std::string& value) {
       if (range.end == 0) return;
       text_.append(event.raw.substr(done, range.begin - done)).append(value);
       done = range.end;
     };
-    const std::string new_pid = std::to_string(pid_of(event));
     const std::string new_ts = time_of(event);
-    if (pid.begin < ts.begin) replace(pid, new_pid);
-    replace(ts, new_ts);
-    if (pid.begin >= ts.begin) replace(pid, new_pid);
+    if (pid.begin < ts.begin) replace_one(pid, new_pid);
+    replace_one(ts, new_ts);
+    if (pid.begin >= ts.begin) replace_one(pid, new_pid);
     text_.append(event.raw.substr(done));
     return text_;
   }
-
- private:
   std::int64_t pid_of(const Event& event) const {
     const auto found = survey_.pids.find(canonical_id(event.text(Key::pid)));
     return found == survey_.pids.end() ? rank_ : found->second;
@@ -161,6 +181,8 @@ class Rewriter {
 
   const Survey& survey_;
   std::int64_t rank_;
+  EventScanner scanner_;
+  std::string mended_;
   std::string text_;
 };
 
@@ -170,12 +192,16 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
                          const std::function<void(std::string_view)>& use) {
   const Survey survey = survey_trace(path, rank);
   Rewriter rewriter(survey, rank);
+  ProblemCounts problems;
+  ProblemCounts ignored;  // a duration that is none is left to who reads our file
   const TraceEnd end = read_trace(path, [&](const Event& event) {
     const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
     if (is_process && names_process(event)) return;
-    use(rewriter.rewrite(event));
+    if (time_start(event, ignored).usable) return use(rewriter.rewrite(event, problems));
+    problems.add(event.phase == 0 ? Problem::no_phase : Problem::bad_timestamp, event.offset);
   });
-  tell_losses(path, end.problems);
+  problems.add(losses_of(end.problems));
+  tell_problems(path, problems);
 }
 
 }  // namespace traceloom::record

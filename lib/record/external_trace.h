@@ -12,8 +12,9 @@
 
 namespace traceloom::record {
 
-// Something that the trace said could not be read; all that is whole has been handed over.
-class IncompleteTrace : public Error {
+// Something that the trace said could not be read, or had to be mended; all that is of use has been
+// handed over.
+class ImperfectTrace : public Error {
  public:
   using Error::Error;
 };
@@ -26,9 +27,12 @@ class IncompleteTrace : public Error {
 //         other one (a GPU of torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of
 //         appearance: rows that were apart stay apart, and are no other rank's.
 //   names of that process are left out: it has one already
+//   text  that is not strict JSON (NaN, bytes that are not UTF-8, raw control characters, ...) is
+//         mended as a merge mends it (event_repair.h)
 //
-// The file is read twice. Throws Error when it cannot be read or is no trace, and IncompleteTrace,
-// at the end, when it is cut or damaged.
+// Events without a phase or a usable time are left out. The file is read twice. Throws Error when
+// it cannot be read or is no trace, and ImperfectTrace, at the end, when it is cut or damaged,
+// something was left out or mended: how often, and where first.
 void copy_external_trace(const std::string& path, std::int64_t rank,
                          const std::function<void(std::string_view)>& use);
 

@@ -604,8 +604,8 @@ class Session {
   Action action() const;
 
   // Takes the trace of another profiler into the file of the cycle: its pids become the rank, its
-  // times are brought to the same base. Plain or .gz, a list that is not closed, or an object. The
-  // file is read by the writer's thread; it must stay as it is until then.
+  // times get the same base, and what is no strict JSON is mended and told. Plain or .gz, an object
+  // or a list, closed or not. The writer's thread reads the file; it must stay as it is until then.
   void record_chrome_json_trace_file(const std::string& path);
 
   // Waits until all that this thread has recorded is in the file (or in the cache of the system);

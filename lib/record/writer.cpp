@@ -242,7 +242,7 @@ void Writer::take_external_trace(const std::string& path) {
     if (handler.has_failed) continue;
     try {
       handler.handler->external_trace(path);
-    } catch (const IncompleteTrace& error) {
+    } catch (const ImperfectTrace& error) {
       set_error(error.what());
     } catch (...) {
       set_error(current_problem() + "; the external trace is left out");

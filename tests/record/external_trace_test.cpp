@@ -52,7 +52,7 @@ TEST_CASE("external_trace: a list that is not closed, or cut in an event, gives 
     try {
       copy_external_trace(folder.write("a.json", "[\n" + event + rest), 3,
                           [&](std::string_view text) { events.emplace_back(text); });
-    } catch (const IncompleteTrace& error) {
+    } catch (const ImperfectTrace& error) {
       return std::string(error.what());
     }
     return std::string("whole");
@@ -111,4 +111,81 @@ TEST_CASE("session: an external trace is part of the cycle's file, and a bad one
                        ": No such file or directory; the external trace is left out",
                    folder.path("cut.json") +
                        ": byte 1: the file is cut inside an event; everything before it was kept"});
+}
+
+TEST_CASE("external_trace: text that is no strict JSON is mended, and told once a kind") {
+  const TemporaryFolder folder;
+  const std::string text =
+      "[{\"name\":\"caf\xe9\",\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":2,\"dur\":1},\n"
+      "{\"name\":\"tab\there\",\"ph\":\"i\",\"pid\":7,\"tid\":1,\"ts\":3},\n"
+      "{\"name\":\"loss\",\"ph\":\"C\",\"pid\":7,\"tid\":1,\"ts\":4,\"args\":{\"a\":NaN,\"b\":-"
+      "Infinity}},\n"
+      "{\"name\":\"twice\",\"ph\":\"i\",\"ts\":5,\"ts\":6,\"pid\":7,\"args\":{\"k\":1,\"k\":2,}},\n"
+      "{\"name\":\"bad \\q\",\"ph\":\"i\",\"pid\":NaN,\"tid\":1,\"ts\":7},\n"
+      "{\"name\":\"nowhen\",\"ph\":\"X\",\"pid\":7,\"ts\":NaN,\"dur\":1},\n"
+      "{\"name\":\"nothing\",\"pid\":7,\"ts\":8}]";
+  const std::string path = folder.write("a.json", text);
+  std::vector<std::string> events;
+  std::string told;
+  try {
+    copy_external_trace(path, 3, [&](std::string_view event) { events.emplace_back(event); });
+  } catch (const ImperfectTrace& error) {
+    told = error.what();
+  }
+  CHECK(events ==
+        std::vector<std::string>{
+            "{\"name\":\"caf\uFFFD\",\"ph\":\"X\",\"pid\":3,\"tid\":1,\"ts\":2,\"dur\":1}",
+            R"({"name":"tab\there","ph":"i","pid":3,"tid":1,"ts":3})",
+            R"({"name":"loss","ph":"C","pid":3,"tid":1,"ts":4,"args":{"a":"NaN","b":"-Infinity"}})",
+            R"({"name":"twice","ph":"i","ts":6,"pid":3,"args":{"k":2}})",
+            R"({"name":"bad \\q","ph":"i","pid":2097155,"tid":1,"ts":7})"});
+  for (const std::string& event : events) CHECK(is_strict_json(event));
+  CHECK(told ==
+        path +
+            ": byte 1: comma before a closing bracket; ignored; event without a phase (ph); "
+            "skipped; event without a usable ts; skipped; key that stands twice in an event; "
+            "the last one was taken; bytes that are not UTF-8; replaced by U+FFFD; raw control "
+            "character in a string; escaped; invalid escape in a string; repaired; 2 times: "
+            "value that JSON does not have (NaN, Infinity, ...); written as a string");
+}
+
+TEST_CASE("external_trace: what is mended moves to the same times and pids as the rest") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "a.json",
+      R"({"traceEvents": [{"ts": 2.125, "ph": "X", "name": "a", "pid": 9, "dur": 1, "args": {"x": NaN}}], "baseTimeNanoseconds": 1700000000000000000})");
+  std::vector<std::string> events;
+  CHECK_THROWS_AS(
+      copy_external_trace(path, 4, [&](std::string_view event) { events.emplace_back(event); }),
+      ImperfectTrace);
+  CHECK(
+      events ==
+      std::vector<std::string>{
+          R"({"ts":1700000000000002.125,"ph":"X","name":"a","pid":4,"dur":1,"args":{"x":"NaN"}})"});
+}
+
+TEST_CASE("session: with the worst of external traces its file is strict JSON and loses nothing") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  std::vector<std::string> log;
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  const std::string deep(600, '[');
+  session.record_chrome_json_trace_file(folder.write(
+      "a.json",
+      "[{\"name\":\"\xff\xc3\",\"ph\":\"X\",\"pid\":1,\"tid\":01,\"ts\":1,\"dur\":Infinity},\n"
+      "{\"name\":\"deep\",\"ph\":\"i\",\"pid\":1,\"ts\":2,\"args\":{\"a\":" +
+          deep + std::string(600, ']') + "}},\n{\"name\":\"\1\",\"ph\":\"i\",\"ts\":2}]"));
+  const Marker marker("work");
+  record_scopes(marker, 1);
+  session.close();
+  const std::string path = only_trace(session);
+  const std::string text = read_trace(path);
+  CHECK(is_strict_json(std::string_view(text).substr(0, text.size() - 1)));
+  CHECK(Events(text).count("work", "X") == 1);
+  CHECK(Events(text).with("\"name\":\"deep\"").with("{\"unparsed\":").size() == 1);
+  // Read once more it has nothing that has to be mended or left out: the copy does not throw.
+  CHECK(copied(path, 0).size() >= 4);
+  REQUIRE(log.size() == 1);
+  CHECK(log[0].starts_with(folder.path("a.json") + ": byte 1: "));
 }

@@ -1,4 +1,4 @@
-#include "merge/event_repair.h"
+#include "scan/event_repair.h"
 
 #include "base/json_check.h"
 #include "base/json_string.h"

@@ -1,4 +1,4 @@
-#include "merge/event_repair.h"
+#include "scan/event_repair.h"
 
 #include "base/json_check.h"
 #include "base/json_string.h"
@@ -234,7 +234,7 @@ class MemberReader {
   bool comma_last_ = false;
 };
 
-std::vector<Member> read_members(std::string_view event, Repairs& repairs) {
+std::vector<Member> members_of_event(std::string_view event, Repairs& repairs) {
   std::vector<Member> members;
   MemberReader reader(event);
   for (Member member; reader.next(member);) members.push_back(member);
@@ -297,7 +297,7 @@ bool is_clean_event(const Event& event) {
 
 std::string repair_event(const Event& event, ProblemCounts& problems) {
   Repairs repairs;
-  std::vector<Member> members = read_members(event.raw, repairs);
+  std::vector<Member> members = members_of_event(event.raw, repairs);
   drop_duplicates(members, repairs);
   std::string out;
   out.reserve(event.raw.size());
