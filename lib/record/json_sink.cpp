@@ -80,7 +80,7 @@ void JsonSink::forget_file(std::int64_t rank) {
 
 void JsonSink::begin_cycle(const CycleInfo& cycle) {
   forget_file(cycle.rank);
-  file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level);
+  file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level, options_.next_path);
 }
 
 void JsonSink::resume(const CycleInfo& cycle, const FileState& state) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom::record {
@@ -20,11 +21,12 @@ namespace traceloom::record {
 struct JsonSinkOptions {
   int gzip_level = 1;
   bool overwrite = false;
+  NextPath next_path = {};  // of a cycle whose path somebody else took first
 };
 
 class JsonSink : public TraceHandler {
  public:
-  explicit JsonSink(const JsonSinkOptions& options) : options_(options) {}
+  explicit JsonSink(JsonSinkOptions options) : options_(std::move(options)) {}
 
   // All throw Error when the file cannot be written; what was in the way of the write is lost then,
   // and the file ends with the last whole event in front of it.

@@ -223,7 +223,8 @@ RecoveredTrace recover(const std::string& path, DeadJournal& journal) {
   const std::vector<RestOfChunk> rests = rests_of(journal);
   const bool has_file = journal.commit().state.bytes > 0 && has_its_file(journal);
   if (!trace.empty() && (has_file || !rests.empty())) {
-    JsonSink sink({static_cast<int>(journal.layout().gzip_level), false});
+    JsonSink sink({static_cast<int>(journal.layout().gzip_level), false,
+                   [&](const FileState&) { return new_unfinished_path(finished_path(trace)); }});
     open_trace(sink, journal, rests);
     result.events = write_rests(sink, journal, rests);
     sink.end_cycle({journal.layout().rank, 0, finished_path(trace)});

@@ -4,6 +4,7 @@
 #include "output/gzip_sink.h"
 #include "output/new_name.h"
 
+#include <climits>
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -84,14 +85,22 @@ std::string give_last_name(const std::string& from, const std::string& path, boo
 std::string new_unfinished_path(const std::string& path) {
   std::string unfinished = unfinished_path(path);
   std::error_code ignored;  // what is wrong shows when the file is made
-  for (unsigned i = 2; std::filesystem::exists(unfinished, ignored); ++i)
+  // A link that leads nowhere takes a name as well.
+  const auto is_taken = [&](const std::string& name) {
+    return std::filesystem::exists(std::filesystem::symlink_status(name, ignored));
+  };
+  for (unsigned i = 2; is_taken(unfinished); ++i)
     unfinished = unfinished_path(numbered_path(path, i));
   return unfinished;
 }
 
-TraceFile::TraceFile(const std::string& path, int gzip_level)
-    : path_(path), gzip_level_(gzip_level), is_gzip_(is_gzip_name(path)) {
-  if (!make_nameless()) make_hidden();
+TraceFile::TraceFile(const std::string& path, int gzip_level, NextPath next_path)
+    : path_(path),
+      gzip_level_(gzip_level),
+      is_gzip_(is_gzip_name(path)),
+      next_path_(std::move(next_path)) {
+  if (make_nameless()) return;
+  if (const int error = make_hidden(); error != 0) throw system_error(path_, error);
 }
 
 // Of a file that has just been made.
@@ -113,14 +122,20 @@ bool TraceFile::make_nameless() {
   return false;
 }
 
-void TraceFile::make_hidden() {
+// Returns an errno.
+int TraceFile::make_hidden() {
+  constexpr std::size_t kMostOfName = 200;  // there has to be room for the number behind it
   const std::string name = std::filesystem::path(path_).filename().string();
+  if (name.size() > NAME_MAX) return ENAMETOOLONG;
   for (unsigned number = 1;; ++number) {
-    hidden_path_ = fmt::format("{}/.{}.{}-{}", parent_of(path_), name, getpid(), number);
+    hidden_path_ = fmt::format("{}/.{}.{}-{}", parent_of(path_), name.substr(0, kMostOfName),
+                               getpid(), number);
     file_ = open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (file_ >= 0) return begin_state();
-    if (errno != EEXIST) throw system_error(path_, errno);
+    if (file_ >= 0) break;
+    if (errno != EEXIST) return errno;
   }
+  begin_state();
+  return 0;
 }
 
 TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& state)
@@ -165,23 +180,32 @@ void TraceFile::write(std::string_view text) {
   state_.text_bytes += text.size();
 }
 
-// Atomic, as is all that gives names here: of two sessions that want one name, one gets it. `first`
-// is what stands in the file.
+// `first` is what stands in the file.
 void TraceFile::claim_name(std::string_view first) {
-  if (hidden_path_.empty()) {
-    has_name_ = linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
-                       AT_SYMLINK_FOLLOW) == 0;
-    if (has_name_) return;
-    refusal_ = errno == EEXIST ? EEXIST : 0;
-    if (is_refused()) throw system_error(path_, refusal_);
-    // There are file systems that make nameless files and cannot name them.
-    ::close(std::exchange(file_, -1));
-    make_hidden();
-    write_bytes(first);
+  constexpr int kMostTries = 1000;  // or a folder that cannot be read would be asked for ever
+  refusal_ = try_name(first);
+  for (int i = 0; refusal_ == EEXIST && next_path_ && i < kMostTries; ++i) {
+    path_ = next_path_({0, 0, 0, state_.inode});
+    refusal_ = try_name(first);
   }
-  refusal_ = move_to_new_name(hidden_path_, path_);
   has_name_ = !is_refused();
   if (is_refused()) throw system_error(path_, refusal_);
+}
+
+// Returns an errno. Atomic, as is all that gives names here: of two sessions that want one name,
+// one gets it.
+int TraceFile::try_name(std::string_view first) {
+  if (hidden_path_.empty()) {
+    if (linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
+               AT_SYMLINK_FOLLOW) == 0)
+      return 0;
+    if (errno == EEXIST || errno == ENAMETOOLONG) return errno;
+    // There are file systems that make nameless files and cannot name them.
+    ::close(std::exchange(file_, -1));
+    if (const int error = make_hidden(); error != 0) return error;
+    write_bytes(first);
+  }
+  return move_to_new_name(hidden_path_, path_);
 }
 
 void TraceFile::write_bytes(std::string_view bytes) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,12 +26,17 @@ struct FileState {
   std::uint64_t inode = 0;       // which file it is
 };
 
+// Asked for another path when somebody has the one that a file was to get. `state` is that of a
+// file without text.
+using NextPath = std::function<std::string(const FileState& state)>;
+
 // Not thread-safe.
 class TraceFile {
  public:
   // Makes a new file in the folder of `path`, which it is called when the first text is in it; a
-  // name that ends in .gz is compressed. Throws Error when it cannot be made.
-  TraceFile(const std::string& path, int gzip_level);
+  // name that ends in .gz is compressed. Where somebody else took that name meanwhile it gets one
+  // of `next_path`, or is refused without that. Throws Error when it cannot be made.
+  TraceFile(const std::string& path, int gzip_level, NextPath next_path = {});
   // Goes on with a file of which `state` is true; what is behind that is cut off. Throws Error.
   TraceFile(const std::string& path, int gzip_level, const FileState& state);
   // Leaves the file as it is; one without a name is gone.
@@ -53,13 +59,15 @@ class TraceFile {
  private:
   void begin_state();
   bool make_nameless();
-  void make_hidden();
+  int make_hidden();
   void claim_name(std::string_view first);
+  int try_name(std::string_view first);
   void write_bytes(std::string_view bytes);
 
   std::string path_;
   int gzip_level_;
   bool is_gzip_;
+  NextPath next_path_;
   bool has_name_ = false;
   int refusal_ = 0;          // the errno why it gets no name
   std::string hidden_path_;  // what it is called before; "": nothing

@@ -86,7 +86,8 @@ struct CycleInfo {
   std::int64_t rank = 0;
   std::uint64_t number = 0;  // 0, 1, 2, ...
   // The file of the cycle. While it is being recorded it carries the name it had at its beginning
-  // with ".unfinished" in front of ".json"; from end_cycle() on it is its final one.
+  // with ".unfinished" in front of ".json" (and a number, should another session take that name
+  // first); from end_cycle() on it is its final one.
   std::string path;
 };
 

@@ -39,7 +39,9 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
       kept_(options.num_traces_to_keep) {
   cycle_.rank = options.rank;
   if (options.write_json) {
-    json_ = std::make_shared<JsonSink>(JsonSinkOptions{options.gzip_level, options.overwrite});
+    json_ = std::make_shared<JsonSink>(
+        JsonSinkOptions{options.gzip_level, options.overwrite,
+                        [this](const FileState& state) { return next_unfinished_path(state); }});
     handlers_.push_back({json_});
   }
   for (const std::shared_ptr<TraceHandler>& handler : options.handlers)

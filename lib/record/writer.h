@@ -101,6 +101,7 @@ class Writer {
   void fail(Handler& handler, const std::string& what);
   bool holds_ring(const Command& command) const;
   bool is_at_last_end(const Position& position) const;
+  std::string next_unfinished_path(const FileState& state);
   std::string path_at(const Position& position);
   std::string final_path_at(const Position& position);
   void tell(const std::string& text);
@@ -126,6 +127,7 @@ class Writer {
   bool is_rest_ =
       false;  // what is open had no begin_cycle: it takes what ended behind the last one
   CycleInfo cycle_;
+  std::string path_at_begin_;         // of the cycle, as it would be called if it ended there
   Position position_;                 // the last one that is known
   std::optional<Position> last_end_;  // where the cycle before ended
   std::set<std::string> own_paths_;   // of the files so far, where any may be overwritten

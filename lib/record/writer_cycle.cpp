@@ -62,15 +62,24 @@ void Writer::begin_cycle(const Position& position) {
   cycle_.path.clear();
   if (json_ != nullptr) {
     std::error_code ignored;  // what is wrong shows when the file is made
-    const std::string path = path_at(position);
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    cycle_.path = new_unfinished_path(path);
+    path_at_begin_ = path_at(position);
+    std::filesystem::create_directories(std::filesystem::path(path_at_begin_).parent_path(),
+                                        ignored);
+    cycle_.path = new_unfinished_path(path_at_begin_);
   }
   call([&](TraceHandler& handler) { handler.begin_cycle(cycle_); });
   if (journal_ != nullptr && json_ != nullptr && json_->has_file())
     journal_->commit_file(cycle_.path, file_ticks_, json_->state());
   write_opening();
   flush();
+}
+
+// Two runs that begin in one folder at a time look for a name at the same time, too. The journal
+// knows of the next one before the file is called so.
+std::string Writer::next_unfinished_path(const FileState& state) {
+  cycle_.path = new_unfinished_path(path_at_begin_);
+  if (journal_ != nullptr) journal_->commit_file(cycle_.path, file_ticks_, state);
+  return cycle_.path;
 }
 
 void Writer::metadata(const char* name, const std::string& args, std::int64_t at_ns,

@@ -122,7 +122,69 @@ TEST_CASE("trace_file: a last name that exists gets a number, or is replaced") {
   });
 }
 
-TEST_CASE("a name that somebody else took first is told once, and the next cycle has its own") {
+TEST_CASE("trace_file: where the name is taken it asks for another, and gets that") {
+  in_all_systems([] {
+    const TemporaryFolder folder;
+    const std::string taken = folder.write("rank0.json", "of somebody else");
+    const std::string also = folder.write("rank0-2.json", "of somebody else");
+    unsigned asked = 1;
+    {
+      TraceFile file(taken, 1, [&](const FileState& state) {
+        if (state.bytes != 0 || state.text_bytes != 0 || state.inode == 0) _exit(7);
+        return numbered_path(taken, ++asked);
+      });
+      file.write(kLine);
+      if (file.is_refused() || asked != 3) return 1;
+      if (read_file(folder.path("rank0-3.json")) != kLine) return 2;
+      file.finish(folder.path("last.json"), false);
+    }
+    if (read_file(taken) != "of somebody else" || read_file(also) != "of somebody else") return 3;
+    return read_file(folder.path("last.json")) == kLine && files_in(folder.path()).size() == 3 ? 0
+                                                                                               : 4;
+  });
+}
+
+TEST_CASE("trace_file: a name that is too long is refused with that reason, for good") {
+  in_all_systems([] {
+    const TemporaryFolder folder;
+    const std::string path = folder.path(std::string(300, 'n') + ".json");
+    for (int i = 0; i < 2; ++i) {
+      try {
+        TraceFile file(path, 1);
+        try {
+          file.write(kLine);
+          return 1;
+        } catch (const std::exception&) {
+          if (!file.is_refused()) return 2;
+        }
+        file.write(kLine);
+        return 3;
+      } catch (const std::exception& error) {
+        if (error.what() != path + ": File name too long") return 4;
+      }
+    }
+    return files_in(folder.path()).empty() ? 0 : 5;
+  });
+}
+
+TEST_CASE("session: a name that is too long is told, and leaves nothing") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.file_name = [](const Position&) { return std::string(300, 'n') + ".json"; };
+  std::vector<std::string> log;
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  record_scopes(Marker("work"), 3);
+  session.close();
+  CHECK(log == std::vector<std::string>{folder.path(std::string(300, 'n') + ".unfinished.json") +
+                                        ": File name too long; nothing more of this cycle is "
+                                        "written"});
+  CHECK(session.status().last_error == log[0]);
+  CHECK(session.status().lost == 3);
+  CHECK(files_in(folder.path()).empty());
+}
+
+TEST_CASE("a name that somebody else took first costs a cycle nothing") {
   const TemporaryFolder folder;
   const auto thief = std::make_shared<NameThief>();
   Options options = options_for(folder);
@@ -130,23 +192,84 @@ TEST_CASE("a name that somebody else took first is told once, and the next cycle
   options.schedule = [](const Position&) { return Action::active_and_save; };
   std::vector<std::string> log;
   options.log = [&](const std::string& line) { log.push_back(line); };
-  std::vector<SavedTrace> saved;
-  options.on_saved = [&](const SavedTrace& trace) { saved.push_back(trace); };
   Session session(options);
   const Marker marker("work");
   run_batches(session, marker, 2);
   session.close();
-  CHECK(log == std::vector<std::string>{folder.path("ep0-ba0-rank0.unfinished.json") +
-                                        ": File exists; nothing more of this cycle is written"});
+  CHECK(log.empty());
   CHECK(read_file(thief->stolen) == "of somebody else");
-  REQUIRE(saved.size() == 2);
-  CHECK(saved[0].path == "");
-  CHECK(saved[0].events == 0);
-  CHECK(saved[1].path == folder.path("ep0-ba2-rank0.json"));
-  CHECK(session.status().lost == 1);
-  CHECK(Events::of_file(saved[1].path).count("work", "X") == 1);
+  CHECK(session.status().lost == 0);
+  for (const char* name : {"ep0-ba1-rank0.json", "ep0-ba2-rank0.json"})
+    CHECK(Events::of_file(folder.path(name)).count("work", "X") == 1);
+  CHECK(files_in(folder.path()) == std::vector<std::string>{"ep0-ba0-rank0.unfinished.json",
+                                                            "ep0-ba1-rank0.json",
+                                                            "ep0-ba2-rank0.json"});
+}
+
+TEST_CASE("runs that begin in one folder at a time keep all of their cycles") {
+  constexpr int kRuns = 3;
+  const TemporaryFolder folder;
+  void* const shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  auto& entered = *new (shared) std::atomic<int>{0};
+  // Behind the JSON files: each run has chosen its name, and none has it.
+  class Meeting : public TraceHandler {
+   public:
+    explicit Meeting(std::atomic<int>& entered) : entered_(entered) {}
+    void begin_cycle(const CycleInfo& /*cycle*/) override {
+      ++entered_;
+      while (entered_ < kRuns) std::this_thread::yield();
+    }
+
+   private:
+    std::atomic<int>& entered_;
+  };
+  Options options;
+  options.folder = folder.path();
+  std::vector<pid_t> children;
+  for (int run = 0; run < kRuns; ++run) {
+    children.push_back(start_child([&] {
+      options.handlers = {std::make_shared<Meeting>(entered)};
+      Session session(options);
+      record_scopes(Marker("work"), 5);
+      session.close();
+      _exit(session.status().last_error.empty() && session.status().lost == 0 ? 0 : 1);
+    }));
+  }
+  for (const pid_t child : children) {
+    const int status = wait_for(child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+  munmap(shared, sizeof(std::atomic<int>));
+  const std::vector<std::string> names{"ep0-ba0-rank0-2.json", "ep0-ba0-rank0-3.json",
+                                       "ep0-ba0-rank0.json"};
+  CHECK(files_in(folder.path()) == names);
+  for (const std::string& name : names)
+    CHECK(Events::of_file(folder.path(name)).count("work", "X") == 5);
+}
+
+TEST_CASE("journal: knows of the other name that a file got because its own was taken") {
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  Options options = options_for(folder);
+  options.journal_folder = journals.path();
+  const auto status = wait_for(start_child([&] {
+    options.handlers = {std::make_shared<NameThief>()};
+    Session session(options);
+    record_scopes(Marker("work"), 4);
+    session.flush();
+    raise(SIGKILL);
+  }));
+  REQUIRE(WIFSIGNALED(status));
+  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path());
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].problem == "");
+  CHECK(recovered[0].path == folder.path("ep0-ba0-rank0-2.json"));
+  CHECK(Events::of_file(recovered[0].path).count("work", "X") == 4);
   CHECK(files_in(folder.path()) ==
-        std::vector<std::string>{"ep0-ba0-rank0.unfinished.json", "ep0-ba2-rank0.json"});
+        std::vector<std::string>{"ep0-ba0-rank0-2.json", "ep0-ba0-rank0.unfinished.json"});
 }
 
 TEST_CASE("kill at the moment of naming: nothing that looks like a trace is left") {
