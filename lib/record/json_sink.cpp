@@ -107,6 +107,17 @@ const std::string& JsonSink::head(const EventLabel& label) {
   return head;
 }
 
+// A key that stands twice in an object is one that viewers disagree about.
+const std::vector<std::size_t>& JsonSink::written_keys(const EventLabel& label) {
+  if (label.id >= written_keys_.size()) written_keys_.resize(label.id + 1);
+  std::vector<std::size_t>& written = written_keys_[label.id];
+  if (!written.empty()) return written;
+  const std::string* const end = label.keys + label.key_count;
+  for (std::size_t i = 0; i < label.key_count; ++i)
+    if (std::find(label.keys + i + 1, end, label.keys[i]) == end) written.push_back(i);
+  return written;
+}
+
 void JsonSink::update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch) {
   const std::uint64_t position = std::uint64_t{epoch} << 32 | batch;
   if (tail_tid_ == thread.tid && tail_position_ == position) return;
@@ -181,8 +192,8 @@ void JsonSink::instant(const InstantEvent& event) {
 void JsonSink::counter(const CounterEvent& event) {
   std::string args;
   std::array<char, 32> text{};
-  for (std::size_t i = 0; i < event.value_count; ++i) {
-    if (!std::isfinite(event.values[i])) continue;
+  for (const std::size_t i : written_keys(*event.label)) {
+    if (i >= event.value_count || !std::isfinite(event.values[i])) continue;
     args += args.empty() ? "{" : ",";
     append_json_string(args, event.label->keys[i]);
     args += ':';

@@ -61,6 +61,7 @@ class JsonSink : public TraceHandler {
 
   void forget_file(std::int64_t rank);
   const std::string& head(const EventLabel& label);
+  const std::vector<std::size_t>& written_keys(const EventLabel& label);
   void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
   char* room(std::size_t bytes);
   char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
@@ -77,7 +78,8 @@ class JsonSink : public TraceHandler {
   std::size_t used_ = 0;
   std::uint64_t pending_events_ = 0;
   std::uint64_t bytes_written_ = 0;
-  std::vector<std::string> heads_;  // by label: ,\n{"name":"...","cat":"..."
+  std::vector<std::string> heads_;                      // by label: ,\n{"name":"...","cat":"..."
+  std::vector<std::vector<std::size_t>> written_keys_;  // by label: of equal ones the last
   // ,"pid":R,"tid":T,"args":{"epoch":E,"batch":B}} of the last event.
   std::string tail_;
   std::int64_t tail_tid_ = -1;

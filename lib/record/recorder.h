@@ -329,7 +329,8 @@ decltype(auto) Marker::call(Function&& function, Args&&... args) const {
 // Values that change over time: one track, one curve a key.
 class Counter {
  public:
-  // Of more than 64 keys the first 64.
+  // Of more than 64 keys the first 64. A key that stands twice gets its last value, and the log is
+  // told.
   Counter(const std::string& name, const std::string& categories,
           const std::vector<std::string>& keys, Actions actions = kWhileRecording)
       : site_(detail::register_counter(name, categories, keys, actions)) {}

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace traceloom::record {
@@ -41,6 +42,24 @@ unsigned bits_of(const MarkerOptions& options) {
   return bits;
 }
 
+std::string first_repeated(const std::vector<std::string>& keys) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
+    return std::count(keys.begin(), keys.end(), key) > 1;
+  });
+  return found == keys.end() ? "" : *found;
+}
+
+// Once, to the first log there is.
+void tell_repeated_key(Label& label, const std::function<void(const std::string&)>& log) {
+  if (!label.has_repeated_key || !log || label.misuse_told.exchange(true)) return;
+  try {
+    log("counter '" + label.name + "': the key '" + first_repeated(label.key_names) +
+        "' stands twice; its last value is written");
+  } catch (...) {
+    return;  // a log that fails has nobody to tell
+  }
+}
+
 }  // namespace
 
 const char* to_string(Action action) {
@@ -65,8 +84,12 @@ Label& Registry::counter(const std::string& name, const std::string& categories,
   MarkerOptions options;
   options.actions = actions;
   const auto end = keys.begin() + std::min(std::ssize(keys), kMostKeys);
-  const std::lock_guard lock(mutex_);
-  return find({name, categories, bits_of(options), {keys.begin(), end}}, options);
+  std::unique_lock lock(mutex_);
+  Label& label = find({name, categories, bits_of(options), {keys.begin(), end}}, options);
+  const std::function<void(const std::string&)> log = log_;
+  lock.unlock();
+  tell_repeated_key(label, log);
+  return label;
 }
 
 Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
@@ -80,6 +103,9 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.key_names = std::get<3>(identity);
   label.keys = label.key_names.data();
   label.key_count = label.key_names.size();
+  label.has_repeated_key =
+      std::set<std::string>(label.key_names.begin(), label.key_names.end()).size() <
+      label.key_names.size();
   known_.emplace(identity, &label);
   if (seen_) seen_(label);
   set_mode(label);
@@ -144,9 +170,14 @@ void Registry::count_misuse(Label& label) noexcept {
   }
 }
 
-void Registry::set_log(std::function<void(const std::string&)> log) {
-  const std::lock_guard lock(mutex_);
-  log_ = std::move(log);
+void Registry::set_log(const std::function<void(const std::string&)>& log) {
+  std::unique_lock lock(mutex_);
+  log_ = log;
+  std::vector<Label*> repeated;
+  for (Label& label : labels_)
+    if (label.has_repeated_key) repeated.push_back(&label);
+  lock.unlock();
+  for (Label* const label : repeated) tell_repeated_key(*label, log);
 }
 
 void Registry::forget_session() {

@@ -25,6 +25,7 @@ struct Label : detail::Site, EventLabel {
   MarkerOptions options;
   std::vector<std::string> key_names;  // of a counter
   std::atomic<bool> misuse_told{false};
+  bool has_repeated_key = false;  // of a counter
 };
 
 // Thread-safe.
@@ -53,7 +54,8 @@ class Registry {
   // finish() without start(). The first of each label goes to the log.
   void count_misuse(Label& label) noexcept;
   std::uint64_t misuses() const { return misuses_.load(std::memory_order_relaxed); }
-  void set_log(std::function<void(const std::string&)> log);
+  // Is told of counters with a key twice as well: of those there are and of each new one.
+  void set_log(const std::function<void(const std::string&)>& log);
 
   // Around fork().
   void lock() { mutex_.lock(); }

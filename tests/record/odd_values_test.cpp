@@ -63,3 +63,27 @@ TEST_CASE("odd values: C counters without keys are told, and counted with harmle
   traceloom_count(nullptr, &value, 1);
   CHECK(traceloom_counter_new("none", "", nullptr, 0, 0) != nullptr);
 }
+
+TEST_CASE("counter: of a key that stands twice the last value is written, and it is told once") {
+  const TemporaryFolder folder;
+  const Counter early("twice early", "", {"a", "b", "a"});
+  std::vector<std::string> log;
+  for (int run = 0; run < 2; ++run) {
+    Options options = options_for(folder);
+    options.log = [&](const std::string& line) { log.push_back(line); };
+    Session session(options);
+    const Counter late("twice late", "", {"k", "k"});
+    early.record(1, 2, 3);
+    early.record(1, 2);
+    late.record(1, 2.5);
+    session.close();
+    const Events events = Events::of_file(only_trace(session));
+    REQUIRE(events.count("twice early", "C") == 2);
+    CHECK(events.of("twice early", "C")[0].ends_with(R"("args":{"b":2,"a":3}})"));
+    CHECK(events.of("twice early", "C")[1].ends_with(R"("args":{"b":2}})"));
+    CHECK(events.of("twice late", "C")[0].ends_with(R"("args":{"k":2.5}})"));
+  }
+  CHECK(log == std::vector<std::string>{
+                   "counter 'twice early': the key 'a' stands twice; its last value is written",
+                   "counter 'twice late': the key 'k' stands twice; its last value is written"});
+}
