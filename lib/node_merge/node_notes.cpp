@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <sys/stat.h>
@@ -46,6 +48,23 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+// What this process is at work as.
+struct HeldLocks {
+  std::mutex mutex;
+  std::set<FileOfProcess> files;
+};
+
+HeldLocks& held_locks() {
+  static HeldLocks held;
+  return held;
+}
+
+std::optional<FileOfProcess> file_at(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileOfProcess{getpid(), info.st_dev, info.st_ino};
+}
+
 struct flock whole_file() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -71,8 +90,18 @@ NodeNotes::NodeNotes(const std::string& traces, std::int64_t node_rank, std::int
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw system_error(folder_, error.value());
-  const std::string path = lock_path(local_rank);
-  // Of the process and not of the open file: a child of fork() does not hold it.
+  take_lock();
+  remove_stale();
+}
+
+// Of the process and not of the open file: a child of fork() does not hold it. So this process
+// would get it a second time, and lose it with the first that closes the file.
+void NodeNotes::take_lock() {
+  const std::string path = lock_path(local_rank_);
+  const std::lock_guard guard(held_locks().mutex);
+  if (const std::optional<FileOfProcess> file = file_at(path);
+      file && held_locks().files.contains(*file))
+    throw Error(path, fmt::format("this process is local rank {} here already", local_rank_));
   lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
   if (lock_ < 0) throw system_error(path, errno);
   struct flock lock = whole_file();
@@ -80,9 +109,10 @@ NodeNotes::NodeNotes(const std::string& traces, std::int64_t node_rank, std::int
     const int reason = errno;
     close(lock_);
     if (reason != EAGAIN && reason != EACCES) throw system_error(path, reason);
-    throw Error(path, fmt::format("another process is local rank {} here", local_rank));
+    throw Error(path, fmt::format("another process is local rank {} here", local_rank_));
   }
-  remove_stale();
+  held_ = file_at(path);
+  if (held_) held_locks().files.insert(*held_);
 }
 
 NodeNotes::~NodeNotes() {
@@ -151,8 +181,12 @@ bool NodeNotes::is_at_work(std::int64_t local_rank) const {
 
 void NodeNotes::leave() {
   if (lock_ < 0) return;
-  close(lock_);  // first: of two that leave at a time one at least sees that the other has left
-  lock_ = -1;
+  {
+    const std::lock_guard guard(held_locks().mutex);
+    close(lock_);  // first: of two that leave at a time one at least sees that the other has left
+    lock_ = -1;
+    if (held_) held_locks().files.erase(*held_);
+  }
   std::vector<std::int64_t> ranks;
   for (const std::string& name : names_in(folder_)) {
     const std::optional<std::int64_t> rank = rank_of(name, kLock);

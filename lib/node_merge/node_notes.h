@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <sys/types.h>
+#include <tuple>
 
 namespace traceloom {
 
@@ -30,12 +32,15 @@ struct TraceNote {
 // What is at `path` now; of a path that leads to no file nothing but that.
 TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& path);
 
+// The process that has it, its device and its inode.
+using FileOfProcess = std::tuple<pid_t, dev_t, ino_t>;
+
 // Not thread-safe. The first rank of a node has to be made before another one writes.
 class NodeNotes {
  public:
   // Takes up work as that local rank: removes what an earlier run of it has left, and as the first
-  // one what is there of ranks that are not at work. Throws Error, also when a process is at work
-  // as that rank.
+  // one what is there of ranks that are not at work. Throws Error, also when somebody is at work as
+  // that rank, in this process or another.
   NodeNotes(const std::string& traces, std::int64_t node_rank, std::int64_t local_rank);
   ~NodeNotes();  // leave()
   NodeNotes(const NodeNotes&) = delete;
@@ -54,12 +59,14 @@ class NodeNotes {
  private:
   std::string path_of(std::uint64_t cycle, std::int64_t local_rank) const;
   std::string lock_path(std::int64_t local_rank) const;
+  void take_lock();
   void remove_stale() const;
 
   std::string traces_;
   std::string folder_;
   std::int64_t local_rank_;
   int lock_ = -1;
+  std::optional<FileOfProcess> held_;  // that of the lock
 };
 
 }  // namespace traceloom

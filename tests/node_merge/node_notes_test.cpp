@@ -101,6 +101,30 @@ TEST_CASE("node_notes: those of a run that is over are gone, those of ranks at w
   CHECK(codes == std::vector<int>{0, 0});
 }
 
+TEST_CASE("node_notes: nor can one process be a rank twice, until it leaves") {
+  const TemporaryFolder folder;
+  const auto refusal = [&]() -> std::string {
+    try {
+      const NodeNotes again(folder.path(), 0, 0);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  {
+    NodeNotes notes(folder.path(), 0, 0);
+    for (int i = 0; i < 2; ++i)
+      CHECK(refusal() ==
+            folder.path(".node0-merge/rank0.lock") + ": this process is local rank 0 here already");
+    // The refused ones have not given up what the first one has.
+    CHECK(run_child([&] { _exit(notes.is_at_work(0) && !refusal().empty() ? 0 : 1); }) == 0);
+    const NodeNotes other_node(folder.path(), 1, 0);
+    notes.leave();
+    CHECK(refusal() == "");
+  }
+  CHECK(refusal() == "");
+}
+
 TEST_CASE("node_notes: two processes cannot be one rank, and other nodes have notes of their own") {
   const TemporaryFolder folder;
   const NodeNotes notes(folder.path(), 0, 0);
