@@ -1,11 +1,15 @@
 #include "trace_record/command.h"
 
+#include "support/temporary_folder.h"
 #include "tools/child.h"
 
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
+#include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -54,6 +58,30 @@ TEST_CASE("command: tells how a program ended, as a shell does") {
 TEST_CASE("command: a program that is not there, or none") {
   CHECK(refusal_of("no-such-program") == 127);
   CHECK(refusal_of("/") == 126);
+}
+
+TEST_CASE("command: a text without #! is a script of the shell, and other bytes are no program") {
+  const TemporaryFolder folder;
+  const auto program = [&](const std::string& name, std::string_view text) {
+    const std::string path = folder.write(name, text);
+    chmod(path.c_str(), 0755);
+    return path;
+  };
+  const auto exit_code = [](const std::vector<std::string>& words) {
+    const BlockedSignals signals;
+    Command command(words, signals);
+    follow(command, signals);
+    return command.has_ended() ? command.exit_code() : -1;
+  };
+  const std::string script = program("own-script", "exit $(($1 + $#))\n");
+  CHECK(exit_code({script, "3", "a b"}) == 5);
+  CHECK(exit_code({program("empty", "")}) == 0);
+  const Ended on_path = run_in_child([&] {
+    setenv("PATH", (folder.path("none") + ":" + folder.path() + ":/bin").c_str(), 1);
+    return exit_code({"own-script", "7"});
+  });
+  CHECK(on_path.exit_code == 8);
+  CHECK(refusal_of(program("bytes", std::string_view("\x01\0\x02", 3))) == 126);
 }
 
 TEST_CASE("command: what it used of CPU and memory") {

@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +44,44 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_;
 };
 
+// Returns an errno.
+int spawn(const std::vector<std::string>& words, const BlockedSignals& signals, pid_t& pid) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnAttributes attributes(signals.before());
+  return posix_spawnp(&pid, arguments[0], nullptr, attributes.get(), arguments.data(), environ);
+}
+
+// Where posix_spawnp() has found it.
+std::string path_of_program(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  if (path == nullptr || name.find('/') != std::string::npos) return name;
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string program = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(program.c_str(), X_OK) == 0 && !std::filesystem::is_directory(program))
+      return program;
+  }
+  return name;
+}
+
+// As shells judge: no line of a script has a zero byte, and the first one is looked at.
+bool is_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  std::getline(file, line);
+  return !file.bad() && line.find('\0') == std::string::npos;
+}
+
+// A script that does not name its interpreter is one of the shell, as for execvp().
+std::vector<std::string> as_script(const std::string& path, const std::vector<std::string>& words) {
+  std::vector<std::string> all{"/bin/sh", path};
+  all.insert(all.end(), words.begin() + 1, words.end());
+  return all;
+}
+
 }  // namespace
 
 BlockedSignals::BlockedSignals() {
@@ -67,13 +109,11 @@ StartError::StartError(const std::string& program, int error_number)
     : Error(program, std::strerror(error_number)), exit_code_(error_number == ENOENT ? 127 : 126) {}
 
 Command::Command(const std::vector<std::string>& words, const BlockedSignals& signals) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const SpawnAttributes attributes(signals.before());
-  const int error =
-      posix_spawnp(&pid_, arguments[0], nullptr, attributes.get(), arguments.data(), environ);
+  int error = spawn(words, signals, pid_);
+  if (error == ENOEXEC) {
+    const std::string script = path_of_program(words[0]);
+    if (is_text(script)) error = spawn(as_script(script, words), signals, pid_);
+  }
   if (error != 0) throw StartError(words[0], error);
 }
 

@@ -48,8 +48,8 @@ class StartError : public Error {
 
 class Command {
  public:
-  // Starts it, found on PATH as a shell does. Throws StartError that names the program: "pyhton: No
-  // such file or directory".
+  // Starts it, found on PATH as a shell does, which runs a text without "#!" itself. Throws
+  // StartError that names the program: "pyhton: No such file or directory".
   Command(const std::vector<std::string>& words, const BlockedSignals& signals);
 
   pid_t pid() const { return pid_; }
