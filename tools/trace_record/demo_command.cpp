@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -210,8 +211,23 @@ bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
   return is_well;
 }
 
+// Why no rank has a trace in the end; "" when each has.
+std::string why_no_traces(const DemoOptions& options) {
+  if (options.keep == 0) return "--keep 0 deletes each as soon as it is saved";
+  record::Position at;  // all epochs are alike
+  for (; at.batch_in_epoch < static_cast<std::uint64_t>(options.batches); ++at.batch_in_epoch)
+    if (record::action_at(options.schedule, at) != record::Action::skip) return "";
+  return fmt::format(
+      "the schedule skips all of the {} batches of an epoch (--skip-first {}, --wait {})",
+      options.batches, options.schedule.skip_first, options.schedule.wait);
+}
+
 void tell(const DemoOptions& options) {
   const std::string& folder = options.trace.folder;
+  if (const std::string reason = why_no_traces(options); !reason.empty()) {
+    fmt::print("No trace is left: {}\n", reason);
+    return;
+  }
   fmt::print(
       "Traces of {} ranks: {}\n"
       "One trace of them:   trace-merge {} -o merged.json\n"
