@@ -72,6 +72,7 @@ void JsonSink::forget_file(std::int64_t rank) {
   rank_ = rank;
   tail_tid_ = -1;
   used_ = 0;
+  pieces_.clear();
   pending_events_ = 0;
   is_first_ = true;
   final_path_.clear();
@@ -152,10 +153,12 @@ char* JsonSink::begin_event(const EventLabel& label, std::string_view phase, std
   return write_time(out, ns);
 }
 
-void JsonSink::end_event(char* end) {
+void JsonSink::end_event(char* end, std::uint64_t events) {
   used_ = static_cast<std::size_t>(end - buffer_.data());
   is_first_ = false;
-  ++pending_events_;
+  pending_events_ += events;
+  if (used_ - (pieces_.empty() ? 0 : pieces_.back().bytes) >= kPieceBytes)
+    pieces_.push_back({used_, pending_events_});
 }
 
 void JsonSink::duration(const DurationEvent& event) {
@@ -220,15 +223,14 @@ void JsonSink::metadata(const MetadataEvent& event) {
       ",\"pid\":" + std::to_string(rank_) + ",\"tid\":" + std::to_string(event.tid) + ",\"args\":";
   text += event.args_json;
   text += '}';
-  raw_event(text);
-  --pending_events_;  // it says something of the events, and is none
+  append(text, 0);
 }
 
-void JsonSink::raw_event(std::string_view json) {
+void JsonSink::append(std::string_view json, std::uint64_t events) {
   char* out = room(json.size() + 2);
   out = put(out, is_first_ ? "[\n"sv : ",\n"sv);
   out = put(out, json);
-  end_event(out);
+  end_event(out, events);
 }
 
 void JsonSink::external_trace(const std::string& path) {
@@ -241,18 +243,34 @@ void JsonSink::external_trace(const std::string& path) {
 void JsonSink::flush() {
   if (used_ == 0 || file_ == nullptr) return;
   const std::uint64_t before = file_->state().bytes;
-  const std::size_t bytes = used_;
-  const bool was_first = file_->state().text_bytes == 0;
-  used_ = 0;
   try {
-    file_->write({buffer_.data(), bytes});
+    file_->write({buffer_.data(), used_});
+    pending_events_ = 0;
   } catch (...) {
-    is_first_ = was_first;
+    if (!file_->is_refused()) write_pieces();
+    is_first_ = file_->state().text_bytes == 0;
+    bytes_written_ += file_->state().bytes - before;
+    used_ = 0;
+    pieces_.clear();
     if (file_->is_refused()) file_.reset();
     throw;
   }
-  pending_events_ = 0;
   bytes_written_ += file_->state().bytes - before;
+  used_ = 0;
+  pieces_.clear();
+}
+
+// Of a buffer that the disk has no room for: as much of it as fits.
+void JsonSink::write_pieces() {
+  PieceEnd written;
+  try {
+    for (const PieceEnd& piece : pieces_) {
+      file_->write({buffer_.data() + written.bytes, piece.bytes - written.bytes});
+      written = piece;
+    }
+  } catch (...) {  // what was wrong is known
+  }
+  pending_events_ -= written.events;
 }
 
 void JsonSink::end_cycle(const CycleInfo& cycle) {

@@ -28,8 +28,8 @@ class JsonSink : public TraceHandler {
  public:
   explicit JsonSink(JsonSinkOptions options) : options_(std::move(options)) {}
 
-  // All throw Error when the file cannot be written; what was in the way of the write is lost then,
-  // and the file ends with the last whole event in front of it.
+  // All throw Error when the file cannot be written. On a full disk it ends with a whole event,
+  // less than kPieceBytes in front of where there was no more room; what comes behind is lost.
   void begin_cycle(const CycleInfo& cycle) override;
   void duration(const DurationEvent& event) override;
   void instant(const InstantEvent& event) override;
@@ -45,19 +45,25 @@ class JsonSink : public TraceHandler {
   void resume(const CycleInfo& cycle, const FileState& state);
 
   // One event, as JSON.
-  void raw_event(std::string_view json);
+  void raw_event(std::string_view json) { append(json, 1); }
 
   bool has_file() const { return file_ != nullptr; }
   // Whether there is enough text for a write that is worth it.
   bool wants_flush() const { return used_ >= kFlushBytes; }
   const FileState& state() const { return file_->state(); }
   const std::string& final_path() const { return final_path_; }
-  // Of the events handed over since the last flush, which are gone when it fails.
+  // Of the events handed over since the last flush; when that has failed, of those that are lost.
   std::uint64_t pending_events() const { return pending_events_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
   static constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kPieceBytes = std::size_t{4} << 10;
+  // In the buffer, behind a whole event.
+  struct PieceEnd {
+    std::size_t bytes = 0;
+    std::uint64_t events = 0;  // pending by then
+  };
 
   void forget_file(std::int64_t rank);
   const std::string& head(const EventLabel& label);
@@ -66,7 +72,10 @@ class JsonSink : public TraceHandler {
   char* room(std::size_t bytes);
   char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
                     std::size_t more_bytes);
-  void end_event(char* end);
+  void append(std::string_view json, std::uint64_t events);
+  // 0 events when it says something of the others, and is none.
+  void end_event(char* end, std::uint64_t events = 1);
+  void write_pieces();
   char* write_time(char* out, std::int64_t ns);
 
   JsonSinkOptions options_;
@@ -76,6 +85,7 @@ class JsonSink : public TraceHandler {
   bool is_first_ = true;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
+  std::vector<PieceEnd> pieces_;
   std::uint64_t pending_events_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::vector<std::string> heads_;                      // by label: ,\n{"name":"...","cat":"..."

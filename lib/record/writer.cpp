@@ -310,11 +310,10 @@ std::uint32_t Writer::drain_chunk(const LiveChunk& live, std::uint64_t up_to_tic
 // What the handlers have is in the file, and the chunks know it.
 void Writer::flush() {
   if (json_ != nullptr && json_->has_file() && !handlers_.front().has_failed) {
-    const std::uint64_t events = json_->pending_events();
     try {
       json_->flush();
     } catch (...) {
-      cycle_lost_ += events;
+      cycle_lost_ += json_->pending_events();
       fail(handlers_.front(), current_problem());
     }
   }
