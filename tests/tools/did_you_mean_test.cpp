@@ -33,6 +33,11 @@ TEST_CASE("did_you_mean: a word that is far from all is told nothing") {
 TEST_CASE("did_you_mean: the start of a word is near") {
   CHECK(nearest_word("sum", {"steps", "summarize"}) == "summarize");
   CHECK_FALSE(nearest_word("su", {"summarize"}));
+  CHECK(nearest_word("totl", {"rank", "total_ns"}) == "total_ns");
+  CHECK(nearest_word("dataloader", {"communication", "data-loading"}) == "data-loading");
+  CHECK(nearest_word("--sumarise", {"--top", "--summarize-all"}) == "--summarize-all");
+  CHECK_FALSE(nearest_word("--x", {"--threads"}));
+  CHECK_FALSE(nearest_word("sec", {"auto", "ns", "s"}));
 }
 
 TEST_CASE("did_you_mean: options stand as they are, other words in quotes") {

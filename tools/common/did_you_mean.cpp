@@ -30,21 +30,42 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-std::optional<std::string> nearest_word(std::string_view word,
-                                        const std::vector<std::string>& known) {
+namespace {
+
+std::string_view without_dashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+// From `word` to any start of `candidate`; all words start with the dashes of an option.
+std::size_t distance_to_start(std::string_view word, std::string_view candidate) {
+  candidate = without_dashes(candidate);
+  std::size_t least = word.size();
+  for (std::size_t length = 1; length <= candidate.size(); ++length)
+    least = std::min(least, edit_distance(word, candidate.substr(0, length)));
+  return least;
+}
+
+template <typename Distance>
+std::optional<std::string> nearest_by(const Distance& distance_to, std::string_view word,
+                                      const std::vector<std::string>& known) {
   std::optional<std::string> nearest;
   std::size_t least = word.size() / 3 + 1;
   for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = distance_to(word, candidate);
     if (distance >= least) continue;
     least = distance;
     nearest = candidate;
   }
-  if (nearest || word.size() < 3) return nearest;
-  const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
-    return candidate.starts_with(word);
-  });
-  return longer == known.end() ? std::nullopt : std::optional(*longer);
+  return nearest;
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_word(std::string_view word,
+                                        const std::vector<std::string>& known) {
+  const std::optional<std::string> nearest = nearest_by(edit_distance, word, known);
+  const std::string_view bare = without_dashes(word);
+  return nearest || bare.size() < 3 ? nearest : nearest_by(distance_to_start, bare, known);
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {

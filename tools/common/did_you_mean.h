@@ -13,7 +13,8 @@ namespace traceloom {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The nearest of `known`, the first of several; nullopt when none is near: more than a third of the
-// word's characters would have to change. A word that `word` is the start of counts as near too.
+// word's characters would have to change. Where no word is near, one whose start is counts:
+// "totl" -> "total_ns", "dataloader" -> "data-loading".
 std::optional<std::string> nearest_word(std::string_view word,
                                         const std::vector<std::string>& known);
 
