@@ -155,7 +155,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
 }
 
 void EventCollector::fail_file(std::size_t file, const Error& error) {
-  if (!keep_going_) throw error;
+  if (!keep_going_) stop_at(error, files_.size());
   pairs_.reset();
   files_[file] = {};
   files_[file].error = error.what();

@@ -107,7 +107,7 @@ struct RankEvents {
 };
 
 struct Run {
-  std::vector<RunFile> files;     // as the inputs
+  std::vector<RunFile> files;     // is_told_before(), in whatever order the inputs were given
   std::vector<RankEvents> ranks;  // ascending; those that were asked for
   Labels labels;
   Tracks tracks;

@@ -145,7 +145,7 @@ void SpanCollector::end_file(std::size_t file, const FileEnd& end) {
 }
 
 void SpanCollector::fail_file(std::size_t file, const Error& error) {
-  if (!keep_going_) throw error;
+  if (!keep_going_) stop_at(error, files_.size());
   pairs_.reset();
   if (files_[file].error.empty()) files_[file].error = error.what();
 }

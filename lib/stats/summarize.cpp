@@ -98,6 +98,7 @@ Summary summarize(const SummaryRequest& request) {
   summary.order = request.order;
   for (std::size_t i = 0; i < paths.size(); ++i)
     summary.files.push_back(describe_file(paths[i], collector.files()[i], ranks[i]));
+  std::stable_sort(summary.files.begin(), summary.files.end(), is_told_before);
   summary.rows = make_rows(request, collector, ranks);
   sort_rows(summary.rows, request.order);
   if (request.top > 0 && summary.rows.size() > request.top) summary.rows.resize(request.top);

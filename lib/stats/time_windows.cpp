@@ -3,6 +3,7 @@
 #include "event/event_timing.h"
 #include "survey/clock_plan.h"
 #include "survey/file_evidence.h"
+#include "survey/file_reading.h"
 #include "survey/ranks.h"
 
 #include <memory>
@@ -51,7 +52,7 @@ class ClockReader : public FileVisitor {
   }
 
   void fail_file(std::size_t file, const Error& error) override {
-    if (!keep_going_) throw error;
+    if (!keep_going_) stop_at(error, files_.size());
     files_[file].failed = true;
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -74,11 +75,23 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
                          fmt::format("{} from the reference", format_duration(-shift_ns)));
 }
 
+// What is told once is told of the file of the lowest rank, in whatever order files were given.
+using FileOrder = std::vector<std::size_t>;
+
+FileOrder order_by_rank(const std::vector<FileRank>& ranks) {
+  FileOrder order(ranks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ranks[a].rank < ranks[b].rank; });
+  return order;
+}
+
 // Told once, for all files: syncs are mostly all alike.
-void check_errors(std::vector<FileClock>& clocks) {
+void check_errors(const FileOrder& order, std::vector<FileClock>& clocks) {
   FileClock* first = nullptr;
   std::int64_t widest_ns = 0;
-  for (FileClock& clock : clocks) {
+  for (const std::size_t file : order) {
+    FileClock& clock = clocks[file];
     if (!is_by_sync(clock.method) || clock.error_ns.value_or(0) <= kWideNs) continue;
     if (first == nullptr) first = &clock;
     widest_ns = std::max(widest_ns, *clock.error_ns);
@@ -121,10 +134,10 @@ std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t worl
 
 // The number of the first file that names the size of the world, or of files; whoever names another
 // size is told.
-std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence,
+std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence, const FileOrder& order,
                               std::vector<FileClock>& clocks) {
   std::size_t first = evidence.size();
-  for (std::size_t i = 0; i < evidence.size(); ++i) {
+  for (const std::size_t i : order) {
     if (!evidence[i].world_size) continue;
     if (first == evidence.size()) first = i;
     if (evidence[i].world_size != evidence[first].world_size)
@@ -136,8 +149,8 @@ std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence,
 // Without a world size only the ranks below the highest one can be known to be missing, and not
 // those of whoever chose the ranks himself (RANK=path).
 void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
-                   std::vector<FileClock>& clocks) {
-  const std::size_t teller = check_world_sizes(evidence, clocks);
+                   const FileOrder& order, std::vector<FileClock>& clocks) {
+  const std::size_t teller = check_world_sizes(evidence, order, clocks);
   const bool names_size = teller < evidence.size();
   const bool is_chosen = std::any_of(ranks.begin(), ranks.end(), [](const FileRank& file) {
     return file.source == RankSource::argument;
@@ -148,7 +161,7 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
   const std::int64_t found = std::distance(known.begin(), known.lower_bound(size));
   if (size <= found) return;
   const std::string words = missing_words(known, size);
-  ProblemCounts& problems = clocks[names_size ? teller : 0].problems;
+  ProblemCounts& problems = clocks[names_size ? teller : order.front()].problems;
   problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(size - found));
   problems.explain(Problem::missing_rank,
                    names_size ? fmt::format("{} of {}", words, size) : words);
@@ -163,8 +176,9 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
     if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
     check_sync(facts[i], starts[i], clocks[i]);
   }
-  check_errors(clocks);
-  check_missing(evidence, ranks, clocks);
+  const FileOrder order = order_by_rank(ranks);
+  check_errors(order, clocks);
+  check_missing(evidence, ranks, order, clocks);
 }
 
 }  // namespace traceloom

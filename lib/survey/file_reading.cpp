@@ -1,6 +1,9 @@
 #include "survey/file_reading.h"
 
+#include "input/input_list.h"
+
 #include <algorithm>
+#include <limits>
 
 namespace traceloom {
 namespace {
@@ -12,6 +15,11 @@ std::vector<std::int64_t> ranks_of(const FileRank& merged) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
+}
+
+std::int64_t first_rank(const FileFacts& file) {
+  if (file.rank) return *file.rank;
+  return file.ranks.empty() ? std::numeric_limits<std::int64_t>::max() : file.ranks.front();
 }
 
 }  // namespace
@@ -36,6 +44,17 @@ FileFacts describe_file(const std::string& path, const FileReading& file, const 
   facts.problems = file.problems;
   facts.problems.add(rank.problems);
   return facts;
+}
+
+void stop_at(const Error& error, std::size_t files) {
+  if (files > 1) throw with_advice(error, "--keep-going leaves it out");
+  throw error;
+}
+
+bool is_told_before(const FileFacts& a, const FileFacts& b) {
+  if (a.error.empty() != b.error.empty()) return a.error.empty();
+  if (first_rank(a) != first_rank(b)) return first_rank(a) < first_rank(b);
+  return natural_less(a.path, b.path);
 }
 
 }  // namespace traceloom

@@ -136,6 +136,7 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
   SUBCASE("where no file names the world, those below the highest rank") {
     const auto rank = [](std::int64_t number) { return composer(number, kNowUs, kNowUs, kNowUs); };
     CHECK(said({rank(1), rank(5)}, Problem::missing_rank) == Words{"4 0, 2-4", ""});
+    CHECK(said({rank(5), rank(1)}, Problem::missing_rank) == Words{"", "4 0, 2-4"});
     CHECK(said({rank(1), rank(0)}, Problem::missing_rank) == Words{"", ""});
     File chosen = rank(1);
     chosen.chosen_rank = 7;
@@ -145,6 +146,6 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
     File merged = composer(0, kNowUs, kNowUs, kNowUs);
     merged.evidence.rank_marks.add({1, "1", 7});
     CHECK(said({merged, of_world(2, 3)}, Problem::missing_rank) == Words{"", ""});
-    CHECK(said({of_world(7, 2), of_world(0, 2)}, Problem::missing_rank) == Words{"1 1 of 2", ""});
+    CHECK(said({of_world(7, 2), of_world(0, 2)}, Problem::missing_rank) == Words{"", "1 1 of 2"});
   }
 }
