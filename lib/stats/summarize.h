@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/file_facts.h"
+#include "base/units.h"
 #include "input/input_list.h"
 #include "select/label_filter.h"
 #include "select/number_range.h"
@@ -81,7 +82,8 @@ struct SummaryRow {
 struct Summary {
   SummaryGrouping by;
   SummaryOrder order = SummaryOrder::total;
-  std::vector<FileFacts> files;  // as the inputs
+  TimeUnit unit = TimeUnit::automatic;  // for people
+  std::vector<FileFacts> files;         // is_told_before(), in whatever order the inputs were given
   std::vector<SummaryRow> rows;
 };
 

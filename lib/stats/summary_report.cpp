@@ -116,6 +116,7 @@ Table make_table(const Summary& summary, const Fields& fields) {
   std::vector<Column> columns;
   for (const Field& field : fields) columns.push_back(field.column);
   Table table(columns);
+  table.show_in(summary.unit);
   for (const SummaryRow& row : summary.rows) {
     std::vector<Cell> cells;
     for (const Field& field : fields) cells.push_back(field.cell(row));

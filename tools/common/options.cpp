@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -44,9 +45,14 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, Value& value, Re
 
 TableFormat read_format(const std::string& name) {
   if (const std::optional<TableFormat> format = parse_table_format(name)) return *format;
-  const std::vector<std::string> known(std::begin(kTableFormatNames), std::end(kTableFormatNames));
-  throw UsageError(fmt::format("--format: '{}' is not one of {}{}", name, fmt::join(known, ", "),
-                               did_you_mean(name, known)));
+  refuse_word("--format", name, {std::begin(kTableFormatNames), std::end(kTableFormatNames)});
+}
+
+TimeUnit read_unit(const std::string& word) {
+  const auto* const found = std::find(std::begin(kTimeUnitNames), std::end(kTimeUnitNames), word);
+  if (found == std::end(kTimeUnitNames))
+    refuse_word("--unit", word, {std::begin(kTimeUnitNames), std::end(kTimeUnitNames)});
+  return static_cast<TimeUnit>(found - std::begin(kTimeUnitNames));
 }
 
 }  // namespace
@@ -82,6 +88,20 @@ CLI::Option* add_format(CLI::App& app, TableFormat& format) {
       ->type_name("FORM")
       ->default_str(std::string(kTableFormatNames[static_cast<std::size_t>(format)]))
       ->group(kOutputGroup);
+}
+
+CLI::Option* add_unit(CLI::App& app, TimeUnit& unit) {
+  const auto take = [&unit](const CLI::results_t& results) {
+    unit = read_unit(results.back());
+    return true;
+  };
+  return app
+      .add_option("--unit", take,
+                  fmt::format("Unit of times in tables: {}; CSV and JSON are in ns",
+                              fmt::join(kTimeUnitNames, ", ")))
+      ->type_name("UNIT")
+      ->default_str(std::string(kTimeUnitNames[static_cast<std::size_t>(unit)]))
+      ->group("Rows");
 }
 
 CLI::Option* add_wide(CLI::App& app, bool& wide) {

@@ -32,6 +32,8 @@ CLI::Option* add_output(CLI::App& app, std::string& path);
 CLI::Option* add_threads(CLI::App& app, unsigned& threads);
 // --format table|csv|json|md.
 CLI::Option* add_format(CLI::App& app, TableFormat& format);
+// --unit auto|ns|us|ms|s, in the group "Rows".
+CLI::Option* add_unit(CLI::App& app, TimeUnit& unit);
 // --wide: tables with all columns.
 CLI::Option* add_wide(CLI::App& app, bool& wide);
 // --strict: loss makes the answer no.

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,8 +26,9 @@ struct Options {
   std::string steps;
   std::string time;
   std::int64_t top = 0;
+  std::string table;
   std::string sort;
-  std::string unit = "auto";
+  TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
   bool wide = false;
   std::string output = "-";
@@ -41,13 +41,6 @@ struct Options {
   std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
 };
-
-TimeUnit read_unit(const std::string& word) {
-  const auto* const found = std::find(std::begin(kTimeUnitNames), std::end(kTimeUnitNames), word);
-  if (found == std::end(kTimeUnitNames))
-    refuse_word("--unit", word, {std::begin(kTimeUnitNames), std::end(kTimeUnitNames)});
-  return static_cast<TimeUnit>(found - std::begin(kTimeUnitNames));
-}
 
 RunRequest make_request(const Options& options) {
   RunRequest request;
@@ -75,9 +68,22 @@ Run read_with_progress(RunRequest& request) {
   return read_run(request);
 }
 
-// --sort, --top and --unit.
+// --table.
+void keep_table(std::vector<ReportTable>& tables, const std::string& key) {
+  const auto wanted = [&](const ReportTable& part) { return part.key == key; };
+  if (std::none_of(tables.begin(), tables.end(), wanted)) {
+    std::vector<std::string> known;
+    known.reserve(tables.size());
+    for (const ReportTable& part : tables) known.push_back(part.key);
+    refuse_word("--table", key, known);
+  }
+  std::erase_if(tables, [&](const ReportTable& part) { return !wanted(part); });
+}
+
+// --table, --sort, --top and --unit.
 void arrange(Report& report, const Options& options) {
-  for (ReportTable& part : report.tables) part.table.show_in(read_unit(options.unit));
+  if (!options.table.empty()) keep_table(report.tables, options.table);
+  for (ReportTable& part : report.tables) part.table.show_in(options.unit);
   if (report.tables.empty()) return;
   Table& table = report.tables.front().table;
   if (!options.sort.empty() && !table.sort_by(options.sort)) {
@@ -89,7 +95,6 @@ void arrange(Report& report, const Options& options) {
 }
 
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
-  read_unit(options.unit);  // refused before the work
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
@@ -127,6 +132,13 @@ void add_selection(CLI::App& command, Options& options) {
 void add_rows(CLI::App& command, Options& options) {
   const std::string group = "Rows";
   command
+      .add_option(
+          "--table", options.table,
+          "Only this table, by its key in JSON; CSV has one table, the first unless another "
+          "is named here")
+      ->type_name("NAME")
+      ->group(group);
+  command
       .add_option("--sort", options.sort,
                   "Sort the first table by this column, named as in CSV: numbers descending")
       ->type_name("COLUMN")
@@ -134,13 +146,7 @@ void add_rows(CLI::App& command, Options& options) {
   command.add_option("--top", options.top, "Show the first N rows of the first table only")
       ->type_name("N")
       ->group(group);
-  command
-      .add_option("--unit", options.unit,
-                  fmt::format("Unit of times in tables: {}; CSV and JSON are in ns",
-                              fmt::join(kTimeUnitNames, ", ")))
-      ->type_name("UNIT")
-      ->capture_default_str()
-      ->group(group);
+  add_unit(command, options.unit);
 }
 
 }  // namespace

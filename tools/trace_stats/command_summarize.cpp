@@ -32,6 +32,7 @@ struct Options {
   std::string by = "name";
   std::string sort = "total";
   std::int64_t top = 0;
+  TimeUnit unit = TimeUnit::automatic;
   std::string filter;
   std::string categories;
   std::string ranks;
@@ -52,9 +53,11 @@ SummaryGrouping read_grouping(const std::string& list) {
   return by;
 }
 
+// Also as in CSV: total_ns.
 SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
-  const auto* const found =
-      std::find(std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames), word);
+  const auto* const found = std::find_if(
+      std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames),
+      [&](std::string_view name) { return word == name || word == fmt::format("{}_ns", name); });
   if (found == std::end(kSummaryOrderNames))
     refuse_word("--sort", word, {std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames)});
   const auto order = static_cast<SummaryOrder>(found - std::begin(kSummaryOrderNames));
@@ -100,7 +103,8 @@ Summary summarize_with_progress(SummaryRequest& request) {
 ExitCode run(const Options& options) {
   SummaryRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
-  const Summary summary = summarize_with_progress(request);
+  Summary summary = summarize_with_progress(request);
+  summary.unit = options.unit;
   const bool loss = report_files(summary.files, options.verbosity);
   if (summary.rows.empty())
     fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
@@ -144,6 +148,7 @@ void add_rows(CLI::App& command, Options& options) {
   command.add_option("--top", options.top, "Show the first N rows only")
       ->type_name("N")
       ->group(group);
+  add_unit(command, options.unit);
 }
 
 }  // namespace
