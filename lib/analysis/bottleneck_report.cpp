@@ -110,6 +110,20 @@ void set_shares(Verdict& verdict, const Findings& found) {
   }
 }
 
+// What a straggler with that cause makes the whole job look like.
+std::optional<Limit> limit_of(StragglerCause cause) {
+  switch (cause) {
+    case StragglerCause::idle:
+      return Limit::idle;
+    case StragglerCause::launch:
+      return Limit::launch_bound;
+    case StragglerCause::memcpy:
+      return Limit::memory;
+    default:
+      return std::nullopt;
+  }
+}
+
 void choose(Verdict& verdict, const Findings& found) {
   static constexpr Limit kAvoidable[] = {Limit::data_loading, Limit::communication,
                                          Limit::straggler,    Limit::memory,
@@ -125,6 +139,13 @@ void choose(Verdict& verdict, const Findings& found) {
     verdict.share = of(verdict, Limit::compute);
   }
   if (found.straggler.rank) {
+    // Most of that share is the straggler's alone: the job is not slow for that reason, one rank
+    // is.
+    if (limit_of(found.straggler.cause) == verdict.kind &&
+        found.straggler.delay_share > verdict.share / 2) {
+      verdict.kind = Limit::straggler;
+      verdict.share = found.straggler.delay_share;
+    }
     const bool by_loader = found.straggler.cause == StragglerCause::dataloader;
     if (verdict.kind == Limit::straggler && by_loader) {
       verdict.kind = Limit::data_loading;
@@ -157,6 +178,9 @@ void add_evidence(Verdict& verdict, const Findings& found, std::size_t steps) {
   if (!found.loader.instrumented)
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
   const Straggler& straggler = found.straggler;
+  if (straggler.changing_ns > 0)
+    evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
+                                   format_duration(straggler.changing_ns)));
   if (!straggler.candidates.empty())
     evidence.push_back(
         fmt::format("rank{} {}: the others wait {} a step ({:.1f} %); cause: {} ({})",

@@ -124,7 +124,7 @@ void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
     if (!barriers.empty())
       own[Role::cpu] = saturating_subtract(own[Role::cpu], times.cpu_ns[index[step]]);
     if (waits.kind == MeetingKind::collectives)
-      met_ns[step] = found.raw[Role::communication];
+      met_ns[step] = found.exclusive[Role::communication];
     else if (waits.kind == MeetingKind::barriers && !barriers.empty())
       met_ns[step] = times.all_ns[index[step]];
   });
@@ -166,7 +166,7 @@ void find_critical(RankWaits& waits) {
 void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
   std::optional<MatchedWaits> found =
-      find_matched_waits(run, roles, {waits.ranks, waits.step_index});
+      find_matched_waits(run, roles, {waits.ranks, waits.step_index}, waits.wait_ns);
   if (!found) return;
   waits.one_by_one = true;
   waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));

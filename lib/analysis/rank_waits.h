@@ -7,6 +7,7 @@
 // gradients are reduced) all leave together, so a rank spends the longer there the earlier it came:
 // what it spends beyond the least of all ranks is waiting, and the rank that spends the least came
 // last. Collectives are compared one by one where they can be matched, else all of a step together.
+// What a rank's own work on its devices hides of its communication costs nothing, and is no wait.
 #pragma once
 
 #include "analysis/step_roles.h"

@@ -47,6 +47,15 @@ std::int64_t delay_of(const RankWaits& waits, std::size_t rank) {
   return mean_wait(waits.delay_ns[rank]);
 }
 
+// For whichever rank is waited for most, in a mean step.
+std::int64_t changing_delay(const RankWaits& waits) {
+  std::vector<std::int64_t> most(waits.steps.size(), 0);
+  for (const std::vector<std::int64_t>& delays : waits.delay_ns)
+    for (std::size_t step = 0; step < most.size(); ++step)
+      most[step] = std::max(most[step], delays[step]);
+  return mean_wait(most);
+}
+
 bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
   return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
 }
@@ -99,30 +108,35 @@ std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role rol
   return values[(values.size() - 1) / 2];
 }
 
-std::uint64_t kernels_in_steps(const RankEvents& rank) {
+// In the steps that all ranks have.
+std::uint64_t launches_of(const std::vector<RankRoles>& roles, const RankWaits& waits,
+                          std::size_t rank) {
   std::uint64_t count = 0;
-  for (const Step& step : rank.steps.list)
-    if (step.counted) count += step.device_ops;
+  for_each_shared(roles[waits.ranks[rank]].steps, waits.step_index[rank],
+                  [&](std::size_t, const StepRoles& step) { count += step.step.device_ops; });
   return count;
 }
 
 // Whether the rank launched as much as the others did, so that its work is slower and not more.
-bool launched_as_much(const Run& run, const RankWaits& waits, std::size_t rank) {
-  const auto own = static_cast<double>(kernels_in_steps(run.ranks[waits.ranks[rank]]));
+bool launched_as_much(const std::vector<RankRoles>& roles, const RankWaits& waits,
+                      std::size_t rank) {
+  const auto own = static_cast<double>(launches_of(roles, waits, rank));
   for (std::size_t other = 0; other < waits.ranks.size(); ++other) {
-    const auto count = static_cast<double>(kernels_in_steps(run.ranks[waits.ranks[other]]));
+    const auto count = static_cast<double>(launches_of(roles, waits, other));
     if (count < own * 0.98 || count > own * 1.02) return false;
   }
   return own > 0;
 }
 
-StragglerCause cause_of_role(const Run& run, const RankWaits& waits, std::size_t rank, Role role) {
+StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles,
+                             const RankWaits& waits, std::size_t rank, Role role) {
   const bool devices = run.ranks[waits.ranks[rank]].has_devices();
   switch (role) {
     case Role::dataloader:
       return StragglerCause::dataloader;
     case Role::kernel:
-      return launched_as_much(run, waits, rank) ? StragglerCause::clocks : StragglerCause::compute;
+      return launched_as_much(roles, waits, rank) ? StragglerCause::clocks
+                                                  : StragglerCause::compute;
     case Role::cpu:
       return devices ? StragglerCause::launch : StragglerCause::compute;
     case Role::runtime:
@@ -140,7 +154,8 @@ StragglerCause cause_of_role(const Run& run, const RankWaits& waits, std::size_t
 }
 
 // The role in which the rank spends most more than the others, if that is much of the delay.
-void explain(const Run& run, const RankWaits& waits, std::size_t rank, Straggler& found) {
+void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+             std::size_t rank, Straggler& found) {
   Role most = Role::count_;
   std::int64_t excess_ns = 0;
   for (std::size_t i = 0; i < kRoleCount; ++i) {
@@ -155,7 +170,7 @@ void explain(const Run& run, const RankWaits& waits, std::size_t rank, Straggler
     found.why = "no role of its steps explains half of that";
     return;
   }
-  found.cause = cause_of_role(run, waits, rank, most);
+  found.cause = cause_of_role(run, roles, waits, rank, most);
   found.why = fmt::format("{} takes {} a step longer than on the median of the others",
                           role_name(most), format_duration(excess_ns));
 }
@@ -178,6 +193,8 @@ void write_verdict(const Straggler& found, std::string& text) {
   json.begin_array();
   for (const std::int64_t rank : found.candidates) json.value(rank);
   json.end_array();
+  json.key("pattern");
+  json.value(found.pattern);
   json.key("waited_for_share");
   json.value(found.waited_for_share);
   json.key("delay_ns_per_step");
@@ -237,7 +254,21 @@ void note_meetings(const RankWaits& waits, Report& report) {
         "most of the communication cannot be matched between ranks: compared step by step");
 }
 
+void note_missing_ranks(const Run& run, Report& report) {
+  for (const RunFile& file : run.files)
+    if (const std::uint64_t missing = file.clock_problems.count(Problem::missing_rank); missing > 0)
+      report.notes.push_back(fmt::format("no trace of rank{} {}: the others may wait for {}",
+                                         missing == 1 ? "" : "s",
+                                         file.clock_problems.explanation(Problem::missing_rank),
+                                         missing == 1 ? "it" : "one of these"));
+}
+
 std::string headline_of(const Straggler& found) {
+  if (found.changing_ns > 0)
+    return fmt::format(
+        "No rank stands out, but changing ones hold up the others, by {} a step: see who came last "
+        "in how many steps.",
+        format_duration(found.changing_ns));
   if (found.cause == StragglerCause::none) return "No rank holds up the others.";
   std::string text = fmt::format(
       "{} {} up the others by {} a step ({:.1f} %), last in {:.0f} % of the steps",
@@ -256,7 +287,8 @@ std::string_view to_string(StragglerCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-Straggler find_straggler(const Run& run, const std::vector<RankRoles>&, const RankWaits& waits) {
+Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
+                         const RankWaits& waits) {
   Straggler found;
   if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) return found;
   const std::vector<std::size_t> candidates = find_candidates(waits, found.delay_ns);
@@ -264,6 +296,13 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>&, const Ra
   if (candidates.empty() || found.delay_share < kLeastDelayShare) {
     found.delay_ns = 0;
     found.delay_share = 0;
+    const std::int64_t changing_ns = changing_delay(waits);
+    if (waits.steps.size() < kLeastSteps ||
+        static_cast<double>(changing_ns) <
+            kLeastDelayShare * static_cast<double>(waits.mean_step_ns))
+      return found;
+    found.pattern = "changing";
+    found.changing_ns = changing_ns;
     return found;
   }
   for (const std::size_t rank : candidates)
@@ -272,6 +311,7 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>&, const Ra
   found.cause = StragglerCause::inconclusive;
   const bool persistent =
       found.waited_for_share >= kLeastShare && waits.steps.size() >= kLeastSteps;
+  found.pattern = persistent ? "persistent" : "sporadic";
   if (candidates.size() > 1) {
     found.why = "the events recorded cannot tell these ranks apart";
   } else if (!persistent) {
@@ -280,7 +320,7 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>&, const Ra
   } else {
     found.rank = found.candidates.front();
     found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
-    explain(run, waits, candidates.front(), found);
+    explain(run, roles, waits, candidates.front(), found);
     if (found.cause == StragglerCause::inconclusive && waits.steps.size() < kFewSteps) {
       found.rank.reset();
       found.confidence = "low";
@@ -300,6 +340,7 @@ Report stragglers_report(const Run& run) {
   if (waits.kind != MeetingKind::none) report.headline.push_back(headline_of(found));
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
+  note_missing_ranks(run, report);
   note_missing(run, report);
   return report;
 }

@@ -30,10 +30,14 @@ struct Straggler {
   StragglerCause cause = StragglerCause::none;
   std::string_view confidence = "low";   // "high", "medium", "low"
   std::vector<std::int64_t> candidates;  // the ranks that the others wait for: one, or several
-  double waited_for_share = 0;           // of the steps in which one of these clearly came last
-  std::int64_t delay_ns = 0;             // a step: what the others wait for them, at least
-  double delay_share = 0;                // of the mean step
-  std::string why;                       // in words
+  // Of the delay: "persistent" (in nearly all steps for the same ranks), "sporadic" (for them in
+  // some steps), "changing" (for another rank in each step, nobody stands out), or "none".
+  std::string_view pattern = "none";
+  std::int64_t changing_ns = 0;  // a step: what is waited for whichever rank comes last
+  double waited_for_share = 0;   // of the steps in which one of these clearly came last
+  std::int64_t delay_ns = 0;     // a step: what the others wait for them, at least
+  double delay_share = 0;        // of the mean step
+  std::string why;               // in words
 };
 
 // Said of the candidates: ranks that wait less than a quarter of what the next rank waits, at most
@@ -43,7 +47,8 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 
 // JSON: "verdict":
-// {"rank","cause","confidence","candidates","waited_for_share","delay_ns_per_step", "delay_share"},
+// {"rank","cause","confidence","candidates","pattern","waited_for_share","delay_ns_per_step",
+// "delay_share","why"},
 // "rows": [{"rank","steps","waited_for_share","delay_ns_per_step",
 // "wait_ns_per_step","step_ns","own_kernel_ns","own_memcpy_ns","own_runtime_ns",
 // "own_dataloader_ns","own_cpu_ns","own_other_ns"}]

@@ -2,8 +2,10 @@
 
 #include "support/job_traces.h"
 #include "support/run_texts.h"
+#include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -53,6 +55,26 @@ TEST_CASE("bottleneck: ranks that cannot be told apart make it inconclusive") {
   CHECK(verdict.kind == Limit::inconclusive);
   CHECK_FALSE(verdict.rank);
   CHECK(verdict.evidence.back().starts_with("ranks 0 or 2: the others wait 160.000 us a step"));
+}
+
+TEST_CASE("bottleneck: one rank that is idle is a straggler, and not a job that is idle") {
+  const auto rank = [](int number, int idle) {
+    TraceText trace;
+    for (int step = 0; step < 4; ++step) {
+      const int at = 100 * step;
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 100);
+      trace.cat("kernel").x("gemm", at + idle, 20).x("ncclAllReduce", at + idle + 20, 80 - idle);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  Verdict verdict = verdict_of({rank(0, 5), rank(1, 55)});
+  CHECK(verdict.kind == Limit::straggler);
+  CHECK(verdict.rank == 1);
+  CHECK(verdict.share == 0.5);
+  CHECK(verdict.advice.at(0) == "look at rank 1 first (cause: idle); see trace-stats stragglers");
+  verdict = verdict_of({rank(0, 50), rank(1, 55)});
+  CHECK(verdict.kind == Limit::idle);
+  CHECK_FALSE(verdict.rank);
 }
 
 TEST_CASE("bottleneck: each limit of a device is told from the others") {

@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace traceloom;
 
 namespace {
@@ -39,6 +41,7 @@ TEST_CASE("stragglers: a rank that computes longer is named, whatever the clocks
     CHECK(found.cause == StragglerCause::compute);
     CHECK(found.delay_ns == 60'000);
     CHECK(found.waited_for_share == 1.0);
+    CHECK(found.pattern == "persistent");
     CHECK(found.confidence == "medium");
     CHECK(found.why == "cpu takes 60.000 us a step longer than on the median of the others");
   }
@@ -52,6 +55,61 @@ TEST_CASE("stragglers: a rank that waits longer for its data is named with that 
     CHECK(found.rank == 1);
     CHECK(found.cause == StragglerCause::dataloader);
   }
+}
+
+TEST_CASE("stragglers: delays in some steps are sporadic, those of another rank each time change") {
+  // `late` says which rank is 60 us late in a step.
+  const auto job = [](auto late) {
+    JobTraces::Files files;
+    for (int rank = 0; rank < 4; ++rank) {
+      TraceText trace;
+      for (int step = 0; step < 8; ++step) {
+        const int own = late(step) == rank ? 80 : 20;
+        const int length = late(step) < 0 ? 30 : 90;
+        trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), 100 * step, length);
+        trace.cat("cpu_op").x("aten::mm", 100 * step, own);
+        trace.cat("user_annotation").x("gloo:all_reduce", 100 * step + own, length - own);
+      }
+      files.emplace_back(fmt::format("rank{}.json", rank), trace.array());
+    }
+    return files;
+  };
+  const Straggler sporadic = straggler_of(job([](int step) { return step % 4 == 0 ? 2 : -1; }));
+  CHECK(sporadic.pattern == "sporadic");
+  CHECK(sporadic.candidates == std::vector<std::int64_t>{2});
+  CHECK_FALSE(sporadic.rank);
+  CHECK(sporadic.delay_ns == 15'000);
+  const JobTraces::Files turns = job([](int step) { return step % 4; });
+  const Straggler changing = straggler_of(turns);
+  CHECK(changing.pattern == "changing");
+  CHECK(changing.cause == StragglerCause::none);
+  CHECK(changing.changing_ns == 60'000);
+  CHECK(changing.candidates.empty());
+  CHECK(stragglers_report(read_texts(turns)).headline.at(0) ==
+        "No rank stands out, but changing ones hold up the others, by 60.000 us a step: see who "
+        "came last in how many steps.");
+  CHECK(straggler_of(job([](int) { return -1; })).pattern == "none");
+}
+
+TEST_CASE("stragglers: in one step nothing changes") {
+  // Each of the first two ranks comes last in one of two collectives.
+  const auto files = [](int steps) {
+    JobTraces::Files texts;
+    static constexpr int kLengths[][2] = {{10, 20}, {30, 10}, {35, 20}};
+    for (int rank = 0; rank < 3; ++rank) {
+      TraceText trace;
+      for (int step = 0; step < steps; ++step) {
+        trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), 100 * step, 100);
+        trace.cat("kernel").x("ncclAllReduce", 100 * step, kLengths[rank][0]);
+        trace.x("ncclAllGather", 100 * step + 50, kLengths[rank][1]);
+      }
+      texts.emplace_back(fmt::format("rank{}.json", rank), trace.array());
+    }
+    return texts;
+  };
+  CHECK(straggler_of(files(1)).pattern == "none");
+  CHECK(straggler_of(files(2)).pattern == "changing");
+  CHECK(straggler_of(files(2)).changing_ns == 20'000);
 }
 
 TEST_CASE("stragglers: two ranks that are late alike are not told apart") {
@@ -112,6 +170,67 @@ TEST_CASE("stragglers: of several collectives in a step each is compared by itse
   CHECK(share_in(rows[0], "waited_for_share") == 1);
 }
 
+TEST_CASE("stragglers: what others compute while they wait in a collective delays no step") {
+  // Rank 1 computes 40 us longer, which is all that it costs, although rank 0 waits in both
+  // collectives: in the first it still has work of its own. Without names that match all of a step
+  // is compared together.
+  const auto rank = [](int number, const char* name) {
+    TraceText trace;
+    const std::int64_t slower = number * 20;
+    for (int step = 0; step < 3; ++step) {
+      const std::int64_t at = 1'000'000 * number + 200 * step;
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 200);
+      trace.cat("kernel").x("gemm", at, 40 + slower).x("gemm", at + 40 + slower, 40 + slower);
+      trace.x(name, at + 40 + slower, 30 - slower).x(name, at + 80 + 2 * slower, 50 - 2 * slower);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  for (const char* name : {"ncclAllReduce", "ncclAllGather"}) {
+    const Run run = read_texts({rank(0, "ncclAllReduce"), rank(1, name)});
+    const std::vector<RankRoles> roles = find_all_roles(run);
+    const Straggler found = find_straggler(run, roles, find_waits(run, roles));
+    CHECK(found.rank == 1);
+    CHECK(found.delay_ns == 40'000);
+    CHECK(found.cause == StragglerCause::compute);
+  }
+}
+
+TEST_CASE("stragglers: a hidden wait counts as far as it pushes the next collective out") {
+  // Without rank 1's delay both all-reduces would be done at 80 and not at 110: 10 of the 30 us is
+  // waiting that rank 0's own work does not hide.
+  const auto rank = [](int number, int work, int first, int first_us, int second, int second_us) {
+    TraceText trace;
+    for (int step = 0; step < 3; ++step) {
+      const int at = 200 * step;
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 200);
+      trace.cat("kernel").x("gemm", at, work);
+      trace.x("ncclAllReduce", at + first, first_us).x("ncclAllReduce", at + second, second_us);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  const Straggler found = straggler_of({rank(0, 40, 20, 50, 70, 40), rank(1, 80, 40, 30, 80, 30)});
+  CHECK(found.rank == 1);
+  CHECK(found.delay_ns == 30'000);
+}
+
+TEST_CASE("stragglers: slower work is told from more work by the steps that ranks share") {
+  const auto rank = [](int number, int steps, int length) {
+    TraceText trace;
+    for (int step = 0; step < steps; ++step) {
+      const int at = 200 * step;
+      const std::string args = fmt::format(R"({{"correlation": {}}})", step + 1);
+      trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), at, 200);
+      trace.cat("cuda_runtime").x("cudaLaunchKernel", at, 1, args);
+      trace.cat("kernel")
+          .x("gemm", at + 1, length, args)
+          .x("ncclAllReduce", at + length + 1, 150 - length);
+    }
+    return std::pair{fmt::format("rank{}.json", number), trace.array()};
+  };
+  CHECK(straggler_of({rank(0, 5, 40), rank(1, 3, 90)}).cause == StragglerCause::clocks);
+  CHECK(straggler_of({rank(0, 5, 40), rank(1, 3, 90)}).delay_ns == 50'000);
+}
+
 TEST_CASE("stragglers: a rank that lost a collective is not the one that waited less") {
   const auto rank = [](int number, bool lost) {
     TraceText trace;
@@ -151,6 +270,11 @@ TEST_CASE(
 TEST_CASE("stragglers: what cannot be compared is said") {
   const Report alone = stragglers_report(read_texts(JobTraces{.ranks = 1}.torch()));
   CHECK(alone.notes.at(0) == "one rank with steps only: nobody to compare it with");
+  JobTraces::Files some = JobTraces{}.torch();
+  some.erase(some.begin() + 1, some.begin() + 3);
+  std::reverse(some.begin(), some.end());
+  CHECK(stragglers_report(read_texts(some)).notes.at(0) ==
+        "no trace of ranks 1-2: the others may wait for one of these");
   const Report none = stragglers_report(read_texts({{"rank0.json", "[]"}, {"rank1.json", "[]"}}));
   CHECK(rows_of(none, "rows").empty());
 }

@@ -25,7 +25,8 @@ class Dice {
 };
 
 // Steps with gaps between them, and collectives of all ranks and of the first two, which overlap,
-// take no time, straddle steps, are outside of them, or are lost by a rank. Every clock is wrong.
+// take no time, straddle steps, are outside of them, or are lost by a rank; and other work of the
+// devices. Every clock is wrong.
 std::vector<std::string> random_job(std::uint32_t seed) {
   Dice dice(seed);
   const int ranks = 2 + dice.below(3);
@@ -49,6 +50,14 @@ std::vector<std::string> random_job(std::uint32_t seed) {
           fmt::format(R"({{"Process Group Name": "{}", "Seq": {}}})", group, seq));
     }
   }
+  static constexpr const char* kWork[][2] = {
+      {"kernel", "gemm"}, {"gpu_memcpy", "Memcpy HtoD"}, {"gpu_memset", "Memset"}};
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int i = dice.below(6); i > 0; --i) {
+      const auto& [category, name] = kWork[dice.below(3)];
+      const int from = 1000 * rank + dice.below(steps * 60 + 10);
+      traces[static_cast<std::size_t>(rank)].cat(category).x(name, from, dice.below(15));
+    }
   std::vector<std::string> texts;
   texts.reserve(traces.size());
   for (const TraceText& trace : traces) texts.push_back(trace.array());

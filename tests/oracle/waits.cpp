@@ -25,7 +25,12 @@ using Pieces = std::vector<Piece>;
 struct Trace {
   std::map<int, std::pair<std::int64_t, std::int64_t>> steps;  // by number
   Pieces pieces;
+  Times work;  // of the device, but for collectives
 };
+
+void add_times(Times& times, std::int64_t from, std::int64_t to) {
+  for (std::int64_t us = from; us < to; ++us) times.insert(us);
+}
 
 Trace read_trace(const std::string& text, std::size_t rank) {
   Trace trace;
@@ -36,6 +41,8 @@ Trace read_trace(const std::string& text, std::size_t rank) {
     if (event.find("cat")->text == "user_annotation") {
       const std::string& name = event.find("name")->text;
       trace.steps[std::stoi(name.substr(name.find('#') + 1))] = {from, to};
+    } else if (event.find("args") == nullptr) {
+      add_times(trace.work, from, to);
     } else {
       const Json& args = *event.find("args");
       trace.pieces.push_back(
@@ -43,10 +50,6 @@ Trace read_trace(const std::string& text, std::size_t rank) {
     }
   }
   return trace;
-}
-
-void add_times(Times& times, std::int64_t from, std::int64_t to) {
-  for (std::int64_t us = from; us < to; ++us) times.insert(us);
 }
 
 // The collective that a piece is a part of.
@@ -101,16 +104,41 @@ std::int64_t nanoseconds(const Times& times) {
   return static_cast<std::int64_t>(times.size()) * 1000;
 }
 
+struct Waited {
+  Times all;
+  Times exposed;
+};
+
+// As far as `longer`: how much longer the exposed communication is.
+std::int64_t felt(const Waited& waited, std::int64_t longer) {
+  return std::clamp(longer, nanoseconds(waited.exposed), nanoseconds(waited.all));
+}
+
+// Of one rank in one step.
+std::int64_t exposed_communication(std::size_t rank, int step, const std::vector<Trace>& traces,
+                                   const Pieces& all) {
+  const auto& [from, to] = traces[rank].steps.at(step);
+  Times exposed;
+  for (const Piece& piece : all)
+    for (std::int64_t us = piece.from; us < piece.to && piece.rank == rank; ++us)
+      if (from <= us && us < to && !traces[rank].work.contains(us)) exposed.insert(us);
+  return nanoseconds(exposed);
+}
+
 // What ranks do while they wait for `last` in a step.
-std::map<std::size_t, Times> waiting_for(std::size_t last, int step,
-                                         const std::vector<Trace>& traces, const Pieces& all) {
-  std::map<std::size_t, Times> waiting;
+std::map<std::size_t, Waited> waiting_for(std::size_t last, int step,
+                                          const std::vector<Trace>& traces, const Pieces& all) {
+  std::map<std::size_t, Waited> waiting;
   for (const Piece& piece : all) {
     const Pieces parts = parts_of(piece, all);
     const Piece& latest = last_of(parts);
     if (piece.rank == last || latest.rank != last || !is_complete(piece, all)) continue;
     if (step_of(latest, traces[last]) != step) continue;
-    add_times(waiting[piece.rank], piece.from, piece.to - latest.length());
+    Waited& found = waiting[piece.rank];
+    for (std::int64_t us = piece.from; us < piece.to - latest.length(); ++us) {
+      found.all.insert(us);
+      if (!traces[piece.rank].work.contains(us)) found.exposed.insert(us);
+    }
   }
   return waiting;
 }
@@ -129,17 +157,23 @@ std::optional<Waits> find_waits(const std::vector<std::string>& traces) {
   waits.wait_ns.resize(traces.size());
   waits.delay_ns.resize(traces.size());
   for (const auto& [step, times] : read.front().steps) {
-    std::vector<Times> waited(traces.size());
+    std::vector<Waited> waited(traces.size());
+    std::vector<std::int64_t> communication;
+    for (std::size_t rank = 0; rank < traces.size(); ++rank)
+      communication.push_back(exposed_communication(rank, step, read, all));
     for (std::size_t last = 0; last < traces.size(); ++last) {
       std::int64_t least = -1;
       for (const auto& [rank, us] : waiting_for(last, step, read, all)) {
-        waited[rank].insert(us.begin(), us.end());
-        least = least < 0 ? nanoseconds(us) : std::min(least, nanoseconds(us));
+        waited[rank].all.insert(us.all.begin(), us.all.end());
+        waited[rank].exposed.insert(us.exposed.begin(), us.exposed.end());
+        const std::int64_t ns = felt(us, communication[rank] - communication[last]);
+        least = least < 0 ? ns : std::min(least, ns);
       }
       waits.delay_ns[last].push_back(std::max<std::int64_t>(least, 0));
     }
+    const std::int64_t shortest = *std::min_element(communication.begin(), communication.end());
     for (std::size_t rank = 0; rank < traces.size(); ++rank)
-      waits.wait_ns[rank].push_back(nanoseconds(waited[rank]));
+      waits.wait_ns[rank].push_back(felt(waited[rank], communication[rank] - shortest));
   }
   return waits;
 }

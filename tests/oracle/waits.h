@@ -16,8 +16,8 @@ struct Waits {
 
 // Of one trace a rank: X events in whole microseconds, the same steps ProfilerStep#N everywhere, of
 // category user_annotation, and kernels of collectives with a process group and Seq, one of each a
-// rank. None when of some rank less than half of the time in them is in such that all ranks of the
-// group have.
+// rank; what has no args is work of the device, which hides communication. None when of some rank
+// less than half of the time in them is in such that all ranks of the group have.
 std::optional<Waits> find_waits(const std::vector<std::string>& traces);
 
 }  // namespace traceloom::oracle
