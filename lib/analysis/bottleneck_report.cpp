@@ -177,6 +177,11 @@ void add_evidence(Verdict& verdict, const Findings& found, std::size_t steps) {
   }
   if (!found.loader.instrumented)
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
+  if (found.loader.is_mostly_first())
+    evidence.push_back(
+        fmt::format("the first wait for data is {:.0f} % of all of it: look at more "
+                    "steps",
+                    found.loader.first_share * 100));
   const Straggler& straggler = found.straggler;
   if (straggler.changing_ns > 0)
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
@@ -389,12 +394,14 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
                   const std::vector<std::int64_t>& lengths) {
   std::uint64_t events = 0;
   for (const RunFile& file : run.files) events += file.events;
-  report.headline.push_back(fmt::format("{} files, {} ranks, {} events", run.files.size(),
-                                        run.ranks.size(), format_count(events)));
+  report.headline.push_back(fmt::format("{}, {}, {}", count_of(run.files.size(), "file"),
+                                        count_of(run.ranks.size(), "rank"),
+                                        count_of(events, "event")));
   if (!lengths.empty())
-    report.headline.push_back(fmt::format(
-        "{} steps: mean {}, median {}, p99 {}", lengths.size(), format_duration(mean(lengths)),
-        format_duration(percentile(lengths, 50)), format_duration(percentile(lengths, 99))));
+    report.headline.push_back(
+        fmt::format("{}: mean {}, median {}, p99 {}", count_of(lengths.size(), "step"),
+                    format_duration(mean(lengths)), format_duration(percentile(lengths, 50)),
+                    format_duration(percentile(lengths, 99))));
   std::string line = fmt::format("Verdict: {}", limit_name(verdict.kind));
   if (verdict.share > 0) line += fmt::format(" ({:.1f} % of a step)", verdict.share * 100);
   if (verdict.rank && run.ranks.size() > 1) line += fmt::format(", rank {}", *verdict.rank);

@@ -63,8 +63,9 @@ CheckAnswer check_report(const Run& run) {
   json.value(with_problems);
   json.end_object();
   answer.report.values.emplace_back("verdict", verdict);
-  answer.report.headline.push_back(fmt::format("{} files: {} with loss, {} with problems",
-                                               run.files.size(), with_loss, with_problems));
+  answer.report.headline.push_back(fmt::format("{}: {} with loss, {} with problems",
+                                               count_of(run.files.size(), "file"), with_loss,
+                                               with_problems));
   answer.report.tables.push_back({"rows", "", std::move(table)});
   return answer;
 }

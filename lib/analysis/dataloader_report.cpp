@@ -4,6 +4,7 @@
 #include "analysis/steps_report.h"
 #include "analysis/stragglers_report.h"
 #include "base/saturating.h"
+#include "base/units.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -35,8 +36,7 @@ void add_row(Table& table, const LoaderRow& row) {
   table.add_row({row.rank, row.epoch == kNoId ? Cell{} : Cell{row.epoch}, row.steps,
                  if_known(row.wait_ns), if_known(row.share()), if_known(row.exposed_share()),
                  row.first_ns ? Cell{*row.first_ns} : Cell{}, if_known(percentile(later, 50)),
-                 if_known(percentile(later, 99)), if_known(row.between_ns),
-                 std::int64_t{row.instrumented ? 1 : 0},
+                 if_known(percentile(later, 99)), if_known(row.between_ns), row.instrumented,
                  if_known(std::string(xla_class(row.exposed_share()))),
                  if_known(std::string(to_text(composer_rule(row))))});
 }
@@ -52,7 +52,7 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
                {"p50_ns", "Med", ColumnKind::duration, Readers::most},
                {"p99_ns", "P99", ColumnKind::duration, Readers::some},
                {"between_ns", "Between", ColumnKind::duration, Readers::some},
-               {"instrumented", "Instr.", ColumnKind::count, Readers::few},
+               {"instrumented", "Instr.", ColumnKind::flag, Readers::few},
                {"class", "XLA's class", ColumnKind::text, Readers::most},
                {"composer_rule", "Composer", ColumnKind::text, Readers::few}});
   for (const LoaderRow& row : rows) add_row(table, row);
@@ -94,7 +94,26 @@ LoaderAnswer any_by_composer(const std::vector<LoaderRow>& rows) {
   return answer;
 }
 
-void add_verdicts(Report& report, const LoaderJob& job, const std::vector<LoaderRow>& rows) {
+// What each tool would call the job.
+struct LoaderRules {
+  std::string_view xla;
+  std::string_view tb_plugin;
+  std::string_view composer;
+};
+
+LoaderRules apply_rules(const LoaderJob& job, const std::vector<LoaderRow>& rows) {
+  constexpr std::string_view kUnknown = "not instrumented";
+  if (!job.instrumented) return {kUnknown, kUnknown, kUnknown};
+  LoaderRules rules{xla_class(job.share),
+                    job.share > kTbPluginShare ? "input-bound" : "not input-bound",
+                    "unknown: it needs 10 steps"};
+  const LoaderAnswer composer = any_by_composer(rows);
+  if (composer != LoaderAnswer::unknown)
+    rules.composer = composer == LoaderAnswer::yes ? "bottleneck" : "no bottleneck";
+  return rules;
+}
+
+void add_verdicts(Report& report, const LoaderJob& job, const LoaderRules& rules) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
@@ -111,16 +130,11 @@ void add_verdicts(Report& report, const LoaderJob& job, const std::vector<Loader
   JsonWriter verdicts(classes);
   verdicts.begin_object();
   verdicts.key("xla");
-  verdicts.value(job.instrumented ? xla_class(job.share) : "not instrumented");
+  verdicts.value(rules.xla);
   verdicts.key("tb_plugin");
-  verdicts.value(!job.instrumented            ? "not instrumented"
-                 : job.share > kTbPluginShare ? "input-bound"
-                                              : "not input-bound");
+  verdicts.value(rules.tb_plugin);
   verdicts.key("composer");
-  const LoaderAnswer composer = any_by_composer(rows);
-  verdicts.value(composer == LoaderAnswer::yes  ? "bottleneck"
-                 : composer == LoaderAnswer::no ? "no bottleneck"
-                                                : "unknown: it needs 10 steps");
+  verdicts.value(rules.composer);
   verdicts.end_object();
   report.values.emplace_back("classes", classes);
 }
@@ -130,6 +144,8 @@ std::string headline_of(const LoaderJob& job, const Straggler& straggler) {
     return "Not instrumented: no spans of a data loader in these traces, which is not a wait of 0.";
   std::string text = fmt::format("Input wait: {:.1f} % of the step is exposed → {}",
                                  job.share * 100, xla_class(job.share));
+  if (job.is_mostly_first())
+    text += fmt::format("; {:.0f} % of that is the first wait", job.first_share * 100);
   if (straggler.cause == StragglerCause::dataloader)
     text += fmt::format("; the others wait for the loader of rank {}", *straggler.rank);
   return text + ".";
@@ -138,16 +154,17 @@ std::string headline_of(const LoaderJob& job, const Straggler& straggler) {
 void note_loaders(const Run& run, const std::vector<LoaderRow>& rows, Report& report) {
   const bool any =
       std::any_of(rows.begin(), rows.end(), [](const LoaderRow& row) { return row.instrumented; });
+  RankNotes notes;
   for (const LoaderRow& row : rows)
-    if (any && !row.instrumented)
-      report.notes.push_back(
-          fmt::format("rank {}: not instrumented, which is not a wait of 0", row.rank));
+    if (any && !row.instrumented) notes.add(row.rank, "not instrumented, which is not a wait of 0");
   for (const RankEvents& rank : run.ranks)
-    if (!rank.steps.probes.empty())
-      report.notes.push_back(fmt::format(
-          "rank {}: {} waits that no batch followed (the end of an epoch, or a batch that was not "
-          "recorded) are left out",
-          rank.rank, rank.steps.probes.size()));
+    if (const std::size_t probes = rank.steps.probes.size(); probes > 0)
+      notes.add(rank.rank,
+                fmt::format("{} that no batch followed (the end of an epoch, or a batch that was "
+                            "not recorded) {} left out: {}",
+                            count_of(probes, "wait"), probes == 1 ? "is" : "are",
+                            format_duration(total_ns(rank.steps.probes))));
+  notes.append_to(report);
 }
 
 }  // namespace
@@ -166,7 +183,11 @@ Report dataloader_report(const Run& run) {
   if (straggler.cause == StragglerCause::dataloader) job.rank = straggler.rank;
   Report report("dataloader", run);
   report.headline.push_back(headline_of(job, straggler));
-  add_verdicts(report, job, rows);
+  const LoaderRules rules = apply_rules(job, rows);
+  add_verdicts(report, job, rules);
+  if (job.instrumented)
+    report.headline.push_back(fmt::format("XLA (5, 20 %): {}; tb_plugin (5 %): {}; Composer: {}.",
+                                          rules.xla, rules.tb_plugin, rules.composer));
   report.tables.push_back({"rows", "", rows_table(rows)});
   report.tables.push_back({"iterators", "Iterators", iterator_table(run)});
   note_loaders(run, rows, report);

@@ -111,6 +111,8 @@ LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
                     });
   std::int64_t felt_ns = 0;
   for (const std::int64_t ns : felt) add_to(felt_ns, ns);
+  if (felt_ns > 0)
+    job.first_share = static_cast<double>(felt.front()) / static_cast<double>(felt_ns);
   std::int64_t total_ns = 0;
   for (const std::int64_t ns : longest) add_to(total_ns, ns);
   if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);

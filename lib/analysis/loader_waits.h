@@ -43,7 +43,11 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
 struct LoaderJob {
   bool instrumented = false;
   double share = 0;                  // of the longest steps, exposed
+  double first_share = 0;            // what of that wait is in the first step
   std::optional<std::int64_t> rank;  // the one whose loader all wait for; none when it is not one
+
+  // The first wait is long wherever workers have to start: in few steps it says little of others.
+  bool is_mostly_first() const { return share >= 0.05 && first_share > 0.5 && first_share < 1; }
 };
 
 LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits);

@@ -1,9 +1,14 @@
 #include "analysis/report.h"
 
+#include "base/units.h"
 #include "output/file_list.h"
 #include "output/json_writer.h"
 #include "report/json_report.h"
 #include "report/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace traceloom {
 namespace {
@@ -62,7 +67,41 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   return text;
 }
 
+// "0-3,7", as --rank takes it.
+std::string ranges_of(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text +=
+        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 }  // namespace
+
+void RankNotes::add(std::int64_t rank, const std::string& what) {
+  const auto same = [&](const auto& note) { return note.first == what; };
+  auto found = std::find_if(notes_.begin(), notes_.end(), same);
+  if (found == notes_.end()) found = notes_.insert(found, {what, {}});
+  if (found->second.empty() || found->second.back() != rank) found->second.push_back(rank);
+}
+
+void RankNotes::append_to(Report& report) const {
+  for (const auto& [what, ranks] : notes_)
+    report.notes.push_back(fmt::format("{}: {}", ranks_text(ranks), what));
+}
+
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_of(ranks));
+}
+
+std::string count_of(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(number), noun, number == 1 ? "" : "s");
+}
 
 Cell share_cell(std::int64_t part, std::int64_t all) {
   if (all <= 0) return {};

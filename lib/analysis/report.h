@@ -14,7 +14,9 @@
 #include "report/table.h"
 #include "run/run.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,24 @@ struct Report {
   std::vector<ReportTable> tables;                          // CSV has the first one
   std::vector<std::string> notes;                           // what could not be told, and why
 };
+
+// Notes about ranks, which say once what is the same of several: "ranks 0-3,7: no spans that could
+// be a step". In the order in which they were first said.
+class RankNotes {
+ public:
+  // Ranks ascend; one said twice counts once.
+  void add(std::int64_t rank, const std::string& what);
+  void append_to(Report& report) const;
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> notes_;
+};
+
+// "rank 2", "ranks 0-3,7"; `ranks` ascend.
+std::string ranks_text(const std::vector<std::int64_t>& ranks);
+
+// "1 file", "4 files", "14,052 events".
+std::string count_of(std::uint64_t number, std::string_view noun);
 
 // Nothing where there is no whole.
 Cell share_cell(std::int64_t part, std::int64_t all);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 namespace traceloom {
 namespace {
@@ -51,7 +52,7 @@ std::vector<Column> step_columns(bool raw, bool epochs) {
   columns.push_back({"total_ns", "Total", ColumnKind::duration});
   append_role_columns(columns, false);
   if (raw) append_role_columns(columns, true);
-  columns.push_back({"counted", "Counted", ColumnKind::count, Readers::few});
+  columns.push_back({"counted", "Counted", ColumnKind::flag, Readers::few});
   return columns;
 }
 
@@ -136,16 +137,28 @@ Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
       cells.emplace_back(step.total_ns);
       append_role_cells(cells, step.exclusive);
       if (raw) append_role_cells(cells, step.raw);
-      cells.emplace_back(std::int64_t{step.step.counted ? 1 : 0});
+      cells.emplace_back(step.step.counted);
       table.add_row(std::move(cells));
     }
   return table;
 }
 
+// That the files say they are of.
+std::vector<std::int64_t> ranks_of(const Run& run) {
+  std::set<std::int64_t> ranks;
+  for (const RunFile& file : run.files) {
+    ranks.insert(file.ranks.begin(), file.ranks.end());
+    if (file.rank) ranks.insert(*file.rank);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
 }  // namespace
 
 void note_missing(const Run& run, Report& report) {
-  if (run.ranks.empty()) report.notes.emplace_back("no rank is left to look at");
+  if (run.ranks.empty())
+    report.notes.push_back(fmt::format("no rank is left to look at: these traces are of {}",
+                                       ranks_text(ranks_of(run))));
   const auto is_without = [](const RankEvents& rank) { return !rank.has_devices(); };
   const auto without =
       static_cast<std::size_t>(std::count_if(run.ranks.begin(), run.ranks.end(), is_without));
@@ -154,20 +167,21 @@ void note_missing(const Run& run, Report& report) {
   else if (without > 0)
     report.notes.push_back(fmt::format("no device activity in the traces of {} of {} ranks",
                                        without, run.ranks.size()));
+  RankNotes notes;
   for (const RankEvents& rank : run.ranks) {
     const StepList& steps = rank.steps;
     if (steps.list.empty())
-      report.notes.push_back(fmt::format("rank {}: no spans that could be a step", rank.rank));
+      notes.add(rank.rank, "no spans that could be a step");
     else if (steps.kind == StepKind::none)
-      report.notes.push_back(fmt::format(
-          "rank {}: no steps are marked (ProfilerStep#N, event/batch): all of it is one "
-          "step, number 0",
-          rank.rank));
+      notes.add(rank.rank,
+                "no steps are marked (ProfilerStep#N, event/batch): all of it is one step, "
+                "number 0");
     if (steps.dropped > 0)
-      report.notes.push_back(fmt::format(
-          "rank {}: {} of {} steps are not counted: the profiler lost device work of the last ones",
-          rank.rank, steps.dropped, steps.list.size()));
+      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
+                                       "work of the last ones",
+                                       steps.dropped, steps.list.size()));
   }
+  notes.append_to(report);
 }
 
 Report steps_report(const Run& run, const StepsOptions& options) {

@@ -12,9 +12,9 @@ struct StepsOptions {
 
 // JSON: "rows": [{"rank","step","epoch","total_ns","kernel_ns","memcpy_ns","memset_ns",
 // "communication_ns","runtime_ns","dataloader_ns","cpu_ns","other_ns","counted"}], with raw also
-// "raw_kernel_ns" and so on; "counted" is 0 for the tail (run/steps.h); "summary": the same of all
-// steps of a rank as mean, p50, p99 and max, with "statistic"; "shares": [{"rank","role","share"}]
-// of the mean step.
+// "raw_kernel_ns" and so on; "counted" is false for the tail (run/steps.h); "summary": the same of
+// all steps of a rank as mean, p50, p99 and max, with "statistic"; "shares":
+// [{"rank","role","share"}] of the mean step.
 Report steps_report(const Run& run, const StepsOptions& options);
 
 // What the steps of a run cannot tell, for the notes of any report about them.

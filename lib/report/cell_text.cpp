@@ -70,6 +70,7 @@ std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit) {
     return kind == ColumnKind::duration ? format_duration(*number, unit)
            : kind == ColumnKind::bytes  ? bytes_text(*number)
                                         : signed_count(*number);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
   return "-";
 }
 
@@ -78,6 +79,7 @@ std::string cell_for_programs(const Cell& cell) {
   if (const auto* share = std::get_if<double>(&cell))
     return std::isfinite(*share) ? fmt::format("{}", *share) : "";
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "true" : "false";
   return "";
 }
 

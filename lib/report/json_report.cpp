@@ -7,6 +7,7 @@ void append_cell(JsonWriter& json, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return json.value(*text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return json.value(*number);
   if (const auto* share = std::get_if<double>(&cell)) return json.value(*share);
+  if (const auto* flag = std::get_if<bool>(&cell)) return json.value(*flag);
   json.null();
 }
 

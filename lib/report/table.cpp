@@ -26,6 +26,8 @@ bool fits(const Cell& cell, ColumnKind kind) {
     case ColumnKind::number:
     case ColumnKind::quantity:
       return std::holds_alternative<double>(cell);
+    case ColumnKind::flag:
+      return std::holds_alternative<bool>(cell);
   }
   return false;
 }

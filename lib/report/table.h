@@ -26,6 +26,7 @@ enum class ColumnKind : std::uint8_t {
   share,     // double 0..1; "12.3 %" for people, 0.123 elsewhere
   number,    // double; "12.345" for people, the shortest text elsewhere
   bytes,     // int64; "1.5 GiB" for people, bytes elsewhere
+  flag,      // bool; "yes" or "no" for people, true or false elsewhere
   quantity,  // double in the unit that the row names in its column "unit" (kQuantityUnitNames)
 };
 
@@ -45,7 +46,7 @@ struct Column {
 };
 
 // std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
-using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
 // For the column "unit".
 inline Cell unit_cell(QuantityUnit unit) {

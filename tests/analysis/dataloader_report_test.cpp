@@ -5,6 +5,7 @@
 #include "support/run_texts.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -35,7 +36,7 @@ TEST_CASE("dataloader: waits are those of the steps, the first one by itself") {
   CHECK(share_in(row, "exposed_share") == 0.5);
   CHECK(number_in(row, "first_ns") == 50'000);
   CHECK(number_in(row, "p99_ns") == 50'000);
-  CHECK(number_in(row, "instrumented") == 1);
+  CHECK(std::get<bool>(cell_in(row, "instrumented")));
   CHECK(text_in(row, "composer_rule") == "unknown");
   CHECK(value_of(report, "job") == R"({"share":0.5,"rank":0,"instrumented":true})");
   const ReportRow iterator = rows_of(report, "iterators").at(0);
@@ -47,12 +48,40 @@ TEST_CASE("dataloader: no loader in a trace is not a wait of 0") {
   const Report report = dataloader_report(
       read_texts({{"rank0.json", TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()}}));
   const ReportRow row = rows_of(report, "rows").at(0);
-  CHECK(number_in(row, "instrumented") == 0);
+  CHECK_FALSE(std::get<bool>(cell_in(row, "instrumented")));
   CHECK(std::holds_alternative<std::monostate>(cell_in(row, "wait_ns")));
   CHECK(std::holds_alternative<std::monostate>(cell_in(row, "share")));
   CHECK(
       value_of(report, "classes") ==
-      R"({"xla":"not instrumented","tb_plugin":"not instrumented","composer":"unknown: it needs 10 steps"})");
+      R"({"xla":"not instrumented","tb_plugin":"not instrumented","composer":"not instrumented"})");
+}
+
+TEST_CASE("dataloader: what each tool would say is printed, and what of it is the first wait") {
+  JobTraces job{.ranks = 1, .steps = 10};
+  job.loader_us[0] = 50;  // of 100
+  CHECK(dataloader_report(read_texts(job.torch())).headline ==
+        std::vector<std::string>{
+            "Input wait: 50.0 % of the step is exposed → highly input-bound.",
+            "XLA (5, 20 %): highly input-bound; tb_plugin (5 %): input-bound; Composer: no "
+            "bottleneck."});
+  TraceText slow_start;
+  for (int step = 0; step < 4; ++step)
+    slow_start.cat("user_annotation")
+        .x(fmt::format("ProfilerStep#{}", step), 100 * step, 100)
+        .x("enumerate(DataLoader)#It.__next__", 100 * step, step == 0 ? 80 : 4);
+  CHECK(dataloader_report(read_texts({{"rank0.json", slow_start.array()}})).headline.at(0) ==
+        "Input wait: 23.0 % of the step is exposed → highly input-bound; 87 % of that is the first "
+        "wait.");
+}
+
+TEST_CASE("dataloader: what is the same of several ranks is noted once") {
+  JobTraces job;
+  JobTraces::Files files = job.composer();
+  for (const int rank : {0, 1, 3})
+    files[static_cast<std::size_t>(rank)].second =
+        TraceText().composer_rank(rank, "1000").x("event/batch", 0, 10).array();
+  CHECK(dataloader_report(read_texts(files)).notes.at(0) ==
+        "ranks 0-1,3: not instrumented, which is not a wait of 0");
 }
 
 TEST_CASE("dataloader: a job waits for the slowest loader, of whichever rank it is") {

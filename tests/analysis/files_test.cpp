@@ -1,10 +1,14 @@
 #include "analysis/check_report.h"
 #include "analysis/info_report.h"
+#include "analysis/steps_report.h"
+#include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 using namespace traceloom;
 
@@ -43,6 +47,30 @@ TEST_CASE("info: devices and spans of a rank are counted") {
   CHECK(number_in(category, "total_ns") == 10'000);
 }
 
+TEST_CASE("info: files stand in the order of their ranks, in whatever order they were given") {
+  JobTraces::Files files = JobTraces{.ranks = 12}.torch();
+  files.emplace_back("rank2-again.json", TraceText().composer_rank(2, "1000").array());
+  const auto paths = [](const Run& run) {
+    std::vector<std::string> names;
+    for (const RunFile& file : run.files)
+      names.push_back(file.path.substr(file.path.rfind('/') + 1));
+    return names;
+  };
+  const std::vector<std::string> first = paths(read_texts(files));
+  CHECK(first.at(2) == "rank2-again.json");
+  CHECK(first.at(3) == "rank2.json");
+  CHECK(first.back() == "rank11.json");
+  std::reverse(files.begin(), files.end());
+  CHECK(paths(read_texts(files)) == first);
+}
+
+TEST_CASE("info: no rank that is asked for is told with those that there are") {
+  const Run run = read_texts(JobTraces{}.torch(), {.ranks = {{7, 9}}});
+  CHECK(run.ranks.empty());
+  CHECK(steps_report(run, {}).notes.at(0) ==
+        "no rank is left to look at: these traces are of ranks 0-3");
+}
+
 TEST_CASE("check: losses come first and make the answer no") {
   const Run run = read_texts({{"rank0.json", TraceText().x("a", 0, -5).e("b", 3).array()},
                               {"rank1.json", TraceText().x("a", 0, 1).array()}});
@@ -63,5 +91,5 @@ TEST_CASE("check: a file without problems has no row") {
       check_report(read_texts({{"rank0.json", TraceText().x("a", 0, 1).array()}}));
   CHECK(rows_of(answer.report, "rows").empty());
   CHECK_FALSE(answer.has_loss);
-  CHECK(answer.report.headline.at(0) == "1 files: 0 with loss, 0 with problems");
+  CHECK(answer.report.headline.at(0) == "1 file: 0 with loss, 0 with problems");
 }

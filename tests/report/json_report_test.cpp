@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 using namespace traceloom;
@@ -26,6 +27,17 @@ TEST_CASE("json_report: a share that is no number is null") {
   Table table({{"share", "Share", ColumnKind::share}});
   table.add_row({std::numeric_limits<double>::quiet_NaN()});
   CHECK(json_report(table) == "[\n  {\"share\":null}\n]\n");
+}
+
+TEST_CASE("json_report: a flag is true or false") {
+  Table table({{"counted", "Counted", ColumnKind::flag}});
+  for (const Cell& cell : {Cell{true}, Cell{false}, Cell{}}) table.add_row({cell});
+  CHECK(json_report(table) ==
+        "[\n  {\"counted\":true},\n  {\"counted\":false},\n  {\"counted\":null}\n]\n");
+  CHECK(render_table(table, TableFormat::csv, {}) == "counted\ntrue\nfalse\n\n");
+  CHECK(render_table(table, TableFormat::text, {}) ==
+        "Counted\n───────\n    yes\n     no\n      -\n");
+  CHECK_THROWS_AS(table.add_row({number(1)}), std::invalid_argument);
 }
 
 TEST_CASE("json_report: rows go into a bigger object, each on its line where that is indented") {
