@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace traceloom {
 namespace {
@@ -75,14 +76,21 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
                          fmt::format("{} from the reference", format_duration(-shift_ns)));
 }
 
-// What is told once is told of the file of the lowest rank, in whatever order files were given.
+// What is told once is told of the first file of the lowest rank, in whatever order files were
+// given.
 using FileOrder = std::vector<std::size_t>;
 
-FileOrder order_by_rank(const std::vector<FileRank>& ranks) {
+FileOrder order_by_rank(const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
+                        const std::vector<FileClock>& clocks) {
+  std::vector<std::int64_t> first_ns;
+  first_ns.reserve(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    first_ns.push_back(common_times(starts[i], clocks[i].times).first_ns);
   FileOrder order(ranks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return ranks[a].rank < ranks[b].rank; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(ranks[a].rank, first_ns[a]) < std::tuple(ranks[b].rank, first_ns[b]);
+  });
   return order;
 }
 
@@ -176,7 +184,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
     if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
     check_sync(facts[i], starts[i], clocks[i]);
   }
-  const FileOrder order = order_by_rank(ranks);
+  const FileOrder order = order_by_rank(ranks, starts, clocks);
   check_errors(order, clocks);
   check_missing(evidence, ranks, order, clocks);
 }
