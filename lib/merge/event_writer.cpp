@@ -42,10 +42,9 @@ OrderClass order_class(char phase) {
 }
 
 // Two counters that happen to have one number are put in order together, which harms neither.
-std::uint32_t counter_group(const Event& event, std::uint32_t track) {
-  const std::hash<std::string_view> hash;
-  return static_cast<std::uint32_t>(hash(event.text(Key::name)) ^ hash(event.text(Key::id)) * 3 ^
-                                    track);
+// Whatever thread took the sample: a counter is of its process.
+std::uint32_t counter_group(const Event& event, std::string& scratch) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>()(counter_key(event, scratch)));
 }
 
 }  // namespace
@@ -188,7 +187,7 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
   if (place.order == OrderClass::slice &&
       state.overlaps.overlaps(place.group, place.start_ns, place.duration_ns))
     state.problems.add(Problem::partial_overlap, event.offset);
-  if (place.order == OrderClass::counter) place.group = counter_group(event, place.group);
+  if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
   const auto append_text = [&] { append_event(edit, state.block.text); };
   const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;
   if (has_order || plan_.sorts_by_time)

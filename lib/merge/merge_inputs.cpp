@@ -62,6 +62,8 @@ std::optional<GuessedPlan> MergeInputs::guess() const {
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   try {
     MergePlan plan = make_plan(options_.inputs, *surveys, options_.plan);
+    // One pass writes the files as it reads them.
+    if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
     if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys, facts_);
     return GuessedPlan{std::move(*surveys), std::move(plan)};
   } catch (const Error&) {
@@ -171,8 +173,8 @@ void MergeInputs::scan_planned(FileVisitor& visitor) {
 
 std::vector<std::size_t> MergeInputs::planned_files() const {
   std::vector<std::size_t> files;
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (!plan_->filter || plan_->filter->reads(i)) files.push_back(i);
+  for (const std::size_t file : plan_->order)
+    if (!plan_->filter || plan_->filter->reads(file)) files.push_back(file);
   return files;
 }
 

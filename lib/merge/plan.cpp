@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "merge/counters.h"
+#include "merge/file_order.h"
 #include "merge/plan_checks.h"
 #include "merge/top_level_rules.h"
 #include "survey/clock_plan.h"
@@ -203,6 +204,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
     plan.has_objects |= !file.object_pids.empty();
     plan.files.push_back(std::move(file));
   }
+  plan.order = file_order(surveys, plan);
   name_counters(surveys, plan);
   plan_subtraces(surveys, plan);
   return plan;

@@ -79,6 +79,7 @@ struct MergePlan {
   std::optional<std::int64_t> sync_us = {};
   std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
   std::optional<FilterPlan> filter = {};       // none: everything is written
+  std::vector<std::size_t> order = {};         // in which files are written; see file_order.h
 
   bool writes(std::int64_t rank) const {
     return (!only_rank || rank == *only_rank) && (!filter || filter->wants_rank(rank));

@@ -43,7 +43,7 @@ void move_origin(MergePlan& plan, std::int64_t origin_ns) {
 std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   std::map<std::int64_t, RankPart> parts;
   for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
-  for (std::size_t file = 0; file < plan.files.size(); ++file) {
+  for (const std::size_t file : plan.order) {
     if (plan.filter && !plan.filter->reads(file)) continue;
     for (const std::int64_t rank : plan.tracks.ranks_of(file))
       if (parts.contains(rank)) parts[rank].files.push_back(file);

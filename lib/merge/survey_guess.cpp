@@ -182,7 +182,7 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
 bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& guess_surveys,
                      const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   if (!have_same_head(guess, plan) || !guess.tracks.covers(plan.tracks) ||
-      guess.has_objects != plan.has_objects)
+      guess.has_objects != plan.has_objects || guess.order != plan.order)
     return false;
   // The offset, too: what is wrong with the event is reported there.
   const auto is_same_metadata = [](const KeptMetadata& a, const KeptMetadata& b) {

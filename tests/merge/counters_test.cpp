@@ -4,6 +4,7 @@
 #include "support/print_texts.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -16,6 +17,13 @@ Texts names(const MergedCase& merged) {
     if (text_of(event, "ph") == "C")
       found.push_back(text_of(event, "pid") + " " + text_of(event, "name"));
   }
+  return found;
+}
+
+Texts counter_args(const MergedCase& merged) {
+  Texts found;
+  for (const std::string& line : merged.events())
+    found.push_back(canonical_text(*oracle::parse_json(line).find("args")));
   return found;
 }
 
@@ -49,6 +57,27 @@ TEST_CASE("counters: the main processes of several files of a rank are one") {
       "[" + std::string(kCpu) + R"(,{"ph":"C","ts":1,"pid":50,"name":"mem","args":{"v":1}}])";
   CHECK(names(MergedCase(NamedTexts{{"a-rank0.json", composer}, {"b-rank0.json", torch}})) ==
         Texts{"0 mem", "0 mem"});
+}
+
+TEST_CASE("counters: samples stand by their time, whatever threads took them") {
+  const MergedCase merged(
+      R"([{"ph":"C","ts":5,"pid":1,"tid":2,"name":"c","id":"1","args":{"v":2}},
+          {"ph":"C","ts":3,"pid":1,"tid":3,"name":"c","id":1,"args":{"v":1}},
+          {"ph":"C","ts":4,"pid":1,"tid":3,"name":"d","args":{"v":4}},
+          {"ph":"C","ts":3,"pid":1,"tid":2,"name":"d","args":{"v":3}}])");
+  CHECK(counter_args(merged) == Texts{R"({"v":1})", R"({"v":2})", R"({"v":3})", R"({"v":4})"});
+}
+
+TEST_CASE("counters: the cycles of a rank stand by their time, in whatever order they come") {
+  const auto cycle = [](int start) {
+    return fmt::format(R"([{{"ph":"C","ts":{},"pid":1,"tid":2,"name":"c","args":{{"v":{}}}}}])",
+                       start, start);
+  };
+  // A shell names 10 before 2.
+  const NamedTexts files{{"ep0-ba10-rank0.json", cycle(3)},
+                         {"ep0-ba1-rank1.json", cycle(2)},
+                         {"ep0-ba2-rank0.json", cycle(1)}};
+  CHECK(counter_args(MergedCase(files)) == Texts{R"({"v":1})", R"({"v":2})", R"({"v":3})"});
 }
 
 TEST_CASE("counters: ids are text, as Perfetto wants them") {

@@ -110,9 +110,9 @@ TEST_CASE("rank_archive: a trace a rank, each from its own first event on") {
 
 TEST_CASE("rank_archive: the cycles of a rank are one trace on one clock") {
   const Archive archive = archive_of({{"ep0-ba1-rank0.json", rank_text(0, "1000", 1000)},
-                                      {"ep0-ba1-rank1.json", rank_text(1, "1100", 1100)},
+                                      {"ep0-ba2-rank1.json", rank_text(1, "9900", 9900)},
                                       {"ep0-ba2-rank0.json", rank_text(0, "9000", 9000)},
-                                      {"ep0-ba2-rank1.json", rank_text(1, "9900", 9900)}});
+                                      {"ep0-ba1-rank1.json", rank_text(1, "1100", 1100)}});
   Texts starts;
   for (const oracle::Json& event : events_of(archive["rank1.json"]))
     if (text_of(event, "ph") == "X") starts.push_back(text_of(event, "ts"));
