@@ -45,13 +45,10 @@ std::string_view flow_id_key(const Event& event, std::string& scratch) {
   if (!local.empty()) {
     scratch = "local " + canonical_id(event.text(Key::pid)) + " ";
     scratch += local;
-  } else if (!global.empty()) {
-    scratch = "global ";
-    scratch += global;
-  } else {
-    return {};
+    return scratch;
   }
-  return scratch;
+  // An id that stands by itself is of the whole trace as well.
+  return global.empty() ? global : id_key(global, scratch);
 }
 
 std::string_view async_id_key(const Event& event, std::string& scratch) {

@@ -209,7 +209,7 @@ TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to f
 TEST_CASE("event_writer: async ids become local to the process, of their own in every file") {
   const std::string list = R"([{"ph":"b","cat":"x","id": 1,"ts":1,"pid":1,"tid":7},
                                {"ph":"e","cat":"x","ts":1,"id" : "0x1","pid":1,"tid":7},
-                               {"ph":"n","cat":"x","id2":{"global":"0x1"},"ts":1,"pid":1,"tid":7},
+                               {"ph":"n","cat":"x","id2":{"global":"0x2"},"ts":1,"pid":1,"tid":7},
                                {"ph":"S","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},
                                {"ph":"F","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":2,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});

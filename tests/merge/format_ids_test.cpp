@@ -101,6 +101,16 @@ TEST_CASE("format case 33: async events of one id and category in two ranks are 
   CHECK(values(merged, "pid") == Texts{"0", "0", "1", "1"});
 }
 
+TEST_CASE("format case 33: an id is the global one of id2, and no local one") {
+  const MergedCase merged(
+      R"([{"ph":"b","cat":"x","id":"a","ts":0,"pid":1,"tid":7},
+          {"ph":"n","cat":"x","id2":{"local":"a"},"ts":1,"pid":1,"tid":7},
+          {"ph":"e","cat":"x","id2":{"global":"a"},"ts":2,"pid":2,"tid":7}])");
+  const Texts ids = values(merged, "id2");
+  CHECK(ids[0] == ids[2]);
+  CHECK(ids[0] != ids[1]);
+}
+
 TEST_CASE("format case 34: the id 0 of clang's events is another one in every file") {
   const MergedCase merged =
       merge_alike(R"([{"ph":"b","cat":"Source","id":0,"ts":0,"pid":1,"tid":1,"name":"Source"},
