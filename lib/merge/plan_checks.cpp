@@ -72,6 +72,7 @@ struct Presence {
   Recorder recorder;
   bool is_merged;
   bool has_clock;
+  bool says_rank;  // the file itself, and its recorder writes one file at a time
   CommonTimes starts;
   CommonTimes ends;
   std::uint64_t events;  // of the whole file
@@ -99,6 +100,12 @@ std::set<std::string> threads_of(const Tracks& tracks) {
   return threads;
 }
 
+std::set<std::string> source_pids(const Tracks& tracks) {
+  std::set<std::string> pids;
+  for (const auto& [pid, tid] : tracks) pids.insert(pid);
+  return pids;
+}
+
 bool overlap(const CommonTimes& a, const CommonTimes& b) {
   return std::max(a.first_ns, b.first_ns) < std::min(a.last_ns, b.last_ns);
 }
@@ -112,14 +119,27 @@ bool are_at_the_same_time(const Presence& a, const Presence& b) {
   return is_same || (overlap(a.starts, b.starts) && overlap(a.ends, b.ends));
 }
 
+// Of two jobs, or two replicas of a model. A pid of Composer's is the rank, and its workers may
+// have their own; torch.profiler runs in the process that is the rank.
+bool claim_one_rank(const Presence& a, const Presence& b) {
+  return a.says_rank && b.says_rank &&
+         (a.recorder == Recorder::torch || share_one(source_pids(a.tracks), source_pids(b.tracks)));
+}
+
 // A merge of ours may hold what several recorders wrote: it goes by the names of its inputs.
 bool are_duplicates(const Presence& a, const Presence& b) {
   if (!are_at_the_same_time(a, b)) return false;
   if (a.recorder == Recorder::our_merge || b.recorder == Recorder::our_merge)
     return share_one(a.sources, b.sources);
   if (a.recorder != b.recorder) return false;
-  return a.is_merged || b.is_merged ? share_one(threads_of(a.tracks), threads_of(b.tracks))
-                                    : share_one(a.tracks, b.tracks);
+  if (a.is_merged || b.is_merged) return share_one(threads_of(a.tracks), threads_of(b.tracks));
+  return claim_one_rank(a, b) || share_one(a.tracks, b.tracks);
+}
+
+// Our recorder may write several files at a time, and has the host's as well.
+bool says_rank(const FileRank& rank, bool is_ours) {
+  return !is_ours &&
+         (rank.source == RankSource::metadata_event || rank.source == RankSource::distributed_info);
 }
 
 CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, const TimeMap& map) {
@@ -135,6 +155,7 @@ Presence presence_of(std::size_t file, const Input& input, const FileSurvey& sur
           recorder_of(survey),
           rank.is_merged(),
           clock.method != ClockMethod::none,
+          says_rank(rank, opened_ns.has_value()),
           since(opened_ns, common_times(survey.starts, clock.times), clock.times),
           common_times(survey.end_times, clock.times),
           survey.events,
@@ -159,9 +180,10 @@ std::string refusal(std::int64_t rank, const Presence& one, const Presence& othe
         "out",
         rank, inputs[other.file].path);
   return fmt::format(
-      "rank {} has the same threads at the same time in {}; leave one of the two out, or say whose "
-      "it is with RANK={}",
-      rank, inputs[other.file].path, inputs[one.file].path);
+      "rank {} {} at the same time in {}; leave one of the two out, or say whose it is with "
+      "RANK={}",
+      rank, share_one(one.tracks, other.tracks) ? "has the same threads" : "has other threads",
+      inputs[other.file].path, inputs[one.file].path);
 }
 
 }  // namespace

@@ -94,6 +94,41 @@ TEST_CASE("merger: two files with the same threads of a rank at the same time ar
   CHECK(refusal_of({{"main-rank0.json", main}, {"copy-rank0.json", main}}) != "");
 }
 
+TEST_CASE("merger: two files that say one rank at the same time are refused, of any threads") {
+  const auto composer = [](std::string_view thread) {
+    return TraceText().composer_rank(0, "1000").tid(thread).x("a", 1000, 5).x("b", 1010, 5);
+  };
+  CHECK(
+      refusal_of({{"job1.json", composer("71").array()}, {"job2.json", composer("72").array()}}) ==
+      "job2.json: rank 0 has other threads at the same time in job1.json; leave one of the two "
+      "out, or say whose it is with RANK=job2.json");
+  // A worker of the rank, by its own pid.
+  const std::string worker = TraceText()
+                                 .composer_rank(0, "1000")
+                                 .pid("72")
+                                 .tid("72")
+                                 .x("a", 1000, 5)
+                                 .x("b", 1010, 5)
+                                 .array();
+  CHECK(refusal_of({{"main.json", composer("71").array()}, {"worker.json", worker}}) == "");
+  const auto torch = [](std::string_view process, int ts) {
+    return TraceText()
+        .pid(process)
+        .tid(process)
+        .x("a", ts, 5)
+        .x("b", ts + 10, 5)
+        .object(R"("distributedInfo": {"rank": 0}, "baseTimeNanoseconds": 1000)");
+  };
+  CHECK(refusal_of({{"a.json", torch("71", 0)}, {"b.json", torch("72", 3)}}) != "");
+  CHECK(refusal_of({{"a.json", torch("71", 0)}, {"b.json", torch("72", 20)}}) == "");
+  // What a user says of both is taken.
+  const TemporaryFolder folder;
+  MergeOptions options =
+      merge_options(folder, {{"a.json", torch("71", 0)}, {"b.json", torch("72", 3)}}, "out.json");
+  for (Input& input : options.inputs) input.forced_rank = 0;
+  CHECK(merge_traces(options).events == 4);
+}
+
 TEST_CASE("merger: a merged file beside one of its inputs is refused") {
   const auto trace = [](int rank, int ts) {
     return TraceText().composer_rank(rank, "1000").x("a", ts, 5).x("b", ts + 10, 5).array();
