@@ -92,10 +92,9 @@ void show_plan(const MergeCommand& command, const MergeSummary& summary) {
   tell_files(command, summary, false);
 }
 
-void write_report(const MergeCommand& command, const MergeSummary& summary) {
-  const std::unique_ptr<Sink> report = open_file_sink(command.report);
-  report->write(merge_report(summary, command.merge.output));
-  report->close();
+// Before the merge: who named a folder that is not there has the old output still.
+std::unique_ptr<Sink> open_report(const MergeCommand& command) {
+  return command.report.empty() ? nullptr : open_file_sink(command.report);
 }
 
 bool has_loss(const MergeSummary& summary) {
@@ -117,8 +116,12 @@ ExitCode merge(int argc, char** argv) {
   } else {
     tell(command, summary, elapsed.count());
   }
-  if (!command.report.empty()) write_report(command, summary);
+  if (report) {
+    report->write(merge_report(summary, command.merge.output));
+    report->close();
+  }
   const bool is_lossy = has_loss(summary) || command.has_lost_journal;
+  const std::unique_ptr<Sink> report = open_report(command);
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;
 }
 
