@@ -1,5 +1,6 @@
 // trace-merge: many per-rank traces into one, on one clock.
 #include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
@@ -67,6 +68,16 @@ void tell_files(const MergeCommand& command, const MergeSummary& summary, bool v
     fmt::print(stderr, "{}: warning: {}\n", kTool, wish);
 }
 
+// ", 3 problems": what the lines above are about, harmless oddities apart.
+std::string count_problems(const MergeSummary& summary) {
+  std::uint64_t count = 0;
+  for (const MergedFile& file : summary.files)
+    for (const Problem problem : file.problems.kinds())
+      if (describe(problem).severity != Severity::info) count += file.problems.count(problem);
+  if (count == 0) return "";
+  return fmt::format(", {} problem{}", format_count(count), count == 1 ? "" : "s");
+}
+
 void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
   tell_files(command, summary, command.verbosity == Verbosity::verbose);
   // Whoever had to wait is told how long and how fast.
@@ -76,10 +87,11 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
   const std::string filtered =
       summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
-  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}{}, {} of text{}\n", kTool,
+  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}{}, {} of text{}{}\n", kTool,
              summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
              summary.ranks == 1 ? "" : "s", format_count(summary.events),
-             summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes), speed);
+             summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes),
+             count_problems(summary), speed);
 }
 
 void show_plan(const MergeCommand& command, const MergeSummary& summary) {
@@ -106,6 +118,7 @@ bool has_loss(const MergeSummary& summary) {
 ExitCode merge(int argc, char** argv) {
   MergeCommand command;
   if (!read_command_line(argc, argv, command)) return ExitCode::done;
+  const std::unique_ptr<Sink> report = open_report(command);
   const auto start = std::chrono::steady_clock::now();
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -121,7 +134,6 @@ ExitCode merge(int argc, char** argv) {
     report->close();
   }
   const bool is_lossy = has_loss(summary) || command.has_lost_journal;
-  const std::unique_ptr<Sink> report = open_report(command);
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;
 }
 
