@@ -142,7 +142,8 @@ Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
     // By depth, as frames may have been passed over.
     path.resize(static_cast<std::size_t>(depth));
     const bool is_root = path.empty();
-    const Cell parent = is_root ? Cell{} : Cell{path.back()};
+    Cell parent;
+    if (!is_root) parent = path.back();
     path.push_back(id);
     table.add_row(
         {id, parent, root.rank < 0 ? Cell{} : Cell{root.rank},
