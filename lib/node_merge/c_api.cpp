@@ -6,7 +6,9 @@
 #include "record/name_template.h"
 
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,10 +18,7 @@ using namespace traceloom::record;
 
 struct traceloom_node_merger {
   traceloom_node_merger(NodeMergeOptions options, const traceloom_options& from)
-      : session(options_without_callback(from)),
-        before(from.on_saved_trace),
-        before_arg(from.on_saved_trace_arg),
-        merger(std::move(options), session) {}
+      : session(options_without_callback(from)), merger(std::move(options), session) {}
 
   // The merger is to set the callback alone: what the program has is called by the session.
   static Options options_without_callback(const traceloom_options& from) {
@@ -29,18 +28,42 @@ struct traceloom_node_merger {
   }
 
   Options session;
-  void (*const before)(void* arg, const traceloom_saved_trace* trace);
-  void* const before_arg;
   NodeMerger merger;
+  void* link = nullptr;
 };
 
 namespace {
 
+// What a session's options point to. A program may use those again, or close the session behind the
+// merger, so it outlives both.
+struct SavedLink {
+  void (*before)(void* arg, const traceloom_saved_trace* trace);
+  void* before_arg;
+  std::mutex mutex;
+  std::shared_ptr<traceloom_node_merger> merger;  // nullptr when it has been closed
+};
+
+SavedLink& new_link(const traceloom_options& from) {
+  static std::mutex mutex;
+  static auto& links = *new std::deque<SavedLink>;  // never destroyed: some are used at exit
+  const std::lock_guard lock(mutex);
+  SavedLink& link = links.emplace_back();
+  link.before = from.on_saved_trace;
+  link.before_arg = from.on_saved_trace_arg;
+  return link;
+}
+
 // What it throws the session tells.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
-  const auto& node = *static_cast<const traceloom_node_merger*>(arg);
-  if (node.before != nullptr) node.before(node.before_arg, trace);
-  node.session.on_saved({position_of(trace->at), trace->path, trace->events, trace->dropped});
+  SavedLink& link = *static_cast<SavedLink*>(arg);
+  if (link.before != nullptr) link.before(link.before_arg, trace);
+  std::shared_ptr<traceloom_node_merger> merger;
+  {
+    const std::lock_guard lock(link.mutex);
+    merger = link.merger;
+  }
+  if (merger != nullptr)
+    merger->session.on_saved({position_of(trace->at), trace->path, trace->events, trace->dropped});
 }
 
 NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given,
@@ -83,17 +106,28 @@ traceloom_node_merger* traceloom_node_merger_open(const traceloom_node_merge_opt
     if (session->size < offsetof(traceloom_options, on_saved_trace_arg) + sizeof(void*))
       throw std::invalid_argument(
           "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
-    merger = new traceloom_node_merger(merge_options_of(*options, *session), *session);
+    const auto opened =
+        std::make_shared<traceloom_node_merger>(merge_options_of(*options, *session), *session);
+    SavedLink& link = new_link(*session);
+    link.merger = opened;
+    opened->link = &link;
     session->on_saved_trace = note_saved;
-    session->on_saved_trace_arg = merger;
+    session->on_saved_trace_arg = &link;
+    merger = opened.get();
   });
   return merger;
 }
 
 int traceloom_node_merger_close(traceloom_node_merger* merger) {
   return guarded([&] {
-    const std::unique_ptr<traceloom_node_merger> owned(merger);
-    if (owned != nullptr) owned->merger.close();
+    if (merger == nullptr) return;
+    SavedLink& link = *static_cast<SavedLink*>(merger->link);
+    std::shared_ptr<traceloom_node_merger> owned;
+    {
+      const std::lock_guard lock(link.mutex);
+      owned = std::move(link.merger);
+    }
+    owned->merger.close();
   });
 }
 

@@ -56,10 +56,12 @@ typedef struct traceloom_node_merge_options {
   { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL }
 
 /* In front of traceloom_open(), on every rank of the node: sets on_saved_trace of the session's
- * options, which calls what was there first. NULL when it fails. */
+ * options, which calls what was there first. They may be used again, for another session with a
+ * merger of its own. NULL when it fails. */
 TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
     const traceloom_node_merge_options* options, traceloom_options* session);
-/* Behind traceloom_close(): waits until all cycles of the session are merged, and frees it. */
+/* Behind traceloom_close(): waits until all cycles of the session are merged, and frees it. What
+ * the session saves later is not merged. */
 TRACELOOM_API int traceloom_node_merger_close(traceloom_node_merger* merger);
 
 #ifdef __cplusplus

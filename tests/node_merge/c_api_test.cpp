@@ -99,3 +99,41 @@ TEST_CASE("node_merger: for C, what cannot be merged is an error") {
   CHECK(traceloom_node_merger_close(nullptr) == 0);
   CHECK((options.on_saved_trace == nullptr));
 }
+
+TEST_CASE("node_merger: for C, options may be used again, and the merger closed first") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("traces");
+  const std::string merged = folder.path("merged");
+  Lines saved;
+  Lines told;
+  traceloom_options options = node_of_one(traces);
+  options.overwrite = 1;
+  options.on_saved_trace = [](void* arg, const traceloom_saved_trace* trace) {
+    static_cast<Lines*>(arg)->push_back(trace->path);
+  };
+  options.on_saved_trace_arg = &saved;
+  traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  merge.folder = merged.c_str();
+  merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
+    static_cast<Lines*>(arg)->push_back(trace->path);
+  };
+  merge.on_merged_arg = &told;
+  const std::string trace = folder.path("traces/ep0-ba0-rank3.json");
+  for (int run = 0; run < 2; ++run) {
+    traceloom_node_merger* const merger = traceloom_node_merger_open(&merge, &options);
+    REQUIRE(merger != nullptr);
+    traceloom_session* const session = traceloom_open(&options);
+    REQUIRE(session != nullptr);
+    CHECK(traceloom_close(session) == 0);
+    CHECK(traceloom_node_merger_close(merger) == 0);
+  }
+  CHECK(saved == Lines{trace, trace});
+  const Lines both(2, folder.path("merged/node1/ep0-ba0.json"));
+  CHECK(told == both);
+  traceloom_node_merger* const merger = traceloom_node_merger_open(&merge, &options);
+  traceloom_session* const session = traceloom_open(&options);
+  CHECK(traceloom_node_merger_close(merger) == 0);
+  CHECK(traceloom_close(session) == 0);
+  CHECK(saved == Lines{trace, trace, trace});
+  CHECK(told == both);
+}
