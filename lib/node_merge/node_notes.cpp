@@ -54,8 +54,9 @@ struct HeldLocks {
   std::set<FileOfProcess> files;
 };
 
+// Never destroyed: a merger may be closed when the process exits.
 HeldLocks& held_locks() {
-  static HeldLocks held;
+  static HeldLocks& held = *new HeldLocks;
   return held;
 }
 
