@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -23,6 +24,8 @@
 
 namespace traceloom::record {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::int64_t kPidStep = std::int64_t{1} << 21;
 
@@ -130,6 +133,21 @@ bool names_process(const Event& event) {
   return event.phase == 'M' && unquoted(event.text(Key::name)).starts_with("process_");
 }
 
+// What our file says of itself: a second rank would make it a merge of two, a second sync move it.
+bool speaks_for_file(const Event& event) {
+  constexpr std::array kNames{"global_rank"sv,
+                              "clock_sync_timestamp_us"sv,
+                              "clock_sync_error_bound"sv,
+                              "clock_sync_rounds"sv,
+                              "clock_pairs"sv,
+                              "clock_source"sv,
+                              "host"sv,
+                              "ntp"sv,
+                              "recorder"sv};
+  const std::string_view name = unquoted(event.text(Key::name));
+  return event.phase == 'M' && std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 // Strict JSON with other values of two keys.
 class Rewriter {
  public:
@@ -196,7 +214,7 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
   ProblemCounts ignored;  // a duration that is none is left to who reads our file
   const TraceEnd end = read_trace(path, [&](const Event& event) {
     const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
-    if (is_process && names_process(event)) return;
+    if ((is_process && names_process(event)) || speaks_for_file(event)) return;
     if (time_start(event, ignored).usable) return use(rewriter.rewrite(event, problems));
     problems.add(event.phase == 0 ? Problem::no_phase : Problem::bad_timestamp, event.offset);
   });

@@ -26,7 +26,8 @@ class ImperfectTrace : public Error {
 //   pid   of the process that records, or else of the first event that is no metadata: `rank`. Each
 //         other one (a GPU of torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of
 //         appearance: rows that were apart stay apart, and are no other rank's.
-//   names of that process are left out: it has one already
+//   names of that process are left out: it has one already; and so is what tells a rank or a clock
+//         (global_rank, clock_sync_timestamp_us, ...): the file has its own
 //   text  that is not strict JSON (NaN, bytes that are not UTF-8, raw control characters, ...) is
 //         mended as a merge mends it (event_repair.h)
 //

@@ -189,3 +189,18 @@ TEST_CASE("session: with the worst of external traces its file is strict JSON an
   REQUIRE(log.size() == 1);
   CHECK(log[0].starts_with(folder.path("a.json") + ": byte 1: "));
 }
+
+TEST_CASE("external_trace: what it says of its rank and clock is not said of the file") {
+  const TemporaryFolder folder;
+  const std::string name = R"({"name":"thread_name","ph":"M","pid":5,"tid":1,"args":{"name":"a"}})";
+  std::string text = R"([{"name":"thread_name","ph":"M","pid":1,"tid":1,"args":{"name":"a"}})";
+  for (const std::string_view each :
+       {"global_rank", "clock_sync_timestamp_us", "clock_sync_error_bound", "clock_sync_rounds",
+        "clock_pairs", "clock_source", "host", "ntp", "recorder"})
+    text += ",{\"name\":\"" + std::string(each) +
+            "\",\"ph\":\"M\",\"ts\":1,\"pid\":1,\"args\":{\"value\":9}}";
+  text += R"(,{"name":"host","ph":"X","ts":1,"dur":1,"pid":1,"tid":1}])";
+  CHECK(
+      copied(folder.write("a.json", text), 5) ==
+      std::vector<std::string>{name, R"({"name":"host","ph":"X","ts":1,"dur":1,"pid":5,"tid":1})"});
+}
