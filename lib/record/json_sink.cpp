@@ -235,7 +235,7 @@ void JsonSink::append(std::string_view json, std::uint64_t events) {
 
 void JsonSink::external_trace(const std::string& path) {
   copy_external_trace(path, rank_, [this](std::string_view event) {
-    raw_event(event);
+    append(event, 0);  // as in all counts, it is none of the program's events
     if (wants_flush()) flush();
   });
 }

@@ -374,6 +374,35 @@ TEST_CASE("journal: without room for one recording goes on, and it is told") {
   CHECK(code == 0);
 }
 
+TEST_CASE("disk full: what it has no room for of an external trace is none of the lost events") {
+  const TemporaryFolder folder;
+  std::string text = "[";
+  for (int i = 0; i < 1000; ++i)
+    text += R"({"name":"of another profiler","ph":"X","ts":1,"dur":1,"pid":1,"tid":1},)";
+  const std::string external = folder.write("external/torch.json", text);
+  for (const char* name : {"a.json", "a.json.gz"}) {
+    const int code = run_child([&] {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{3000, 3000};
+      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+      Options options = options_for(folder);
+      options.overwrite = true;
+      options.file_name = [&](const Position&) { return name; };
+      Session session(options);
+      const Marker marker("work");
+      { const Scope scope(marker); }
+      session.flush();
+      session.record_chrome_json_trace_file(external);
+      { const Scope scope(marker); }
+      session.close();
+      const SavedTrace saved = session.saved_traces().at(0);
+      if (saved.events + session.status().lost != 2) _exit(91);
+      _exit(Events::of_file(saved.path).count("work", "X") == saved.events ? 0 : 92);
+    });
+    CHECK(code == 0);
+  }
+}
+
 TEST_CASE(
     "disk full: the file ends with a whole event, what is lost is counted, training goes on") {
   const TemporaryFolder folder;
