@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -181,11 +182,36 @@ std::int64_t CheckedMerge::start_of(std::size_t file, const Json& event) const {
   return summary_.files[file].clock.times.since(base_ns_).mapped_or_same(ns_of(event, "ts"));
 }
 
+// That of the inputs, but that of their first events within the places that a rank's files have.
+std::vector<std::size_t> CheckedMerge::order_of_files() const {
+  std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::size_t>>> cycles;
+  for (std::size_t file = 0; file < inputs_.size(); ++file) {
+    std::optional<std::int64_t> first_ns;
+    for (const Json& event : events_of(inputs_[file])) {
+      if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
+      if (text_of(event, "ph") == "M" || text_of(event, "ts").empty()) continue;
+      const std::int64_t start_ns = start_of(file, event);
+      first_ns = std::min(first_ns.value_or(start_ns), start_ns);
+    }
+    const MergedFile& facts = summary_.files[file];
+    if (first_ns && facts.events_of_rank.empty()) cycles[facts.rank].emplace_back(*first_ns, file);
+  }
+  std::vector<std::size_t> order(inputs_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (const auto& [rank, files] : cycles) {
+    std::vector<std::pair<std::int64_t, std::size_t>> by_time = files;
+    std::stable_sort(by_time.begin(), by_time.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < files.size(); ++i) order[files[i].second] = by_time[i].second;
+  }
+  return order;
+}
+
 void CheckedMerge::match_events() {
   std::multimap<std::string, const Json*> joined = take_joined();
   taken_.resize(written_.size());
   std::size_t due = 0;
-  for (std::size_t file = 0; file < inputs_.size(); ++file) {
+  for (const std::size_t file : order_of_files()) {
     const std::vector<Json>& events = events_of(inputs_[file]);
     for (std::size_t index = 0; index < events.size(); ++index) {
       const Json& event = events[index];

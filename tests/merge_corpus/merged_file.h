@@ -33,7 +33,7 @@ class CheckedMerge {
   // that no input has, rows without or with two names, a row that holds two threads of a file,
   // flows that are torn or join two files. Not more than a few of each.
   const std::vector<std::string>& faults() const { return faults_; }
-  // All events but metadata and stray ends, in the order of the inputs.
+  // All events but metadata and stray ends, in the order in which the files are written.
   const std::vector<EventMatch>& matches() const { return matches_; }
   const MergeSummary& summary() const { return summary_; }
   std::int64_t base_ns() const { return base_ns_; }
@@ -43,6 +43,7 @@ class CheckedMerge {
   std::int64_t joined_pairs() const { return joined_pairs_; }
 
  private:
+  std::vector<std::size_t> order_of_files() const;
   void match_events();
   std::multimap<std::string, const oracle::Json*> take_joined();
   std::int64_t start_of(std::size_t file, const oracle::Json& event) const;
