@@ -51,11 +51,15 @@ set_source_files_properties(${extra_sources} PROPERTIES COMPILE_OPTIONS -fvisibi
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
-# traceloom.h a second time, for the header beside it that is found from lib/ here.
-install(FILES record/recorder.h record/trace_handler.h record/traceloom.h ${extra_headers} DESTINATION ${header_folder}/record)
+install(FILES record/recorder.h record/trace_handler.h ${extra_headers} DESTINATION ${header_folder}/record)
 install(FILES node_merge/node_merger.h DESTINATION ${header_folder}/node_merge)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder})
-install(FILES record/traceloom.h node_merge/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Those for C lie side by side, for a makefile with one -I; here headers are found by their module.
+file(READ node_merge/traceloom_node_merge.h node_merge_header)
+string(REPLACE "\"record/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h CONTENT "${node_merge_header}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS node_merge/traceloom_node_merge.h)
+install(FILES record/traceloom.h ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake
