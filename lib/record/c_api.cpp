@@ -1,6 +1,7 @@
 // Sessions, markers and counters of traceloom.h.
 #include "record/c_api_options.h"
 #include "record/c_api_support.h"
+#include "record/engine.h"
 #include "record/recorder.h"
 #include "record/run_place.h"
 #include "record/traceloom.h"
@@ -81,9 +82,15 @@ traceloom_session* traceloom_open(const traceloom_options* options) {
 }
 
 int traceloom_close(traceloom_session* session) {
-  if (session == nullptr) return 0;
-  const std::unique_ptr<traceloom_session> owned(session);
-  return guarded([&] { owned->session.close(); });
+  return guarded([&] {
+    if (session == nullptr) return;
+    if (Engine::is_calling())
+      throw std::logic_error(
+          "traceloom_close() was called in a handler or an on_saved of the session, which would "
+          "wait for itself; the session is still open");
+    const std::unique_ptr<traceloom_session> owned(session);
+    owned->session.close();
+  });
 }
 
 int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at) {

@@ -127,6 +127,11 @@ bool Engine::is_of_this_process() const {
   return generation_ == generation.load();
 }
 
+bool Engine::is_calling() {
+  const Engine* const engine = current.load();  // in the child of a fork() there is none
+  return engine != nullptr && engine->writer_ != nullptr && engine->writer_->is_this_thread();
+}
+
 void Engine::forget() {
   if (writer_ != nullptr) writer_->forget();
 }

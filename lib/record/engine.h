@@ -40,6 +40,9 @@ class Engine {
   bool is_of_this_process() const;
   // Called in that child.
   void forget();
+  // Whether this is a call that the open session makes in its writer's thread, where close() does
+  // nothing.
+  static bool is_calling();
 
  private:
   void start();

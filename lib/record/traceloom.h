@@ -135,7 +135,12 @@ typedef struct traceloom_cycle_info {
 
 /* Where events go beside the files: functions that may be NULL, called by the recorder's own
  * thread, never by those that record. They return 0; what returns anything else gets no more of
- * this cycle, and status.last_error tells. Begin with TRACELOOM_HANDLER_INIT. */
+ * this cycle, and status.last_error tells. Begin with TRACELOOM_HANDLER_INIT.
+ *
+ * They, on_saved and on_saved_trace may record, and ask the session for its status and action;
+ * traceloom_flush() and traceloom_wait_saved() do not wait there, traceloom_close() fails, and
+ * batches and positions belong to another thread. schedule, barrier and log must not call functions
+ * of the session at all. */
 typedef struct traceloom_handler {
   uint32_t size;
   void* arg; /* of all functions; as long as the session */
@@ -287,7 +292,8 @@ TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_positio
 
 /* NULL when it fails. One session at a time in a process. */
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
-/* Ends the cycle, waits for the files and frees the session. */
+/* Ends the cycle, waits for the files and frees the session, also when it fails, but for one case:
+ * in a call that the session makes (see traceloom_handler) nothing is done, and it is an error. */
 TRACELOOM_API int traceloom_close(traceloom_session* session);
 TRACELOOM_API int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at);
 TRACELOOM_API int traceloom_batch_end(traceloom_session* session, const traceloom_position* at);
