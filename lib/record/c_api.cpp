@@ -7,11 +7,13 @@
 #include "record/traceloom.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,14 +26,11 @@ struct traceloom_session {
 
 namespace {
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+// Without a destructor: functions of atexit() and destructors of a thread's own things fail, too.
+thread_local std::array<char, 1024> last_error{};
 
 // As much as there is room for, without half a character at its end.
-template <std::size_t room>
-void copy_text(const std::string& from, char (&to)[room]) {
+void copy_text(std::string_view from, char* to, std::size_t room) {
   std::size_t count = std::min(from.size(), room - 1);
   while (count < from.size() && count > 0 && (from[count] & 0xC0) == 0x80) --count;
   std::copy_n(from.data(), count, to);
@@ -45,11 +44,7 @@ detail::Site* site_of(traceloom_marker* marker) {
 }  // namespace
 
 void traceloom::record::set_last_error(const char* text) noexcept {
-  try {
-    last_error() = text;
-  } catch (...) {
-    last_error().clear();  // no memory for it
-  }
+  copy_text(text, last_error.data(), last_error.size());
 }
 
 extern "C" {
@@ -59,7 +54,7 @@ const char* traceloom_version(void) {
 }
 
 const char* traceloom_last_error(void) {
-  return last_error().c_str();
+  return last_error.data();
 }
 
 int traceloom_place_from_environment(traceloom_options* options) {
@@ -142,8 +137,8 @@ int traceloom_get_status(const traceloom_session* session, traceloom_status* sta
     const Status from = session->session.status();
     traceloom_status all{status->size, from.events,          from.dropped, from.lost, from.misuses,
                          from.bytes,   from.peak_pool_bytes, "",           ""};
-    copy_text(from.clock, all.clock);
-    copy_text(from.last_error, all.last_error);
+    copy_text(from.clock, all.clock, sizeof all.clock);
+    copy_text(from.last_error, all.last_error, sizeof all.last_error);
     std::memcpy(status, &all, std::min<std::size_t>(status->size, sizeof all));
   });
 }

@@ -281,7 +281,8 @@ typedef struct traceloom_span {
 
 /* Of the library, as "0.1.0"; compare with TRACELOOM_VERSION_*. */
 TRACELOOM_API const char* traceloom_version(void);
-/* Of the last call in this thread that failed; never NULL. Valid until the next one that fails. */
+/* Of the last call in this thread that failed, cut behind 1023 bytes; never NULL. Valid until the
+ * next one that fails. */
 TRACELOOM_API const char* traceloom_last_error(void);
 
 /* Sets the five numbers of this process's place in the run as torchrun, Open MPI or Slurm tell them

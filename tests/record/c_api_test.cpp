@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <pthread.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace traceloom;
@@ -118,4 +120,31 @@ TEST_CASE("c_api: a struct without a size is refused, and says how to begin one"
   CHECK(traceloom_get_status(session, &status) == -1);
   CHECK(std::string(traceloom_last_error()).starts_with("traceloom_status.size is 0: "));
   CHECK(traceloom_close(session) == 0);
+}
+
+TEST_CASE("c_api: an error is known until the thread has ended, and cut between characters") {
+  // A key's destructor runs behind those of the thread's own objects.
+  static std::string before;
+  static std::string after;
+  pthread_key_t key{};
+  REQUIRE(pthread_key_create(&key, [](void*) {
+            before = traceloom_last_error();
+            const traceloom_options no_size{};
+            traceloom_open(&no_size);
+            after = traceloom_last_error();
+          }) == 0);
+  std::string name = "{";
+  while (name.size() < 1500) name += "\u00e4";
+  std::thread thread([&] {
+    pthread_setspecific(key, &key);
+    traceloom_options options = TRACELOOM_OPTIONS_INIT;
+    options.folder = name.c_str();
+    traceloom_open(&options);
+  });
+  thread.join();
+  pthread_key_delete(key);
+  CHECK(before.size() >= 1022);
+  CHECK(before.size() <= 1023);
+  CHECK(before.ends_with("\u00e4"));
+  CHECK(after.starts_with("traceloom_options.size is 0: "));
 }
