@@ -238,7 +238,7 @@ bool Writer::holds_ring(const Command& command) const {
   return options_.when_full == WhenFull::ring && command.ends_cycle();
 }
 
-// One that cannot be read is no reason to stop the file.
+// One that cannot be read is no reason to stop the file. What another handler throws is its end.
 void Writer::take_external_trace(const std::string& path) {
   for (Handler& handler : handlers_) {
     if (handler.has_failed) continue;
@@ -247,7 +247,10 @@ void Writer::take_external_trace(const std::string& path) {
     } catch (const ImperfectTrace& error) {
       set_error(error.what());
     } catch (...) {
-      set_error(current_problem() + "; the external trace is left out");
+      if (handler.handler == json_)
+        set_error(current_problem() + "; the external trace is left out");
+      else
+        fail(handler, current_problem());
     }
   }
 }
