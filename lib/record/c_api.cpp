@@ -60,13 +60,15 @@ const char* traceloom_last_error(void) {
 int traceloom_place_from_environment(traceloom_options* options) {
   return guarded([&] {
     if (options == nullptr) return;
-    check_size(options->size, "traceloom_options");
+    traceloom_options all =
+        complete(*options, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
     const RunPlace place = find_place({});
-    options->rank = place.rank;
-    options->local_rank = place.local_rank;
-    options->node_rank = place.node_rank;
-    options->world_size = place.world_size;
-    options->local_world_size = place.local_world_size;
+    all.rank = place.rank;
+    all.local_rank = place.local_rank;
+    all.node_rank = place.node_rank;
+    all.world_size = place.world_size;
+    all.local_world_size = place.local_world_size;
+    give_back(all, *options);
   });
 }
 

@@ -39,16 +39,18 @@ extern "C" {
 int traceloom_host_share(traceloom_host_options* options, const traceloom_options* place) {
   if (options == nullptr || place == nullptr) return 0;
   return guarded([&] {
-    check_size(options->size, "traceloom_host_options");
-    check_size(place->size, "traceloom_options");
+    traceloom_host_options all = complete(
+        *options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
     RunPlace of_this;
-    of_this.local_rank = place->local_rank;
+    of_this.local_rank =
+        complete(*place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options").local_rank;
     const HostSamplerOptions share = host_options_for(of_this);
-    options->cpu = share.cpu ? 1 : 0;
-    options->memory = share.memory ? 1 : 0;
-    options->disk = share.disk ? 1 : 0;
-    options->network = share.network ? 1 : 0;
-    options->process = share.process ? 1 : 0;
+    all.cpu = share.cpu ? 1 : 0;
+    all.memory = share.memory ? 1 : 0;
+    all.disk = share.disk ? 1 : 0;
+    all.network = share.network ? 1 : 0;
+    all.process = share.process ? 1 : 0;
+    give_back(all, *options);
   });
 }
 

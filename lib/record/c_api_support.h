@@ -56,6 +56,12 @@ Struct complete(const Struct& given, const Struct& defaults, const char* type) {
   return all;
 }
 
+// The other way: nothing is written behind the end of the caller's.
+template <typename Struct>
+void give_back(const Struct& all, Struct& given) {
+  std::memcpy(&given, &all, std::min<std::size_t>(given.size, sizeof all));
+}
+
 inline std::string text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }

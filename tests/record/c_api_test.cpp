@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <pthread.h>
 #include <string>
@@ -147,4 +148,25 @@ TEST_CASE("c_api: an error is known until the thread has ended, and cut between 
   CHECK(before.size() <= 1023);
   CHECK(before.ends_with("\u00e4"));
   CHECK(after.starts_with("traceloom_options.size is 0: "));
+}
+
+TEST_CASE("c_api: nothing is written behind the end of a struct of an older program") {
+  traceloom_options options = TRACELOOM_OPTIONS_INIT;
+  options.size = offsetof(traceloom_options, world_size);
+  options.rank = options.world_size = options.local_world_size = -7;
+  CHECK(traceloom_place_from_environment(&options) == 0);
+  CHECK(options.rank != -7);
+  CHECK(options.world_size == -7);
+  CHECK(options.local_world_size == -7);
+
+  traceloom_host_options share = TRACELOOM_HOST_OPTIONS_INIT;
+  share.size = offsetof(traceloom_host_options, disk);
+  options.local_rank = 0;
+  share.cpu = share.disk = share.network = share.process = 77;
+  CHECK(traceloom_host_share(&share, &options) == 0);
+  CHECK(share.size == offsetof(traceloom_host_options, disk));
+  CHECK(share.cpu == 1);
+  CHECK(share.disk == 77);
+  CHECK(share.network == 77);
+  CHECK(share.process == 77);
 }
