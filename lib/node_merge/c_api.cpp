@@ -53,10 +53,7 @@ SavedLink& new_link(const traceloom_options& from) {
   return link;
 }
 
-// What it throws the session tells.
-void note_saved(void* arg, const traceloom_saved_trace* trace) {
-  SavedLink& link = *static_cast<SavedLink*>(arg);
-  if (link.before != nullptr) link.before(link.before_arg, trace);
+void note_in(SavedLink& link, const traceloom_saved_trace* trace) {
   std::shared_ptr<traceloom_node_merger> merger;
   {
     const std::lock_guard lock(link.mutex);
@@ -64,6 +61,18 @@ void note_saved(void* arg, const traceloom_saved_trace* trace) {
   }
   if (merger != nullptr)
     merger->session.on_saved({position_of(trace->at), trace->path, trace->events, trace->dropped});
+}
+
+// What it throws the session tells.
+void note_saved(void* arg, const traceloom_saved_trace* trace) {
+  SavedLink& link = *static_cast<SavedLink*>(arg);
+  try {
+    if (link.before != nullptr) link.before(link.before_arg, trace);
+  } catch (...) {
+    note_in(link, trace);  // or this rank would be a cycle behind the others from now on
+    throw;
+  }
+  note_in(link, trace);
 }
 
 NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -136,4 +137,28 @@ TEST_CASE("node_merger: for C, options may be used again, and the merger closed 
   CHECK(traceloom_close(session) == 0);
   CHECK(saved == Lines{trace, trace, trace});
   CHECK(told == both);
+}
+
+TEST_CASE("node_merger: for C, a cycle is merged also when what was there before throws") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("traces");
+  const std::string merged = folder.path("merged");
+  Lines told;
+  traceloom_options options = node_of_one(traces);
+  options.on_saved_trace = [](void*, const traceloom_saved_trace*) {
+    throw std::runtime_error("no room");
+  };
+  traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  merge.folder = merged.c_str();
+  merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
+    static_cast<Lines*>(arg)->push_back(trace->path);
+  };
+  merge.on_merged_arg = &told;
+  traceloom_node_merger* const merger = traceloom_node_merger_open(&merge, &options);
+  REQUIRE(merger != nullptr);
+  traceloom_session* const session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  CHECK(traceloom_close(session) == 0);
+  CHECK(traceloom_node_merger_close(merger) == 0);
+  CHECK(told == Lines{folder.path("merged/node1/ep0-ba0.json")});
 }
