@@ -114,7 +114,9 @@ int traceloom_current_action(const traceloom_session* session) {
 
 int traceloom_record_chrome_json_trace_file(traceloom_session* session, const char* path) {
   return guarded([&] {
-    if (session != nullptr && path != nullptr) session->session.record_chrome_json_trace_file(path);
+    if (session == nullptr) return;
+    if (path == nullptr) throw std::invalid_argument("the path of the external trace is NULL");
+    session->session.record_chrome_json_trace_file(path);
   });
 }
 

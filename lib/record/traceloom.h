@@ -15,6 +15,8 @@
  * called from any thread unless recorder.h says otherwise of what they do. Texts are UTF-8 and
  * copied. Where a function returns int, 0 is success, and traceloom_last_error() says what was
  * wrong otherwise. Null handles are taken, and nothing is done with them.
+ * In a child made by fork() the session is closed: calls with it do nothing, and a new one may be
+ * opened.
  */
 #ifndef TRACELOOM_H
 #define TRACELOOM_H
@@ -161,7 +163,7 @@ typedef struct traceloom_saved_trace {
   uint32_t size;
   const traceloom_position* at; /* its end */
   const char* path;             /* "" where none could be made */
-  uint64_t events;              /* without metadata */
+  uint64_t events;              /* recorded ones: without metadata and those of external traces */
   uint64_t dropped;             /* and those that found no room */
 } traceloom_saved_trace;
 
@@ -291,7 +293,8 @@ TRACELOOM_API int traceloom_place_from_environment(traceloom_options* options);
 /* For options.schedule. What is wrong with the cycle itself is an error of traceloom_open(). */
 TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at);
 
-/* NULL when it fails. One session at a time in a process. */
+/* NULL when it fails. One session at a time in a process. traceloom_batch_begin(),
+ * traceloom_batch_end(), traceloom_set_position() and traceloom_close() are for one thread. */
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
 /* Ends the cycle, waits for the files and frees the session, also when it fails, but for one case:
  * in a call that the session makes (see traceloom_handler) nothing is done, and it is an error. */
@@ -341,7 +344,8 @@ TRACELOOM_API int traceloom_host_stop(traceloom_host* host);
 
 /* NULL when it fails: the file exists, or cannot be made. */
 TRACELOOM_API traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options);
-/* A scope from here to its end, which may be in another thread. NULL when it fails. */
+/* A scope from here to its end, which may be in another thread, and has to come: it frees the
+ * scope. NULL when it fails. */
 TRACELOOM_API traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory,
                                                              const char* scope);
 TRACELOOM_API int traceloom_memory_end(traceloom_memory_scope* scope);

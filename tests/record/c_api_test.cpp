@@ -117,6 +117,9 @@ TEST_CASE("c_api: a struct without a size is refused, and says how to begin one"
   CHECK(traceloom_batch_begin(session, &at) == -1);
   CHECK(std::string(traceloom_last_error()).starts_with("traceloom_position.size is 0: "));
   CHECK(traceloom_batch_begin(session, nullptr) == 0);
+  CHECK(traceloom_record_chrome_json_trace_file(session, nullptr) == -1);
+  CHECK(std::string(traceloom_last_error()) == "the path of the external trace is NULL");
+  CHECK(traceloom_record_chrome_json_trace_file(nullptr, nullptr) == 0);
   traceloom_status status{};
   CHECK(traceloom_get_status(session, &status) == -1);
   CHECK(std::string(traceloom_last_error()).starts_with("traceloom_status.size is 0: "));
