@@ -45,15 +45,23 @@ void set_names(const traceloom_options& from, Options& to) {
 
 void set_saved(const traceloom_options& from, Options& to) {
   if (from.on_saved == nullptr && from.on_saved_trace == nullptr) return;
-  to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
-                 on_saved_trace = from.on_saved_trace,
-                 trace_arg = from.on_saved_trace_arg](const SavedTrace& saved) {
-    if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
+  const auto tell_trace = [on_saved_trace = from.on_saved_trace,
+                           arg = from.on_saved_trace_arg](const SavedTrace& saved) {
     if (on_saved_trace == nullptr) return;
     const traceloom_position at = position_for_c(saved.position);
     const traceloom_saved_trace trace{sizeof trace, &at, saved.path.c_str(), saved.events,
                                       saved.dropped};
-    on_saved_trace(trace_arg, &trace);
+    on_saved_trace(arg, &trace);
+  };
+  to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
+                 tell_trace](const SavedTrace& saved) {
+    try {
+      if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
+    } catch (...) {
+      tell_trace(saved);  // a merge per node must know of each
+      throw;
+    }
+    tell_trace(saved);
   };
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -148,6 +149,11 @@ TEST_CASE("node_merger: for C, a cycle is merged also when what was there before
   options.on_saved_trace = [](void*, const traceloom_saved_trace*) {
     throw std::runtime_error("no room");
   };
+  SUBCASE("the older callback as well") {
+    options.on_saved = [](void*, const char*, std::uint64_t, std::uint64_t) {
+      throw std::runtime_error("nor here");
+    };
+  }
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   merge.folder = merged.c_str();
   merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
