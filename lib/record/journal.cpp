@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <new>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -61,12 +63,8 @@ Journal::Journal(const JournalSettings& settings) {
   const std::size_t head = round_up(sizeof(JournalLayout));
   const std::size_t bytes = head + chunk_bytes();
   open_new(settings);
-  // Owned by the process and not by the open file: a child of fork() does not keep it alive.
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  int failure = fcntl(file_, F_SETLK, &lock) == 0 ? 0 : errno;
   // Room is taken now: a page that is missing later would be a signal in the middle of training.
-  if (failure == 0) failure = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  int failure = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
   void* memory = MAP_FAILED;
   if (failure == 0) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
@@ -102,10 +100,36 @@ void Journal::open_new(const JournalSettings& settings) {
   path_ = stem + ".journal";
   for (unsigned number = 2;; ++number) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kJournalMode);
-    if (file_ >= 0) return;
-    if (errno != EEXIST) throw system_error(path_, errno);
+    if (file_ < 0 && errno != EEXIST) throw system_error(path_, errno);
+    if (file_ >= 0 && lock_new()) return;
     path_ = stem + "-" + std::to_string(number) + ".journal";
   }
+}
+
+// False where a recovery was at the file between its making and this, and took it for a dead one's:
+// it deletes it.
+bool Journal::lock_new() {
+  try {
+    if (lock_journal(file_, path_)) return true;
+  } catch (...) {
+    unlink(path_.c_str());
+    close(std::exchange(file_, -1));
+    throw;
+  }
+  close(std::exchange(file_, -1));
+  return false;
+}
+
+bool lock_journal(int file, const std::string& path) {
+  // Owned by the process and not by the open file: a child of fork() does not keep it alive.
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  if (fcntl(file, F_SETLK, &lock) != 0) {
+    if (errno == EAGAIN || errno == EACCES) return false;
+    throw system_error(path, errno);
+  }
+  struct stat info {};
+  return fstat(file, &info) == 0 && info.st_ino == inode_of(path);
 }
 
 void Journal::add_label(const Label& label) {

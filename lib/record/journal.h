@@ -105,6 +105,7 @@ class Journal {
 
  private:
   void open_new(const JournalSettings& settings);
+  bool lock_new();
 
   std::string path_;
   int file_ = -1;
@@ -114,6 +115,11 @@ class Journal {
   std::string trace_path_;
   std::uint64_t begin_ticks_ = 0;
 };
+
+// Locks it for this process alone, until that ends or closes any descriptor of it. False where
+// another process has it, or where it is not what stands at `path` any more: whoever had the lock
+// before has deleted it. Throws Error where nothing can be locked.
+bool lock_journal(int file, const std::string& path);
 
 // A label as a journal has it.
 struct JournalLabel {

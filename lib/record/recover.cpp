@@ -37,12 +37,8 @@ class DeadJournal {
   DeadJournal(const DeadJournal&) = delete;
   DeadJournal& operator=(const DeadJournal&) = delete;
 
-  // False while its process lives.
-  bool lock() const {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    return fcntl(file_, F_SETLK, &lock) == 0;
-  }
+  // False while its process lives, or when another recovery was faster.
+  bool lock() const { return lock_journal(file_, path_); }
   // False when its process did not live to finish it.
   bool map() {
     struct stat info {};
