@@ -202,7 +202,11 @@ void JsonSink::counter(const CounterEvent& event) {
     args += ':';
     args.append(text.data(), put_number(text.data(), event.values[i]));
   }
-  if (args.empty()) return;
+  // Viewers warn of a counter without any value.
+  if (args.empty()) {
+    left_out_ = {left_out_.events + 1, event.label};
+    return;
+  }
   char* out = begin_event(*event.label, R"(,"ph":"C","ts":)", event.at_ns, args.size());
   out = put(out, R"(,"pid":)");
   out = put_integer(out, rank_);

@@ -55,6 +55,13 @@ class JsonSink : public TraceHandler {
   // Of the events handed over since the last flush; when that has failed, of those that are lost.
   std::uint64_t pending_events() const { return pending_events_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
+  // Counter events that are not written, since JSON has no form for any value of theirs (NaN,
+  // infinity): those since the last call, and the counter of the last one.
+  struct LeftOut {
+    std::uint64_t events = 0;
+    const EventLabel* label = nullptr;
+  };
+  LeftOut take_left_out() { return std::exchange(left_out_, {}); }
 
  private:
   static constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
@@ -88,6 +95,7 @@ class JsonSink : public TraceHandler {
   std::vector<PieceEnd> pieces_;
   std::uint64_t pending_events_ = 0;
   std::uint64_t bytes_written_ = 0;
+  LeftOut left_out_;
   std::vector<std::string> heads_;                      // by label: ,\n{"name":"...","cat":"..."
   std::vector<std::vector<std::size_t>> written_keys_;  // by label: of equal ones the last
   // ,"pid":R,"tid":T,"args":{"epoch":E,"batch":B}} of the last event.

@@ -335,7 +335,8 @@ class Counter {
           const std::vector<std::string>& keys, Actions actions = kWhileRecording)
       : site_(detail::register_counter(name, categories, keys, actions)) {}
 
-  // One value a key, in their order. Values that are no number (NaN, infinity) are left out.
+  // One value a key, in their order. Values that are no number (NaN, infinity) are left out of the
+  // file; an event without any other is not in it at all and counts as lost (Status::lost).
   template <typename... Values>
   void record(Values... values) const noexcept {
     static_assert((std::is_arithmetic_v<Values> && ...));
@@ -573,7 +574,7 @@ struct Options {
 struct Status {
   std::uint64_t events = 0;   // handed to the files and handlers so far
   std::uint64_t dropped = 0;  // found no room
-  std::uint64_t lost = 0;     // recorded, but their file could not be written
+  std::uint64_t lost = 0;     // recorded, but not in a file: it could not be written, or not this
   std::uint64_t misuses = 0;  // finish() without start()
   std::uint64_t bytes = 0;    // written, as they are on disk
   std::size_t peak_pool_bytes = 0;

@@ -209,7 +209,7 @@ std::uint64_t write_rests(JsonSink& sink, const DeadJournal& journal,
       if (sink.wants_flush()) sink.flush();
     }
   }
-  return events;
+  return events - sink.take_left_out().events;
 }
 
 RecoveredTrace recover(const std::string& path, DeadJournal& journal) {

@@ -6,6 +6,7 @@
 #include "record/registry.h"
 
 #include <limits>
+#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -310,8 +311,18 @@ std::uint32_t Writer::drain_chunk(const LiveChunk& live, std::uint64_t up_to_tic
   return i;
 }
 
+// Events that the file cannot have are lost, so that what is said to be in it is.
+void Writer::count_left_out() {
+  const JsonSink::LeftOut left_out = json_->take_left_out();
+  cycle_lost_ += left_out.events;
+  if (left_out.events == 0 || std::exchange(is_left_out_told_, true)) return;
+  set_error("counter '" + left_out.label->name +
+            "': an event without any value that is a number is not written (told once a file)");
+}
+
 // What the handlers have is in the file, and the chunks know it.
 void Writer::flush() {
+  if (json_ != nullptr) count_left_out();
   if (json_ != nullptr && json_->has_file() && !handlers_.front().has_failed) {
     try {
       json_->flush();

@@ -95,6 +95,7 @@ class Writer {
   std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
   bool has_waiting_events();
   void flush();
+  void count_left_out();
   const EventThread& thread_of(const detail::ChunkHeader& chunk);
   template <typename Call>
   void call(const Call& use);
@@ -135,6 +136,7 @@ class Writer {
   std::uint64_t cycle_lost_ = 0;   // of those, not in the file
   std::uint64_t told_events_ = 0;  // what of both is in status_
   std::uint64_t told_lost_ = 0;
+  bool is_left_out_told_ = false;     // in this cycle
   std::uint64_t dropped_before_ = 0;  // what earlier files have told of
   std::vector<Journal::Written> written_;
   std::vector<detail::ChunkHeader*> done_;

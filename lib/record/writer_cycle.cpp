@@ -56,6 +56,7 @@ void Writer::begin_cycle(const Position& position) {
   told_events_ = 0;
   cycle_lost_ = 0;
   told_lost_ = 0;
+  is_left_out_told_ = false;
   named_threads_.clear();
   feeder_.begin_file();
   for (Handler& handler : handlers_) handler.has_failed = false;
@@ -126,7 +127,7 @@ void Writer::write_closing(std::uint64_t dropped) {
   const std::int64_t at_ns = line_.ns(pair.ticks);
   metadata("clock_pairs", pair_json(pair, "end"), at_ns, main_tid_);
   metadata("recorder",
-           "{\"events\":" + std::to_string(cycle_events_) +
+           "{\"events\":" + std::to_string(cycle_events_ - cycle_lost_) +
                ",\"dropped\":" + std::to_string(dropped) +
                ",\"clock_error_ns\":" + std::to_string(line_.worst_error_ns()) + "}",
            at_ns, main_tid_);

@@ -43,7 +43,7 @@ class Recoverer {
 }  // namespace
 
 TEST_CASE("journal: one that is being made is none that a recovery deletes") {
-  constexpr int kJournals = 500;
+  constexpr int kJournals = 100;
   const TemporaryFolder folder;
   const Recoverer one(folder.path());
   const Recoverer other(folder.path());

@@ -3,6 +3,7 @@
 #include "record/recorded.h"
 #include "record/traceloom.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -86,4 +87,32 @@ TEST_CASE("counter: of a key that stands twice the last value is written, and it
   CHECK(log == std::vector<std::string>{
                    "counter 'twice early': the key 'a' stands twice; its last value is written",
                    "counter 'twice late': the key 'k' stands twice; its last value is written"});
+}
+
+TEST_CASE("counter: an event without any number is lost, and no count of the file has it") {
+  const TemporaryFolder folder;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<std::string> log;
+  Options options = options_for(folder);
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  const Counter counter("loss", "", {"a", "b"});
+  counter.record(kNone, 1);
+  counter.record(kNone, kInfinite);
+  counter.record(-kInfinite);
+  session.close();
+  const Events events = Events::of_file(only_trace(session));
+  REQUIRE(events.count("loss", "C") == 1);
+  CHECK(events.of("loss", "C")[0].ends_with(R"("args":{"b":1}})"));
+  REQUIRE(events.count("recorder", "M") == 1);
+  CHECK(events.of("recorder", "M")[0].find(R"("args":{"events":1,)") != std::string::npos);
+  CHECK(session.saved_traces()[0].events == 1);
+  CHECK(session.status().events == 3);
+  CHECK(session.status().lost == 2);
+  const std::string told =
+      "counter 'loss': an event without any value that is a number is not written (told once a "
+      "file)";
+  CHECK(log == std::vector<std::string>{told});
+  CHECK(session.status().last_error == told);
 }
