@@ -113,9 +113,11 @@ const std::vector<std::size_t>& JsonSink::written_keys(const EventLabel& label) 
   if (label.id >= written_keys_.size()) written_keys_.resize(label.id + 1);
   std::vector<std::size_t>& written = written_keys_[label.id];
   if (!written.empty()) return written;
-  const std::string* const end = label.keys + label.key_count;
-  for (std::size_t i = 0; i < label.key_count; ++i)
-    if (std::find(label.keys + i + 1, end, label.keys[i]) == end) written.push_back(i);
+  std::vector<std::string> texts(label.key_count);
+  for (std::size_t i = 0; i < label.key_count; ++i) texts[i] = json_string(label.keys[i]);
+  for (auto text = texts.begin(); text != texts.end(); ++text)
+    if (std::find(text + 1, texts.end(), *text) == texts.end())
+      written.push_back(static_cast<std::size_t>(text - texts.begin()));
   return written;
 }
 

@@ -1,5 +1,7 @@
 #include "record/registry.h"
 
+#include "base/json_string.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -42,11 +44,20 @@ unsigned bits_of(const MarkerOptions& options) {
   return bits;
 }
 
+// As they stand in the file: keys that are no UTF-8 may be one there.
 std::string first_repeated(const std::vector<std::string>& keys) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& key : keys) ++counts[json_string(key)];
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
-    return std::count(keys.begin(), keys.end(), key) > 1;
+    return counts[json_string(key)] > 1;
   });
   return found == keys.end() ? "" : *found;
+}
+
+bool has_repeated(const std::vector<std::string>& keys) {
+  std::set<std::string> written;
+  for (const std::string& key : keys) written.insert(json_string(key));
+  return written.size() < keys.size();
 }
 
 // Once, to the first log there is.
@@ -103,9 +114,7 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.key_names = std::get<3>(identity);
   label.keys = label.key_names.data();
   label.key_count = label.key_names.size();
-  label.has_repeated_key =
-      std::set<std::string>(label.key_names.begin(), label.key_names.end()).size() <
-      label.key_names.size();
+  label.has_repeated_key = has_repeated(label.key_names);
   known_.emplace(identity, &label);
   if (seen_) seen_(label);
   set_mode(label);

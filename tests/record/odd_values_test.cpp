@@ -116,3 +116,19 @@ TEST_CASE("counter: an event without any number is lost, and no count of the fil
   CHECK(log == std::vector<std::string>{told});
   CHECK(session.status().last_error == told);
 }
+
+TEST_CASE("counter: keys that are one in the file are one that stands twice") {
+  const TemporaryFolder folder;
+  std::vector<std::string> log;
+  Options options = options_for(folder);
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  const Counter counter("no utf-8", "", {"\xff", "\xfe"});
+  counter.record(1, 2);
+  session.close();
+  const Events events = Events::of_file(only_trace(session)).of("no utf-8", "C");
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].ends_with("\"args\":{\"\xef\xbf\xbd\":2}}"));
+  CHECK(log == std::vector<std::string>{
+                   "counter 'no utf-8': the key '\xff' stands twice; its last value is written"});
+}
