@@ -7,16 +7,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <unistd.h>
 
 namespace traceloom::record {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::string_view kJsonEnd = "\n}\n";
 
@@ -26,6 +30,17 @@ std::int64_t unix_time_ns() {
   return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
 }
 
+// Null, a truth value or a number, for what reads YAML 1.1 or 1.2.
+bool is_yaml_value(const std::string& key) {
+  constexpr std::array kWords{"null"sv, "true"sv, "false"sv, "yes"sv, "no"sv, "on"sv, "off"sv};
+  std::string lower = key;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return true;
+  const bool is_number = lower.find_first_not_of("0123456789abcdefxo_.-") == std::string::npos;
+  return is_number && lower.front() >= '0' && lower.front() <= '9';
+}
+
 // As a key of YAML: what could mean something else is quoted, as JSON does it.
 std::string yaml_key(const std::string& key) {
   const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
@@ -33,7 +48,7 @@ std::string yaml_key(const std::string& key) {
            c == '_' || c == '/' || c == '-';
   });
   const bool starts_well = is_plain && key.front() != '-' && key.front() != '.';
-  return starts_well ? key : json_string(key);
+  return starts_well && !is_yaml_value(key) ? key : json_string(key);
 }
 
 using Fields = std::vector<std::pair<std::string, std::int64_t>>;
@@ -52,6 +67,28 @@ Fields fields_of(const MemorySnapshot& snapshot, const MemorySnapshot* at_start)
     fields.emplace_back(name + "_diff", bytes - then);
   }
   return fields;
+}
+
+// Keys of a counter in an entry, as they are written.
+std::array<std::string, 2> written_keys(const std::string& counter) {
+  return {json_string(counter), json_string(counter + "_diff")};
+}
+
+// Throws when an entry would have a key of this counter twice.
+template <typename Counters>
+void check_counter(const std::string& counter, const Counters& others) {
+  std::set<std::string> taken{json_string("time_ns")};
+  const auto take = [&](const std::string& name) {
+    for (const std::string& key : written_keys(name)) taken.insert(key);
+  };
+  take("rss");
+  take("vms");
+  for (const auto& [name, bytes] : others) take(name);
+  for (const std::string& key : written_keys(counter))
+    if (taken.count(key) > 0)
+      throw std::invalid_argument(
+          fmt::format("counter {}: an entry has the key {} already; choose another name",
+                      json_string(counter), key));
 }
 
 std::string yaml_entry(const std::string& key, const Fields& fields) {
@@ -89,10 +126,12 @@ MemoryStats::~MemoryStats() {
 void MemoryStats::add_bytes(std::string_view counter, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = bytes_.find(counter);
-  if (found != bytes_.end())
+  if (found != bytes_.end()) {
     found->second += bytes;
-  else
-    bytes_.emplace(counter, bytes);
+    return;
+  }
+  check_counter(std::string(counter), bytes_);
+  bytes_.emplace(counter, bytes);
 }
 
 std::vector<MemoryGrowth> MemoryStats::growth() const {

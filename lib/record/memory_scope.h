@@ -80,6 +80,8 @@ class MemoryStats {
   MemoryStats& operator=(const MemoryStats&) = delete;
 
   // Changes a counter of the program's own by so many bytes; negative ones are given back.
+  // Throws std::invalid_argument for a name that would give an entry a key twice: "rss", or
+  // "x_diff" beside "x".
   void add_bytes(std::string_view counter, std::int64_t bytes);
 
   std::vector<MemoryGrowth> growth() const;  // by name of the scope

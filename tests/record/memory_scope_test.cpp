@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -109,6 +110,30 @@ TEST_CASE("memory_scope: keys that YAML could take for something else are quoted
   const std::string text = scratch.text("m.yaml");
   CHECK(text.starts_with("\"0.step #1.1.start\":\n"));
   CHECK(text.ends_with("  \"saved: all\": -5\n"));
+}
+
+TEST_CASE("memory_scope: names that YAML takes for values are quoted") {
+  const Scratch scratch;
+  MemoryStats stats({.path = scratch / "m.yaml", .warmup_iterations = 0});
+  for (const char* const name : {"123", "No", "a1", "null", "true", "~", "0x1f"})
+    stats.add_bytes(name, 1);
+  const MemoryScope scope(stats, "s");
+  const std::string text = scratch.text("m.yaml");
+  CHECK(text.starts_with("0.s.1.start:\n"));
+  CHECK(
+      text.ends_with("\n  \"0x1f\": 1\n  \"123\": 1\n  \"No\": 1\n  a1: 1\n"
+                     "  \"null\": 1\n  \"true\": 1\n  \"~\": 1\n"));
+}
+
+TEST_CASE("memory_scope: a counter whose key an entry has already is refused") {
+  MemoryStats stats({});
+  stats.add_bytes("x", 1);
+  stats.add_bytes("x", 1);
+  stats.add_bytes("y_diff", 1);
+  for (const char* const name : {"time_ns", "rss", "vms", "rss_diff", "vms_diff", "x_diff", "y"})
+    CHECK_THROWS_AS(stats.add_bytes(name, 1), std::invalid_argument);
+  CHECK_THROWS_WITH(stats.add_bytes("y", 1),
+                    R"(counter "y": an entry has the key "y_diff" already; choose another name)");
 }
 
 TEST_CASE("memory_scope: sees what the process takes, and gives back") {
