@@ -6,6 +6,7 @@
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
+#include "survey/file_reading.h"
 
 #include <fmt/format.h>
 
@@ -136,9 +137,7 @@ FailureHandler MergeInputs::failure_handler() {
 }
 
 void MergeInputs::leave_out(std::size_t file, const Error& error) {
-  if (!options_.keep_going && options_.inputs.size() > 1)
-    throw with_advice(error, "--keep-going leaves it out");
-  if (!options_.keep_going) throw error;
+  if (!options_.keep_going) stop_at(error, options_.inputs.size());
   failed_.insert(file);
   left_out_.push_back({options_.inputs[file].path, error.what()});
 }
