@@ -3,6 +3,7 @@
 #include "node_merge/traceloom_node_merge.h"
 #include "record/c_api_options.h"
 #include "record/c_api_support.h"
+#include "record/call_both.h"
 #include "record/name_template.h"
 
 #include <cstddef>
@@ -66,25 +67,22 @@ void note_in(SavedLink& link, const traceloom_saved_trace* trace) {
 // What it throws the session tells.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
   SavedLink& link = *static_cast<SavedLink*>(arg);
-  try {
-    if (link.before != nullptr) link.before(link.before_arg, trace);
-  } catch (...) {
-    note_in(link, trace);  // or this rank would be a cycle behind the others from now on
-    throw;
-  }
-  note_in(link, trace);
+  // Or this rank would be a cycle behind the others from now on.
+  call_both(
+      [&] {
+        if (link.before != nullptr) link.before(link.before_arg, trace);
+      },
+      [&] { note_in(link, trace); });
 }
 
 NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given,
                                   const traceloom_options& session) {
   const traceloom_node_merge_options from =
-      complete(given, traceloom_node_merge_options TRACELOOM_NODE_MERGE_OPTIONS_INIT,
+      complete(&given, traceloom_node_merge_options TRACELOOM_NODE_MERGE_OPTIONS_INIT,
                "traceloom_node_merge_options");
   NodeMergeOptions to;
-  to.run_name = default_run_name();
-  const RunIdentity run{to.run_name,
-                        {session.rank, session.local_rank, session.world_size,
-                         session.local_world_size, session.node_rank}};
+  const RunIdentity run = identity_of(session);
+  to.run_name = run.run_name;
   if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
   if (from.file_name != nullptr) to.file_name = from.file_name;
   to.gzip_level = from.gzip_level == 0 ? 1 : from.gzip_level;

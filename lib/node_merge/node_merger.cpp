@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "merge/merger.h"
 #include "node_merge/node_notes.h"
+#include "record/call_both.h"
 #include "record/keep_forever.h"
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
@@ -250,13 +251,12 @@ NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
     const auto note = [&] {
       if (node->is_of_this_process()) node->note(trace);
     };
-    try {
-      if (before) before(trace);
-    } catch (...) {
-      note();  // or this rank would be a cycle behind the others from now on
-      throw;
-    }
-    note();
+    // Or this rank would be a cycle behind the others from now on.
+    record::call_both(
+        [&] {
+          if (before) before(trace);
+        },
+        note);
   };
 }
 

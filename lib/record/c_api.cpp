@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -61,7 +60,7 @@ int traceloom_place_from_environment(traceloom_options* options) {
   return guarded([&] {
     if (options == nullptr) return;
     traceloom_options all =
-        complete(*options, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
+        complete(options, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
     const RunPlace place = find_place({});
     all.rank = place.rank;
     all.local_rank = place.local_rank;
@@ -143,7 +142,7 @@ int traceloom_get_status(const traceloom_session* session, traceloom_status* sta
                          from.bytes,   from.peak_pool_bytes, "",           ""};
     copy_text(from.clock, all.clock, sizeof all.clock);
     copy_text(from.last_error, all.last_error, sizeof all.last_error);
-    std::memcpy(status, &all, std::min<std::size_t>(status->size, sizeof all));
+    give_back(all, *status);
   });
 }
 

@@ -114,7 +114,7 @@ std::shared_ptr<TraceHandler> handler_of(const traceloom_handler* given, std::si
   if (given == nullptr)
     throw std::invalid_argument(fmt::format("traceloom_options.handlers[{}] is NULL", place));
   return std::make_shared<CHandler>(
-      complete(*given, traceloom_handler TRACELOOM_HANDLER_INIT, "traceloom_handler"), place);
+      complete(given, traceloom_handler TRACELOOM_HANDLER_INIT, "traceloom_handler"), place);
 }
 
 }  // namespace traceloom::record

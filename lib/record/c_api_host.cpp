@@ -19,9 +19,8 @@ struct traceloom_host {
 namespace {
 
 HostSamplerOptions host_options_of(const traceloom_host_options* given) {
-  if (given == nullptr) return {};
-  const traceloom_host_options from = complete(
-      *given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+  const traceloom_host_options from =
+      complete(given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
   HostSamplerOptions to;
   to.interval_ns = from.interval_ns;
   to.cpu = from.cpu != 0;
@@ -40,10 +39,10 @@ int traceloom_host_share(traceloom_host_options* options, const traceloom_option
   if (options == nullptr || place == nullptr) return 0;
   return guarded([&] {
     traceloom_host_options all = complete(
-        *options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+        options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
     RunPlace of_this;
     of_this.local_rank =
-        complete(*place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options").local_rank;
+        complete(place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options").local_rank;
     const HostSamplerOptions share = host_options_for(of_this);
     all.cpu = share.cpu ? 1 : 0;
     all.memory = share.memory ? 1 : 0;

@@ -5,8 +5,6 @@
 #include "record/memory_scope.h"
 #include "record/traceloom.h"
 
-#include <algorithm>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -56,9 +54,8 @@ SnapshotSink snapshot_sink(const traceloom_memory_options& from) {
 }
 
 MemoryStatsOptions memory_options_of(const traceloom_memory_options* given) {
-  const traceloom_memory_options defaults = TRACELOOM_MEMORY_OPTIONS_INIT;
-  const traceloom_memory_options from =
-      given == nullptr ? defaults : complete(*given, defaults, "traceloom_memory_options");
+  const traceloom_memory_options from = complete(
+      given, traceloom_memory_options TRACELOOM_MEMORY_OPTIONS_INIT, "traceloom_memory_options");
   MemoryStatsOptions to;
   to.path = text_or_empty(from.path);
   to.overwrite = from.overwrite != 0;
@@ -107,7 +104,7 @@ int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scop
       if (from.scope == text_or_empty(scope))
         all = {0, from.iterations, from.rss_sum, from.rss_min, from.rss_max, from.rss_last};
     all.size = growth->size;
-    std::memcpy(growth, &all, std::min<std::size_t>(growth->size, sizeof all));
+    give_back(all, *growth);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "record/c_api_handler.h"
 #include "record/c_api_support.h"
+#include "record/call_both.h"
 #include "record/name_template.h"
 #include "record/run_place.h"
 #include "record/schedule.h"
@@ -23,7 +24,7 @@ Action action_of(int number) {
 }
 
 CyclicSchedule cycle_of(const void* given) {
-  const traceloom_cycle from = complete(*static_cast<const traceloom_cycle*>(given),
+  const traceloom_cycle from = complete(static_cast<const traceloom_cycle*>(given),
                                         traceloom_cycle TRACELOOM_CYCLE_INIT, "traceloom_cycle");
   CyclicSchedule to{from.skip_first, from.wait,   from.warmup,
                     from.active,     from.repeat, from.resumed_at};
@@ -32,9 +33,7 @@ CyclicSchedule cycle_of(const void* given) {
 }
 
 void set_names(const traceloom_options& from, Options& to) {
-  const RunIdentity run{
-      default_run_name(),
-      {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
+  const RunIdentity run = identity_of(from);
   if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
   if (from.journal_folder != nullptr) to.journal_folder = from.journal_folder;
   if (from.file_name == nullptr) return;
@@ -55,13 +54,11 @@ void set_saved(const traceloom_options& from, Options& to) {
   };
   to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
                  tell_trace](const SavedTrace& saved) {
-    try {
+    const auto tell_path = [&] {
       if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
-    } catch (...) {
-      tell_trace(saved);  // a merge per node must know of each
-      throw;
-    }
-    tell_trace(saved);
+    };
+    // A merge per node must know of each.
+    call_both(tell_path, [&] { tell_trace(saved); });
   };
 }
 
@@ -94,9 +91,8 @@ void set_handlers(const traceloom_options& from, Options& to) {
 }  // namespace
 
 Position position_of(const traceloom_position* given) {
-  if (given == nullptr) return {};
   const traceloom_position from =
-      complete(*given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
+      complete(given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
   Position to;
   to.epoch = from.epoch;
   to.batch = from.batch;
@@ -127,6 +123,11 @@ traceloom_position position_for_c(const Position& from) {
           from.epoch_batches ? static_cast<std::int64_t>(*from.epoch_batches) : -1};
 }
 
+RunIdentity identity_of(const traceloom_options& from) {
+  return {default_run_name(),
+          {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
+}
+
 Actions actions_of(std::uint32_t bits) {
   if (bits == 0) return kWhileRecording;
   Actions all;
@@ -137,9 +138,8 @@ Actions actions_of(std::uint32_t bits) {
 }
 
 Options options_of(const traceloom_options* given) {
-  const traceloom_options defaults = TRACELOOM_OPTIONS_INIT;
   const traceloom_options from =
-      given == nullptr ? defaults : complete(*given, defaults, "traceloom_options");
+      complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
   Options to;
   to.rank = from.rank;
   to.local_rank = from.local_rank;

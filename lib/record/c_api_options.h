@@ -1,6 +1,7 @@
 // The structs of traceloom.h and what they mean in recorder.h.
 #pragma once
 
+#include "record/name_template.h"
 #include "record/recorder.h"
 #include "record/traceloom.h"
 
@@ -16,6 +17,8 @@ Position position_of(const traceloom_position* given);
 traceloom_position position_for_c(const Position& from);
 Actions actions_of(std::uint32_t bits);
 Options options_of(const traceloom_options* given);
+// Of a struct that is whole.
+RunIdentity identity_of(const traceloom_options& from);
 
 #pragma GCC visibility pop
 

@@ -4,7 +4,7 @@
 //   int traceloom_flush(traceloom_session* session) {
 //     return guarded([&] { ... });                      // -1, and traceloom_last_error()
 //   }
-//   const traceloom_cycle cycle = complete(*given, traceloom_cycle TRACELOOM_CYCLE_INIT, "...");
+//   const traceloom_cycle cycle = complete(given, traceloom_cycle TRACELOOM_CYCLE_INIT, "...");
 #pragma once
 
 #include "record/traceloom.h"
@@ -47,12 +47,14 @@ inline void check_size(std::uint32_t size, const char* type) {
                                 ": set it to sizeof(" + type + "), or begin with its ..._INIT");
 }
 
-// Structs grow at their ends: what the caller's does not have yet stays as in `defaults`.
+// Structs grow at their ends: what the caller's does not have yet stays as in `defaults`, and all
+// of it does where there is none.
 template <typename Struct>
-Struct complete(const Struct& given, const Struct& defaults, const char* type) {
-  check_size(given.size, type);
+Struct complete(const Struct* given, const Struct& defaults, const char* type) {
   Struct all = defaults;
-  std::memcpy(&all, &given, std::min<std::size_t>(given.size, sizeof all));
+  if (given == nullptr) return all;
+  check_size(given->size, type);
+  std::memcpy(&all, given, std::min<std::size_t>(given->size, sizeof all));
   return all;
 }
 

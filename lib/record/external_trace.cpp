@@ -32,9 +32,9 @@ constexpr std::int64_t kPidStep = std::int64_t{1} << 21;
 // Visits the events of one file in their order, in this thread.
 class SerialVisitor : public FileVisitor {
  public:
-  explicit SerialVisitor(std::function<void(const Event&)> use) : use_(std::move(use)) {}
-  // Closely, for what has to be mended.
-  Args wanted_args() const override { return Args::read; }
+  SerialVisitor(Args args, std::function<void(const Event&)> use)
+      : args_(args), use_(std::move(use)) {}
+  Args wanted_args() const override { return args_; }
   std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<ChunkResult>(); }
   void visit(ChunkResult& /*result*/, std::size_t /*file*/, const Event& event) override {
     use_(event);
@@ -43,6 +43,7 @@ class SerialVisitor : public FileVisitor {
   void end_file(std::size_t /*file*/, const FileEnd& /*end*/) override {}
 
  private:
+  Args args_;
   std::function<void(const Event&)> use_;
 };
 
@@ -51,8 +52,9 @@ struct TraceEnd {
   ProblemCounts problems;
 };
 
-TraceEnd read_trace(const std::string& path, const std::function<void(const Event&)>& use) {
-  SerialVisitor visitor(use);
+TraceEnd read_trace(const std::string& path, Args args,
+                    const std::function<void(const Event&)>& use) {
+  SerialVisitor visitor(args, use);
   TopLevelParser parser(path);
   ListReader list(visitor, 0, path, parser);
   const std::unique_ptr<ByteSource> source = open_input(path);
@@ -113,7 +115,7 @@ Survey survey_trace(const std::string& path, std::int64_t rank) {
   const std::string own = std::to_string(getpid());
   std::string first;
   std::map<std::string, std::int64_t> order;
-  const TraceEnd end = read_trace(path, [&](const Event& event) {
+  const TraceEnd end = read_trace(path, Args::skip, [&](const Event& event) {
     const std::string pid = canonical_id(event.text(Key::pid));
     if (pid.empty()) return;
     order.emplace(pid, static_cast<std::int64_t>(order.size()));
@@ -182,10 +184,12 @@ class Rewriter {
     text_.append(event.raw.substr(done));
     return text_;
   }
+
   std::int64_t pid_of(const Event& event) const {
     const auto found = survey_.pids.find(canonical_id(event.text(Key::pid)));
     return found == survey_.pids.end() ? rank_ : found->second;
   }
+
   std::string time_of(const Event& event) const {
     const std::string_view text = event.text(Key::ts);
     const std::optional<ParsedTime> time = parse_time(text);
@@ -212,7 +216,8 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
   Rewriter rewriter(survey, rank);
   ProblemCounts problems;
   ProblemCounts ignored;  // a duration that is none is left to who reads our file
-  const TraceEnd end = read_trace(path, [&](const Event& event) {
+  // Closely, for what has to be mended.
+  const TraceEnd end = read_trace(path, Args::read, [&](const Event& event) {
     const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
     if ((is_process && names_process(event)) || speaks_for_file(event)) return;
     if (time_start(event, ignored).usable) return use(rewriter.rewrite(event, problems));

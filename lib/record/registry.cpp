@@ -6,7 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <set>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace traceloom::record {
@@ -45,26 +46,20 @@ unsigned bits_of(const MarkerOptions& options) {
 }
 
 // As they stand in the file: keys that are no UTF-8 may be one there.
-std::string first_repeated(const std::vector<std::string>& keys) {
+std::optional<std::string> first_repeated(const std::vector<std::string>& keys) {
   std::map<std::string, std::size_t> counts;
   for (const std::string& key : keys) ++counts[json_string(key)];
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) {
     return counts[json_string(key)] > 1;
   });
-  return found == keys.end() ? "" : *found;
-}
-
-bool has_repeated(const std::vector<std::string>& keys) {
-  std::set<std::string> written;
-  for (const std::string& key : keys) written.insert(json_string(key));
-  return written.size() < keys.size();
+  return found == keys.end() ? std::nullopt : std::optional(*found);
 }
 
 // Once, to the first log there is.
 void tell_repeated_key(Label& label, const std::function<void(const std::string&)>& log) {
-  if (!label.has_repeated_key || !log || label.misuse_told.exchange(true)) return;
+  if (!label.repeated_key || !log || label.misuse_told.exchange(true)) return;
   try {
-    log("counter '" + label.name + "': the key '" + first_repeated(label.key_names) +
+    log("counter '" + label.name + "': the key '" + *label.repeated_key +
         "' stands twice; its last value is written");
   } catch (...) {
     return;  // a log that fails has nobody to tell
@@ -114,7 +109,7 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.key_names = std::get<3>(identity);
   label.keys = label.key_names.data();
   label.key_count = label.key_names.size();
-  label.has_repeated_key = has_repeated(label.key_names);
+  label.repeated_key = first_repeated(label.key_names);
   known_.emplace(identity, &label);
   if (seen_) seen_(label);
   set_mode(label);
@@ -184,7 +179,7 @@ void Registry::set_log(const std::function<void(const std::string&)>& log) {
   log_ = log;
   std::vector<Label*> repeated;
   for (Label& label : labels_)
-    if (label.has_repeated_key) repeated.push_back(&label);
+    if (label.repeated_key) repeated.push_back(&label);
   lock.unlock();
   for (Label* const label : repeated) tell_repeated_key(*label, log);
 }

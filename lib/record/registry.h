@@ -25,7 +25,7 @@ struct Label : detail::Site, EventLabel {
   MarkerOptions options;
   std::vector<std::string> key_names;  // of a counter
   std::atomic<bool> misuse_told{false};
-  bool has_repeated_key = false;  // of a counter
+  std::optional<std::string> repeated_key;  // of a counter: the first that stands twice
 };
 
 // Thread-safe.

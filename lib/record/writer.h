@@ -125,8 +125,8 @@ class Writer {
   std::map<std::uint32_t, EventThread> threads_;
   std::set<std::uint32_t> named_threads_;  // in the file
   bool is_cycle_open_ = false;
-  bool is_rest_ =
-      false;  // what is open had no begin_cycle: it takes what ended behind the last one
+  // What is open had no begin_cycle: it takes what ended behind the last one.
+  bool is_rest_ = false;
   CycleInfo cycle_;
   std::string path_at_begin_;         // of the cycle, as it would be called if it ended there
   Position position_;                 // the last one that is known

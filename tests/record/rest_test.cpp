@@ -4,12 +4,18 @@
 using namespace traceloom;
 using namespace traceloom::record;
 
+namespace {
+
+Action first_batch_alone(const Position& at) {
+  return at.batch == 0 ? Action::active_and_save : Action::skip;
+}
+
+}  // namespace
+
 TEST_CASE("session: what ends after the last cycle never takes the place of that cycle") {
   const TemporaryFolder folder;
   Options options = options_for(folder);
-  options.schedule = [](const Position& at) {
-    return at.batch == 0 ? Action::active_and_save : Action::skip;
-  };
+  options.schedule = first_batch_alone;
   SUBCASE("files may be overwritten") {
     options.overwrite = true;
   }
@@ -41,9 +47,7 @@ TEST_CASE(
     options.file_name = [](const Position& at) {
       return "ba" + std::to_string(at.batch) + ".json";
     };
-    options.schedule = [](const Position& at) {
-      return at.batch == 0 ? Action::active_and_save : Action::skip;
-    };
+    options.schedule = first_batch_alone;
     Session session(options);
     const Marker late("late");
     const Marker marker("work");
