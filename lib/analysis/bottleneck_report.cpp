@@ -179,8 +179,7 @@ void add_evidence(Verdict& verdict, const Findings& found, std::size_t steps) {
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
   if (found.loader.is_mostly_first())
     evidence.push_back(
-        fmt::format("the first wait for data is {:.0f} % of all of it: look at more "
-                    "steps",
+        fmt::format("the first wait for data is {:.0f} % of all of it: look at more steps",
                     found.loader.first_share * 100));
   const Straggler& straggler = found.straggler;
   if (straggler.changing_ns > 0)

@@ -19,15 +19,13 @@ void add_stragglers(CLI::App& app, Work& work) {
            "order, and compared one by one, at least when half of the communication of each rank "
            "is in such; else all of a step together. The delay of a rank is what each of those who "
            "waited for it waited at least; what their own device work hides of a wait counts as "
-           "far as it makes their "
-           "exposed communication longer. A "
-           "rank is named when it waits less than a quarter of "
-           "what the next one waits, the difference is 10 % of a step, and it came last, as "
+           "far as it makes their exposed communication longer. A rank is named when it waits less "
+           "than a quarter of what the next one waits, the difference is 10 % of a step, and it "
+           "came last, as "
            "clearly, in 80 % of at least two steps (persistent, else sporadic; changing: as much "
            "is waited for another rank in each step); ranks that the events cannot tell apart are "
            "named together, as inconclusive. The cause is the role in which it spends more than "
-           "the median of the "
-           "others, when that is half of the delay"},
+           "the median of the others, when that is half of the delay"},
       [](const Run& run) { return Answer{stragglers_report(run)}; });
   set_examples(*command, {{"for a script: the rank, or null",
                            "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});
