@@ -164,7 +164,8 @@ TEST_CASE("merger: keep_going leaves out what is no trace and says so in the out
   CHECK(text_of(left_out->items.at(0), "error") == error);
 }
 
-TEST_CASE("merger: a file with more threads than can be shown is refused, or left out") {
+TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
+          doctest::test_suite("long")) {
   const TemporaryFolder folder;
   const auto threads = [](std::size_t count) {
     std::string text = "[";

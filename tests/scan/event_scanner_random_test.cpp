@@ -125,7 +125,8 @@ TEST_CASE("event_scanner: finds the events of generated traces, and no problem")
   }
 }
 
-TEST_CASE("event_scanner: finds the whole events of a trace that is cut, at every byte") {
+TEST_CASE("event_scanner: finds the whole events of a trace that is cut, at every byte" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const std::string list = random_list(seed, 30);
     const std::vector<FoundEvent> all = split_list(list, 0);
@@ -146,7 +147,8 @@ TEST_CASE("event_scanner: finds the whole events of a trace that is cut, at ever
   }
 }
 
-TEST_CASE("event_scanner: goes on after a piece where the next one begins") {
+TEST_CASE("event_scanner: goes on after a piece where the next one begins" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const std::string list = random_list(seed, 30);
     const std::vector<FoundEvent> all = split_list(list, 0);

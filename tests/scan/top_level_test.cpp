@@ -225,7 +225,8 @@ TEST_CASE("top_level: recognises JSON lines") {
         "t.json: byte 7: not a trace: text behind the end of the document");
 }
 
-TEST_CASE("top_level: leaves out what is beyond 64 MiB, keys included, and keeps the rest") {
+TEST_CASE("top_level: leaves out what is beyond 64 MiB, keys included, and keeps the rest" *
+          doctest::test_suite("long")) {
   const std::size_t mib = std::size_t{1} << 20;
   TopLevelParser parser("t.json");
   parser.feed("{\"before\":1");
