@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -36,6 +37,22 @@ std::size_t endings_of(const std::string& path) {
   return end;
 }
 
+// `addition` in front of the endings of a name. Where no file system would take what comes of that,
+// the stem becomes shorter; a name that is too long without it stays so, and is refused.
+std::string with_addition(const std::string& path, std::string_view addition) {
+  const std::size_t end = endings_of(path);
+  const std::size_t begin = path.rfind('/') + 1;  // 0 without a folder
+  const std::size_t size = path.size() - begin;
+  std::size_t cut = end;
+  if (size <= NAME_MAX && size + addition.size() > NAME_MAX) {
+    const auto is_inside_letter = [&] { return (static_cast<unsigned char>(path[cut]) >> 6) == 2; };
+    cut -= std::min(size + addition.size() - NAME_MAX, end - begin);
+    while (cut > begin && is_inside_letter()) --cut;  // of UTF-8
+  }
+  return fmt::format("{}{}{}", std::string_view(path).substr(0, cut), addition,
+                     std::string_view(path).substr(end));
+}
+
 std::string parent_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -54,7 +71,7 @@ std::uint64_t inode_of(const std::string& path) {
 }
 
 std::string unfinished_path(const std::string& path) {
-  return std::string(path).insert(endings_of(path), kUnfinished);
+  return with_addition(path, kUnfinished);
 }
 
 std::string finished_path(const std::string& unfinished) {
@@ -65,7 +82,7 @@ std::string finished_path(const std::string& unfinished) {
 }
 
 std::string numbered_path(const std::string& path, unsigned number) {
-  return std::string(path).insert(endings_of(path), "-" + std::to_string(number));
+  return with_addition(path, fmt::format("-{}", number));
 }
 
 std::string give_last_name(const std::string& from, const std::string& path, bool overwrite) {
@@ -90,7 +107,7 @@ std::string new_unfinished_path(const std::string& path) {
     return std::filesystem::exists(std::filesystem::symlink_status(name, ignored));
   };
   for (unsigned i = 2; is_taken(unfinished); ++i)
-    unfinished = unfinished_path(numbered_path(path, i));
+    unfinished = with_addition(path, fmt::format("-{}{}", i, kUnfinished));
   return unfinished;
 }
 

@@ -78,7 +78,8 @@ class TraceFile {
 // The inode of the file at `path`; 0 without one.
 std::uint64_t inode_of(const std::string& path);
 
-// "ep0-ba5-rank0.json.gz" -> "ep0-ba5-rank0.unfinished.json.gz", and back.
+// "ep0-ba5-rank0.json.gz" -> "ep0-ba5-rank0.unfinished.json.gz", and back. Here and below a name
+// that would be longer than file systems take (255 bytes) loses the end of "ep0-ba5-rank0".
 std::string unfinished_path(const std::string& path);
 std::string finished_path(const std::string& unfinished);
 // "rank0.json", 2 -> "rank0-2.json".

@@ -167,6 +167,47 @@ TEST_CASE("trace_file: a name that is too long is refused with that reason, for 
   });
 }
 
+TEST_CASE("trace_file: a name that becomes too long loses the end of its stem") {
+  // A name may have 255 bytes: 11 for ".unfinished", 8 for ".json.gz".
+  const std::string stem(230, 'n');
+  CHECK(unfinished_path("a/" + stem + "123456.json.gz") ==
+        "a/" + stem + "123456.unfinished.json.gz");
+  CHECK(unfinished_path("a/" + stem + "1234567.json.gz") ==
+        "a/" + stem + "123456.unfinished.json.gz");
+  CHECK(unfinished_path(stem + "12345678901234567.json.gz") == stem + "123456.unfinished.json.gz");
+  CHECK(numbered_path(stem + "123456789012345.json.gz", 2) == stem + "123456789012345-2.json.gz");
+  CHECK(numbered_path(stem + "12345678901234567.json.gz", 12) ==
+        stem + "12345678901234-12.json.gz");
+  // No half characters, and nothing of the folder.
+  CHECK(unfinished_path(stem + "12345\u00E9.json.gz") == stem + "12345.unfinished.json.gz");
+  CHECK(unfinished_path("a/" + std::string(255, 'n')) ==
+        "a/" + std::string(244, 'n') + ".unfinished");
+  // It is refused, and with its own name.
+  CHECK(unfinished_path(std::string(256, 'n') + ".json") ==
+        std::string(256, 'n') + ".unfinished.json");
+}
+
+TEST_CASE("session: names as long as a name can be are kept, numbered and not lost") {
+  const TemporaryFolder folder;
+  const std::string name = std::string(250, 'n') + ".json";
+  Options options = options_for(folder);
+  options.overwrite = false;
+  options.file_name = [&](const Position&) { return name; };
+  Session session(options);
+  record_scopes(Marker("work"), 3);
+  session.flush();
+  const std::string unfinished = std::string(239, 'n') + ".unfinished.json";
+  CHECK(Events::of_file(folder.path(unfinished)).count("work", "X") == 3);
+  CHECK(new_unfinished_path(folder.path(name)) ==
+        folder.path(std::string(237, 'n') + "-2.unfinished.json"));
+  folder.write(name, "of somebody else");
+  session.close();
+  CHECK(session.status().last_error.empty());
+  CHECK(only_trace(session) == folder.path(std::string(248, 'n') + "-2.json"));
+  CHECK(Events::of_file(only_trace(session)).count("work", "X") == 3);
+  CHECK(files_in(folder.path()).size() == 2);
+}
+
 TEST_CASE("session: a name that is too long is told, and leaves nothing") {
   const TemporaryFolder folder;
   Options options = options_for(folder);
