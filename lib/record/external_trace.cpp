@@ -48,9 +48,20 @@ class SerialVisitor : public FileVisitor {
 };
 
 struct TraceEnd {
-  std::optional<std::int64_t> base_ns;  // the base time that the file names, if it does
+  std::int64_t base_ns = 0;  // the base time that the file names, if it does
+  std::string bad_base;      // what stands there and is none
   ProblemCounts problems;
 };
+
+// Fills in the base time.
+void read_base(std::string_view text, TraceEnd& end) {
+  const std::string_view base = unquoted(text);
+  const char* const behind = base.data() + base.size();
+  const auto [stop, error] = std::from_chars(base.data(), behind, end.base_ns);
+  if (error == std::errc() && stop == behind) return;
+  end.base_ns = 0;
+  end.bad_base = text;
+}
 
 TraceEnd read_trace(const std::string& path, Args args,
                     const std::function<void(const Event&)>& use) {
@@ -74,16 +85,16 @@ TraceEnd read_trace(const std::string& path, Args args,
     if (in_list) list.add(chunk, skip, {});
   } while (!chunk.last);
   if (!in_list) parser.finish(text_bytes, false);  // throws: no list
-  const FileEnd file_end = list.finish(text_bytes, source->problems());
-  const std::string_view base = unquoted(parser.value("baseTimeNanoseconds"));
-  std::int64_t base_ns = 0;
-  const auto [end, error] = std::from_chars(base.data(), base.data() + base.size(), base_ns);
-  const bool has_base = error == std::errc() && end == base.data() + base.size() && !base.empty();
-  return {has_base ? std::optional(base_ns) : std::nullopt, file_end.problems};
+  TraceEnd end;
+  end.problems = list.finish(text_bytes, source->problems()).problems;
+  if (const std::string_view base = parser.value("baseTimeNanoseconds"); !base.empty())
+    read_base(base, end);
+  return end;
 }
 
 // Each kind of problem in a few words, with where the first one is.
-void tell_problems(const std::string& path, const ProblemCounts& problems) {
+void tell_problems(const std::string& path, const ProblemCounts& problems,
+                   const std::string& bad_base) {
   std::string words;
   std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
   for (const Problem kind : problems.kinds()) {
@@ -92,7 +103,15 @@ void tell_problems(const std::string& path, const ProblemCounts& problems) {
     if (problems.count(kind) > 1) words += fmt::format("{} times: ", problems.count(kind));
     words += describe(kind).sentence;
   }
-  if (!words.empty()) throw ImperfectTrace(path, first_offset, words);
+  if (bad_base.empty()) {
+    if (!words.empty()) throw ImperfectTrace(path, first_offset, words);
+    return;
+  }
+  const std::string about_base = fmt::format(
+      "baseTimeNanoseconds is {:.40}, no number of nanoseconds; its times stay as they are",
+      bad_base);
+  if (words.empty()) throw ImperfectTrace(path, about_base);
+  throw ImperfectTrace(path, first_offset, fmt::format("{}; {}", words, about_base));
 }
 
 ProblemCounts losses_of(const ProblemCounts& problems) {
@@ -121,7 +140,7 @@ Survey survey_trace(const std::string& path, std::int64_t rank) {
     order.emplace(pid, static_cast<std::int64_t>(order.size()));
     if (first.empty() && event.phase != 'M') first = pid;
   });
-  survey.base_ns = end.base_ns.value_or(0);
+  survey.base_ns = end.base_ns;
   survey.process = order.count(own) > 0 ? own : first;
   std::map<std::int64_t, std::string> by_order;
   for (const auto& [pid, place] : order) by_order[place] = pid;
@@ -170,8 +189,9 @@ class Rewriter {
   std::string_view replace(const Event& event, const std::string& new_pid) {
     const FieldRange pid = event.range(Key::pid);
     const FieldRange ts = event.range(Key::ts);
-    text_.clear();
-    std::size_t done = 0;
+    // The scanner's text of an event begins with its brace, and an event has a phase behind it.
+    text_ = pid.end == 0 ? fmt::format("{{\"pid\":{},", new_pid) : "";
+    std::size_t done = text_.empty() ? 0 : 1;
     const auto replace_one = [&](const FieldRange& range, const std::string& value) {
       if (range.end == 0) return;
       text_.append(event.raw.substr(done, range.begin - done)).append(value);
@@ -218,13 +238,14 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
   ProblemCounts ignored;  // a duration that is none is left to who reads our file
   // Closely, for what has to be mended.
   const TraceEnd end = read_trace(path, Args::read, [&](const Event& event) {
-    const bool is_process = canonical_id(event.text(Key::pid)) == survey.process;
+    const std::string pid = canonical_id(event.text(Key::pid));
+    const bool is_process = pid.empty() || pid == survey.process;
     if ((is_process && names_process(event)) || speaks_for_file(event)) return;
     if (time_start(event, ignored).usable) return use(rewriter.rewrite(event, problems));
     problems.add(event.phase == 0 ? Problem::no_phase : Problem::bad_timestamp, event.offset);
   });
   problems.add(losses_of(end.problems));
-  tell_problems(path, problems);
+  tell_problems(path, problems, end.bad_base);
 }
 
 }  // namespace traceloom::record

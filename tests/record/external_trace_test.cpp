@@ -3,6 +3,8 @@
 #include "record/recorded.h"
 #include "support/gzip_text.h"
 
+#include <fmt/format.h>
+
 using namespace traceloom;
 using namespace traceloom::record;
 
@@ -67,16 +69,47 @@ TEST_CASE("external_trace: a list that is not closed, or cut in an event, gives 
   CHECK(events == std::vector<std::string>{rewritten});
 }
 
-TEST_CASE("external_trace: an event without pid gets none, one without time keeps none") {
+TEST_CASE("external_trace: an event without pid gets the rank, one without time keeps none") {
   const TemporaryFolder folder;
   CHECK(
       copied(
           folder.write(
               "a.json",
-              R"([{"name":"a","ph":"X","pid":1,"ts":1},{"name":"b","ph":"M","pid":1},{"name":"c","ph":"X","ts":2}])"),
+              R"([{"name":"a","ph":"X","pid":1,"ts":1},{"name":"b","ph":"M","pid":1},{ "name":"c","ph":"X","ts":2},{"name":"process_name","ph":"M"}])"),
           0) == std::vector<std::string>{R"({"name":"a","ph":"X","pid":0,"ts":1})",
                                          R"({"name":"b","ph":"M","pid":0})",
-                                         R"({"name":"c","ph":"X","ts":2})"});
+                                         R"({"pid":0, "name":"c","ph":"X","ts":2})"});
+  CHECK(copied(folder.write("b.json", R"([{"name":"a","ph":"X","ts":1,"args":{"pid":7}}])"), 4) ==
+        std::vector<std::string>{R"({"pid":4,"name":"a","ph":"X","ts":1,"args":{"pid":7}})"});
+}
+
+TEST_CASE("external_trace: a base time that is none is told, and moves nothing") {
+  const TemporaryFolder folder;
+  std::vector<std::string> events;
+  const auto told = [&](const std::string& base, const std::string& event) {
+    events.clear();
+    try {
+      copy_external_trace(
+          folder.write("a.json", fmt::format(R"({{"traceEvents":[{}],"baseTimeNanoseconds":{}}})",
+                                             event, base)),
+          3, [&](std::string_view text) { events.emplace_back(text); });
+    } catch (const ImperfectTrace& error) {
+      return error.problem();
+    }
+    return std::string("whole");
+  };
+  const std::string event = R"({"pid":3,"ph":"i","ts":2.5})";
+  const std::string stays = ", no number of nanoseconds; its times stay as they are";
+  for (const char* base : {"1e18", "9223372036854775808", "null", "\"soon\"", "\"\""}) {
+    CAPTURE(base);
+    CHECK(told(base, event) == fmt::format("baseTimeNanoseconds is {}{}", base, stays));
+    CHECK(events == std::vector<std::string>{event});
+  }
+  CHECK(told("null", event + ",1") ==
+        "element of the event list that is no object; skipped; baseTimeNanoseconds is null" +
+            stays);
+  CHECK(told("\"1700000000000000000\"", event) == "whole");
+  CHECK(events == std::vector<std::string>{R"({"pid":3,"ph":"i","ts":1700000000000002.5})"});
 }
 
 TEST_CASE("external_trace: what is no trace is an error that names it") {
