@@ -28,17 +28,18 @@ class DeadJournal {
  public:
   explicit DeadJournal(const std::string& path) : path_(path) {
     file_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (file_ < 0) throw system_error(path, errno);
+    if (file_ < 0 && errno != ENOENT) throw system_error(path, errno);
   }
   ~DeadJournal() {
     if (memory_ != nullptr) munmap(memory_, bytes_);
-    close(file_);
+    if (file_ >= 0) close(file_);
   }
   DeadJournal(const DeadJournal&) = delete;
   DeadJournal& operator=(const DeadJournal&) = delete;
 
-  // False while its process lives, or when another recovery was faster.
-  bool lock() const { return lock_journal(file_, path_); }
+  // False while its process lives, or when another recovery was faster, which may have taken it
+  // away before it was opened.
+  bool lock() const { return file_ >= 0 && lock_journal(file_, path_); }
   // False when its process did not live to finish it.
   bool map() {
     struct stat info {};

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <fcntl.h>
+#include <filesystem>
 #include <string>
 #include <unistd.h>
 
@@ -60,6 +61,12 @@ TEST_CASE("journal: one that is being made is none that a recovery deletes") {
   }
   CHECK(failed == 0);
   CHECK(deleted == 0);
+}
+
+TEST_CASE("journal: one that is gone when it is to be opened is no failure") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink(folder.path("none"), folder.path("traceloom-rank0-1.journal"));
+  CHECK(recover_journals(folder.path()).empty());
 }
 
 TEST_CASE("journal: a lock of a file that has been deleted, or replaced, is none") {
