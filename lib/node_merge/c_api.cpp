@@ -129,6 +129,10 @@ int traceloom_node_merger_close(traceloom_node_merger* merger) {
   return guarded([&] {
     if (merger == nullptr) return;
     SavedLink& link = *static_cast<SavedLink*>(merger->link);
+    if (merger->merger.is_calling())
+      throw std::logic_error(
+          "traceloom_node_merger_close() was called in on_merged, which would wait for itself; the "
+          "merger is still open");
     std::shared_ptr<traceloom_node_merger> owned;
     {
       const std::lock_guard lock(link.mutex);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -40,9 +41,14 @@ bool is_within(const std::string& inner, const std::string& outer) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-// What is called so only while it is written.
+// What is called so only while it is written. Its name ends like the last one, which says how it is
+// packed and may be as long as a name can be.
 std::string hidden_path(const fs::path& path) {
-  return path.parent_path() / fmt::format(".{}-{}", getpid(), path.filename().string());
+  constexpr std::size_t kMostOfName = 200;
+  const std::string name = path.filename().string();
+  return path.parent_path() /
+         fmt::format(".{}-{}", getpid(),
+                     name.substr(name.size() - std::min(name.size(), kMostOfName)));
 }
 
 }  // namespace
@@ -102,10 +108,12 @@ class NodeMerger::Node {
     wake_.notify_all();
   }
 
+  bool is_calling() const { return std::this_thread::get_id() == thread_.get_id(); }
+
   void close() {
+    if (is_calling()) return;
     {
       const std::lock_guard lock(mutex_);
-      if (std::this_thread::get_id() == thread_.get_id()) return;
       if (!is_closing_) patience_ends_ = Clock::now() + patience();
       is_closing_ = true;
     }
@@ -269,6 +277,10 @@ NodeMerger::~NodeMerger() {
 
 void NodeMerger::note(const record::SavedTrace& trace) {
   if (node_->is_of_this_process()) node_->note(trace);
+}
+
+bool NodeMerger::is_calling() const {
+  return node_->is_of_this_process() && node_->is_calling();
 }
 
 void NodeMerger::close() {

@@ -77,6 +77,9 @@ class NodeMerger {
   // save any more (it has closed, or died, or takes longer than patience_ms) is left out, and
   // told. Once; later calls do nothing. In the child of a fork() nothing is done.
   void close();
+  // Whether this is a call of on_merged, where close() does nothing, and the destructor must not
+  // be called.
+  bool is_calling() const;
 
  private:
   class Node;

@@ -102,6 +102,33 @@ TEST_CASE("node_merger: for C, what cannot be merged is an error") {
   CHECK((options.on_saved_trace == nullptr));
 }
 
+TEST_CASE("node_merger: for C, on_merged cannot close the merger, and is told so") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("traces");
+  const std::string merged = folder.path("merged");
+  struct Told {
+    traceloom_node_merger* merger;
+    Lines lines;
+  } told{};
+  traceloom_options options = node_of_one(traces);
+  traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  merge.folder = merged.c_str();
+  merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
+    Told& heard = *static_cast<Told*>(arg);
+    const int result = traceloom_node_merger_close(heard.merger);
+    heard.lines = {trace->path, fmt::format("{} {}", result, traceloom_last_error())};
+  };
+  merge.on_merged_arg = &told;
+  told.merger = traceloom_node_merger_open(&merge, &options);
+  REQUIRE(told.merger != nullptr);
+  traceloom_session* const session = traceloom_open(&options);
+  CHECK(traceloom_close(session) == 0);
+  CHECK(traceloom_node_merger_close(told.merger) == 0);
+  CHECK(told.lines == Lines{folder.path("merged/node1/ep0-ba0.json"),
+                            "-1 traceloom_node_merger_close() was called in on_merged, which would "
+                            "wait for itself; the merger is still open"});
+}
+
 TEST_CASE("node_merger: for C, options may be used again, and the merger closed first") {
   const TemporaryFolder folder;
   const std::string traces = folder.path("traces");

@@ -175,6 +175,23 @@ TEST_CASE("node_merger: a name that exists gets a number, or is replaced where t
   }
 }
 
+TEST_CASE("node_merger: the name of what is merged may be as long as a name can be") {
+  const NodeRun run(1);
+  const std::string name = std::string(247, 'n') + ".json.gz";
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          NodeMergeOptions merge = run.merge();
+          merge.file_name = name;
+          NodeMerger merger(merge, options);
+          Session session(options);
+          train(session, 4);
+        }) == 0);
+  const std::string second = std::string(245, 'n') + "-2.json.gz";
+  CHECK(run.merged() == std::vector<std::string>{second, name});
+  CHECK(run.told() == fmt::format("0: 1 ranks, {}, batch 2: \n1: 1 ranks, {}, batch 4: \n", name,
+                                  second));
+}
+
 TEST_CASE("node_merger: a rank that dies is left out when the first one closes, and told") {
   constexpr int kRanks = 3;
   const NodeRun run(kRanks);
