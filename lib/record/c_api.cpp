@@ -133,6 +133,16 @@ int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms) {
   return result == 0 && is_saved ? 1 : 0;
 }
 
+int traceloom_saved_traces(const traceloom_session* session,
+                           void (*tell)(void* arg, const traceloom_saved_trace* trace), void* arg) {
+  return guarded([&] {
+    if (session == nullptr) return;
+    if (tell == nullptr) throw std::invalid_argument("no function gets the saved traces");
+    for (const SavedTrace& saved : session->session.saved_traces())
+      tell_saved_trace(saved, tell, arg);
+  });
+}
+
 int traceloom_get_status(const traceloom_session* session, traceloom_status* status) {
   if (session == nullptr || status == nullptr) return 0;
   return guarded([&] {

@@ -46,11 +46,7 @@ void set_saved(const traceloom_options& from, Options& to) {
   if (from.on_saved == nullptr && from.on_saved_trace == nullptr) return;
   const auto tell_trace = [on_saved_trace = from.on_saved_trace,
                            arg = from.on_saved_trace_arg](const SavedTrace& saved) {
-    if (on_saved_trace == nullptr) return;
-    const traceloom_position at = position_for_c(saved.position);
-    const traceloom_saved_trace trace{sizeof trace, &at, saved.path.c_str(), saved.events,
-                                      saved.dropped};
-    on_saved_trace(arg, &trace);
+    if (on_saved_trace != nullptr) tell_saved_trace(saved, on_saved_trace, arg);
   };
   to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
                  tell_trace](const SavedTrace& saved) {
@@ -89,6 +85,13 @@ void set_handlers(const traceloom_options& from, Options& to) {
 }
 
 }  // namespace
+
+void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg) {
+  const traceloom_position at = position_for_c(saved.position);
+  const traceloom_saved_trace trace{sizeof trace, &at, saved.path.c_str(), saved.events,
+                                    saved.dropped};
+  tell(arg, &trace);
+}
 
 Position position_of(const traceloom_position* given) {
   const traceloom_position from =

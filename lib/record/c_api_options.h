@@ -19,6 +19,8 @@ Actions actions_of(std::uint32_t bits);
 Options options_of(const traceloom_options* given);
 // Of a struct that is whole.
 RunIdentity identity_of(const traceloom_options& from);
+using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);
+void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg);
 
 #pragma GCC visibility pop
 

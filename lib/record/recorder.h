@@ -566,8 +566,8 @@ struct Options {
   bool write_json = true;  // the files above; without, only `handlers` get the events
   std::vector<std::shared_ptr<TraceHandler>> handlers;
   std::function<void(const std::string&)> log;  // one line, without its end; any thread
-  // In the writer's thread, where nothing of the session waits, and close() does nothing. The file
-  // is there; num_traces_to_keep deletes behind it.
+  // In the writer's thread, where nothing of the session waits, and close() does nothing; the
+  // session must not be destroyed there. The file is there; num_traces_to_keep deletes behind it.
   std::function<void(const SavedTrace&)> on_saved;
 };
 

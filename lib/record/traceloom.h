@@ -308,6 +308,12 @@ TRACELOOM_API int traceloom_record_chrome_json_trace_file(traceloom_session* ses
 TRACELOOM_API int traceloom_flush(traceloom_session* session);
 /* 1 when all cycles that have ended are complete files, 0 after `timeout_ms`. */
 TRACELOOM_API int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms);
+/* Calls `tell` in this thread for each file that is complete and still exists, oldest first. Those
+ * of traceloom_close(), which frees the session, only on_saved and on_saved_trace tell. */
+TRACELOOM_API int traceloom_saved_traces(const traceloom_session* session,
+                                         void (*tell)(void* arg,
+                                                      const traceloom_saved_trace* trace),
+                                         void* arg);
 TRACELOOM_API int traceloom_get_status(const traceloom_session* session, traceloom_status* status);
 
 /* NULL only without memory. Never freed: equal ones are one. */

@@ -78,6 +78,19 @@ TEST_CASE("c_api: a cyclic schedule, and what it saves is told") {
     ++behind.batch_in_epoch;
     CHECK(traceloom_batch_end(session, &behind) == 0);
   }
+  CHECK(traceloom_wait_saved(session, 60'000) == 1);
+  std::vector<std::string> saved;
+  const auto add = [](void* arg, const traceloom_saved_trace* trace) {
+    static_cast<std::vector<std::string>*>(arg)->push_back(std::string(trace->path) + " " +
+                                                           std::to_string(trace->events) + " " +
+                                                           std::to_string(trace->dropped));
+    CHECK(trace->at->batch % 4 == 0);
+  };
+  CHECK(traceloom_saved_traces(session, add, &saved) == 0);
+  CHECK(saved == told);
+  CHECK(traceloom_saved_traces(session, nullptr, nullptr) == -1);
+  CHECK(std::string(traceloom_last_error()) == "no function gets the saved traces");
+  CHECK(traceloom_saved_traces(nullptr, add, &saved) == 0);
   CHECK(traceloom_close(session) == 0);
   CHECK(actions == std::vector<int>{TRACELOOM_SKIP, TRACELOOM_WARMUP, TRACELOOM_ACTIVE,
                                     TRACELOOM_ACTIVE_AND_SAVE, TRACELOOM_SKIP, TRACELOOM_WARMUP,
