@@ -3,7 +3,7 @@
 #include "analysis/loader_waits.h"
 #include "analysis/percentile.h"
 #include "analysis/steps_report.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/straggler.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 

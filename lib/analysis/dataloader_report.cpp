@@ -2,7 +2,7 @@
 
 #include "analysis/percentile.h"
 #include "analysis/steps_report.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/straggler.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"

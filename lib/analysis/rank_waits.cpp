@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace traceloom {
 namespace {
@@ -173,6 +174,12 @@ void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWa
   waits.delay_ns = std::move(found->delay_ns);
 }
 
+std::int64_t mean_of(const std::vector<std::int64_t>& ns) {
+  if (ns.empty()) return 0;
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add) /
+         static_cast<std::int64_t>(ns.size());
+}
+
 std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& waits) {
   std::int64_t sum = 0;
   std::int64_t count = 0;
@@ -186,6 +193,14 @@ std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& wai
 }
 
 }  // namespace
+
+std::int64_t RankWaits::mean_wait_ns(std::size_t rank) const {
+  return mean_of(wait_ns[rank]);
+}
+
+std::int64_t RankWaits::mean_delay_ns(std::size_t rank) const {
+  return mean_of(delay_ns[rank]);
+}
 
 std::vector<RankRoles> find_all_roles(const Run& run) {
   std::vector<RankRoles> roles(run.ranks.size());

@@ -42,6 +42,9 @@ struct RankWaits {
   std::vector<RoleTimes> own_ns;  // [rank]
   std::int64_t mean_step_ns = 0;
 
+  // Of a rank in a mean step.
+  std::int64_t mean_wait_ns(std::size_t rank) const;
+  std::int64_t mean_delay_ns(std::size_t rank) const;
   // By how much a rank could have come later to the meetings of a step, all together.
   std::int64_t slack_ns(std::size_t rank, std::size_t step) const {
     return (together_ns.empty() ? wait_ns : together_ns)[rank][step];

@@ -1,6 +1,7 @@
 #include "analysis/stragglers_report.h"
 
 #include "analysis/steps_report.h"
+#include "analysis/straggler.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"
@@ -8,171 +9,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <limits>
-#include <numeric>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace traceloom {
 namespace {
-
-constexpr double kLeastDelayShare = 0.10;  // of the mean step: less is noise
-constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
-constexpr double kLeastShare = 0.80;       // of the steps in which a candidate came last
-constexpr double kCauseShare = 0.50;       // of the delay, that a cause has to explain
-constexpr std::size_t kLeastSteps = 2;
-constexpr std::size_t kFewSteps = 4;  // in less a rank is named only with a cause
-constexpr std::size_t kManySteps = 20;
-
-std::int64_t mean_wait(const std::vector<std::int64_t>& ns) {
-  if (ns.empty()) return 0;
-  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add) /
-         static_cast<std::int64_t>(ns.size());
-}
-
-std::vector<std::int64_t> mean_waits(const RankWaits& waits) {
-  std::vector<std::int64_t> means;
-  for (const std::vector<std::int64_t>& ns : waits.wait_ns) means.push_back(mean_wait(ns));
-  return means;
-}
 
 // How often each rank came last.
 std::vector<std::size_t> times_last(const RankWaits& waits) {
   std::vector<std::size_t> times(waits.ranks.size(), 0);
   for (const std::size_t rank : waits.critical) ++times[rank];
   return times;
-}
-
-// In a mean step.
-std::int64_t delay_of(const RankWaits& waits, std::size_t rank) {
-  return mean_wait(waits.delay_ns[rank]);
-}
-
-// For whichever rank is waited for most, in a mean step.
-std::int64_t changing_delay(const RankWaits& waits) {
-  std::vector<std::int64_t> most(waits.steps.size(), 0);
-  for (const std::vector<std::int64_t>& delays : waits.delay_ns)
-    for (std::size_t step = 0; step < most.size(); ++step)
-      most[step] = std::max(most[step], delays[step]);
-  return mean_wait(most);
-}
-
-bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
-  return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
-}
-
-// Indices of the ranks that wait far less than all others; empty when there are none such.
-std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& delay_ns) {
-  const std::vector<std::int64_t> means = mean_waits(waits);
-  std::vector<std::size_t> order(means.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return means[a] < means[b]; });
-  std::size_t count = 0;
-  delay_ns = 0;
-  for (std::size_t k = 1; k <= order.size() / 2; ++k) {
-    const std::int64_t gap = means[order[k]] - means[order[k - 1]];
-    if (!is_far_less(means[order[k - 1]], means[order[k]]) || gap <= delay_ns) continue;
-    delay_ns = gap;
-    count = k;
-  }
-  order.resize(count);
-  std::sort(order.begin(), order.end());
-  return order;
-}
-
-// The share of the steps in which one of `candidates` came last, and all of them wait far less than
-// the others there too: with noise somebody is the last in every step.
-double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& candidates) {
-  std::size_t times = 0;
-  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
-    std::int64_t most = 0;
-    std::int64_t least_of_others = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
-      const std::int64_t ns = waits.wait_ns[rank][step];
-      if (std::binary_search(candidates.begin(), candidates.end(), rank))
-        most = std::max(most, ns);
-      else
-        least_of_others = std::min(least_of_others, ns);
-    }
-    if (least_of_others > most && is_far_less(most, least_of_others)) ++times;
-  }
-  return waits.steps.empty() ? 0
-                             : static_cast<double>(times) / static_cast<double>(waits.steps.size());
-}
-
-std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role role) {
-  std::vector<std::int64_t> values;
-  for (std::size_t other = 0; other < waits.ranks.size(); ++other)
-    if (other != rank) values.push_back(waits.own_ns[other][role]);
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
-
-// In the steps that all ranks have.
-std::uint64_t launches_of(const std::vector<RankRoles>& roles, const RankWaits& waits,
-                          std::size_t rank) {
-  std::uint64_t count = 0;
-  for_each_shared(roles[waits.ranks[rank]].steps, waits.step_index[rank],
-                  [&](std::size_t, const StepRoles& step) { count += step.step.device_ops; });
-  return count;
-}
-
-// Whether the rank launched as much as the others did, so that its work is slower and not more.
-bool launched_as_much(const std::vector<RankRoles>& roles, const RankWaits& waits,
-                      std::size_t rank) {
-  const auto own = static_cast<double>(launches_of(roles, waits, rank));
-  for (std::size_t other = 0; other < waits.ranks.size(); ++other) {
-    const auto count = static_cast<double>(launches_of(roles, waits, other));
-    if (count < own * 0.98 || count > own * 1.02) return false;
-  }
-  return own > 0;
-}
-
-StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles,
-                             const RankWaits& waits, std::size_t rank, Role role) {
-  const bool devices = run.ranks[waits.ranks[rank]].has_devices();
-  switch (role) {
-    case Role::dataloader:
-      return StragglerCause::dataloader;
-    case Role::kernel:
-      return launched_as_much(roles, waits, rank) ? StragglerCause::clocks
-                                                  : StragglerCause::compute;
-    case Role::cpu:
-      return devices ? StragglerCause::launch : StragglerCause::compute;
-    case Role::runtime:
-      return StragglerCause::launch;
-    case Role::memcpy:
-    case Role::memset:
-      return StragglerCause::memcpy;
-    case Role::other:
-      return StragglerCause::idle;
-    case Role::communication:
-    case Role::count_:
-      break;
-  }
-  return StragglerCause::inconclusive;
-}
-
-// The role in which the rank spends most more than the others, if that is much of the delay.
-void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
-             std::size_t rank, Straggler& found) {
-  Role most = Role::count_;
-  std::int64_t excess_ns = 0;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    const std::int64_t excess = waits.own_ns[rank][role] - median_of_others(waits, rank, role);
-    if (excess <= excess_ns) continue;
-    excess_ns = excess;
-    most = role;
-  }
-  found.cause = StragglerCause::inconclusive;
-  if (static_cast<double>(excess_ns) < kCauseShare * static_cast<double>(found.delay_ns)) {
-    found.why = "no role of its steps explains half of that";
-    return;
-  }
-  found.cause = cause_of_role(run, roles, waits, rank, most);
-  found.why = fmt::format("{} takes {} a step longer than on the median of the others",
-                          role_name(most), format_duration(excess_ns));
 }
 
 // "rank 2", "ranks 0 or 2".
@@ -219,7 +68,6 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
                {"own_dataloader_ns", "Loader", ColumnKind::duration, Readers::most},
                {"own_cpu_ns", "CPU", ColumnKind::duration, Readers::most},
                {"own_other_ns", "Other", ColumnKind::duration, Readers::some}});
-  const std::vector<std::int64_t> means = mean_waits(waits);
   const std::vector<std::size_t> last = times_last(waits);
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
   for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i) {
@@ -231,9 +79,10 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
     const bool meets = waits.kind != MeetingKind::none;
     table.add_row({rank.rank, steps,
                    meets ? Cell{static_cast<double>(last[i]) / static_cast<double>(steps)} : Cell{},
-                   meets ? Cell{delay_of(waits, i)} : Cell{}, meets ? Cell{means[i]} : Cell{},
-                   total_ns / steps, own[Role::kernel], own[Role::memcpy] + own[Role::memset],
-                   own[Role::runtime], own[Role::dataloader], own[Role::cpu], own[Role::other]});
+                   meets ? Cell{waits.mean_delay_ns(i)} : Cell{},
+                   meets ? Cell{waits.mean_wait_ns(i)} : Cell{}, total_ns / steps,
+                   own[Role::kernel], own[Role::memcpy] + own[Role::memset], own[Role::runtime],
+                   own[Role::dataloader], own[Role::cpu], own[Role::other]});
   }
   return table;
 }
@@ -280,54 +129,6 @@ std::string headline_of(const Straggler& found) {
 }
 
 }  // namespace
-
-std::string_view to_string(StragglerCause cause) {
-  static constexpr std::string_view kNames[] = {"none",   "dataloader", "compute", "clocks",
-                                                "launch", "memcpy",     "idle",    "inconclusive"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
-Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
-                         const RankWaits& waits) {
-  Straggler found;
-  if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) return found;
-  const std::vector<std::size_t> candidates = find_candidates(waits, found.delay_ns);
-  found.delay_share = static_cast<double>(found.delay_ns) / static_cast<double>(waits.mean_step_ns);
-  if (candidates.empty() || found.delay_share < kLeastDelayShare) {
-    found.delay_ns = 0;
-    found.delay_share = 0;
-    const std::int64_t changing_ns = changing_delay(waits);
-    if (waits.steps.size() < kLeastSteps ||
-        static_cast<double>(changing_ns) <
-            kLeastDelayShare * static_cast<double>(waits.mean_step_ns))
-      return found;
-    found.pattern = "changing";
-    found.changing_ns = changing_ns;
-    return found;
-  }
-  for (const std::size_t rank : candidates)
-    found.candidates.push_back(run.ranks[waits.ranks[rank]].rank);
-  found.waited_for_share = share_of_last(waits, candidates);
-  found.cause = StragglerCause::inconclusive;
-  const bool persistent =
-      found.waited_for_share >= kLeastShare && waits.steps.size() >= kLeastSteps;
-  found.pattern = persistent ? "persistent" : "sporadic";
-  if (candidates.size() > 1) {
-    found.why = "the events recorded cannot tell these ranks apart";
-  } else if (!persistent) {
-    found.why =
-        waits.steps.size() < kLeastSteps ? "one step is too little to tell" : "in some steps only";
-  } else {
-    found.rank = found.candidates.front();
-    found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
-    explain(run, roles, waits, candidates.front(), found);
-    if (found.cause == StragglerCause::inconclusive && waits.steps.size() < kFewSteps) {
-      found.rank.reset();
-      found.confidence = "low";
-    }
-  }
-  return found;
-}
 
 Report stragglers_report(const Run& run) {
   const std::vector<RankRoles> roles = find_all_roles(run);

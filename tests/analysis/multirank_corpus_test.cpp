@@ -1,7 +1,7 @@
 // Jobs of which it is known what was slowed in them: ../shared/traces/multirank.
 #include "analysis/bottleneck_report.h"
 #include "analysis/loader_waits.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/straggler.h"
 #include "input/input_list.h"
 #include "run/run.h"
 
