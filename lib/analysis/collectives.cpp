@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -23,14 +24,25 @@ bool is_point_to_point(std::string_view name) {
   return has(name, "sendrecv") || has(name, "send") || has(name, "recv");
 }
 
+bool is_all_reduce(std::string_view name) {
+  return has(name, "allreduce") || has(name, "all_reduce");
+}
+// Each rank gets a part from each.
+bool is_in_parts(std::string_view name) {
+  return is_gather(name) || has(name, "reduce_scatter") || has(name, "reducescatter") ||
+         has(name, "alltoall") || has(name, "all_to_all");
+}
+bool has_root(std::string_view name) {
+  return has(name, "broadcast") || has(name, "reduce") || has(name, "gather") ||
+         has(name, "scatter");
+}
+
 // What bus bandwidth is of algorithm bandwidth: NCCL's factors.
 double bus_factor(std::string_view name, std::int64_t ranks) {
   const auto n = static_cast<double>(ranks);
   if (ranks < 2) return 1;
-  if (has(name, "allreduce") || has(name, "all_reduce")) return 2 * (n - 1) / n;
-  if (is_gather(name) || has(name, "reduce_scatter") || has(name, "reducescatter") ||
-      has(name, "alltoall") || has(name, "all_to_all"))
-    return (n - 1) / n;
+  if (is_all_reduce(name)) return 2 * (n - 1) / n;
+  if (is_in_parts(name)) return (n - 1) / n;
   return 1;
 }
 
@@ -107,26 +119,72 @@ std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
   return pieces;
 }
 
-// Group, name, dtype, bytes, Seq, and the how manyeth of those that are alike so far.
-using Key =
-    std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t, std::int64_t>;
+// Of which kind a piece is: group, name, dtype, bytes, Seq.
+using Kind = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
+// As (epoch, number); where no steps matter, of all pieces the same.
+using StepKey = std::pair<std::int64_t, std::int64_t>;
+// The how manyeth of its kind it is, in its step.
+using Key = std::tuple<Kind, StepKey, std::int64_t>;
 
-// With a Seq, sizes do not matter: in an all-to-all each rank may have another one. Without a group
-// it says nothing, since each group counts for itself.
-Key key_of(const Piece& piece) {
-  const Collective& what = piece.what;
-  if (piece.seq == kNoId || what.group.empty())
-    return {what.group, what.name, what.dtype, what.bytes, kNoId, 0};
-  return {what.group, what.name, "", 0, piece.seq, 0};
+// Without a group it says nothing, since each group counts for itself.
+bool has_seq(const Piece& piece) {
+  return piece.seq != kNoId && !piece.what.group.empty();
 }
 
+// With a Seq, sizes do not matter: in an all-to-all each rank may have another one.
+Kind kind_of(const Piece& piece) {
+  const Collective& what = piece.what;
+  if (has_seq(piece)) return {what.group, what.name, "", 0, piece.seq};
+  return {what.group, what.name, what.dtype, what.bytes, kNoId};
+}
+
+// The kinds without Seq of which ranks have different numbers: some were lost.
+std::set<Kind> find_uneven(const Run& run) {
+  std::map<Kind, std::int64_t> most;
+  std::set<Kind> uneven;
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    std::map<Kind, std::int64_t> counts;
+    for (const Piece& piece : pieces_of(run, rank))
+      if (!has_seq(piece)) ++counts[kind_of(piece)];
+    for (const auto& [kind, count] : counts) {
+      const auto [found, is_new] = most.try_emplace(kind, count);
+      if (found->second != count) uneven.insert(kind);
+    }
+  }
+  return uneven;
+}
+
+// In which step of a rank something begins.
+class PieceSteps {
+ public:
+  explicit PieceSteps(const StepList& steps) {
+    if (steps.kind == StepKind::none) return;
+    for (const Step& step : steps.list)
+      starts_.emplace_back(step.time.from_ns, StepKey{step.epoch, step.number});
+    std::sort(starts_.begin(), starts_.end());
+  }
+  StepKey at(std::int64_t ns) const {
+    const auto next =
+        std::upper_bound(starts_.begin(), starts_.end(), ns,
+                         [](std::int64_t time, const auto& step) { return time < step.first; });
+    return next == starts_.begin() ? kNoStep : (next - 1)->second;
+  }
+  static constexpr StepKey kNoStep{kNoId, kNoId};
+
+ private:
+  std::vector<std::pair<std::int64_t, StepKey>> starts_;
+};
+
 std::map<Key, Collective> join_ranks(const Run& run) {
+  const std::set<Kind> uneven = find_uneven(run);
   std::map<Key, Collective> joined;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    std::map<Key, std::int64_t> seen;
+    const PieceSteps steps(run.ranks[rank].steps);
+    std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
     for (Piece& piece : pieces_of(run, rank)) {
-      Key key = key_of(piece);
-      std::get<5>(key) = seen[key]++;
+      const Kind kind = kind_of(piece);
+      const StepKey step = uneven.count(kind) > 0 ? steps.at(piece.start_ns) : PieceSteps::kNoStep;
+      const Key key{kind, step, seen[{kind, step}]++};
       const auto [found, is_new] = joined.try_emplace(key, std::move(piece.what));
       if (is_new) continue;
       found->second.parts.push_back(
@@ -149,6 +207,10 @@ const CollectivePart& extreme(const Collective& what, bool common_clock, bool la
 
 }  // namespace
 
+bool Collective::all_wait_for_all() const {
+  return is_all_reduce(name) || is_in_parts(name) || !has_root(name);
+}
+
 std::int64_t Collective::latency_ns() const {
   std::int64_t least = parts.front().end_ns - parts.front().start_ns;
   for (const CollectivePart& part : parts) least = std::min(least, part.end_ns - part.start_ns);
@@ -159,14 +221,16 @@ std::int64_t Collective::skew_in_ns() const {
   return last(true).start_ns - first(true).start_ns;
 }
 
-std::int64_t Collective::skew_out_ns() const {
+std::int64_t Collective::first_end_ns() const {
   std::int64_t least = parts.front().end_ns;
-  std::int64_t most = least;
-  for (const CollectivePart& part : parts) {
-    least = std::min(least, part.end_ns);
-    most = std::max(most, part.end_ns);
-  }
-  return most - least;
+  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns);
+  return least;
+}
+
+std::int64_t Collective::skew_out_ns() const {
+  std::int64_t most = parts.front().end_ns;
+  for (const CollectivePart& part : parts) most = std::max(most, part.end_ns);
+  return most - first_end_ns();
 }
 
 const CollectivePart& Collective::last(bool common_clock) const {

@@ -4,9 +4,9 @@
 //   use(all_reduce.latency_ns());
 //
 // By process group, Seq and name, where the events have them; else the n-th of a rank with the same
-// group, name and size is the n-th of all others, so that one that a rank lost shifts no others
-// than those like it. Where ranks have different numbers of them the rest is left over, and
-// counted.
+// group, name and size is the n-th of all others. Where ranks have different numbers of those they
+// are counted in each step by itself, so that one that a rank lost shifts no others than those like
+// it in the same step. What is left over then is counted.
 #pragma once
 
 #include "run/run.h"
@@ -32,6 +32,9 @@ struct Collective {
   std::vector<CollectivePart> parts;  // by rank
   bool complete = true;               // all ranks of which the group is known to consist have it
 
+  // Not so where one rank sends or gets all: those that only send may be gone before others come.
+  bool all_wait_for_all() const;
+
   // How long it took from when all had come: the shortest of the parts, since all leave together.
   std::int64_t latency_ns() const;
   // How long a part waited for the last rank to come.
@@ -39,6 +42,7 @@ struct Collective {
     return part.end_ns - part.start_ns - latency_ns();
   }
   // By the common clock.
+  std::int64_t first_end_ns() const;
   std::int64_t skew_in_ns() const;
   std::int64_t skew_out_ns() const;
   // The part that came last, or first: by starts on a common clock, else by the time spent.
