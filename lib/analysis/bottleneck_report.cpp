@@ -95,12 +95,27 @@ double& of(Verdict& verdict, Limit limit) {
   return verdict.shares[static_cast<std::size_t>(limit)];
 }
 
+// What the ranks that the others wait for waited themselves, as where one is late for the first
+// collective of a step and another for the second.
+std::int64_t critical_waits(const RankWaits& waits) {
+  std::int64_t sum = 0;
+  if (waits.kind == MeetingKind::collectives)
+    for (std::size_t step = 0; step < waits.steps.size(); ++step)
+      add_to(sum, waits.wait_ns[waits.critical[step]][step]);
+  return sum;
+}
+
 void set_shares(Verdict& verdict, const Findings& found) {
-  RoleShares shares = mean_shares(critical_steps(found));
+  const StepSum steps = critical_steps(found);
+  RoleTimes times = steps.sum().exclusive;
+  times[Role::communication] =
+      std::max<std::int64_t>(times[Role::communication] - critical_waits(found.waits), 0);
+  RoleShares shares = shares_of(times, steps.sum().total_ns);
   of(verdict, Limit::data_loading) = found.loader.share;
   of(verdict, Limit::communication) = of(shares, Role::communication);
   of(verdict, Limit::memory) = of(shares, Role::memcpy) + of(shares, Role::memset);
-  of(verdict, Limit::straggler) = found.straggler.delay_share;
+  of(verdict, Limit::straggler) =
+      std::max(found.straggler.delay_share, found.straggler.changing_share);
   if (found.devices) {
     of(verdict, Limit::launch_bound) = of(shares, Role::runtime) + of(shares, Role::cpu);
     of(verdict, Limit::idle) = of(shares, Role::other);
@@ -124,38 +139,48 @@ std::optional<Limit> limit_of(StragglerCause cause) {
   }
 }
 
-void choose(Verdict& verdict, const Findings& found) {
+void choose_largest(Verdict& verdict, const Findings& found) {
   static constexpr Limit kAvoidable[] = {Limit::data_loading, Limit::communication,
                                          Limit::straggler,    Limit::memory,
                                          Limit::idle,         Limit::launch_bound};
-  for (const Limit limit : kAvoidable)
+  for (const Limit limit : kAvoidable) {
+    // Where ranks change it is noise as well as anything; evidence tells it.
+    if (limit == Limit::straggler && found.straggler.pattern == DelayPattern::changing) continue;
     if (of(verdict, limit) > threshold(limit) && of(verdict, limit) > verdict.share) {
       verdict.kind = limit;
       verdict.share = of(verdict, limit);
     }
+  }
   if (verdict.kind == Limit::inconclusive &&
       of(verdict, Limit::compute) >= threshold(Limit::compute)) {
     verdict.kind = Limit::compute;
     verdict.share = of(verdict, Limit::compute);
   }
-  if (found.straggler.rank) {
-    // Most of that share is the straggler's alone: the job is not slow for that reason, one rank
-    // is.
-    if (limit_of(found.straggler.cause) == verdict.kind &&
-        found.straggler.delay_share > verdict.share / 2) {
-      verdict.kind = Limit::straggler;
-      verdict.share = found.straggler.delay_share;
-    }
-    const bool by_loader = found.straggler.cause == StragglerCause::dataloader;
-    if (verdict.kind == Limit::straggler && by_loader) {
-      verdict.kind = Limit::data_loading;
-      verdict.share = std::max(verdict.share, of(verdict, Limit::data_loading));
-    }
-    if (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader))
-      verdict.rank = found.straggler.rank;
-  } else if (verdict.kind == Limit::straggler) {
-    verdict.kind = Limit::inconclusive;
+}
+
+void name_straggler(Verdict& verdict, const Findings& found) {
+  const Straggler& straggler = found.straggler;
+  // Most of that share is the straggler's alone: the job is not slow for that reason, one rank is.
+  if (limit_of(straggler.cause) == verdict.kind && straggler.delay_share > verdict.share / 2) {
+    verdict.kind = Limit::straggler;
+    verdict.share = straggler.delay_share;
   }
+  const bool by_loader = straggler.cause == StragglerCause::dataloader;
+  if (verdict.kind == Limit::straggler && by_loader) {
+    verdict.kind = Limit::data_loading;
+    verdict.share = std::max(verdict.share, of(verdict, Limit::data_loading));
+    of(verdict, Limit::data_loading) = verdict.share;
+  }
+  if (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader))
+    verdict.rank = straggler.rank;
+}
+
+void choose(Verdict& verdict, const Findings& found) {
+  choose_largest(verdict, found);
+  if (found.straggler.rank)
+    name_straggler(verdict, found);
+  else if (verdict.kind == Limit::straggler && !found.straggler.each_of_them)
+    verdict.kind = Limit::inconclusive;
   if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
     verdict.rank = found.roles.front().rank;
 }
@@ -186,11 +211,10 @@ void add_evidence(Verdict& verdict, const Findings& found, std::size_t steps) {
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
                                    format_duration(straggler.changing_ns)));
   if (!straggler.candidates.empty())
-    evidence.push_back(
-        fmt::format("rank{} {}: the others wait {} a step ({:.1f} %); cause: {} ({})",
-                    straggler.candidates.size() > 1 ? "s" : "",
-                    fmt::join(straggler.candidates, " or "), format_duration(straggler.delay_ns),
-                    straggler.delay_share * 100, to_string(straggler.cause), straggler.why));
+    evidence.push_back(fmt::format("{}: the others wait {} a step ({:.1f} %); cause: {} ({})",
+                                   rank_list(straggler), format_duration(straggler.delay_ns),
+                                   straggler.delay_share * 100, to_string(straggler.cause),
+                                   straggler.why));
 }
 
 void add_advice(Verdict& verdict, const Findings& found) {
@@ -207,8 +231,8 @@ void add_advice(Verdict& verdict, const Findings& found) {
           "overlap with the backward pass; see trace-stats gpu, stragglers");
       break;
     case Limit::straggler:
-      advice.push_back(fmt::format("look at rank {} first (cause: {}); see trace-stats stragglers",
-                                   verdict.rank.value_or(0), to_string(found.straggler.cause)));
+      advice.push_back(fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
+                                   rank_list(found.straggler), to_string(found.straggler.cause)));
       break;
     case Limit::memory:
       advice.emplace_back(

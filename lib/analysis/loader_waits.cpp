@@ -54,6 +54,36 @@ double pruned_mean(const std::vector<std::int64_t>& numbers) {
   return count > 0 ? sum / count : middle;
 }
 
+// Of a mean step of all ranks, where there are no steps in which to compare them.
+void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
+  StepSum steps;
+  for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
+  const StepRoles& sum = steps.sum();
+  if (sum.total_ns > 0)
+    job.share =
+        static_cast<double>(sum.exclusive[Role::dataloader]) / static_cast<double>(sum.total_ns);
+}
+
+// Of the steps that the ranks have in common.
+void judge_by_steps(const std::vector<RankRoles>& roles, const RankWaits& waits, LoaderJob& job) {
+  std::vector<std::int64_t> felt(waits.steps.size(), 0);
+  std::vector<std::int64_t> longest(waits.steps.size(), 0);
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
+    for_each_shared(roles[waits.ranks[i]].steps, waits.step_index[i],
+                    [&](std::size_t step, const StepRoles& found) {
+                      felt[step] = std::max(
+                          felt[step], found.exclusive[Role::dataloader] - waits.slack_ns(i, step));
+                      longest[step] = std::max(longest[step], found.total_ns);
+                    });
+  std::int64_t felt_ns = 0;
+  for (const std::int64_t ns : felt) add_to(felt_ns, ns);
+  if (felt_ns > 0)
+    job.first_share = static_cast<double>(felt.front()) / static_cast<double>(felt_ns);
+  std::int64_t total_ns = 0;
+  for (const std::int64_t ns : longest) add_to(total_ns, ns);
+  if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+}
+
 }  // namespace
 
 std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRoles>& roles) {
@@ -100,22 +130,10 @@ LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
                        const RankWaits& waits) {
   LoaderJob job;
   for (const RankEvents& rank : run.ranks) job.instrumented |= has_loader(rank);
-  std::vector<std::int64_t> felt(waits.steps.size(), 0);
-  std::vector<std::int64_t> longest(waits.steps.size(), 0);
-  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
-    for_each_shared(roles[waits.ranks[i]].steps, waits.step_index[i],
-                    [&](std::size_t step, const StepRoles& found) {
-                      felt[step] = std::max(
-                          felt[step], found.exclusive[Role::dataloader] - waits.slack_ns(i, step));
-                      longest[step] = std::max(longest[step], found.total_ns);
-                    });
-  std::int64_t felt_ns = 0;
-  for (const std::int64_t ns : felt) add_to(felt_ns, ns);
-  if (felt_ns > 0)
-    job.first_share = static_cast<double>(felt.front()) / static_cast<double>(felt_ns);
-  std::int64_t total_ns = 0;
-  for (const std::int64_t ns : longest) add_to(total_ns, ns);
-  if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+  if (waits.steps.empty())
+    judge_by_mean(roles, job);
+  else
+    judge_by_steps(roles, waits, job);
   if (roles.size() == 1) job.rank = roles.front().rank;
   return job;
 }

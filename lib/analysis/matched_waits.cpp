@@ -2,8 +2,7 @@
 
 #include "analysis/collectives.h"
 #include "analysis/comm_times.h"
-#include "analysis/rank_waits.h"
-#include "run/packed_intervals.h"
+#include "analysis/shared_communication.h"
 
 #include <algorithm>
 #include <map>
@@ -16,12 +15,14 @@ namespace {
 
 constexpr double kLeastMatched = 0.5;  // of a rank's time in communication
 
-// Finds the step of one rank by time.
+// When each step was on one rank.
 class StepFinder {
  public:
-  StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>& index) {
+  StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>& index)
+      : times_(index.size()) {
     starts_.reserve(index.size());
     for_each_shared(roles.steps, index, [&](std::size_t step, const StepRoles& found) {
+      times_[step] = found.step.time;
       starts_.emplace_back(found.step.time, step);
     });
     std::sort(starts_.begin(), starts_.end(),
@@ -36,8 +37,10 @@ class StepFinder {
     --next;
     return ns < next->first.to_ns ? std::optional(next->second) : std::nullopt;
   }
+  std::int64_t start_ns(std::size_t step) const { return times_[step].from_ns; }
 
  private:
+  Intervals times_;  // by step
   std::vector<std::pair<Interval, std::size_t>> starts_;
 };
 
@@ -47,48 +50,206 @@ struct WaitPiece {
   std::size_t waited_for;
   std::size_t waiting;
   Interval time;
+  const CollectivePart* last;
+  const CollectivePart* part;
+  Intervals exposed = {};  // what no work of the waiting rank's own devices hides
 };
 
-// Waiting of one rank for another in one step.
-struct WaitTimes {
-  Intervals all;
-  Intervals exposed;  // what no work of the waiting rank's own devices hides
-
-  void add(const WaitTimes& other) {
-    all.insert(all.end(), other.all.begin(), other.all.end());
-    exposed.insert(exposed.end(), other.exposed.begin(), other.exposed.end());
+// The ends of a rank's parts of collectives, and who else is in them.
+class Meetings {
+ public:
+  void add(const Collective& what, const CollectivePart& part) {
+    ends_.emplace_back(part.end_ns, &what);
+  }
+  void sort() {
+    std::stable_sort(ends_.begin(), ends_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
   }
 
+  // The end of the last one with `other` (an index into Run::ranks) that was over at `ns`.
+  std::optional<std::int64_t> last_with(std::size_t other, std::int64_t ns) const {
+    auto next = std::upper_bound(ends_.begin(), ends_.end(), ns,
+                                 [](std::int64_t at, const auto& end) { return at < end.first; });
+    while (next != ends_.begin()) {
+      --next;
+      const std::vector<CollectivePart>& parts = next->second->parts;  // by rank
+      const auto found = std::lower_bound(
+          parts.begin(), parts.end(), other,
+          [](const CollectivePart& part, std::size_t rank) { return part.rank < rank; });
+      if (found != parts.end() && found->rank == other) return next->first;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, const Collective*>> ends_;
+};
+
+// What one rank waited from one instant to another.
+class WaitedTimes {
+ public:
+  void add(const Intervals& times) { set_.insert(set_.end(), times.begin(), times.end()); }
+  void finish() {
+    set_ = unite(std::move(set_));
+    std::int64_t sum = 0;
+    for (const Interval& time : set_) {
+      before_.push_back(sum);
+      add_to(sum, length_ns(time));
+    }
+  }
+  std::int64_t ns(const Interval& window) const {
+    return window.from_ns < window.to_ns ? until(window.to_ns) - until(window.from_ns) : 0;
+  }
+
+ private:
+  std::int64_t until(std::int64_t ns) const {
+    const auto next =
+        std::lower_bound(set_.begin(), set_.end(), ns,
+                         [](const Interval& time, std::int64_t at) { return time.from_ns < at; });
+    if (next == set_.begin()) return 0;
+    const Interval& last = *(next - 1);
+    return before_[static_cast<std::size_t>(next - set_.begin()) - 1] + std::min(ns, last.to_ns) -
+           last.from_ns;
+  }
+
+  Intervals set_;
+  std::vector<std::int64_t> before_;  // what the intervals in front of each add up to
+};
+
+// Waiting of one rank in one step, for one other or for all.
+struct WaitTimes {
+  Intervals all;
+  Intervals exposed;
+  std::int64_t longer_ns = 0;  // than that of who is waited for, by most, is its communication
+
   // What is exposed counts in any case. What is hidden still pushes later collectives out from
-  // behind the work: as far as `longer_ns`, by which the rank's exposed communication in the step
-  // is longer than that of the rank it waits for.
-  std::int64_t felt_ns(std::int64_t longer_ns) const {
+  // behind the work: as far as the rank's exposed communication in the step is longer.
+  std::int64_t felt_ns() const {
     const std::int64_t least_ns = total_ns(unite(exposed));
     return std::clamp(longer_ns, least_ns, std::max(least_ns, total_ns(unite(all))));
   }
 };
-using WaitKey = std::tuple<std::size_t, std::size_t, std::size_t>;  // step, waited for, waiting
-using Waiting = std::map<WaitKey, WaitTimes>;
 
-// Leaves of times that ascend by their begin what no work of the rank's devices hides.
-class ExposedTimes {
+// All that is known of the collectives while the waits are worked out.
+class WaitFinder {
  public:
-  explicit ExposedTimes(const RankRoles& roles)
-      : kernels_(roles.sets[Role::kernel]),
-        copies_(roles.sets[Role::memcpy]),
-        fills_(roles.sets[Role::memset]) {}
+  WaitFinder(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
+             const StepPlaces& places)
+      : places_(places), shared_(matched, roles, places), meetings_(places.ranks.size()) {
+    const std::map<std::size_t, std::size_t> numbers = places.numbers();
+    for (std::size_t i = 0; i < places.ranks.size(); ++i)
+      finders_.emplace_back(roles[places.ranks[i]], places.step_index[i]);
+    for (const Collective& what : matched) add_pieces(what, numbers);
+    for (Meetings& rank : meetings_) rank.sort();
+    find_exposed(roles);
+  }
 
-  Intervals of(const Interval& time) {
-    Intervals rest = unite({time});
-    for (IntervalWindows* work : {&kernels_, &copies_, &fills_})
-      rest = subtract(rest, work->in(time));
-    return rest;
+  MatchedWaits find() {
+    const std::size_t steps = places_.step_index.empty() ? 0 : places_.step_index.front().size();
+    MatchedWaits waits;
+    waits.wait_ns.assign(places_.ranks.size(), std::vector<std::int64_t>(steps, 0));
+    waits.delay_ns = waits.wait_ns;
+    add_waits(waits);
+    add_delays(waits);
+    return waits;
   }
 
  private:
-  IntervalWindows kernels_;
-  IntervalWindows copies_;
-  IntervalWindows fills_;
+  void add_pieces(const Collective& what, const std::map<std::size_t, std::size_t>& numbers) {
+    const CollectivePart& last = what.last(false);
+    const auto waited_for = numbers.find(last.rank);
+    const std::optional<std::size_t> step =
+        waited_for == numbers.end() ? std::nullopt
+                                    : finders_[waited_for->second].step_at(last.start_ns);
+    for (const CollectivePart& part : what.parts) {
+      const auto rank = numbers.find(part.rank);
+      if (rank == numbers.end()) continue;
+      meetings_[rank->second].add(what, part);
+      if (!step || &part == &last) continue;
+      pieces_.push_back({*step,
+                         waited_for->second,
+                         rank->second,
+                         {part.start_ns, part.start_ns + what.wait_ns(part)},
+                         &last,
+                         &part});
+    }
+  }
+
+  void find_exposed(const std::vector<RankRoles>& roles) {
+    std::sort(pieces_.begin(), pieces_.end(), [](const WaitPiece& a, const WaitPiece& b) {
+      return std::tuple(a.waiting, a.time.from_ns) < std::tuple(b.waiting, b.time.from_ns);
+    });
+    waited_.resize(places_.ranks.size());
+    std::optional<ExposedTimes> exposed;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      WaitPiece& piece = pieces_[i];
+      if (i == 0 || pieces_[i - 1].waiting != piece.waiting)
+        exposed.emplace(roles[places_.ranks[piece.waiting]]);
+      piece.exposed = exposed->of(piece.time);
+      waited_[piece.waiting].add(piece.exposed);
+    }
+    for (WaitedTimes& rank : waited_) rank.finish();
+  }
+
+  // What the rank waited between the last collective that it had with `other` and its part in this.
+  std::int64_t waited_before(std::size_t rank, std::size_t other, std::size_t step,
+                             const CollectivePart& part) const {
+    const std::optional<std::int64_t> met =
+        meetings_[rank].last_with(places_.ranks[other], part.start_ns);
+    return waited_[rank].ns({met.value_or(finders_[rank].start_ns(step)), part.start_ns});
+  }
+
+  // The end of the wait, without what the rank that came last had waited for others.
+  Interval own_fault(const WaitPiece& piece) const {
+    const std::int64_t more_ns =
+        waited_before(piece.waited_for, piece.waiting, piece.step, *piece.last) -
+        waited_before(piece.waiting, piece.waited_for, piece.step, *piece.part);
+    return {piece.time.from_ns + std::clamp<std::int64_t>(more_ns, 0, length_ns(piece.time)),
+            piece.time.to_ns};
+  }
+
+  std::int64_t longer_ns(const WaitPiece& piece) {
+    return shared_.exposed_ns(piece.waiting, piece.waited_for, piece.step) -
+           shared_.exposed_ns(piece.waited_for, piece.waiting, piece.step);
+  }
+
+  void add_waits(MatchedWaits& waits) {
+    std::map<std::pair<std::size_t, std::size_t>, WaitTimes> waiting;  // of step and waiting
+    for (const WaitPiece& piece : pieces_) {
+      WaitTimes& times = waiting[{piece.step, piece.waiting}];
+      times.all.push_back(piece.time);
+      times.exposed.insert(times.exposed.end(), piece.exposed.begin(), piece.exposed.end());
+      times.longer_ns = std::max(times.longer_ns, longer_ns(piece));
+    }
+    for (const auto& [key, times] : waiting) waits.wait_ns[key.second][key.first] = times.felt_ns();
+  }
+
+  // What each of those who wait for a rank in a step waits at least.
+  void add_delays(MatchedWaits& waits) {
+    std::map<std::tuple<std::size_t, std::size_t, std::size_t>, WaitTimes> waiting;
+    for (const WaitPiece& piece : pieces_) {
+      WaitTimes& times = waiting[{piece.step, piece.waited_for, piece.waiting}];
+      const Interval fault = own_fault(piece);
+      const Intervals exposed = intersect(piece.exposed, unite({fault}));
+      times.all.push_back(fault);
+      times.exposed.insert(times.exposed.end(), exposed.begin(), exposed.end());
+      times.longer_ns = longer_ns(piece);
+    }
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> least;  // of step and waited for
+    for (const auto& [key, times] : waiting) {
+      const std::int64_t ns = times.felt_ns();
+      const auto [found, is_new] = least.try_emplace({std::get<0>(key), std::get<1>(key)}, ns);
+      if (!is_new) found->second = std::min(found->second, ns);
+    }
+    for (const auto& [key, ns] : least) waits.delay_ns[key.second][key.first] = ns;
+  }
+
+  StepPlaces places_;
+  SharedCommunication shared_;
+  std::vector<StepFinder> finders_;
+  std::vector<Meetings> meetings_;
+  std::vector<WaitedTimes> waited_;
+  std::vector<WaitPiece> pieces_;
 };
 
 bool covers_most(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
@@ -104,91 +265,15 @@ bool covers_most(const std::vector<Collective>& matched, const std::vector<RankR
   });
 }
 
-// Where each rank stands in `ranks`; those that do not are left out.
-std::map<std::size_t, std::size_t> numbers_of(const std::vector<std::size_t>& ranks) {
-  std::map<std::size_t, std::size_t> numbers;
-  for (std::size_t i = 0; i < ranks.size(); ++i) numbers[ranks[i]] = i;
-  return numbers;
-}
-
-std::vector<WaitPiece> find_pieces(const std::vector<Collective>& matched,
-                                   const std::vector<RankRoles>& roles, const StepPlaces& places) {
-  const std::map<std::size_t, std::size_t> numbers = numbers_of(places.ranks);
-  std::vector<StepFinder> finders;
-  finders.reserve(places.ranks.size());
-  for (std::size_t i = 0; i < places.ranks.size(); ++i)
-    finders.emplace_back(roles[places.ranks[i]], places.step_index[i]);
-  std::vector<WaitPiece> pieces;
-  for (const Collective& what : matched) {
-    const CollectivePart& last = what.last(false);
-    const auto waited_for = numbers.find(last.rank);
-    if (waited_for == numbers.end()) continue;
-    const std::optional<std::size_t> step = finders[waited_for->second].step_at(last.start_ns);
-    if (!step) continue;
-    for (const CollectivePart& part : what.parts) {
-      const auto rank = numbers.find(part.rank);
-      if (rank == numbers.end() || &part == &last) continue;
-      pieces.push_back({*step,
-                        waited_for->second,
-                        rank->second,
-                        {part.start_ns, part.start_ns + what.wait_ns(part)}});
-    }
-  }
-  return pieces;
-}
-
-Waiting find_waiting(std::vector<WaitPiece> pieces, const std::vector<RankRoles>& roles,
-                     const std::vector<std::size_t>& ranks) {
-  std::sort(pieces.begin(), pieces.end(), [](const WaitPiece& a, const WaitPiece& b) {
-    return std::tuple(a.waiting, a.time.from_ns) < std::tuple(b.waiting, b.time.from_ns);
-  });
-  Waiting waiting;
-  std::optional<ExposedTimes> exposed;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const WaitPiece& piece = pieces[i];
-    if (i == 0 || pieces[i - 1].waiting != piece.waiting)
-      exposed.emplace(roles[ranks[piece.waiting]]);
-    waiting[{piece.step, piece.waited_for, piece.waiting}].add(
-        {{piece.time}, exposed->of(piece.time)});
-  }
-  return waiting;
-}
-
-// What each of those who wait for a rank in a step waits at least.
-void add_delays(const Waiting& waiting, const WaitMatrix& together_ns, MatchedWaits& waits) {
-  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> least;  // of step and waited for
-  for (const auto& [key, times] : waiting) {
-    const auto& [step, waited_for, rank] = key;
-    const std::int64_t ns = times.felt_ns(together_ns[rank][step] - together_ns[waited_for][step]);
-    const auto [found, is_new] = least.try_emplace({step, waited_for}, ns);
-    if (!is_new) found->second = std::min(found->second, ns);
-  }
-  for (const auto& [key, ns] : least) waits.delay_ns[key.second][key.first] = ns;
-}
-
-void add_waits(const Waiting& waiting, const WaitMatrix& together_ns, MatchedWaits& waits) {
-  std::map<std::pair<std::size_t, std::size_t>, WaitTimes> all;  // of step and waiting
-  for (const auto& [key, times] : waiting) all[{std::get<0>(key), std::get<2>(key)}].add(times);
-  for (const auto& [key, times] : all)
-    waits.wait_ns[key.second][key.first] = times.felt_ns(together_ns[key.second][key.first]);
-}
-
 }  // namespace
 
 std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
-                                               const StepPlaces& places,
-                                               const WaitMatrix& together_ns) {
+                                               const StepPlaces& places) {
   std::vector<Collective> matched = match_collectives(run).matched;
-  std::erase_if(matched, [](const Collective& what) { return !what.complete; });
+  std::erase_if(matched,
+                [](const Collective& what) { return !what.complete || !what.all_wait_for_all(); });
   if (matched.empty() || !covers_most(matched, roles, places.ranks)) return std::nullopt;
-  MatchedWaits waits;
-  const std::size_t steps = places.step_index.empty() ? 0 : places.step_index.front().size();
-  waits.wait_ns.assign(places.ranks.size(), std::vector<std::int64_t>(steps, 0));
-  waits.delay_ns = waits.wait_ns;
-  const Waiting waiting = find_waiting(find_pieces(matched, roles, places), roles, places.ranks);
-  add_delays(waiting, together_ns, waits);
-  add_waits(waiting, together_ns, waits);
-  return waits;
+  return WaitFinder(matched, roles, places).find();
 }
 
 }  // namespace traceloom

@@ -5,24 +5,21 @@
 // Works on durations, so that clocks need not agree: all leave a collective together, the one that
 // spent least in it came last, and what another spent beyond that was waiting, in the beginning of
 // its part. What a rank waits in several at a time counts once. What its own device work hides of
-// that, which has to be done anyway, counts as far as it makes the rank's exposed communication in
-// the step longer than that of others: the collectives behind it come later.
+// that, which has to be done anyway, counts as far as it makes the rank's exposed communication
+// longer than that of the rank it waits for (shared_communication.h): the collectives behind it
+// come later.
+//
+// A rank that came last since it had waited for others itself delays nobody by that: what it waited
+// more than the other since both were in a collective together is not its delay.
 #pragma once
 
-#include "analysis/step_roles.h"
+#include "analysis/rank_waits.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace traceloom {
-
-// The ranks and steps to compare.
-struct StepPlaces {
-  const std::vector<std::size_t>& ranks;                      // indices into Run::ranks
-  const std::vector<std::vector<std::uint32_t>>& step_index;  // [rank][step]: index in RankRoles
-};
 
 using WaitMatrix = std::vector<std::vector<std::int64_t>>;  // [rank][step]
 
@@ -32,11 +29,10 @@ struct MatchedWaits {
   WaitMatrix delay_ns;  // what the others waited, each of them at least, for this rank
 };
 
-// Of collectives that all ranks of their group have. None when on some rank less than half of the
-// time in communication is in such: then they tell too little. `together_ns`: how much longer the
-// exposed communication of a rank is in a step than that of the rank with the least.
+// Of collectives that all ranks of their group have and in which all wait for all: in a broadcast,
+// a reduce, a gather or a scatter some leave before the last one comes. None when on some rank less
+// than half of the time in communication is in such: then they tell too little.
 std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
-                                               const StepPlaces& places,
-                                               const WaitMatrix& together_ns);
+                                               const StepPlaces& places);
 
 }  // namespace traceloom

@@ -42,19 +42,18 @@ void keep_shared(std::vector<StepKey>& keys, const NumberedSteps& steps) {
   });
 }
 
-// Fills `ranks`, `steps` and `step_index`. The steps of one rank at a time are numbered, twice
-// each, since runs with tiny steps have millions of them.
+// Fills `steps` and `step_index`, and leaves the ranks with steps. The steps of one rank at a time
+// are numbered, some times each, since runs with tiny steps have millions of them.
 void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
-  for (std::size_t rank = 0; rank < roles.size(); ++rank) {
+  std::erase_if(waits.ranks, [&](std::size_t rank) { return number_steps(roles[rank]).empty(); });
+  for (const std::size_t rank : waits.ranks) {
     const NumberedSteps steps = number_steps(roles[rank]);
-    if (steps.empty()) continue;
-    if (waits.ranks.empty()) {
-      waits.steps.reserve(steps.size());
-      for (const auto& [key, place] : steps) waits.steps.push_back(key);
-    } else {
+    if (rank != waits.ranks.front()) {
       keep_shared(waits.steps, steps);
+      continue;
     }
-    waits.ranks.push_back(rank);
+    waits.steps.reserve(steps.size());
+    for (const auto& [key, place] : steps) waits.steps.push_back(key);
   }
   for (const std::size_t rank : waits.ranks) {
     const NumberedSteps steps = number_steps(roles[rank]);
@@ -74,11 +73,6 @@ PackedIntervals barriers_of(const RankEvents& rank) {
     if (span.mark == SpanMark::barrier) found.add(span.interval());
   });
   return found.finish();
-}
-
-bool any_communication(const std::vector<RankRoles>& roles) {
-  return std::any_of(roles.begin(), roles.end(),
-                     [](const RankRoles& rank) { return !rank.sets[Role::communication].empty(); });
 }
 
 // Of each step of a rank: the time in barriers, and how much of that the host said what it did.
@@ -152,13 +146,17 @@ void compare_ranks(RankWaits& waits) {
   }
 }
 
-// Who waits least came last.
+// Who waits least came last; of several, who are last in groups of their own, the one that is
+// waited for most.
 void find_critical(RankWaits& waits) {
   waits.critical.reserve(waits.steps.size());
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    const auto lateness = [&](std::size_t rank) {
+      return saturating_subtract(waits.delay_ns[rank][step], waits.wait_ns[rank][step]);
+    };
     std::size_t last = 0;
     for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
-      if (waits.wait_ns[rank][step] < waits.wait_ns[last][step]) last = rank;
+      if (lateness(rank) > lateness(last)) last = rank;
     waits.critical.push_back(static_cast<std::uint32_t>(last));
   }
 }
@@ -167,11 +165,23 @@ void find_critical(RankWaits& waits) {
 void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
   std::optional<MatchedWaits> found =
-      find_matched_waits(run, roles, {waits.ranks, waits.step_index}, waits.wait_ns);
+      find_matched_waits(run, roles, {waits.ranks, waits.step_index});
   if (!found) return;
   waits.one_by_one = true;
   waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));
   waits.delay_ns = std::move(found->delay_ns);
+}
+
+// Moves the ranks that are not `wanted` to `left_out`, and returns true, where at least `count`
+// stay.
+template <typename Wanted>
+bool keep_if_several(std::ptrdiff_t count, std::vector<std::size_t>& ranks,
+                     std::vector<std::size_t>& left_out, Wanted wanted) {
+  if (std::count_if(ranks.begin(), ranks.end(), wanted) < count) return false;
+  const auto unwanted = std::stable_partition(ranks.begin(), ranks.end(), wanted);
+  left_out.assign(unwanted, ranks.end());
+  ranks.erase(unwanted, ranks.end());
+  return true;
 }
 
 std::int64_t mean_of(const std::vector<std::int64_t>& ns) {
@@ -202,6 +212,10 @@ std::int64_t RankWaits::mean_delay_ns(std::size_t rank) const {
   return mean_of(delay_ns[rank]);
 }
 
+std::int64_t RankWaits::mean_slack_ns(std::size_t rank) const {
+  return mean_of((together_ns.empty() ? wait_ns : together_ns)[rank]);
+}
+
 std::vector<RankRoles> find_all_roles(const Run& run) {
   std::vector<RankRoles> roles(run.ranks.size());
   for_each_parallel(run.ranks.size(), run.threads,
@@ -211,10 +225,18 @@ std::vector<RankRoles> find_all_roles(const Run& run) {
 
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   RankWaits waits;
+  waits.ranks.resize(roles.size());
+  std::iota(waits.ranks.begin(), waits.ranks.end(), std::size_t{0});
+  // Where steps are marked, a rank without marks is one long step, which no other rank has.
+  keep_if_several(1, waits.ranks, waits.without_steps,
+                  [&](std::size_t rank) { return run.ranks[rank].steps.kind != StepKind::none; });
+  // A rank whose collectives were not recorded seems to wait for nobody.
+  const bool collectives = keep_if_several(
+      2, waits.ranks, waits.without_communication,
+      [&](std::size_t rank) { return !roles[rank].sets[Role::communication].empty(); });
   match_steps(roles, waits);
   std::vector<PackedIntervals> barriers;
   bool any_barrier = false;
-  const bool collectives = any_communication(roles);
   for (const std::size_t rank : waits.ranks) {
     barriers.push_back(collectives ? PackedIntervals{} : barriers_of(run.ranks[rank]));
     any_barrier |= !barriers.back().empty();

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,26 @@ enum class MeetingKind : std::uint8_t {
   barriers,     // SpanMark::barrier
 };
 
+// The ranks and steps that are compared.
+struct StepPlaces {
+  const std::vector<std::size_t>& ranks;                      // indices into Run::ranks
+  const std::vector<std::vector<std::uint32_t>>& step_index;  // [rank][step]: index in RankRoles
+
+  // Where each rank stands in `ranks`; those that do not are left out.
+  std::map<std::size_t, std::size_t> numbers() const {
+    std::map<std::size_t, std::size_t> found;
+    for (std::size_t i = 0; i < ranks.size(); ++i) found[ranks[i]] = i;
+    return found;
+  }
+};
+
 struct RankWaits {
   MeetingKind kind = MeetingKind::none;
   bool one_by_one = false;         // collectives
   std::vector<std::size_t> ranks;  // indices into Run::ranks: those with steps
+  // Left out, where others have marked steps, or at least two have communication.
+  std::vector<std::size_t> without_steps;
+  std::vector<std::size_t> without_communication;
   // The steps that all of these have, as (epoch, number), and for each rank its index in RankRoles.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::vector<std::uint32_t>> step_index;  // [rank][step]
@@ -37,7 +54,8 @@ struct RankWaits {
   std::vector<std::vector<std::int64_t>> together_ns;
   // [rank][step]: what the step would be shorter if that rank alone were as fast as the next one.
   std::vector<std::vector<std::int64_t>> delay_ns;
-  std::vector<std::uint32_t> critical;  // [step]: index into `ranks`
+  // [step]: index into `ranks`. Who is waited for most beyond what it waits itself.
+  std::vector<std::uint32_t> critical;
   // What each rank did itself, in a mean step: roles without meeting others.
   std::vector<RoleTimes> own_ns;  // [rank]
   std::int64_t mean_step_ns = 0;
@@ -45,6 +63,7 @@ struct RankWaits {
   // Of a rank in a mean step.
   std::int64_t mean_wait_ns(std::size_t rank) const;
   std::int64_t mean_delay_ns(std::size_t rank) const;
+  std::int64_t mean_slack_ns(std::size_t rank) const;
   // By how much a rank could have come later to the meetings of a step, all together.
   std::int64_t slack_ns(std::size_t rank, std::size_t step) const {
     return (together_ns.empty() ? wait_ns : together_ns)[rank][step];

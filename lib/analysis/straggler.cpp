@@ -3,6 +3,9 @@
 #include "analysis/straggler_cause.h"
 #include "base/saturating.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,48 +14,85 @@ namespace traceloom {
 namespace {
 
 constexpr double kLeastDelayShare = 0.10;  // of the mean step: less is noise
+constexpr double kClearShare = 0.05;       // of the mean step, in one step
 constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
 constexpr double kLeastShare = 0.80;       // of the steps in which a candidate came last
 constexpr std::size_t kLeastSteps = 2;
 constexpr std::size_t kFewSteps = 4;  // in less a rank is named only with a cause
+constexpr std::size_t kSomeSteps = 10;
 constexpr std::size_t kManySteps = 20;
 
-// For whichever rank is waited for most, in a mean step.
-std::int64_t changing_delay(const RankWaits& waits) {
-  std::int64_t sum = 0;
-  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
-    std::int64_t most = 0;
-    for (const std::vector<std::int64_t>& delays : waits.delay_ns)
-      most = std::max(most, delays[step]);
-    add_to(sum, most);
-  }
-  return waits.steps.empty() ? 0 : sum / static_cast<std::int64_t>(waits.steps.size());
+double share_of_step(std::int64_t ns, const RankWaits& waits) {
+  return static_cast<double>(ns) / static_cast<double>(waits.mean_step_ns);
+}
+
+double share_of_steps(std::size_t count, const RankWaits& waits) {
+  return waits.steps.empty() ? 0
+                             : static_cast<double>(count) / static_cast<double>(waits.steps.size());
 }
 
 bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
   return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
 }
 
+// By how much the `count` that wait least wait less than the next one: far less, or 0 of them.
+struct Gap {
+  std::int64_t ns = 0;
+  std::size_t count = 0;
+};
+
+// `waited` ascends.
+Gap find_gap(const std::vector<std::int64_t>& waited) {
+  Gap found;
+  for (std::size_t k = 1; k <= waited.size() / 2; ++k) {
+    const std::int64_t ns = waited[k] - waited[k - 1];
+    if (is_far_less(waited[k - 1], waited[k]) && ns > found.ns) found = {ns, k};
+  }
+  return found;
+}
+
+// For whichever ranks are waited for most, in a mean step. Of several that come last alike none has
+// a delay of its own: for these it is the gap to the next.
+std::int64_t changing_delay(const RankWaits& waits) {
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> waited(waits.ranks.size());
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::int64_t most = 0;
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+      most = std::max(most, waits.delay_ns[rank][step]);
+      waited[rank] = waits.wait_ns[rank][step];
+    }
+    std::sort(waited.begin(), waited.end());
+    add_to(sum, std::max(most, find_gap(waited).ns));
+  }
+  return waits.steps.empty() ? 0 : sum / static_cast<std::int64_t>(waits.steps.size());
+}
+
 // Indices of the ranks that wait far less than all others; empty when there are none such.
 std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& delay_ns) {
-  std::vector<std::int64_t> means;
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
-    means.push_back(waits.mean_wait_ns(rank));
-  std::vector<std::size_t> order(means.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return means[a] < means[b]; });
-  std::size_t count = 0;
-  delay_ns = 0;
-  for (std::size_t k = 1; k <= order.size() / 2; ++k) {
-    const std::int64_t gap = means[order[k]] - means[order[k - 1]];
-    if (!is_far_less(means[order[k - 1]], means[order[k]]) || gap <= delay_ns) continue;
-    delay_ns = gap;
-    count = k;
-  }
-  order.resize(count);
+    order.emplace_back(waits.mean_wait_ns(rank), rank);
   std::sort(order.begin(), order.end());
-  return order;
+  std::vector<std::int64_t> means;
+  for (const auto& [ns, rank] : order) means.push_back(ns);
+  const Gap gap = find_gap(means);
+  delay_ns = gap.ns;
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < gap.count; ++i) candidates.push_back(order[i].second);
+  std::sort(candidates.begin(), candidates.end());
+  return candidates;
+}
+
+// One that waits as long in what cannot be compared one by one, as for the stage of a pipeline in
+// front of it, is late for that reason.
+void leave_out_waiting(const RankWaits& waits, std::int64_t delay_ns,
+                       std::vector<std::size_t>& candidates) {
+  const auto waits_elsewhere = [&](std::size_t rank) {
+    return waits.mean_slack_ns(rank) > delay_ns / 2;
+  };
+  if (!std::all_of(candidates.begin(), candidates.end(), waits_elsewhere))
+    std::erase_if(candidates, waits_elsewhere);
 }
 
 // The share of the steps in which one of `candidates` came last, and all of them wait far less than
@@ -69,53 +109,130 @@ double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& can
       else
         least_of_others = std::min(least_of_others, ns);
     }
-    if (least_of_others > most && is_far_less(most, least_of_others)) ++times;
+    if (is_far_less(most, least_of_others) &&
+        share_of_step(least_of_others - most, waits) >= kClearShare)
+      ++times;
   }
-  return waits.steps.empty() ? 0
-                             : static_cast<double>(times) / static_cast<double>(waits.steps.size());
+  return share_of_steps(times, waits);
+}
+
+// In how many of the steps others wait for the rank.
+double share_of_delays(const RankWaits& waits, std::size_t rank) {
+  const auto& delays = waits.delay_ns[rank];
+  const auto times = std::count_if(delays.begin(), delays.end(), [&](std::int64_t ns) {
+    return share_of_step(ns, waits) >= kLeastDelayShare;
+  });
+  return share_of_steps(static_cast<std::size_t>(times), waits);
+}
+
+void set_delay(Straggler& found, std::int64_t ns, const RankWaits& waits) {
+  found.delay_ns = ns;
+  found.delay_share = share_of_step(ns, waits);
+}
+
+void set_ranks(Straggler& found, const Run& run, const RankWaits& waits,
+               const std::vector<std::size_t>& candidates) {
+  for (const std::size_t rank : candidates)
+    found.candidates.push_back(run.ranks[waits.ranks[rank]].rank);
+}
+
+// The ranks that wait far less than all others.
+bool find_by_waits(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                   Straggler& found) {
+  std::int64_t delay_ns = 0;
+  std::vector<std::size_t> candidates = find_candidates(waits, delay_ns);
+  const double share = share_of_last(waits, candidates);
+  leave_out_waiting(waits, delay_ns, candidates);
+  const std::size_t steps = waits.steps.size();
+  const bool is_persistent = share >= kLeastShare && steps >= kLeastSteps;
+  if (candidates.empty() || share_of_step(delay_ns, waits) < kLeastDelayShare) return false;
+  if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return false;
+  set_ranks(found, run, waits, candidates);
+  set_delay(found, delay_ns, waits);
+  found.waited_for_share = share;
+  found.cause = StragglerCause::inconclusive;
+  if (steps < kLeastSteps) {
+    found.why = "one step is too little to tell";
+    return true;
+  }
+  found.pattern = is_persistent ? DelayPattern::persistent : DelayPattern::sporadic;
+  if (candidates.size() > 1) {
+    found.why = "the events recorded cannot tell these ranks apart";
+    return true;
+  }
+  explain(run, roles, waits, candidates.front(), found);
+  const bool has_cause = found.cause != StragglerCause::inconclusive;
+  // Not where the same happens to others in other steps.
+  const bool is_sporadic =
+      !is_persistent && has_cause && steps >= kSomeSteps && delay_ns >= changing_delay(waits) / 2;
+  if (is_sporadic || (is_persistent && (has_cause || steps >= kFewSteps)))
+    found.rank = found.candidates.front();
+  if (is_persistent && found.rank) found.confidence = steps >= kManySteps ? "high" : "medium";
+  if (!is_persistent && !found.rank) {
+    found.cause = StragglerCause::inconclusive;
+    found.why = "in some steps only";
+  }
+  return true;
+}
+
+// The ranks that others wait for in nearly every step, whoever else waits for nobody.
+bool find_by_delays(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                    Straggler& found) {
+  std::vector<std::size_t> ranks;
+  std::int64_t most_ns = 0;
+  double least_share = 1;
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+    const std::int64_t ns = waits.mean_delay_ns(rank);
+    const double share = share_of_delays(waits, rank);
+    if (share < kLeastShare || share_of_step(ns, waits) < kLeastDelayShare) continue;
+    ranks.push_back(rank);
+    most_ns = std::max(most_ns, ns);
+    least_share = std::min(least_share, share);
+  }
+  if (ranks.empty() || waits.steps.size() < kFewSteps) return false;
+  set_ranks(found, run, waits, ranks);
+  set_delay(found, most_ns, waits);
+  found.waited_for_share = least_share;
+  found.pattern = DelayPattern::persistent;
+  if (ranks.size() > 1) {
+    found.each_of_them = true;
+    found.cause = StragglerCause::inconclusive;
+    found.why = "each in collectives of its own";
+    return true;
+  }
+  explain(run, roles, waits, ranks.front(), found);
+  found.rank = found.candidates.front();
+  found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
+  return true;
 }
 
 }  // namespace
 
+std::string_view to_string(DelayPattern pattern) {
+  static constexpr std::string_view kNames[] = {"none", "persistent", "sporadic", "changing"};
+  return kNames[static_cast<std::size_t>(pattern)];
+}
+
+std::string rank_list(const Straggler& found) {
+  return fmt::format("rank{} {}", found.candidates.size() > 1 ? "s" : "",
+                     fmt::join(found.candidates, found.each_of_them ? " and " : " or "));
+}
+
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits) {
   Straggler found;
-  if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) return found;
-  const std::vector<std::size_t> candidates = find_candidates(waits, found.delay_ns);
-  found.delay_share = static_cast<double>(found.delay_ns) / static_cast<double>(waits.mean_step_ns);
-  if (candidates.empty() || found.delay_share < kLeastDelayShare) {
-    found.delay_ns = 0;
-    found.delay_share = 0;
-    const std::int64_t changing_ns = changing_delay(waits);
-    if (waits.steps.size() < kLeastSteps ||
-        static_cast<double>(changing_ns) <
-            kLeastDelayShare * static_cast<double>(waits.mean_step_ns))
-      return found;
-    found.pattern = "changing";
-    found.changing_ns = changing_ns;
+  if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) {
+    if (run.ranks.size() > 1) found.cause = StragglerCause::inconclusive;
     return found;
   }
-  for (const std::size_t rank : candidates)
-    found.candidates.push_back(run.ranks[waits.ranks[rank]].rank);
-  found.waited_for_share = share_of_last(waits, candidates);
-  found.cause = StragglerCause::inconclusive;
-  const bool persistent =
-      found.waited_for_share >= kLeastShare && waits.steps.size() >= kLeastSteps;
-  found.pattern = persistent ? "persistent" : "sporadic";
-  if (candidates.size() > 1) {
-    found.why = "the events recorded cannot tell these ranks apart";
-  } else if (!persistent) {
-    found.why =
-        waits.steps.size() < kLeastSteps ? "one step is too little to tell" : "in some steps only";
-  } else {
-    found.rank = found.candidates.front();
-    found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
-    explain(run, roles, waits, candidates.front(), found);
-    if (found.cause == StragglerCause::inconclusive && waits.steps.size() < kFewSteps) {
-      found.rank.reset();
-      found.confidence = "low";
-    }
-  }
+  if (find_by_waits(run, roles, waits, found) || find_by_delays(run, roles, waits, found))
+    return found;
+  const std::int64_t changing_ns = changing_delay(waits);
+  if (waits.steps.size() < kFewSteps || share_of_step(changing_ns, waits) < kLeastDelayShare)
+    return found;
+  found.pattern = DelayPattern::changing;
+  found.changing_ns = changing_ns;
+  found.changing_share = share_of_step(changing_ns, waits);
   return found;
 }
 

@@ -18,7 +18,7 @@ enum class StragglerCause : std::uint8_t {
   none,          // nobody is waited for much
   dataloader,    // it waits longer for its data
   compute,       // it computes longer
-  clocks,        // the same kernels take longer: a slower device
+  clocks,        // the same kernels take longer, as on a device that is clocked down
   launch,        // its host is slower in giving work to the device
   memcpy,        // it copies more
   idle,          // it does longer nothing that was recorded
@@ -26,25 +26,40 @@ enum class StragglerCause : std::uint8_t {
 };
 std::string_view to_string(StragglerCause cause);
 
+enum class DelayPattern : std::uint8_t {
+  none,        // nobody is waited for much, or one step is all there is
+  persistent,  // in nearly all steps for the same ranks
+  sporadic,    // for them in some steps
+  changing,    // for one rank or another
+};
+std::string_view to_string(DelayPattern pattern);
+
 struct Straggler {
   std::optional<std::int64_t>
       rank;  // none where nobody stands out, or several cannot be told apart
   StragglerCause cause = StragglerCause::none;
   std::string_view confidence = "low";   // "high", "medium", "low"
   std::vector<std::int64_t> candidates;  // the ranks that the others wait for: one, or several
-  // Of the delay: "persistent" (in nearly all steps for the same ranks), "sporadic" (for them in
-  // some steps), "changing" (for another rank in each step, nobody stands out), or "none".
-  std::string_view pattern = "none";
+  bool each_of_them = false;             // each is waited for; else one of them, or all alike
+  DelayPattern pattern = DelayPattern::none;
   std::int64_t changing_ns = 0;  // a step: what is waited for whichever rank comes last
+  double changing_share = 0;     // of the mean step
   double waited_for_share = 0;   // of the steps in which one of these clearly came last
   std::int64_t delay_ns = 0;     // a step: what the others wait for them, at least
   double delay_share = 0;        // of the mean step
   std::string why;               // in words
 };
 
+// "rank 2", "ranks 0 or 2", "ranks 1 and 2": the candidates.
+std::string rank_list(const Straggler& found);
+
 // Said of the candidates: ranks that wait less than a quarter of what the next rank waits, at most
-// half of all, with a difference of 10 % of the mean step; they are named when one of them came
-// last, as clearly, in 80 % of at least two steps; in less than four steps only with a cause.
+// half of all, with a difference of 10 % of the mean step. They are named when one of them came
+// last, as clearly and by 5 % of a mean step, in 80 % of at least two steps; in less than four only
+// with a cause. One that came last in some of at least ten steps is named with a cause, too.
+//
+// Where there are none such, as when others that wait for nobody are in groups of their own: ranks
+// for which others wait 10 % of the mean step, in 80 % of the steps and on average.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

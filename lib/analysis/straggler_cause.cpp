@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace traceloom {
 namespace {
 
-constexpr double kCauseShare = 0.50;  // of the delay, that a cause has to explain
+constexpr double kCauseShare = 0.50;   // of the delay, that a cause has to explain
+constexpr double kAsOften = 0.02;      // counts of launches differ by less than that
+constexpr double kMostKernels = 0.80;  // of their time
 
 std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role role) {
   std::vector<std::int64_t> values;
@@ -20,24 +24,64 @@ std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role rol
   return values[(values.size() - 1) / 2];
 }
 
-// In the steps that all ranks have.
-std::uint64_t launches_of(const std::vector<RankRoles>& roles, const RankWaits& waits,
-                          std::size_t rank) {
+struct KernelTime {
   std::uint64_t count = 0;
-  for_each_shared(roles[waits.ranks[rank]].steps, waits.step_index[rank],
-                  [&](std::size_t, const StepRoles& step) { count += step.step.device_ops; });
-  return count;
+  double ns = 0;
+};
+using KernelTimes = std::map<std::uint32_t, KernelTime>;  // by label
+
+// In the steps that all ranks have.
+KernelTimes kernel_times(const Run& run, const RankRoles& roles, const RankEvents& rank,
+                         const std::vector<std::uint32_t>& step_index) {
+  Intervals steps;
+  for_each_shared(roles.steps, step_index,
+                  [&](std::size_t, const StepRoles& step) { steps.push_back(step.step.time); });
+  steps = unite(std::move(steps));
+  KernelTimes times;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).role != Role::kernel) return;
+    const auto next =
+        std::upper_bound(steps.begin(), steps.end(), span.start_ns,
+                         [](std::int64_t ns, const Interval& step) { return ns < step.from_ns; });
+    if (next == steps.begin() || span.start_ns >= (next - 1)->to_ns) return;
+    KernelTime& time = times[span.label];
+    ++time.count;
+    time.ns += static_cast<double>(span.end_ns - span.start_ns);
+  });
+  return times;
 }
 
-// Whether the rank launched as much as the others did, so that its work is slower and not more.
-bool launched_as_much(const std::vector<RankRoles>& roles, const RankWaits& waits,
-                      std::size_t rank) {
-  const auto own = static_cast<double>(launches_of(roles, waits, rank));
-  for (std::size_t other = 0; other < waits.ranks.size(); ++other) {
-    const auto count = static_cast<double>(launches_of(roles, waits, other));
-    if (count < own * 0.98 || count > own * 1.02) return false;
+// Whether the rank runs the same kernels as the others, as often, and most of them take longer:
+// its work is slower and not more, or other work.
+bool has_slower_kernels(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                        std::size_t rank) {
+  KernelTimes own;
+  KernelTimes others;
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
+    const std::size_t place = waits.ranks[i];
+    const KernelTimes times =
+        kernel_times(run, roles[place], run.ranks[place], waits.step_index[i]);
+    for (const auto& [label, time] : times) {
+      KernelTime& sum = (i == rank ? own : others)[label];
+      sum.count += time.count;
+      sum.ns += time.ns;
+    }
   }
-  return own > 0;
+  const auto ranks = static_cast<double>(waits.ranks.size() - 1);
+  double own_ns = 0;
+  double others_ns = 0;
+  for (const auto& [label, time] : own) own_ns += time.ns;
+  for (const auto& [label, time] : others) others_ns += time.ns / ranks;
+  if (others_ns <= 0 || own_ns <= others_ns) return false;
+  const double least_factor = 1 + (own_ns / others_ns - 1) / 2;
+  double slower_ns = 0;
+  for (const auto& [label, time] : own) {
+    const auto count = static_cast<double>(time.count);
+    const KernelTime& other = others[label];
+    if (std::abs(static_cast<double>(other.count) / ranks - count) > kAsOften * count) continue;
+    if (time.ns >= least_factor * other.ns / ranks) slower_ns += other.ns / ranks;
+  }
+  return slower_ns >= kMostKernels * others_ns;
 }
 
 StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles,
@@ -47,8 +91,8 @@ StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles
     case Role::dataloader:
       return StragglerCause::dataloader;
     case Role::kernel:
-      return launched_as_much(roles, waits, rank) ? StragglerCause::clocks
-                                                  : StragglerCause::compute;
+      return has_slower_kernels(run, roles, waits, rank) ? StragglerCause::clocks
+                                                         : StragglerCause::compute;
     case Role::cpu:
       return devices ? StragglerCause::launch : StragglerCause::compute;
     case Role::runtime:

@@ -17,16 +17,14 @@
 namespace traceloom {
 namespace {
 
-// How often each rank came last.
+// How often each rank came last, and others waited for it.
 std::vector<std::size_t> times_last(const RankWaits& waits) {
   std::vector<std::size_t> times(waits.ranks.size(), 0);
-  for (const std::size_t rank : waits.critical) ++times[rank];
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    const std::uint32_t rank = waits.critical[step];
+    if (waits.delay_ns[rank][step] > 0) ++times[rank];
+  }
   return times;
-}
-
-// "rank 2", "ranks 0 or 2".
-std::string rank_list(const std::vector<std::int64_t>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks, " or "));
 }
 
 void write_verdict(const Straggler& found, std::string& text) {
@@ -43,13 +41,15 @@ void write_verdict(const Straggler& found, std::string& text) {
   for (const std::int64_t rank : found.candidates) json.value(rank);
   json.end_array();
   json.key("pattern");
-  json.value(found.pattern);
+  json.value(to_string(found.pattern));
   json.key("waited_for_share");
   json.value(found.waited_for_share);
   json.key("delay_ns_per_step");
   json.value(found.delay_ns);
   json.key("delay_share");
   json.value(found.delay_share);
+  json.key("changing_ns_per_step");
+  json.value(found.changing_ns);
   json.key("why");
   json.value(found.why);
   json.end_object();
@@ -100,7 +100,17 @@ void note_meetings(const RankWaits& waits, Report& report) {
         "no collectives recorded: ranks are taken to wait for each other in event/backward");
   else if (!waits.one_by_one)
     report.notes.emplace_back(
-        "most of the communication cannot be matched between ranks: compared step by step");
+        "most of the communication is not in collectives that can be compared one by one (the same "
+        "on all ranks, in which all wait for all): compared step by step");
+}
+
+void note_left_out(const Run& run, const RankWaits& waits, Report& report) {
+  RankNotes notes;
+  for (const std::size_t rank : waits.without_steps)
+    notes.add(run.ranks[rank].rank, "no steps are marked: not compared with the others");
+  for (const std::size_t rank : waits.without_communication)
+    notes.add(run.ranks[rank].rank, "no communication was recorded: not compared with the others");
+  notes.append_to(report);
 }
 
 void note_missing_ranks(const Run& run, Report& report) {
@@ -121,7 +131,7 @@ std::string headline_of(const Straggler& found) {
   if (found.cause == StragglerCause::none) return "No rank holds up the others.";
   std::string text = fmt::format(
       "{} {} up the others by {} a step ({:.1f} %), last in {:.0f} % of the steps",
-      rank_list(found.candidates), found.candidates.size() > 1 ? "hold" : "holds",
+      rank_list(found), found.candidates.size() > 1 ? "hold" : "holds",
       format_duration(found.delay_ns), found.delay_share * 100, found.waited_for_share * 100);
   text[0] = 'R';
   return fmt::format("{}; cause: {} ({}; confidence: {}).", text, to_string(found.cause), found.why,
@@ -141,6 +151,7 @@ Report stragglers_report(const Run& run) {
   if (waits.kind != MeetingKind::none) report.headline.push_back(headline_of(found));
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
+  note_left_out(run, waits, report);
   note_missing_ranks(run, report);
   note_missing(run, report);
   return report;

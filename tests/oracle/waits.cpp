@@ -107,38 +107,109 @@ std::int64_t nanoseconds(const Times& times) {
 struct Waited {
   Times all;
   Times exposed;
+  std::int64_t longer = 0;  // its communication than that of who it waits for
 };
 
-// As far as `longer`: how much longer the exposed communication is.
-std::int64_t felt(const Waited& waited, std::int64_t longer) {
-  return std::clamp(longer, nanoseconds(waited.exposed), nanoseconds(waited.all));
+// As far as it is longer.
+std::int64_t felt(const Waited& waited) {
+  return std::clamp(waited.longer, nanoseconds(waited.exposed), nanoseconds(waited.all));
 }
 
-// Of one rank in one step.
-std::int64_t exposed_communication(std::size_t rank, int step, const std::vector<Trace>& traces,
-                                   const Pieces& all) {
-  const auto& [from, to] = traces[rank].steps.at(step);
+// A job, and what is worked out of it again and again.
+struct Job {
+  std::vector<Trace> traces;
+  Pieces all;
+  std::vector<Times> waited;  // by rank: exposed
+};
+
+bool has_part(const Piece& piece, std::size_t rank, const Pieces& all) {
+  const Pieces parts = parts_of(piece, all);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Piece& part) { return part.rank == rank; });
+}
+
+bool is_in_group(std::size_t rank, const std::string& group, const Pieces& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Piece& piece) {
+    return piece.rank == rank && piece.group == group && is_complete(piece, all);
+  });
+}
+
+// Of one rank in one step, in complete collectives of groups that `other` is in.
+std::int64_t shared_communication(std::size_t rank, std::size_t other, int step, const Job& job) {
+  const auto& [from, to] = job.traces[rank].steps.at(step);
   Times exposed;
-  for (const Piece& piece : all)
-    for (std::int64_t us = piece.from; us < piece.to && piece.rank == rank; ++us)
-      if (from <= us && us < to && !traces[rank].work.contains(us)) exposed.insert(us);
+  for (const Piece& piece : job.all) {
+    if (piece.rank != rank || !is_complete(piece, job.all)) continue;
+    if (!is_in_group(other, piece.group, job.all)) continue;
+    for (std::int64_t us = piece.from; us < piece.to; ++us)
+      if (from <= us && us < to && !job.traces[rank].work.contains(us)) exposed.insert(us);
+  }
   return nanoseconds(exposed);
 }
 
-// What ranks do while they wait for `last` in a step.
-std::map<std::size_t, Waited> waiting_for(std::size_t last, int step,
-                                          const std::vector<Trace>& traces, const Pieces& all) {
+std::int64_t longer(std::size_t waiting, std::size_t last, int step, const Job& job) {
+  return shared_communication(waiting, last, step, job) -
+         shared_communication(last, waiting, step, job);
+}
+
+// The rank that came last in the collective of a piece, and in which step; none for itself.
+std::optional<std::pair<Piece, int>> waits_for(const Piece& piece, const Job& job) {
+  if (!is_complete(piece, job.all)) return std::nullopt;
+  const Pieces parts = parts_of(piece, job.all);
+  const Piece& latest = last_of(parts);
+  const std::optional<int> step = step_of(latest, job.traces[latest.rank]);
+  if (latest.rank == piece.rank || !step) return std::nullopt;
+  return std::pair(latest, *step);
+}
+
+// From the last time that a rank left a collective with `other` (else from the step's begin) until
+// its part of another one begins.
+std::int64_t waited_before(const Piece& part, std::size_t other, int step, const Job& job) {
+  std::optional<std::int64_t> met;
+  for (const Piece& piece : job.all)
+    if (piece.rank == part.rank && piece.to <= part.from && is_complete(piece, job.all) &&
+        has_part(piece, other, job.all))
+      met = std::max(met.value_or(piece.to), piece.to);
+  std::int64_t sum = 0;
+  const std::int64_t begin = met.value_or(job.traces[part.rank].steps.at(step).first);
+  for (const std::int64_t us : job.waited[part.rank]) sum += begin <= us && us < part.from ? 1 : 0;
+  return sum;
+}
+
+void add_exposed(Times& exposed, std::int64_t from, std::int64_t to, const Trace& trace) {
+  for (std::int64_t us = from; us < to; ++us)
+    if (!trace.work.contains(us)) exposed.insert(us);
+}
+
+// What a rank does in a step while it waits for others.
+Waited waiting_of(std::size_t rank, int step, const Job& job) {
+  Waited waited;
+  for (const Piece& piece : job.all) {
+    const auto last = waits_for(piece, job);
+    if (piece.rank != rank || !last || last->second != step) continue;
+    const std::int64_t end = piece.to - last->first.length();
+    add_times(waited.all, piece.from, end);
+    add_exposed(waited.exposed, piece.from, end, job.traces[rank]);
+    waited.longer = std::max(waited.longer, longer(rank, last->first.rank, step, job));
+  }
+  return waited;
+}
+
+// What ranks wait for `last` in a step, without what that had waited for others.
+std::map<std::size_t, Waited> waiting_for(std::size_t last, int step, const Job& job) {
   std::map<std::size_t, Waited> waiting;
-  for (const Piece& piece : all) {
-    const Pieces parts = parts_of(piece, all);
-    const Piece& latest = last_of(parts);
-    if (piece.rank == last || latest.rank != last || !is_complete(piece, all)) continue;
-    if (step_of(latest, traces[last]) != step) continue;
+  for (const Piece& piece : job.all) {
+    const auto latest = waits_for(piece, job);
+    if (!latest || latest->first.rank != last || latest->second != step) continue;
+    const std::int64_t end = piece.to - latest->first.length();
+    const std::int64_t not_its_own =
+        waited_before(latest->first, piece.rank, step, job) - waited_before(piece, last, step, job);
+    const std::int64_t from =
+        piece.from + std::clamp<std::int64_t>(not_its_own, 0, end - piece.from);
     Waited& found = waiting[piece.rank];
-    for (std::int64_t us = piece.from; us < piece.to - latest.length(); ++us) {
-      found.all.insert(us);
-      if (!traces[piece.rank].work.contains(us)) found.exposed.insert(us);
-    }
+    add_times(found.all, from, end);
+    add_exposed(found.exposed, from, end, job.traces[piece.rank]);
+    found.longer = longer(piece.rank, last, step, job);
   }
   return waiting;
 }
@@ -146,35 +217,29 @@ std::map<std::size_t, Waited> waiting_for(std::size_t last, int step,
 }  // namespace
 
 std::optional<Waits> find_waits(const std::vector<std::string>& traces) {
-  std::vector<Trace> read;
-  Pieces all;
+  Job job;
   for (const std::string& text : traces) {
-    read.push_back(read_trace(text, read.size()));
-    all.insert(all.end(), read.back().pieces.begin(), read.back().pieces.end());
+    job.traces.push_back(read_trace(text, job.traces.size()));
+    const Pieces& pieces = job.traces.back().pieces;
+    job.all.insert(job.all.end(), pieces.begin(), pieces.end());
   }
-  if (!tell_enough(all, traces.size())) return std::nullopt;
+  if (!tell_enough(job.all, traces.size())) return std::nullopt;
+  job.waited.resize(traces.size());
+  for (const Piece& piece : job.all)
+    if (const auto last = waits_for(piece, job))
+      add_exposed(job.waited[piece.rank], piece.from, piece.to - last->first.length(),
+                  job.traces[piece.rank]);
   Waits waits;
   waits.wait_ns.resize(traces.size());
   waits.delay_ns.resize(traces.size());
-  for (const auto& [step, times] : read.front().steps) {
-    std::vector<Waited> waited(traces.size());
-    std::vector<std::int64_t> communication;
-    for (std::size_t rank = 0; rank < traces.size(); ++rank)
-      communication.push_back(exposed_communication(rank, step, read, all));
-    for (std::size_t last = 0; last < traces.size(); ++last) {
+  for (const auto& [step, times] : job.traces.front().steps)
+    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+      waits.wait_ns[rank].push_back(felt(waiting_of(rank, step, job)));
       std::int64_t least = -1;
-      for (const auto& [rank, us] : waiting_for(last, step, read, all)) {
-        waited[rank].all.insert(us.all.begin(), us.all.end());
-        waited[rank].exposed.insert(us.exposed.begin(), us.exposed.end());
-        const std::int64_t ns = felt(us, communication[rank] - communication[last]);
-        least = least < 0 ? ns : std::min(least, ns);
-      }
-      waits.delay_ns[last].push_back(std::max<std::int64_t>(least, 0));
+      for (const auto& [waiting, waited] : waiting_for(rank, step, job))
+        least = least < 0 ? felt(waited) : std::min(least, felt(waited));
+      waits.delay_ns[rank].push_back(std::max<std::int64_t>(least, 0));
     }
-    const std::int64_t shortest = *std::min_element(communication.begin(), communication.end());
-    for (std::size_t rank = 0; rank < traces.size(); ++rank)
-      waits.wait_ns[rank].push_back(felt(waited[rank], communication[rank] - shortest));
-  }
   return waits;
 }
 

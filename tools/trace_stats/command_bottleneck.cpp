@@ -93,7 +93,10 @@ void add_bottleneck(CLI::App& app, Work& work) {
            "data-loading above 5 %, communication, straggler or memory (copies) above 10 %, idle "
            "above 15 %, launch-bound (the host works while the device does nothing) above 30 % of "
            "a "
-           "step; else compute, if it is half of it; else inconclusive"},
+           "step; else compute, if it is half of it; else inconclusive. Communication is without "
+           "what "
+           "that rank waits for others; data-loading and straggler are both told of a rank whose "
+           "loader the others wait for"},
       [gates](const Run& run) { return answer(run, *gates); });
   command
       ->add_option_function<std::vector<std::string>>(

@@ -1,0 +1,282 @@
+// Jobs of which it is known what each rank did, and what that cost.
+#include "analysis/straggler.h"
+
+#include "analysis/bottleneck_report.h"
+#include "analysis/comm_report.h"
+#include "analysis/loader_waits.h"
+#include "analysis/stragglers_report.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "support/simulated_job.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+using Program = SimulatedJob::Program;
+using Work = SimulatedJob::Work;
+using Ranks = std::vector<std::int64_t>;
+
+Work kernel(const std::string& name, int us) {
+  return {"kernel", name, us};
+}
+Work all_reduce(int us, const std::string& group = "0") {
+  return {"kernel", "ncclDevKernel_AllReduce", us, group};
+}
+Work loader(int us) {
+  return {"user_annotation", "enumerate(DataLoader)#It.__next__", us};
+}
+
+struct Answer {
+  explicit Answer(const SimulatedJob& job) : Answer(job.files()) {}
+  explicit Answer(const SimulatedJob::Files& files) : run(read_texts(files)) {
+    const std::vector<RankRoles> roles = find_all_roles(run);
+    const RankWaits waits = find_waits(run, roles);
+    straggler = find_straggler(run, roles, waits);
+    loader = judge_loader(run, roles, waits);
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
+      delays_ns.push_back(waits.mean_delay_ns(rank));
+    verdict = find_verdict(run);
+  }
+
+  double share(Limit limit) const { return verdict.shares[static_cast<std::size_t>(limit)]; }
+
+  Run run;
+  Straggler straggler;
+  LoaderJob loader;
+  Verdict verdict;
+  Ranks delays_ns;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "straggler: in a group of its own it is named, and counts, beside ranks that wait for nobody") {
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {kernel("gemm", rank == 3 ? 30 : 20), all_reduce(5, rank < 2 ? "0" : "1")};
+  }});
+  CHECK(found.straggler.rank == 3);
+  CHECK(found.straggler.pattern == DelayPattern::persistent);
+  CHECK(found.straggler.delay_ns == 10'000);
+  CHECK(found.straggler.waited_for_share == 1);
+  CHECK(found.verdict.kind == Limit::straggler);
+  CHECK(found.verdict.rank == 3);
+  CHECK(found.delays_ns == Ranks{0, 0, 0, 10'000});
+}
+
+TEST_CASE("straggler: two that are late one after the other are both waited for") {
+  const SimulatedJob job{.program = [](int rank, int) -> Program {
+    return {kernel("gemm", rank == 1 ? 22 : 10), all_reduce(1), kernel("gemm", rank == 2 ? 18 : 10),
+            all_reduce(1)};
+  }};
+  const Answer found(job);
+  CHECK_FALSE(found.straggler.rank);
+  CHECK(found.straggler.candidates == Ranks{1, 2});
+  CHECK(found.straggler.each_of_them);
+  CHECK(found.delays_ns == Ranks{0, 12'000, 8'000, 0});
+  CHECK(found.verdict.kind == Limit::straggler);
+  CHECK(found.verdict.advice.at(0) ==
+        "look at ranks 1 and 2 first (cause: inconclusive); see trace-stats stragglers");
+  // 2 of 42 us, without what one of the two waits for the other.
+  CHECK(found.share(Limit::communication) == doctest::Approx(2.0 / 42));
+  CHECK(stragglers_report(found.run).headline.at(0) ==
+        "Ranks 1 and 2 hold up the others by 12.000 us a step (28.6 %), last in 100 % of the "
+        "steps; cause: inconclusive (each in collectives of its own; confidence: low).");
+}
+
+TEST_CASE("straggler: a rank that is late since it waited for another is not to blame") {
+  // Groups of tensors {0, 1} and {2, 3}, and of data {0, 2} and {1, 3}.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {kernel("gemm", rank == 0 ? 30 : 20), all_reduce(2, rank < 2 ? "t0" : "t1"),
+            kernel("gemm", 5), all_reduce(4, rank % 2 == 0 ? "d0" : "d1")};
+  }});
+  CHECK(found.straggler.rank == 0);
+  CHECK(found.delays_ns == Ranks{10'000, 0, 0, 0});
+}
+
+TEST_CASE("straggler: what others do without a rank pushes nothing out that they do with it") {
+  // The wait for rank 2 is behind work; beyond it the others have a collective of their own.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    if (rank == 2) return {kernel("gemm", 20), all_reduce(2), kernel("gemm", 18)};
+    return {kernel("gemm", 10),
+            {"kernel", "gemm", 20, "", true},
+            all_reduce(2),
+            kernel("gemm", 8),
+            all_reduce(10, "1")};
+  }});
+  CHECK(found.straggler.pattern == DelayPattern::none);
+  CHECK(found.delays_ns == Ranks{0, 0, 0, 0});
+}
+
+TEST_CASE("straggler: a broadcast tells nobody who came last, nor who waited for it") {
+  // Rank 0 sends and goes on; rank 3 is there long before.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {{"kernel", "ncclDevKernel_Broadcast", rank == 0 ? 1 : 4},
+            kernel("gemm", rank == 2 ? 30 : 20),
+            all_reduce(10)};
+  }});
+  CHECK(found.straggler.rank == 2);
+  CHECK(found.delays_ns == Ranks{0, 0, 7'000 + 3'000, 0});
+}
+
+TEST_CASE("straggler: a stage that waits for the one in front of it is not the late one") {
+  // Ranks 1 and 3 come last to their groups, rank 1 since rank 3 is late with what it waits for.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    const int us = rank == 3 ? 30 : 10;
+    if (rank == 1)
+      return {{"kernel", "ncclDevKernel_SendRecv", 20}, kernel("gemm", 10), all_reduce(60, "a")};
+    return {kernel("gemm", us), all_reduce(60, rank == 0 ? "a" : "b")};
+  }});
+  CHECK(found.straggler.rank == 3);
+}
+
+TEST_CASE("straggler: a rank without its collectives is not compared, and that is said") {
+  const SimulatedJob job{.program = [](int rank, int) -> Program {
+    if (rank == 1) return {kernel("gemm", 25)};
+    return {kernel("gemm", rank == 3 ? 30 : 20), all_reduce(5)};
+  }};
+  const Answer found(job);
+  CHECK(found.straggler.rank == 3);
+  CHECK(stragglers_report(found.run).notes.at(0) ==
+        "rank 1: no communication was recorded: not compared with the others");
+  const Answer alike(SimulatedJob{.program = [](int rank, int) -> Program {
+    if (rank == 1) return {kernel("gemm", 25)};
+    return {kernel("gemm", 20), all_reduce(5)};
+  }});
+  CHECK(alike.straggler.cause == StragglerCause::none);
+}
+
+TEST_CASE("straggler: a rank without marked steps does not keep the others from being compared") {
+  SimulatedJob::Files files =
+      SimulatedJob{.program = [](int rank, int) -> Program {
+        return {loader(5), kernel("gemm", rank == 1 ? 30 : 20), all_reduce(5)};
+      }}.files();
+  files[3].second = TraceText().cat("kernel").x("ncclDevKernel_AllReduce", 0, 5).array();
+  const Answer found(files);
+  CHECK(found.straggler.rank == 1);
+  CHECK(found.loader.share == doctest::Approx(5.0 / 40));
+  CHECK(stragglers_report(found.run).notes.at(0) ==
+        "rank 3: no steps are marked: not compared with the others");
+}
+
+TEST_CASE("straggler: ranks without a step in common still say what their loaders take") {
+  SimulatedJob::Files files;
+  for (int rank = 0; rank < 2; ++rank) {
+    TraceText trace;
+    for (int step = 0; step < 4; ++step) {
+      const int at = 100 * step;
+      trace.cat("user_annotation")
+          .x(fmt::format("ProfilerStep#{}", 10 * rank + step), at, 100)
+          .x("enumerate(DataLoader)#It.__next__", at, 50 + 10 * rank);
+      trace.cat("kernel").x("ncclDevKernel_AllReduce", at + 80, 20);
+    }
+    files.emplace_back(fmt::format("rank{}.json", rank), trace.array());
+  }
+  const Answer found(files);
+  CHECK(found.straggler.cause == StragglerCause::inconclusive);
+  CHECK(found.loader.share == doctest::Approx(0.55));
+  CHECK(found.verdict.kind == Limit::data_loading);
+}
+
+TEST_CASE(
+    "straggler: one that is late now and then is named with its cause, unless others are as well") {
+  const auto late_in = [](int every) {
+    return [every](int rank, int step) -> Program {
+      const bool is_late = step % every == 0 && rank == (every == 5 ? 2 : step / every % 4);
+      return {loader(is_late ? 101 : 1), kernel("gemm", 20), all_reduce(5)};
+    };
+  };
+  const Answer found(SimulatedJob{.program = late_in(5)});
+  CHECK(found.straggler.pattern == DelayPattern::sporadic);
+  CHECK(found.straggler.rank == 2);
+  CHECK(found.straggler.cause == StragglerCause::dataloader);
+  CHECK(found.straggler.confidence == "low");
+  CHECK(found.straggler.waited_for_share == 0.2);
+  CHECK(found.straggler.delay_ns == 20'000);
+  CHECK(found.verdict.rank == 2);
+  // Of nine steps one cannot be so sure, and the last one to be late is one of three.
+  CHECK_FALSE(Answer(SimulatedJob{.steps = 9, .program = late_in(5)}).straggler.rank);
+  CHECK_FALSE(Answer(SimulatedJob{.steps = 12, .program = late_in(3)}).straggler.rank);
+}
+
+TEST_CASE("straggler: two at a time that take turns are waited for as well") {
+  const Answer found(
+      SimulatedJob{.steps = 8, .program = [](int rank, int step) -> Program {
+                     return {kernel("gemm", rank / 2 == step % 2 ? 30 : 20), all_reduce(2)};
+                   }});
+  CHECK(found.straggler.pattern == DelayPattern::changing);
+  CHECK(found.straggler.changing_ns == 10'000);
+  CHECK(found.share(Limit::straggler) == doctest::Approx(10.0 / 32));
+  CHECK(found.verdict.kind == Limit::compute);
+}
+
+TEST_CASE("straggler: the loader of one rank is the share of data loading that a gate sees") {
+  // Most of the wait is for rank 2's loader, and a part of it for its work.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {loader(rank == 2 ? 7 : 1), kernel("gemm", rank == 2 ? 24 : 20), all_reduce(5)};
+  }});
+  CHECK(found.straggler.cause == StragglerCause::dataloader);
+  CHECK(found.verdict.kind == Limit::data_loading);
+  CHECK(found.verdict.share == doctest::Approx(10.0 / 36));
+  CHECK(found.share(Limit::data_loading) == found.verdict.share);
+}
+
+TEST_CASE("straggler: clocks are to blame when the same kernels take longer, and not one other") {
+  const auto cause = [](const std::string& name, int us, int more_us) {
+    return Answer(SimulatedJob{.program = [&](int rank, int) -> Program {
+             const bool is_slow = rank == 1;
+             return {kernel("gemm", is_slow ? us : 10), kernel("relu", is_slow ? us : 10),
+                     kernel(is_slow ? name : "softmax", is_slow ? more_us : 10), all_reduce(5)};
+           }})
+        .straggler.cause;
+  };
+  CHECK(cause("softmax", 14, 14) == StragglerCause::clocks);
+  CHECK(cause("softmax", 10, 30) == StragglerCause::compute);
+  CHECK(cause("argsort", 10, 30) == StragglerCause::compute);
+}
+
+TEST_CASE("straggler: nobody is last where nobody is waited for") {
+  const Answer found(SimulatedJob{.program = [](int, int) -> Program {
+    return {kernel("gemm", 20), all_reduce(5)};
+  }});
+  for (const ReportRow& row : rows_of(stragglers_report(found.run), "rows"))
+    CHECK(share_in(row, "waited_for_share") == 0);
+}
+
+TEST_CASE("comm: clocks by which ranks leave before others come are not used") {
+  SimulatedJob job{.steps = 4, .program = [](int rank, int) -> Program {
+                     return {kernel("gemm", rank == 2 ? 30 : 20), all_reduce(5)};
+                   }};
+  const Report agreeing = comm_report(read_texts(job.files()), {});
+  CHECK(number_in(rows_of(agreeing, "ranks")[0], "total_wait_ns") == 40'000);
+  CHECK(agreeing.notes.empty());
+  job.clocks_us = {0, 500'000, 1'000'000, 0};
+  const Report report = comm_report(read_texts(job.files()), {});
+  CHECK(number_in(rows_of(report, "ranks")[0], "total_wait_ns") == 40'000);
+  CHECK(number_in(rows_of(report, "ranks")[2], "times_last") == 4);
+  CHECK(report.notes.at(0) ==
+        "the clocks of the ranks do not agree (by them, in 4 of 4 collectives a rank had left "
+        "before another came): no skews, and waits by durations alone");
+}
+
+TEST_CASE("comm: a collective that a rank lost shifts no others than those of its step") {
+  // Each rank in turn comes last, and rank 1's part of the second all-reduce is lost.
+  const auto job = [](bool is_lost) {
+    return SimulatedJob{
+        .ranks = 2, .steps = 4, .program = [is_lost](int rank, int step) -> Program {
+          const bool is_late = rank == step % 2;
+          if (is_lost && step == 1)
+            return rank == 0 ? Program{all_reduce(5)} : Program{kernel("gemm", 5)};
+          return {kernel("gemm", is_late ? 30 : 20), all_reduce(5)};
+        }};
+  };
+  const auto waits = [](const SimulatedJob& of) {
+    const Report report = comm_report(read_texts(of.files()), {});
+    return std::pair{number_in(rows_of(report, "ranks")[0], "total_wait_ns"),
+                     number_in(rows_of(report, "ranks")[1], "total_wait_ns")};
+  };
+  CHECK(waits(job(false)) == std::pair<std::int64_t, std::int64_t>{20'000, 20'000});
+  CHECK(waits(job(true)) == std::pair<std::int64_t, std::int64_t>{10'000, 20'000});
+}
