@@ -75,6 +75,7 @@ std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& d
     order.emplace_back(waits.mean_wait_ns(rank), rank);
   std::sort(order.begin(), order.end());
   std::vector<std::int64_t> means;
+  means.reserve(order.size());
   for (const auto& [ns, rank] : order) means.push_back(ns);
   const Gap gap = find_gap(means);
   delay_ns = gap.ns;
