@@ -62,18 +62,18 @@ std::int64_t end_of(const EventTiming& timing) {
                                                                               : end_ns;
 }
 
-// A name that a metadata event gives to a track or process.
-struct NameFact {
-  std::string pid;
-  std::string tid;
-  std::string key;    // "thread_name", ...
-  std::string value;  // decoded
-};
-
 }  // namespace
 
 // The survey of one chunk.
 struct SurveyVisitor::Chunk : ChunkResult {
+  // A name that a metadata event gives to a track or process.
+  struct NameFact {
+    std::string pid;
+    std::string tid;
+    std::string key;    // "thread_name", ...
+    std::string value;  // decoded
+  };
+
   FileEvidence evidence;
   StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
@@ -355,7 +355,7 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
 void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
   FileSurvey& survey = surveys_[file];
   std::string scratch;
-  for (const NameFact& fact : chunk.names) {
+  for (const Chunk::NameFact& fact : chunk.names) {
     if (fact.key == "process_name") {
       ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
       process.name = fact.value;
