@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "record/chunk_pool.h"
+#include "record/keep_forever.h"
 #include "record/recover.h"
 #include "record/registry.h"
 #include "record/thread_state.h"
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <pthread.h>
 #include <string_view>
 #include <unistd.h>
@@ -21,6 +23,10 @@ namespace {
 
 std::atomic<Engine*> current{nullptr};
 std::atomic<std::uint64_t> generation{0};  // counts the forks that led here
+
+// Of whoever closes a session: its thread and one that exits the process may do it at a time. Never
+// destroyed; another one in the child of a fork(), where nobody may be left to give it up.
+std::atomic<std::mutex*> closing{new std::mutex};
 
 // fork(): the child has one thread, a copy of the memory and none of the locks' owners. It must not
 // write what the parent writes as well.
@@ -40,17 +46,14 @@ void after_fork_in_child() {
   ChunkPool::instance().forget_session();
   Registry::instance().forget_session();
   if (Engine* const engine = current.exchange(nullptr)) engine->forget();
+  keep_forever(closing.exchange(new std::mutex));
   after_fork_in_parent();
-}
-
-void close_at_exit() {
-  if (Engine* const engine = current.load()) engine->close(UseBarrier::no);
 }
 
 void install_process_hooks() {
   static const bool installed = [] {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    std::atexit(close_at_exit);
+    std::atexit(close_open_session);
     return true;
   }();
   static_cast<void>(installed);
@@ -73,6 +76,12 @@ void set_position_of_events(const Position& position) {
 
 }  // namespace
 
+void close_open_session() {
+  if (Writer::is_own_thread()) return;  // it cannot wait for itself
+  const std::lock_guard lock(*closing.load());
+  if (Engine* const engine = current.load()) engine->close_locked({});
+}
+
 Engine::Engine(Options options)
     : options_(std::move(options)), generation_(generation.load()), position_(options_.start) {
   install_process_hooks();
@@ -86,6 +95,7 @@ Engine::Engine(Options options)
     if (!options_.schedule) open_cycle();
   } catch (...) {
     close(UseBarrier::no);
+    const std::lock_guard lock(*closing.load());  // another thread may exit the process
     Engine* self = this;
     current.compare_exchange_strong(self, nullptr);
     throw;
@@ -97,6 +107,7 @@ void Engine::start() {
   if (options_.gzip_level < 0 || options_.gzip_level > kBestLevel)
     throw Error("traceloom",
                 "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
+  static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // it throws, too
   options_.flush_ms = std::max(options_.flush_ms, 1U);
   if (!options_.journal_folder.empty()) recover_journal();
   if (options_.write_json) prepare_folder();
@@ -115,8 +126,16 @@ void Engine::start() {
   Registry::instance().set_log(options_.log);
   set_position_of_events(position_);
   const ThreadState* const thread = this_thread_state();
-  writer_ = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
-                                     std::move(journal));
+  try {
+    auto writer = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
+                                           std::move(journal));
+    const std::unique_lock lock(mutex_);
+    writer_ = std::move(writer);
+  } catch (...) {
+    ChunkPool::instance().close();
+    Registry::instance().set_log({});
+    throw;
+  }
 }
 
 Engine::~Engine() {
@@ -128,8 +147,7 @@ bool Engine::is_of_this_process() const {
 }
 
 bool Engine::is_calling() {
-  const Engine* const engine = current.load();  // in the child of a fork() there is none
-  return engine != nullptr && engine->writer_ != nullptr && engine->writer_->is_this_thread();
+  return current.load() != nullptr && Writer::is_own_thread();  // none in the child of a fork()
 }
 
 void Engine::forget() {
@@ -191,7 +209,18 @@ SyncRounds Engine::sync(unsigned rounds) const {
 void Engine::open_cycle() {
   is_cycle_open_ = true;
   SyncRounds rounds = sync(options_.sync_rounds);
-  writer_->send({Command::Kind::begin_cycle, position_, std::move(rounds)});
+  send({Command::Kind::begin_cycle, position_, std::move(rounds)});
+}
+
+bool Engine::is_open() const {
+  const std::shared_lock lock(mutex_);
+  return writer_ != nullptr;
+}
+
+// Another thread may exit the process, which closes the session.
+void Engine::send(Command command) {
+  const std::shared_lock lock(mutex_);
+  if (writer_ != nullptr) writer_->send(std::move(command));
 }
 
 void Engine::follow_schedule(const Position& position) {
@@ -210,29 +239,28 @@ Position Engine::position() const {
 }
 
 void Engine::set_position(const Position& position) {
-  if (writer_ != nullptr) follow_schedule(position);
+  if (is_open()) follow_schedule(position);
 }
 
 void Engine::batch_begin(const Position& position) {
-  if (writer_ == nullptr) return;
+  if (!is_open()) return;
   follow_schedule(position);
   if (action_ != Action::skip && !is_cycle_open_) open_cycle();
 }
 
 void Engine::batch_end(const Position& position) {
-  if (writer_ == nullptr) return;
+  if (!is_open()) return;
   if (action_ == Action::active_and_save && is_cycle_open_) {
     is_cycle_open_ = false;
     SyncRounds rounds;
     if (options_.sync_at_end && options_.barrier) rounds = sync(options_.sync_rounds);
-    writer_->send({Command::Kind::end_cycle, position, std::move(rounds)});
+    send({Command::Kind::end_cycle, position, std::move(rounds)});
   }
   follow_schedule(position);
 }
 
 void Engine::record_external_trace(const std::string& path) {
-  const std::shared_lock lock(mutex_);
-  if (writer_ != nullptr) writer_->send({Command::Kind::external_trace, position(), {}, path});
+  send({Command::Kind::external_trace, position(), {}, path});
 }
 
 void Engine::flush() {
@@ -261,15 +289,21 @@ Status Engine::status() const {
 }
 
 void Engine::close(UseBarrier use_barrier) {
-  if (writer_ == nullptr || !is_of_this_process()) return;
   // From a callback of the session: its thread cannot wait for itself.
-  if (writer_->is_this_thread()) return;
+  if (!is_of_this_process() || Writer::is_own_thread()) return;
   SyncRounds rounds;
-  if (is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end && options_.barrier)
+  if (is_open() && is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end &&
+      options_.barrier)
     rounds = sync(options_.sync_rounds);
+  const std::lock_guard lock(*closing.load());
+  close_locked(std::move(rounds));
+}
+
+void Engine::close_locked(SyncRounds rounds) {
+  if (!is_open()) return;
   Registry::instance().set_action(std::nullopt);
   ChunkPool::instance().hand_over_own();
-  writer_->wait(writer_->send({Command::Kind::stop, position_, std::move(rounds)}));
+  writer_->wait(writer_->send({Command::Kind::stop, position(), std::move(rounds)}));
   Status status = this->status();
   const std::unique_lock lock(mutex_);  // those who wait for the writer have been let go
   status_at_close_ = std::move(status);

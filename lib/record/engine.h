@@ -15,6 +15,11 @@
 
 namespace traceloom::record {
 
+#pragma GCC visibility push(default)  // the merge per node has to come behind it
+// What the exit of the process does: the session that is open, if there is one, writes its files.
+void close_open_session();
+#pragma GCC visibility pop
+
 enum class UseBarrier : std::uint8_t { no, yes };
 
 class Engine {
@@ -40,12 +45,16 @@ class Engine {
   bool is_of_this_process() const;
   // Called in that child.
   void forget();
+  // What close() does once nobody else is at it.
+  void close_locked(SyncRounds rounds);
   // Whether this is a call that the open session makes in its writer's thread, where close() does
   // nothing.
   static bool is_calling();
 
  private:
   void start();
+  bool is_open() const;
+  void send(Command command);
   void prepare_folder() const;
   void recover_journal() const;
   std::unique_ptr<Journal> make_journal(const ClockPair& start);

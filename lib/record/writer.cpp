@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t kBetweenPairsNs = 1'000'000'000;
 
+__thread bool is_writer = false;  // this thread
+
 }  // namespace
 
 std::string current_problem() {
@@ -52,18 +54,27 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
   if (journal_ != nullptr && json_ != nullptr)
     journal_->commit_file(unfinished_path(path_at(options.start)), first_ticks_, {});
   status_.clock = detail::clock_is_tsc.load() ? "tsc" : "monotonic";
-  thread_ = start_quiet_thread("traceloom", [this] { run(); });
+  try {
+    thread_ = start_quiet_thread("traceloom", [this] { run(); });
+  } catch (...) {
+    leave_journal();
+    throw;
+  }
 }
 
 Writer::~Writer() {
   if (thread_.joinable()) thread_.join();
-  if (journal_ != nullptr) {
-    Registry::instance().watch({});
-    journal_->remove();
-  }
+  leave_journal();
+}
+
+void Writer::leave_journal() {
+  if (journal_ == nullptr) return;
+  Registry::instance().watch({});
+  journal_->remove();
 }
 
 void Writer::forget() {
+  is_writer = false;  // a thread of the program like any other
   if (journal_ != nullptr) journal_->forget();
 }
 
@@ -91,20 +102,19 @@ std::uint64_t Writer::send(Command command) {
 
 bool Writer::wait(std::uint64_t number, unsigned timeout_ms) {
   std::unique_lock lock(mutex_);
-  if (std::this_thread::get_id() == thread_id_) return finished_number_ >= number;
+  if (is_writer) return finished_number_ >= number;
   return finished_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                             [&] { return finished_number_ >= number || is_stopped_; });
 }
 
 void Writer::wait(std::uint64_t number) {
+  if (is_writer) return;
   std::unique_lock lock(mutex_);
-  if (std::this_thread::get_id() == thread_id_) return;
   finished_.wait(lock, [&] { return finished_number_ >= number || is_stopped_; });
 }
 
-bool Writer::is_this_thread() const {
-  const std::lock_guard lock(mutex_);
-  return std::this_thread::get_id() == thread_id_;
+bool Writer::is_own_thread() {
+  return is_writer;
 }
 
 std::uint64_t Writer::last_end_of_cycle() const {
@@ -140,10 +150,7 @@ void Writer::set_error(const std::string& text) {
 }
 
 void Writer::run() {
-  {
-    const std::lock_guard lock(mutex_);
-    thread_id_ = std::this_thread::get_id();
-  }
+  is_writer = true;
   bool is_stopped = false;
   while (!is_stopped) {
     pool_.wait_for_work(options_.flush_ms);

@@ -64,8 +64,8 @@ class Writer {
   bool wait(std::uint64_t number, unsigned timeout_ms);
   void wait(std::uint64_t number);
   std::uint64_t last_end_of_cycle() const;
-  // The writer's own, in which nothing is waited for.
-  bool is_this_thread() const;
+  // Whether this thread is a writer's own, in which nothing is waited for.
+  static bool is_own_thread();
 
   std::vector<SavedTrace> saved_traces() const;
   Status status() const;
@@ -78,6 +78,7 @@ class Writer {
     bool has_failed = false;  // in this cycle
   };
 
+  void leave_journal();
   void run();
   void keep_time();
   void execute(const Command& command);
@@ -149,7 +150,6 @@ class Writer {
   std::uint64_t finished_number_ = 0;
   std::uint64_t last_end_of_cycle_ = 0;
   bool is_stopped_ = false;
-  std::thread::id thread_id_;
   KeptTraces kept_;
   Status status_;
   std::thread thread_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fcntl.h>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -26,6 +27,15 @@ constexpr bool kChildMayHaveThreads = false;
 #else
 constexpr bool kChildMayHaveThreads = true;
 #endif
+
+// Destroyed when the functions that are registered for the exit have run.
+struct LastOfAll {
+  ~LastOfAll() {
+    while (is_waiting) std::this_thread::yield();
+  }
+  std::atomic<bool> is_waiting{false};
+};
+LastOfAll last_of_all;
 
 // Memory that a child and its parent share.
 class SharedCounts {
@@ -154,6 +164,50 @@ TEST_CASE("exit: a session that is never destroyed writes its trace") {
           std::exit(4);
         }) == 4);
   CHECK(Events::of_file(folder.path("ep0-ba0-rank0.json")).count("work", "X") == 3000);
+}
+
+TEST_CASE("exit: while another thread closes the session, or goes on with it") {
+  static Session* session = nullptr;
+  static std::atomic<bool> is_saving{false};
+  std::function<void()> go_on = [] { delete session; };
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  Options options = options_for(folder);
+  options.journal_folder = journals.path();
+  options.on_saved = [](const SavedTrace& /*trace*/) {
+    is_saving = true;
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // until two wait for the end of this
+  };
+  SUBCASE("closes") {}
+  SUBCASE("goes on") {
+    options.schedule = [&](const Position& at) {
+      // The writer takes its journal along.
+      while (at.batch > 0 && !files_in(journals.path()).empty()) std::this_thread::yield();
+      return at.batch == 1 ? Action::active_and_save : Action::active;
+    };
+    go_on = [] {
+      Position at;
+      for (at.batch = 1; at.batch < 4; ++at.batch) {
+        session->batch_begin(at);
+        session->batch_end(at);
+      }
+      session->set_position(at);
+    };
+  }
+  CHECK(run_child([&] {
+          session = new Session(options);
+          session->batch_begin({});
+          const Marker marker("work");
+          { const Scope scope(marker); }
+          last_of_all.is_waiting = true;
+          std::thread([&] {
+            while (!is_saving) std::this_thread::yield();
+            go_on();
+            last_of_all.is_waiting = false;
+          }).detach();
+          std::exit(4);
+        }) == 4);
+  CHECK(Events::of_file(folder.path("ep0-ba0-rank0.json")).count("work", "X") == 1);
 }
 
 TEST_CASE("exit: a static session, and scopes that end after it, are no harm") {

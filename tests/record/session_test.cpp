@@ -1,6 +1,7 @@
 #include "record/recorded.h"
 #include "record/trace_handler.h"
 #include "support/child_process.h"
+#include "support/refused_calls.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -184,6 +185,33 @@ TEST_CASE("session: a folder that cannot be made is an error at once") {
   CHECK_THROWS_WITH(Session{options}, (options.folder + ": Not a directory").c_str());
   // And the next session is not in its way.
   Session session(options_for(folder));
+}
+
+TEST_CASE("session: one that cannot begin leaves nothing behind") {
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  CHECK(run_child([&] {
+          int told = 0;
+          Options options = options_for(folder);
+          options.journal_folder = journals.path();
+          options.log = [&](const std::string& /*line*/) { ++told; };
+          options.num_traces_to_keep = -2;
+          const auto is_refused = [&] {
+            try {
+              const Session session(options);
+            } catch (const std::exception&) {
+              return files_in(journals.path()).empty() && files_in(folder.path()).empty();
+            }
+            return false;
+          };
+          if (!is_refused()) _exit(1);
+          options.num_traces_to_keep = -1;
+          refuse_threads();
+          if (!is_refused()) _exit(2);
+          // The journal, the log and the pool of those that failed are gone.
+          Marker::of("one that comes later").finish();
+          _exit(told);
+        }) == 0);
 }
 
 TEST_CASE("session: a second one at a time is refused") {
