@@ -4,10 +4,12 @@
 #include "merge/merger.h"
 #include "node_merge/node_notes.h"
 #include "record/call_both.h"
+#include "record/engine.h"
 #include "record/keep_forever.h"
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
 #include "record/trace_file.h"
+#include "survey/json_member.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +17,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -112,6 +117,7 @@ class NodeMerger::Node {
 
   void close() {
     if (is_calling()) return;
+    const std::lock_guard once(close_mutex_);  // the process may exit meanwhile
     {
       const std::lock_guard lock(mutex_);
       if (!is_closing_) patience_ends_ = Clock::now() + patience();
@@ -241,6 +247,7 @@ class NodeMerger::Node {
   const pid_t process_ = getpid();
   NodeNotes notes_;
 
+  std::mutex close_mutex_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Cycle> cycles_;
@@ -250,9 +257,55 @@ class NodeMerger::Node {
   std::thread thread_;
 };
 
+// Those of this process that the program has not closed, for its exit: a merge must not go on while
+// what it is made with is destroyed.
+class NodeMerger::OpenNodes {
+ public:
+  static void add(const std::shared_ptr<Node>& node) {
+    static const bool installed = [] {
+      load_json_parser();
+      return std::atexit(close_all) == 0;
+    }();
+    static_cast<void>(installed);
+    OpenNodes& all = instance();
+    const std::lock_guard lock(all.mutex_);
+    std::erase_if(all.nodes_, [](const std::weak_ptr<Node>& gone) { return gone.expired(); });
+    all.nodes_.push_back(node);
+  }
+
+ private:
+  static void close_all() {
+    const std::vector<std::shared_ptr<Node>> nodes = instance().taken();
+    if (nodes.empty()) return;
+    record::close_open_session();  // its last cycle is to be merged, too
+    for (const std::shared_ptr<Node>& node : nodes) node->close();
+  }
+
+  static OpenNodes& instance() {
+    static OpenNodes& all = *new OpenNodes;  // never destroyed
+    return all;
+  }
+
+  std::vector<std::shared_ptr<Node>> taken() {
+    std::vector<std::shared_ptr<Node>> nodes;
+    // In the child of a fork() nobody may be left to give up the lock.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return nodes;
+    nodes.reserve(nodes_.size());
+    for (const std::weak_ptr<Node>& each : nodes_)
+      if (std::shared_ptr<Node> node = each.lock(); node && node->is_of_this_process())
+        nodes.push_back(std::move(node));
+    return nodes;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Node>> nodes_;
+};
+
 NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   check_node_merge(options, session);
-  node_ = std::make_unique<Node>(std::move(options), session);
+  node_ = std::make_shared<Node>(std::move(options), session);
+  OpenNodes::add(node_);
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {
     // A child of fork() may have a session of its own, by the same options.
@@ -271,8 +324,8 @@ NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
 NodeMerger::~NodeMerger() {
   if (node_->is_of_this_process())
     close();
-  else
-    record::keep_forever(node_.release());  // its thread does not exist here
+  else  // its thread does not exist here
+    record::keep_forever(new (std::nothrow) std::shared_ptr<Node>(std::move(node_)));
 }
 
 void NodeMerger::note(const record::SavedTrace& trace) {

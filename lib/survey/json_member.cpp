@@ -50,6 +50,10 @@ std::vector<std::pair<std::string, std::string>> json_members(std::string_view o
   return members;
 }
 
+void load_json_parser() {
+  json_member("{}", "");
+}
+
 std::optional<std::int64_t> json_integer(std::string_view json_value) {
   const std::string text = canonical_id(json_value);
   std::int64_t number = 0;

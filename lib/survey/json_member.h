@@ -18,6 +18,11 @@ std::string json_member(std::string_view object, std::string_view key);
 // the object is no JSON.
 std::vector<std::pair<std::string, std::string>> json_members(std::string_view object);
 
+// Makes what simdjson makes at its first use and destroys when the process exits. Functions that
+// are registered for the exit behind this may use all of the above, and threads until they have
+// run.
+void load_json_parser();
+
 // A whole number, also in quotes or written as 7.0.
 std::optional<std::int64_t> json_integer(std::string_view json_value);
 

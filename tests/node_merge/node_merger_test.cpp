@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -188,8 +189,8 @@ TEST_CASE("node_merger: the name of what is merged may be as long as a name can 
         }) == 0);
   const std::string second = std::string(245, 'n') + "-2.json.gz";
   CHECK(run.merged() == std::vector<std::string>{second, name});
-  CHECK(run.told() == fmt::format("0: 1 ranks, {}, batch 2: \n1: 1 ranks, {}, batch 4: \n", name,
-                                  second));
+  CHECK(run.told() ==
+        fmt::format("0: 1 ranks, {}, batch 2: \n1: 1 ranks, {}, batch 4: \n", name, second));
 }
 
 TEST_CASE("node_merger: a rank that dies is left out when the first one closes, and told") {
@@ -298,6 +299,35 @@ TEST_CASE("node_merger: a trace that is saved after it was closed is told by the
               run.trace(2, 0) + ": saved after the merge per node was closed; it is not merged";
           _exit(session.status().last_error == expected ? 0 : 1);
         }) == 0);
+}
+
+TEST_CASE("node_merger: what is open is merged when the process exits") {
+  const NodeRun run(1);
+  static std::unique_ptr<NodeMerger> merger;
+  static std::unique_ptr<Session> session;
+  static void (*registered_first)() = [] {};
+  SUBCASE("nothing is closed") {}
+  SUBCASE("a handler closes, that was registered before anything was merged") {
+    registered_first = [] {
+      session.reset();
+      merger.reset();
+    };
+  }
+  SUBCASE("a session came before") {
+    Options options = run.session(0);
+    options.folder = run.path("other");
+    Session(options).close();
+  }
+  CHECK(run_child([&] {
+          std::atexit([] { registered_first(); });
+          Options options = run.session(0);
+          merger = std::make_unique<NodeMerger>(run.merge(), options);
+          session = std::make_unique<Session>(options);
+          train(*session, 3);
+          std::exit(5);
+        }) == 5);
+  CHECK(run.told() ==
+        "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n1: 1 ranks, node1/ep0-ba3.json, batch 3: \n");
 }
 
 TEST_CASE("node_merger: a child of fork() leaves it alone") {
