@@ -50,6 +50,7 @@ ChunkPool& ChunkPool::instance() {
 void ChunkPool::open(const PoolSettings& settings) {
   const std::lock_guard lock(mutex_);
   settings_ = settings;
+  when_full_.store(settings.when_full, std::memory_order_relaxed);
   settings_.bytes = std::max(settings.bytes, detail::kChunkBytes);
   settings_.max_bytes = std::max(settings.max_bytes, settings_.bytes);
   region_ = std::make_shared<ChunkRegion>();
@@ -88,9 +89,10 @@ void ChunkPool::close() {
 }
 
 bool ChunkPool::is_hopeless(bool is_first_of_thread) const {
+  const WhenFull when_full = when_full_.load(std::memory_order_relaxed);
   const bool waits_for_writer =
-      settings_.when_full == WhenFull::drop ||
-      (settings_.when_full == WhenFull::ring && held_.load(std::memory_order_relaxed) > 0);
+      when_full == WhenFull::drop ||
+      (when_full == WhenFull::ring && held_.load(std::memory_order_relaxed) > 0);
   return waits_for_writer && !is_first_of_thread && !has_room_.load(std::memory_order_relaxed);
 }
 

@@ -107,6 +107,7 @@ class ChunkPool {
   bool is_open_ = false;
   bool is_woken_ = false;
   PoolSettings settings_;
+  std::atomic<WhenFull> when_full_{WhenFull::drop};  // of those; for a look without the lock
   std::shared_ptr<ChunkRegion> region_;
   std::vector<detail::ChunkHeader*> free_;  // last used last: it is still in the cache
   std::size_t untouched_ = 0;               // chunks of the region that were never used begin here
