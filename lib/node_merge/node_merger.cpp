@@ -37,6 +37,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
+constexpr std::chrono::milliseconds kPatienceAtExit{5'000};
 
 bool is_within(const std::string& inner, const std::string& outer) {
   std::error_code ignored;
@@ -115,12 +116,17 @@ class NodeMerger::Node {
 
   bool is_calling() const { return std::this_thread::get_id() == thread_.get_id(); }
 
-  void close() {
+  void close() { close(patience()); }
+  // A process that exits without closing may be one that has failed, and others wait for its end.
+  void close_at_exit() { close(std::min(patience(), kPatienceAtExit)); }
+
+ private:
+  void close(std::chrono::milliseconds patience) {
     if (is_calling()) return;
     const std::lock_guard once(close_mutex_);  // the process may exit meanwhile
     {
       const std::lock_guard lock(mutex_);
-      if (!is_closing_) patience_ends_ = Clock::now() + patience();
+      if (!is_closing_) patience_ends_ = Clock::now() + patience;
       is_closing_ = true;
     }
     wake_.notify_all();
@@ -128,7 +134,6 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
- private:
   struct Cycle {
     std::uint64_t number = 0;
     record::Position position;
@@ -278,7 +283,7 @@ class NodeMerger::OpenNodes {
     const std::vector<std::shared_ptr<Node>> nodes = instance().taken();
     if (nodes.empty()) return;
     record::close_open_session();  // its last cycle is to be merged, too
-    for (const std::shared_ptr<Node>& node : nodes) node->close();
+    for (const std::shared_ptr<Node>& node : nodes) node->close_at_exit();
   }
 
   static OpenNodes& instance() {

@@ -76,7 +76,7 @@ class NodeMerger {
   // On the first rank waits until all cycles that it has noted are merged. What a rank does not
   // save any more (it has closed, or died, or takes longer than patience_ms) is left out, and
   // told. Once; later calls do nothing. In the child of a fork() nothing is done. When the process
-  // exits, one that is still open is closed, behind the session.
+  // exits, one that is still open is closed, behind the session, with 5 s of patience at most.
   void close();
   // Whether this is a call of on_merged, where close() does nothing, and the destructor must not
   // be called.

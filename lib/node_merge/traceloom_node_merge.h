@@ -62,7 +62,8 @@ TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
     const traceloom_node_merge_options* options, traceloom_options* session);
 /* Behind traceloom_close(): waits until all cycles of the session are merged, and frees it. What
  * the session saves later is not merged. In its on_merged nothing is done, and it is an error. The
- * exit of the process does the same with one that is open, behind the session. */
+ * exit of the process does the same with one that is open, behind the session, but waits for other
+ * ranks for 5 s at most. */
 TRACELOOM_API int traceloom_node_merger_close(traceloom_node_merger* merger);
 
 #ifdef __cplusplus
