@@ -20,10 +20,6 @@ constexpr std::size_t kSparks = 24;
 constexpr std::string_view kSparkLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::size_t kLeastSteps = 3;  // less tell nothing of growth
 
-Cell told(std::int64_t bytes) {
-  if (bytes == kNotTold) return {};
-  return bytes;
-}
 template <typename T>
 Cell maybe(const std::optional<T>& value) {
   if (!value) return {};

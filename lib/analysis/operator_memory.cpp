@@ -82,11 +82,6 @@ std::vector<NamedMemory> most_of(const DeviceOperators& all, Amount amount, std:
   return found;
 }
 
-Cell told(std::int64_t amount) {
-  if (amount == kNotTold) return {};
-  return amount;
-}
-
 struct AmountColumn {
   Column column;
   Amount amount;

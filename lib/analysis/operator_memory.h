@@ -9,6 +9,11 @@
 
 namespace traceloom {
 
+// Nothing for kNotTold.
+inline Cell told(std::int64_t bytes) {
+  return bytes == kNotTold ? Cell{} : Cell{bytes};
+}
+
 // "operators", "peak" and "unfreed"; of each device the first MemoryOptions::operators rows, the
 // others as one.
 void append_operator_tables(const std::vector<DeviceMemory>& devices, const MemoryOptions& options,
