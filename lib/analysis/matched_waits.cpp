@@ -2,9 +2,10 @@
 
 #include "analysis/collectives.h"
 #include "analysis/comm_times.h"
-#include "analysis/shared_communication.h"
+#include "analysis/exposed_communication.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -14,6 +15,8 @@ namespace traceloom {
 namespace {
 
 constexpr double kLeastMatched = 0.5;  // of a rank's time in communication
+constexpr double kMostAfter = 0.25;    // of a wait: then others would have been waited for instead
+constexpr double kMostApart = 0.10;    // of the steps, by which ranks differ in what is left out
 
 // When each step was on one rank.
 class StepFinder {
@@ -37,7 +40,7 @@ class StepFinder {
     --next;
     return ns < next->first.to_ns ? std::optional(next->second) : std::nullopt;
   }
-  std::int64_t start_ns(std::size_t step) const { return times_[step].from_ns; }
+  const Interval& time(std::size_t step) const { return times_[step]; }
 
  private:
   Intervals times_;  // by step
@@ -50,6 +53,7 @@ struct WaitPiece {
   std::size_t waited_for;
   std::size_t waiting;
   Interval time;
+  const Collective* what;
   const CollectivePart* last;
   const CollectivePart* part;
   Intervals exposed = {};  // what no work of the waiting rank's own devices hides
@@ -135,11 +139,13 @@ class WaitFinder {
  public:
   WaitFinder(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
              const StepPlaces& places)
-      : places_(places), shared_(matched, roles, places), meetings_(places.ranks.size()) {
-    const std::map<std::size_t, std::size_t> numbers = places.numbers();
+      : places_(places),
+        numbers_(places.numbers()),
+        communication_(matched, roles, places),
+        meetings_(places.ranks.size()) {
     for (std::size_t i = 0; i < places.ranks.size(); ++i)
       finders_.emplace_back(roles[places.ranks[i]], places.step_index[i]);
-    for (const Collective& what : matched) add_pieces(what, numbers);
+    for (const Collective& what : matched) add_pieces(what);
     for (Meetings& rank : meetings_) rank.sort();
     find_exposed(roles);
   }
@@ -155,21 +161,22 @@ class WaitFinder {
   }
 
  private:
-  void add_pieces(const Collective& what, const std::map<std::size_t, std::size_t>& numbers) {
+  void add_pieces(const Collective& what) {
     const CollectivePart& last = what.last(false);
-    const auto waited_for = numbers.find(last.rank);
+    const auto waited_for = numbers_.find(last.rank);
     const std::optional<std::size_t> step =
-        waited_for == numbers.end() ? std::nullopt
-                                    : finders_[waited_for->second].step_at(last.start_ns);
+        waited_for == numbers_.end() ? std::nullopt
+                                     : finders_[waited_for->second].step_at(last.start_ns);
     for (const CollectivePart& part : what.parts) {
-      const auto rank = numbers.find(part.rank);
-      if (rank == numbers.end()) continue;
+      const auto rank = numbers_.find(part.rank);
+      if (rank == numbers_.end()) continue;
       meetings_[rank->second].add(what, part);
       if (!step || &part == &last) continue;
       pieces_.push_back({*step,
                          waited_for->second,
                          rank->second,
                          {part.start_ns, part.start_ns + what.wait_ns(part)},
+                         &what,
                          &last,
                          &part});
     }
@@ -196,11 +203,27 @@ class WaitFinder {
                              const CollectivePart& part) const {
     const std::optional<std::int64_t> met =
         meetings_[rank].last_with(places_.ranks[other], part.start_ns);
-    return waited_[rank].ns({met.value_or(finders_[rank].start_ns(step)), part.start_ns});
+    return waited_[rank].ns({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
+  }
+
+  // What all that are in a collective still wait for others in the step, each at least: if they had
+  // left earlier they would have waited for these longer.
+  std::int64_t waited_after(const WaitPiece& piece) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const CollectivePart& part : piece.what->parts)
+      if (const auto rank = numbers_.find(part.rank); rank != numbers_.end())
+        least = std::min(least, waited_[rank->second].ns(
+                                    {part.end_ns, finders_[rank->second].time(piece.step).to_ns}));
+    return least;
   }
 
   // The end of the wait, without what the rank that came last had waited for others.
-  Interval own_fault(const WaitPiece& piece) const {
+  Interval own_fault(const WaitPiece& piece) {
+    const auto [after, is_new] = waited_after_.try_emplace(piece.what, 0);
+    if (is_new) after->second = waited_after(piece);
+    if (static_cast<double>(after->second) >
+        kMostAfter * static_cast<double>(length_ns(piece.time)))
+      return {piece.time.to_ns, piece.time.to_ns};
     const std::int64_t more_ns =
         waited_before(piece.waited_for, piece.waiting, piece.step, *piece.last) -
         waited_before(piece.waiting, piece.waited_for, piece.step, *piece.part);
@@ -209,8 +232,7 @@ class WaitFinder {
   }
 
   std::int64_t longer_ns(const WaitPiece& piece) {
-    return shared_.exposed_ns(piece.waiting, piece.waited_for, piece.step) -
-           shared_.exposed_ns(piece.waited_for, piece.waiting, piece.step);
+    return communication_.longer_ns(piece.waiting, piece.waited_for, piece.step);
   }
 
   void add_waits(MatchedWaits& waits) {
@@ -245,11 +267,13 @@ class WaitFinder {
   }
 
   StepPlaces places_;
-  SharedCommunication shared_;
+  std::map<std::size_t, std::size_t> numbers_;
+  ExposedCommunication communication_;
   std::vector<StepFinder> finders_;
   std::vector<Meetings> meetings_;
   std::vector<WaitedTimes> waited_;
   std::vector<WaitPiece> pieces_;
+  std::map<const Collective*, std::int64_t> waited_after_;
 };
 
 bool covers_most(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
@@ -265,14 +289,37 @@ bool covers_most(const std::vector<Collective>& matched, const std::vector<RankR
   });
 }
 
+// Whether ranks differ so much in the time they spend in broadcasts and the like that they wait for
+// each other in these, too.
+bool holds_waits(const std::vector<Collective>& with_root, const std::vector<RankRoles>& roles,
+                 const StepPlaces& places) {
+  std::vector<std::int64_t> spent(places.ranks.size(), 0);
+  const std::map<std::size_t, std::size_t> numbers = places.numbers();
+  for (const Collective& what : with_root)
+    for (const CollectivePart& part : what.parts)
+      if (const auto rank = numbers.find(part.rank); rank != numbers.end())
+        add_to(spent[rank->second], part.end_ns - part.start_ns);
+  std::int64_t steps_ns = 0;
+  for_each_shared(roles[places.ranks.front()].steps, places.step_index.front(),
+                  [&](std::size_t, const StepRoles& step) { add_to(steps_ns, step.total_ns); });
+  const auto [least, most] = std::minmax_element(spent.begin(), spent.end());
+  return static_cast<double>(*most - *least) > kMostApart * static_cast<double>(steps_ns);
+}
+
 }  // namespace
 
 std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
                                                const StepPlaces& places) {
   std::vector<Collective> matched = match_collectives(run).matched;
-  std::erase_if(matched,
-                [](const Collective& what) { return !what.complete || !what.all_wait_for_all(); });
+  std::erase_if(matched, [](const Collective& what) { return !what.complete; });
+  const auto others =
+      std::stable_partition(matched.begin(), matched.end(),
+                            [](const Collective& what) { return what.all_wait_for_all(); });
+  const std::vector<Collective> with_root(std::make_move_iterator(others),
+                                          std::make_move_iterator(matched.end()));
+  matched.erase(others, matched.end());
   if (matched.empty() || !covers_most(matched, roles, places.ranks)) return std::nullopt;
+  if (holds_waits(with_root, roles, places)) return std::nullopt;
   return WaitFinder(matched, roles, places).find();
 }
 

@@ -6,11 +6,13 @@
 // spent least in it came last, and what another spent beyond that was waiting, in the beginning of
 // its part. What a rank waits in several at a time counts once. What its own device work hides of
 // that, which has to be done anyway, counts as far as it makes the rank's exposed communication
-// longer than that of the rank it waits for (shared_communication.h): the collectives behind it
+// longer than that of the rank it waits for (exposed_communication.h): the collectives behind it
 // come later.
 //
 // A rank that came last since it had waited for others itself delays nobody by that: what it waited
-// more than the other since both were in a collective together is not its delay.
+// more than the other since both were in a collective together is not its delay. Nor is anything
+// when all of the collective wait for others later in the step, a quarter as long and more: without
+// the delay they would wait for these.
 #pragma once
 
 #include "analysis/rank_waits.h"
@@ -31,7 +33,8 @@ struct MatchedWaits {
 
 // Of collectives that all ranks of their group have and in which all wait for all: in a broadcast,
 // a reduce, a gather or a scatter some leave before the last one comes. None when on some rank less
-// than half of the time in communication is in such: then they tell too little.
+// than half of the time in communication is in such, or ranks differ by a tenth of the steps in the
+// others: then they tell too little.
 std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
                                                const StepPlaces& places);
 

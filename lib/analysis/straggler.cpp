@@ -17,6 +17,7 @@ constexpr double kLeastDelayShare = 0.10;  // of the mean step: less is noise
 constexpr double kClearShare = 0.05;       // of the mean step, in one step
 constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
 constexpr double kLeastShare = 0.80;       // of the steps in which a candidate came last
+constexpr double kMost = 0.80;             // of all delays, that a sporadic straggler has to have
 constexpr std::size_t kLeastSteps = 2;
 constexpr std::size_t kFewSteps = 4;  // in less a rank is named only with a cause
 constexpr std::size_t kSomeSteps = 10;
@@ -26,9 +27,17 @@ double share_of_step(std::int64_t ns, const RankWaits& waits) {
   return static_cast<double>(ns) / static_cast<double>(waits.mean_step_ns);
 }
 
+bool is_much(std::int64_t ns, const RankWaits& waits) {
+  return share_of_step(ns, waits) >= kLeastDelayShare;
+}
+
 double share_of_steps(std::size_t count, const RankWaits& waits) {
   return waits.steps.empty() ? 0
                              : static_cast<double>(count) / static_cast<double>(waits.steps.size());
+}
+
+bool is_most(std::int64_t ns, std::int64_t of_ns) {
+  return static_cast<double>(ns) >= kMost * static_cast<double>(of_ns);
 }
 
 bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
@@ -120,15 +129,22 @@ double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& can
 // In how many of the steps others wait for the rank.
 double share_of_delays(const RankWaits& waits, std::size_t rank) {
   const auto& delays = waits.delay_ns[rank];
-  const auto times = std::count_if(delays.begin(), delays.end(), [&](std::int64_t ns) {
-    return share_of_step(ns, waits) >= kLeastDelayShare;
-  });
+  const auto times = std::count_if(delays.begin(), delays.end(),
+                                   [&](std::int64_t ns) { return is_much(ns, waits); });
   return share_of_steps(static_cast<std::size_t>(times), waits);
 }
 
 void set_delay(Straggler& found, std::int64_t ns, const RankWaits& waits) {
   found.delay_ns = ns;
   found.delay_share = share_of_step(ns, waits);
+}
+
+// Always true.
+bool set_each(Straggler& found) {
+  found.each_of_them = true;
+  found.cause = StragglerCause::inconclusive;
+  found.why = "each in collectives of its own";
+  return true;
 }
 
 void set_ranks(Straggler& found, const Run& run, const RankWaits& waits,
@@ -144,9 +160,15 @@ bool find_by_waits(const Run& run, const std::vector<RankRoles>& roles, const Ra
   std::vector<std::size_t> candidates = find_candidates(waits, delay_ns);
   const double share = share_of_last(waits, candidates);
   leave_out_waiting(waits, delay_ns, candidates);
+  // Where some of them have delays of their own, the rest waits for nobody in groups of its own.
+  const auto is_delayer = [&](std::size_t rank) {
+    return is_much(waits.mean_delay_ns(rank), waits);
+  };
+  const bool are_delayers = std::any_of(candidates.begin(), candidates.end(), is_delayer);
+  if (are_delayers) std::erase_if(candidates, [&](std::size_t rank) { return !is_delayer(rank); });
   const std::size_t steps = waits.steps.size();
   const bool is_persistent = share >= kLeastShare && steps >= kLeastSteps;
-  if (candidates.empty() || share_of_step(delay_ns, waits) < kLeastDelayShare) return false;
+  if (candidates.empty() || !is_much(delay_ns, waits)) return false;
   if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return false;
   set_ranks(found, run, waits, candidates);
   set_delay(found, delay_ns, waits);
@@ -158,52 +180,78 @@ bool find_by_waits(const Run& run, const std::vector<RankRoles>& roles, const Ra
   }
   found.pattern = is_persistent ? DelayPattern::persistent : DelayPattern::sporadic;
   if (candidates.size() > 1) {
+    if (are_delayers) return set_each(found);
     found.why = "the events recorded cannot tell these ranks apart";
     return true;
   }
+  set_delay(found, std::max(delay_ns, waits.mean_delay_ns(candidates.front())), waits);
   explain(run, roles, waits, candidates.front(), found);
   const bool has_cause = found.cause != StragglerCause::inconclusive;
+  // That nothing was recorded in a few steps says little.
+  const bool has_clear_cause = has_cause && found.cause != StragglerCause::idle;
   // Not where the same happens to others in other steps.
-  const bool is_sporadic =
-      !is_persistent && has_cause && steps >= kSomeSteps && delay_ns >= changing_delay(waits) / 2;
-  if (is_sporadic || (is_persistent && (has_cause || steps >= kFewSteps)))
+  const bool is_sporadic = !is_persistent && has_cause && steps >= kSomeSteps &&
+                           is_most(delay_ns, changing_delay(waits));
+  if (is_sporadic || (is_persistent && (has_clear_cause || steps >= kFewSteps)))
     found.rank = found.candidates.front();
   if (is_persistent && found.rank) found.confidence = steps >= kManySteps ? "high" : "medium";
-  if (!is_persistent && !found.rank) {
+  if (!found.rank) {
     found.cause = StragglerCause::inconclusive;
-    found.why = "in some steps only";
+    if (!is_persistent) found.why = "in some steps only";
   }
   return true;
+}
+
+// Whether something that the rank does explains its own delay; then `found` says what.
+bool has_cause(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+               std::size_t rank, Straggler& found) {
+  set_delay(found, waits.mean_delay_ns(rank), waits);
+  explain(run, roles, waits, rank, found);
+  return found.cause != StragglerCause::inconclusive;
 }
 
 // The ranks that others wait for in nearly every step, whoever else waits for nobody.
 bool find_by_delays(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
                     Straggler& found) {
   std::vector<std::size_t> ranks;
-  std::int64_t most_ns = 0;
+  Straggler most;
   double least_share = 1;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
-    const std::int64_t ns = waits.mean_delay_ns(rank);
+    Straggler one;
     const double share = share_of_delays(waits, rank);
-    if (share < kLeastShare || share_of_step(ns, waits) < kLeastDelayShare) continue;
+    if (share < kLeastShare || !is_much(waits.mean_delay_ns(rank), waits)) continue;
+    if (!has_cause(run, roles, waits, rank, one)) continue;
     ranks.push_back(rank);
-    most_ns = std::max(most_ns, ns);
+    if (one.delay_ns > most.delay_ns) most = one;
     least_share = std::min(least_share, share);
   }
   if (ranks.empty() || waits.steps.size() < kFewSteps) return false;
+  found = most;
   set_ranks(found, run, waits, ranks);
-  set_delay(found, most_ns, waits);
   found.waited_for_share = least_share;
   found.pattern = DelayPattern::persistent;
-  if (ranks.size() > 1) {
-    found.each_of_them = true;
-    found.cause = StragglerCause::inconclusive;
-    found.why = "each in collectives of its own";
-    return true;
-  }
-  explain(run, roles, waits, ranks.front(), found);
+  if (ranks.size() > 1) return set_each(found);
   found.rank = found.candidates.front();
   found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
+  return true;
+}
+
+// The rank that most of the delay in some of the steps is for.
+bool find_now_and_then(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                       Straggler& found) {
+  std::size_t last = 0;
+  for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
+    if (waits.mean_delay_ns(rank) > waits.mean_delay_ns(last)) last = rank;
+  const std::int64_t delay_ns = waits.mean_delay_ns(last);
+  Straggler one;
+  if (waits.steps.size() < kSomeSteps || !is_much(delay_ns, waits) ||
+      !is_most(delay_ns, changing_delay(waits)) || !has_cause(run, roles, waits, last, one))
+    return false;
+  found = one;
+  set_ranks(found, run, waits, {last});
+  found.rank = found.candidates.front();
+  found.waited_for_share = share_of_delays(waits, last);
+  found.pattern = DelayPattern::sporadic;
   return true;
 }
 
@@ -226,11 +274,11 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
     if (run.ranks.size() > 1) found.cause = StragglerCause::inconclusive;
     return found;
   }
-  if (find_by_waits(run, roles, waits, found) || find_by_delays(run, roles, waits, found))
+  if (find_by_waits(run, roles, waits, found) || find_by_delays(run, roles, waits, found) ||
+      find_now_and_then(run, roles, waits, found))
     return found;
   const std::int64_t changing_ns = changing_delay(waits);
-  if (waits.steps.size() < kFewSteps || share_of_step(changing_ns, waits) < kLeastDelayShare)
-    return found;
+  if (waits.steps.size() < kFewSteps || !is_much(changing_ns, waits)) return found;
   found.pattern = DelayPattern::changing;
   found.changing_ns = changing_ns;
   found.changing_share = share_of_step(changing_ns, waits);

@@ -54,12 +54,14 @@ struct Straggler {
 std::string rank_list(const Straggler& found);
 
 // Said of the candidates: ranks that wait less than a quarter of what the next rank waits, at most
-// half of all, with a difference of 10 % of the mean step. They are named when one of them came
-// last, as clearly and by 5 % of a mean step, in 80 % of at least two steps; in less than four only
-// with a cause. One that came last in some of at least ten steps is named with a cause, too.
+// half of all, with a difference of 10 % of the mean step; of several those that are waited for so
+// long, if there are any. One is named when it came last, as clearly and by 5 % of a mean step, in
+// 80 % of at least two steps; in less than four only with a cause other than idle. One that came
+// last in some of at least ten steps is named with a cause, when 80 % of all delays are its own.
 //
 // Where there are none such, as when others that wait for nobody are in groups of their own: ranks
-// for which others wait 10 % of the mean step, in 80 % of the steps and on average.
+// for which others wait 10 % of the mean step, on average and in 80 % of at least four steps, each
+// with a cause; else the one of at least ten steps that 80 % of all delays are for, with a cause.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

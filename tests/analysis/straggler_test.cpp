@@ -181,6 +181,63 @@ TEST_CASE("straggler: ranks without a step in common still say what their loader
 }
 
 TEST_CASE(
+    "straggler: two in groups that never meet are both named, and who waits for nobody is not") {
+  const Answer found(SimulatedJob{.ranks = 6, .program = [](int rank, int) -> Program {
+                                    return {kernel("gemm", rank == 1 || rank == 3 ? 30 : 20),
+                                            all_reduce(5, std::to_string(rank / 2))};
+                                  }});
+  CHECK(found.straggler.candidates == Ranks{1, 3});
+  CHECK(found.straggler.each_of_them);
+  CHECK(found.delays_ns == Ranks{0, 10'000, 0, 10'000, 0, 0});
+}
+
+TEST_CASE("straggler: a rank whose delay others have by another one as well holds up nobody") {
+  // Rank 2 is late for its group of tensors, but rank 0 and by it rank 1 are later for theirs.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    const int us = rank == 0 ? 30 : rank == 2 ? 27 : 20;
+    return {kernel("gemm", us), all_reduce(2, rank < 2 ? "t0" : "t1"), kernel("gemm", 5),
+            all_reduce(4, rank % 2 == 0 ? "d0" : "d1")};
+  }});
+  CHECK(found.delays_ns == Ranks{3'000, 0, 0, 0});
+  CHECK_FALSE(found.straggler.rank);
+}
+
+TEST_CASE("straggler: a root that is late to a broadcast is waited for") {
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {loader(rank == 0 ? 11 : 1),
+            {"kernel", "ncclDevKernel_Broadcast", 1, "0"},
+            kernel("gemm", 20),
+            all_reduce(12)};
+  }});
+  CHECK(found.straggler.rank == 0);
+  CHECK(found.straggler.cause == StragglerCause::dataloader);
+  CHECK(found.straggler.delay_ns == 10'000);
+}
+
+TEST_CASE("straggler: a hidden wait pushes out what ranks do in other groups, too") {
+  // Nodes {0, 1} and {2, 3}: in the node behind work, then across nodes, where 8 of the 12 us that
+  // rank 2 is late are in the open on rank 0.
+  const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
+    return {kernel("gemm", rank == 2 ? 22 : 10),
+            {"kernel", "gemm", 12, "", true},
+            all_reduce(2, rank < 2 ? "n0" : "n1"),
+            all_reduce(6, rank % 2 == 0 ? "a0" : "a1")};
+  }});
+  CHECK(found.straggler.rank == 2);
+  CHECK(found.straggler.delay_ns == 8'000);
+}
+
+TEST_CASE("straggler: one in its group that is late now and then is named as well") {
+  const Answer found(SimulatedJob{.program = [](int rank, int step) -> Program {
+    return {kernel("gemm", rank == 3 && step % 5 == 0 ? 80 : 20),
+            all_reduce(5, rank < 2 ? "0" : "1")};
+  }});
+  CHECK(found.straggler.rank == 3);
+  CHECK(found.straggler.pattern == DelayPattern::sporadic);
+  CHECK(found.straggler.delay_ns == 12'000);
+}
+
+TEST_CASE(
     "straggler: one that is late now and then is named with its cause, unless others are as well") {
   const auto late_in = [](int every) {
     return [every](int rank, int step) -> Program {

@@ -3,6 +3,7 @@
 #include "oracle/json_value.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -134,22 +135,39 @@ bool is_in_group(std::size_t rank, const std::string& group, const Pieces& all) 
   });
 }
 
-// Of one rank in one step, in complete collectives of groups that `other` is in.
-std::int64_t shared_communication(std::size_t rank, std::size_t other, int step, const Job& job) {
+// Of one rank in one step: in complete collectives, of all groups or of those that one rank is not
+// in, what no work hides, and what they take from when all have come.
+struct Communication {
+  std::int64_t exposed = 0;
+  std::int64_t latency = 0;
+};
+
+Communication communication_of(std::size_t rank, int step, std::optional<std::size_t> without,
+                               const Job& job) {
   const auto& [from, to] = job.traces[rank].steps.at(step);
+  Communication found;
   Times exposed;
   for (const Piece& piece : job.all) {
     if (piece.rank != rank || !is_complete(piece, job.all)) continue;
-    if (!is_in_group(other, piece.group, job.all)) continue;
+    if (without && is_in_group(*without, piece.group, job.all)) continue;
     for (std::int64_t us = piece.from; us < piece.to; ++us)
       if (from <= us && us < to && !job.traces[rank].work.contains(us)) exposed.insert(us);
+    if (from <= piece.from && piece.from < to)
+      found.latency += 1000 * last_of(parts_of(piece, job.all)).length();
   }
-  return nanoseconds(exposed);
+  found.exposed = nanoseconds(exposed);
+  return found;
 }
 
+// Without what either has more to do in groups of its own.
 std::int64_t longer(std::size_t waiting, std::size_t last, int step, const Job& job) {
-  return shared_communication(waiting, last, step, job) -
-         shared_communication(last, waiting, step, job);
+  const Communication own = communication_of(waiting, step, last, job);
+  const Communication others = communication_of(last, step, waiting, job);
+  const std::int64_t more = own.latency - others.latency;
+  return communication_of(waiting, step, std::nullopt, job).exposed -
+         std::clamp<std::int64_t>(more, 0, own.exposed) -
+         communication_of(last, step, std::nullopt, job).exposed +
+         std::clamp<std::int64_t>(-more, 0, others.exposed);
 }
 
 // The rank that came last in the collective of a piece, and in which step; none for itself.
@@ -174,6 +192,18 @@ std::int64_t waited_before(const Piece& part, std::size_t other, int step, const
   const std::int64_t begin = met.value_or(job.traces[part.rank].steps.at(step).first);
   for (const std::int64_t us : job.waited[part.rank]) sum += begin <= us && us < part.from ? 1 : 0;
   return sum;
+}
+
+// What each of those in the collective of a piece waits at least between it and the step's end.
+std::int64_t waited_after(const Piece& piece, int step, const Job& job) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Piece& part : parts_of(piece, job.all)) {
+    std::int64_t sum = 0;
+    const std::int64_t end = job.traces[part.rank].steps.at(step).second;
+    for (const std::int64_t us : job.waited[part.rank]) sum += part.to <= us && us < end ? 1 : 0;
+    least = std::min(least, sum);
+  }
+  return least;
 }
 
 void add_exposed(Times& exposed, std::int64_t from, std::int64_t to, const Trace& trace) {
@@ -204,8 +234,8 @@ std::map<std::size_t, Waited> waiting_for(std::size_t last, int step, const Job&
     const std::int64_t end = piece.to - latest->first.length();
     const std::int64_t not_its_own =
         waited_before(latest->first, piece.rank, step, job) - waited_before(piece, last, step, job);
-    const std::int64_t from =
-        piece.from + std::clamp<std::int64_t>(not_its_own, 0, end - piece.from);
+    std::int64_t from = piece.from + std::clamp<std::int64_t>(not_its_own, 0, end - piece.from);
+    if (4 * waited_after(piece, step, job) > end - piece.from) from = end;
     Waited& found = waiting[piece.rank];
     add_times(found.all, from, end);
     add_exposed(found.exposed, from, end, job.traces[piece.rank]);
