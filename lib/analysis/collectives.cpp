@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -138,22 +139,6 @@ Kind kind_of(const Piece& piece) {
   return {what.group, what.name, what.dtype, what.bytes, kNoId};
 }
 
-// The kinds without Seq of which ranks have different numbers: some were lost.
-std::set<Kind> find_uneven(const Run& run) {
-  std::map<Kind, std::int64_t> most;
-  std::set<Kind> uneven;
-  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    std::map<Kind, std::int64_t> counts;
-    for (const Piece& piece : pieces_of(run, rank))
-      if (!has_seq(piece)) ++counts[kind_of(piece)];
-    for (const auto& [kind, count] : counts) {
-      const auto [found, is_new] = most.try_emplace(kind, count);
-      if (found->second != count) uneven.insert(kind);
-    }
-  }
-  return uneven;
-}
-
 // In which step of a rank something begins.
 class PieceSteps {
  public:
@@ -175,24 +160,43 @@ class PieceSteps {
   std::vector<std::pair<std::int64_t, StepKey>> starts_;
 };
 
-std::map<Key, Collective> join_ranks(const Run& run) {
-  const std::set<Kind> uneven = find_uneven(run);
-  std::map<Key, Collective> joined;
+struct JoinedRanks {
+  std::map<Key, Collective> collectives;
+  std::set<Kind> uneven;  // without Seq, of which ranks have different numbers: some were lost
+};
+
+// Pieces of the kinds in `by_step` are numbered in each step by itself.
+JoinedRanks join_ranks(const Run& run, const std::set<Kind>& by_step) {
+  JoinedRanks joined;
+  std::map<Kind, std::int64_t> counts;  // of the first rank that has them
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    const PieceSteps steps(run.ranks[rank].steps);
+    std::optional<PieceSteps> steps;
+    if (!by_step.empty()) steps.emplace(run.ranks[rank].steps);
     std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
+    std::map<Kind, std::int64_t> own_counts;
     for (Piece& piece : pieces_of(run, rank)) {
       const Kind kind = kind_of(piece);
-      const StepKey step = uneven.count(kind) > 0 ? steps.at(piece.start_ns) : PieceSteps::kNoStep;
+      if (!has_seq(piece)) ++own_counts[kind];
+      const StepKey step =
+          by_step.count(kind) > 0 ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
       const Key key{kind, step, seen[{kind, step}]++};
-      const auto [found, is_new] = joined.try_emplace(key, std::move(piece.what));
+      const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
       if (is_new) continue;
       found->second.parts.push_back(
           {rank, piece.what.parts.front().start_ns, piece.what.parts.front().end_ns});
       found->second.bytes = std::max(found->second.bytes, piece.what.bytes);
     }
+    for (const auto& [kind, count] : own_counts)
+      if (counts.try_emplace(kind, count).first->second != count) joined.uneven.insert(kind);
   }
   return joined;
+}
+
+// A second time only where something was lost.
+std::map<Key, Collective> join_ranks(const Run& run) {
+  JoinedRanks joined = join_ranks(run, {});
+  if (!joined.uneven.empty()) joined = join_ranks(run, joined.uneven);
+  return std::move(joined.collectives);
 }
 
 const CollectivePart& extreme(const Collective& what, bool common_clock, bool last) {
