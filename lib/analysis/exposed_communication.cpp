@@ -1,6 +1,9 @@
 #include "analysis/exposed_communication.h"
 
+#include "analysis/step_finder.h"
+
 #include <algorithm>
+#include <optional>
 
 namespace traceloom {
 
@@ -65,27 +68,16 @@ const ExposedCommunication::StepTimes& ExposedCommunication::times_without(std::
 
 ExposedCommunication::StepTimes ExposedCommunication::find_times(std::size_t rank,
                                                                  const Groups& groups) const {
-  Intervals windows;
-  std::vector<std::size_t> steps;
   const RankRoles& roles = roles_[places_.ranks[rank]];
-  for_each_shared(roles.steps, places_.step_index[rank],
-                  [&](std::size_t step, const StepRoles& found) {
-                    windows.push_back(found.step.time);
-                    steps.push_back(step);
-                  });
+  const StepFinder steps(roles, places_.step_index[rank]);
   StepTimes times;
-  times.exposed_ns.resize(steps.size());
-  times.latency_ns.resize(steps.size());
+  times.latency_ns.resize(places_.step_index[rank].size());
   Intervals all;
   for (const std::string& group : groups)
     for (const Part& part : parts_[rank].at(group)) {
       all.push_back(part.time);
-      const auto next = std::upper_bound(
-          windows.begin(), windows.end(), part.time.from_ns,
-          [](std::int64_t ns, const Interval& window) { return ns < window.from_ns; });
-      if (next == windows.begin() || part.time.from_ns >= (next - 1)->to_ns) continue;
-      add_to(times.latency_ns[steps[static_cast<std::size_t>(next - windows.begin()) - 1]],
-             part.latency_ns);
+      if (const std::optional<std::size_t> step = steps.step_at(part.time.from_ns))
+        add_to(times.latency_ns[*step], part.latency_ns);
     }
   ExposedTimes exposed(roles);
   Intervals shown;
@@ -93,8 +85,7 @@ ExposedCommunication::StepTimes ExposedCommunication::find_times(std::size_t ran
     const Intervals rest = exposed.of(time);
     shown.insert(shown.end(), rest.begin(), rest.end());
   }
-  const std::vector<std::int64_t> totals = totals_in(shown, windows);
-  for (std::size_t i = 0; i < steps.size(); ++i) times.exposed_ns[steps[i]] = totals[i];
+  times.exposed_ns = steps.totals(shown);
   return times;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/collectives.h"
 #include "analysis/comm_times.h"
 #include "analysis/exposed_communication.h"
+#include "analysis/step_finder.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,35 +18,6 @@ namespace {
 constexpr double kLeastMatched = 0.5;  // of a rank's time in communication
 constexpr double kMostAfter = 0.25;    // of a wait: then others would have been waited for instead
 constexpr double kMostApart = 0.10;    // of the steps, by which ranks differ in what is left out
-
-// When each step was on one rank.
-class StepFinder {
- public:
-  StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>& index)
-      : times_(index.size()) {
-    starts_.reserve(index.size());
-    for_each_shared(roles.steps, index, [&](std::size_t step, const StepRoles& found) {
-      times_[step] = found.step.time;
-      starts_.emplace_back(found.step.time, step);
-    });
-    std::sort(starts_.begin(), starts_.end(),
-              [](const auto& a, const auto& b) { return a.first.from_ns < b.first.from_ns; });
-  }
-
-  std::optional<std::size_t> step_at(std::int64_t ns) const {
-    auto next =
-        std::upper_bound(starts_.begin(), starts_.end(), ns,
-                         [](std::int64_t at, const auto& step) { return at < step.first.from_ns; });
-    if (next == starts_.begin()) return std::nullopt;
-    --next;
-    return ns < next->first.to_ns ? std::optional(next->second) : std::nullopt;
-  }
-  const Interval& time(std::size_t step) const { return times_[step]; }
-
- private:
-  Intervals times_;  // by step
-  std::vector<std::pair<Interval, std::size_t>> starts_;
-};
 
 // Of one rank for another in one collective.
 struct WaitPiece {

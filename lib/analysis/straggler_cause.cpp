@@ -1,5 +1,6 @@
 #include "analysis/straggler_cause.h"
 
+#include "analysis/step_finder.h"
 #include "analysis/steps_report.h"
 #include "base/units.h"
 
@@ -33,17 +34,10 @@ using KernelTimes = std::map<std::uint32_t, KernelTime>;  // by label
 // In the steps that all ranks have.
 KernelTimes kernel_times(const Run& run, const RankRoles& roles, const RankEvents& rank,
                          const std::vector<std::uint32_t>& step_index) {
-  Intervals steps;
-  for_each_shared(roles.steps, step_index,
-                  [&](std::size_t, const StepRoles& step) { steps.push_back(step.step.time); });
-  steps = unite(std::move(steps));
+  const StepFinder steps(roles, step_index);
   KernelTimes times;
   rank.for_each_device([&](const DeviceSpan& span) {
-    if (run.labels.kind(span.label).role != Role::kernel) return;
-    const auto next =
-        std::upper_bound(steps.begin(), steps.end(), span.start_ns,
-                         [](std::int64_t ns, const Interval& step) { return ns < step.from_ns; });
-    if (next == steps.begin() || span.start_ns >= (next - 1)->to_ns) return;
+    if (run.labels.kind(span.label).role != Role::kernel || !steps.step_at(span.start_ns)) return;
     KernelTime& time = times[span.label];
     ++time.count;
     time.ns += static_cast<double>(span.end_ns - span.start_ns);
