@@ -134,125 +134,160 @@ double share_of_delays(const RankWaits& waits, std::size_t rank) {
   return share_of_steps(static_cast<std::size_t>(times), waits);
 }
 
-void set_delay(Straggler& found, std::int64_t ns, const RankWaits& waits) {
-  found.delay_ns = ns;
-  found.delay_share = share_of_step(ns, waits);
-}
+// What is compared, for those who name ranks.
+struct Comparison {
+  const Run& run;
+  const std::vector<RankRoles>& roles;
+  const RankWaits& waits;
+};
 
-// Always true.
-bool set_each(Straggler& found) {
-  found.each_of_them = true;
+// Said of some ranks, whose delay that is. The cause is that of the one, if it has one.
+Straggler straggler_of(const Comparison& all, const std::vector<std::size_t>& ranks,
+                       std::int64_t delay_ns) {
+  Straggler found;
+  for (const std::size_t rank : ranks)
+    found.candidates.push_back(all.run.ranks[all.waits.ranks[rank]].rank);
+  found.delay_ns = delay_ns;
+  found.delay_share = share_of_step(delay_ns, all.waits);
   found.cause = StragglerCause::inconclusive;
-  found.why = "each in collectives of its own";
-  return true;
+  if (ranks.size() == 1) explain(all.run, all.roles, all.waits, ranks.front(), found);
+  return found;
 }
 
-void set_ranks(Straggler& found, const Run& run, const RankWaits& waits,
-               const std::vector<std::size_t>& candidates) {
-  for (const std::size_t rank : candidates)
-    found.candidates.push_back(run.ranks[waits.ranks[rank]].rank);
+Straggler stragglers_of(const Comparison& all, const std::vector<std::size_t>& ranks,
+                        std::int64_t delay_ns) {
+  Straggler found = straggler_of(all, ranks, delay_ns);
+  found.each_of_them = true;
+  found.why = "each in collectives of its own";
+  return found;
+}
+
+bool has_cause(const Straggler& found) {
+  return found.cause != StragglerCause::inconclusive;
+}
+
+void name(Straggler& found, std::string_view confidence) {
+  found.rank = found.candidates.front();
+  found.confidence = confidence;
+}
+
+std::string_view confidence_of(const RankWaits& waits) {
+  return waits.steps.size() >= kManySteps ? "high" : "medium";
+}
+
+// The one that waits far less than all others, and comes last in nearly all steps or in some.
+Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_ns,
+                      bool is_persistent) {
+  const RankWaits& waits = all.waits;
+  const std::size_t steps = waits.steps.size();
+  Straggler found = straggler_of(all, {rank}, std::max(gap_ns, waits.mean_delay_ns(rank)));
+  // That nothing was recorded in a few steps says little.
+  const bool has_clear_cause = has_cause(found) && found.cause != StragglerCause::idle;
+  // Not where the same happens to others in other steps.
+  const bool is_sporadic = !is_persistent && has_cause(found) && steps >= kSomeSteps &&
+                           is_most(gap_ns, changing_delay(waits));
+  if (is_persistent && (has_clear_cause || steps >= kFewSteps)) {
+    name(found, confidence_of(waits));
+  } else if (is_sporadic) {
+    name(found, "low");
+  } else {
+    found.cause = StragglerCause::inconclusive;
+    if (!is_persistent) found.why = "in some steps only";
+  }
+  return found;
 }
 
 // The ranks that wait far less than all others.
-bool find_by_waits(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
-                   Straggler& found) {
-  std::int64_t delay_ns = 0;
-  std::vector<std::size_t> candidates = find_candidates(waits, delay_ns);
+std::optional<Straggler> find_by_waits(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  std::int64_t gap_ns = 0;
+  std::vector<std::size_t> candidates = find_candidates(waits, gap_ns);
   const double share = share_of_last(waits, candidates);
-  leave_out_waiting(waits, delay_ns, candidates);
+  leave_out_waiting(waits, gap_ns, candidates);
   // Where some of them have delays of their own, the rest waits for nobody in groups of its own.
   const auto is_delayer = [&](std::size_t rank) {
     return is_much(waits.mean_delay_ns(rank), waits);
   };
   const bool are_delayers = std::any_of(candidates.begin(), candidates.end(), is_delayer);
   if (are_delayers) std::erase_if(candidates, [&](std::size_t rank) { return !is_delayer(rank); });
+  if (candidates.empty() || !is_much(gap_ns, waits)) return std::nullopt;
   const std::size_t steps = waits.steps.size();
   const bool is_persistent = share >= kLeastShare && steps >= kLeastSteps;
-  if (candidates.empty() || !is_much(delay_ns, waits)) return false;
-  if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return false;
-  set_ranks(found, run, waits, candidates);
-  set_delay(found, delay_ns, waits);
-  found.waited_for_share = share;
-  found.cause = StragglerCause::inconclusive;
+  if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return std::nullopt;
+  Straggler found;
   if (steps < kLeastSteps) {
-    found.why = "one step is too little to tell";
-    return true;
-  }
-  found.pattern = is_persistent ? DelayPattern::persistent : DelayPattern::sporadic;
-  if (candidates.size() > 1) {
-    if (are_delayers) return set_each(found);
-    found.why = "the events recorded cannot tell these ranks apart";
-    return true;
-  }
-  set_delay(found, std::max(delay_ns, waits.mean_delay_ns(candidates.front())), waits);
-  explain(run, roles, waits, candidates.front(), found);
-  const bool has_cause = found.cause != StragglerCause::inconclusive;
-  // That nothing was recorded in a few steps says little.
-  const bool has_clear_cause = has_cause && found.cause != StragglerCause::idle;
-  // Not where the same happens to others in other steps.
-  const bool is_sporadic = !is_persistent && has_cause && steps >= kSomeSteps &&
-                           is_most(delay_ns, changing_delay(waits));
-  if (is_sporadic || (is_persistent && (has_clear_cause || steps >= kFewSteps)))
-    found.rank = found.candidates.front();
-  if (is_persistent && found.rank) found.confidence = steps >= kManySteps ? "high" : "medium";
-  if (!found.rank) {
+    found = straggler_of(all, candidates, gap_ns);
     found.cause = StragglerCause::inconclusive;
-    if (!is_persistent) found.why = "in some steps only";
+    found.why = "one step is too little to tell";
+  } else if (candidates.size() == 1) {
+    found = find_single(all, candidates.front(), gap_ns, is_persistent);
+  } else if (are_delayers) {
+    found = stragglers_of(all, candidates, gap_ns);
+  } else {
+    found = straggler_of(all, candidates, gap_ns);
+    found.why = "the events recorded cannot tell these ranks apart";
   }
-  return true;
+  found.waited_for_share = share;
+  if (steps >= kLeastSteps)
+    found.pattern = is_persistent ? DelayPattern::persistent : DelayPattern::sporadic;
+  return found;
 }
 
-// Whether something that the rank does explains its own delay; then `found` says what.
-bool has_cause(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
-               std::size_t rank, Straggler& found) {
-  set_delay(found, waits.mean_delay_ns(rank), waits);
-  explain(run, roles, waits, rank, found);
-  return found.cause != StragglerCause::inconclusive;
-}
-
-// The ranks that others wait for in nearly every step, whoever else waits for nobody.
-bool find_by_delays(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
-                    Straggler& found) {
+// The ranks that others wait for in nearly every step, each with a cause, whoever else waits for
+// nobody.
+std::optional<Straggler> find_by_delays(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  if (waits.steps.size() < kFewSteps) return std::nullopt;
   std::vector<std::size_t> ranks;
   Straggler most;
   double least_share = 1;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
-    Straggler one;
+    const std::int64_t delay_ns = waits.mean_delay_ns(rank);
     const double share = share_of_delays(waits, rank);
-    if (share < kLeastShare || !is_much(waits.mean_delay_ns(rank), waits)) continue;
-    if (!has_cause(run, roles, waits, rank, one)) continue;
+    if (share < kLeastShare || !is_much(delay_ns, waits)) continue;
+    Straggler one = straggler_of(all, {rank}, delay_ns);
+    if (!has_cause(one)) continue;
     ranks.push_back(rank);
-    if (one.delay_ns > most.delay_ns) most = one;
+    if (delay_ns > most.delay_ns) most = std::move(one);
     least_share = std::min(least_share, share);
   }
-  if (ranks.empty() || waits.steps.size() < kFewSteps) return false;
-  found = most;
-  set_ranks(found, run, waits, ranks);
-  found.waited_for_share = least_share;
-  found.pattern = DelayPattern::persistent;
-  if (ranks.size() > 1) return set_each(found);
-  found.rank = found.candidates.front();
-  found.confidence = waits.steps.size() >= kManySteps ? "high" : "medium";
-  return true;
+  if (ranks.empty()) return std::nullopt;
+  if (ranks.size() > 1)
+    most = stragglers_of(all, ranks, most.delay_ns);
+  else
+    name(most, confidence_of(waits));
+  most.waited_for_share = least_share;
+  most.pattern = DelayPattern::persistent;
+  return most;
 }
 
 // The rank that most of the delay in some of the steps is for.
-bool find_now_and_then(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
-                       Straggler& found) {
+std::optional<Straggler> find_now_and_then(const Comparison& all) {
+  const RankWaits& waits = all.waits;
   std::size_t last = 0;
   for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
     if (waits.mean_delay_ns(rank) > waits.mean_delay_ns(last)) last = rank;
   const std::int64_t delay_ns = waits.mean_delay_ns(last);
-  Straggler one;
   if (waits.steps.size() < kSomeSteps || !is_much(delay_ns, waits) ||
-      !is_most(delay_ns, changing_delay(waits)) || !has_cause(run, roles, waits, last, one))
-    return false;
-  found = one;
-  set_ranks(found, run, waits, {last});
-  found.rank = found.candidates.front();
+      !is_most(delay_ns, changing_delay(waits)))
+    return std::nullopt;
+  Straggler found = straggler_of(all, {last}, delay_ns);
+  if (!has_cause(found)) return std::nullopt;
+  name(found, "low");
   found.waited_for_share = share_of_delays(waits, last);
   found.pattern = DelayPattern::sporadic;
-  return true;
+  return found;
+}
+
+// Nobody stands out.
+Straggler find_changing(const RankWaits& waits) {
+  Straggler found;
+  const std::int64_t changing_ns = changing_delay(waits);
+  if (waits.steps.size() < kFewSteps || !is_much(changing_ns, waits)) return found;
+  found.pattern = DelayPattern::changing;
+  found.changing_ns = changing_ns;
+  found.changing_share = share_of_step(changing_ns, waits);
+  return found;
 }
 
 }  // namespace
@@ -269,20 +304,15 @@ std::string rank_list(const Straggler& found) {
 
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits) {
-  Straggler found;
   if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) {
-    if (run.ranks.size() > 1) found.cause = StragglerCause::inconclusive;
-    return found;
+    Straggler unknown;
+    if (run.ranks.size() > 1) unknown.cause = StragglerCause::inconclusive;
+    return unknown;
   }
-  if (find_by_waits(run, roles, waits, found) || find_by_delays(run, roles, waits, found) ||
-      find_now_and_then(run, roles, waits, found))
-    return found;
-  const std::int64_t changing_ns = changing_delay(waits);
-  if (waits.steps.size() < kFewSteps || !is_much(changing_ns, waits)) return found;
-  found.pattern = DelayPattern::changing;
-  found.changing_ns = changing_ns;
-  found.changing_share = share_of_step(changing_ns, waits);
-  return found;
+  const Comparison all{run, roles, waits};
+  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then})
+    if (const std::optional<Straggler> found = find(all)) return *found;
+  return find_changing(waits);
 }
 
 }  // namespace traceloom
