@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <vector>
 
 namespace traceloom {
 
@@ -31,9 +32,11 @@ class OrderWindow : public BlockOutput {
   static constexpr std::size_t kBlocks = 3;
   void compress(EventBlock& block) const;
   void write(const EventBlock& block);
+  EventBlock take_spare();
 
   MergeOutput& output_;
   std::deque<EventBlock> held_;
+  std::vector<EventBlock> spares_;  // of files that have ended; their memory is used again
 };
 
 }  // namespace traceloom
