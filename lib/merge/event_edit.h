@@ -15,7 +15,9 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <forward_list>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,16 +98,23 @@ class EventEdit {
     set(key, {buffer, static_cast<std::size_t>(result.ptr - buffer)});
   }
 
-  void append_to(std::string& out) {
+  // Behind `before`.
+  void append_to(std::string& out, std::string_view before = "") {
     sort_patches();
+    const std::size_t old_size = out.size();
+    out.resize(old_size + before.size() + size());
+    Copier copier{out.data() + old_size, out.data() + out.size()};
+    copier.copy(before.data(), before.size(), before.data() + before.size());
+    const char* const raw = event_.raw.data();
+    const char* const raw_end = raw + event_.raw.size();
     std::uint32_t at = 0;
     for (std::size_t i = 0; i < patch_count_; ++i) {
       const Patch& patch = patches_[i];
-      out.append(event_.raw, at, patch.begin - at);
-      out.append(patch.text, patch.text_size);
+      copier.copy(raw + at, patch.begin - at, raw_end);
+      copier.copy(patch.text, patch.text_size, end_of_kept(patch));
       at = patch.end;
     }
-    out.append(event_.raw, at);
+    copier.copy(raw + at, event_.raw.size() - at, raw_end);
   }
   // Where in the text of append_to() a place of the event is that no patch has covered.
   std::size_t place_of(std::uint32_t place) const {
@@ -126,6 +135,40 @@ class EventEdit {
     std::uint32_t text_size;
     const char* text;
   };
+
+  // Copies texts one behind the other. Most are shorter than 32 bytes, and to copy 32 takes less
+  // than to call memcpy: what is too much is written over, or the text is exact at its end.
+  struct Copier {
+    char* to;
+    char* to_end;
+
+    // Up to `from_end` there is something to read.
+    void copy(const char* from, std::size_t size, const char* from_end) {
+      constexpr std::ptrdiff_t kShort = 32;
+      if (size <= kShort && from_end - from >= kShort && to_end - to >= kShort)
+        std::memcpy(to, from, kShort);
+      else
+        std::memcpy(to, from, size);
+      to += size;
+    }
+  };
+
+  // Of the text of append_to().
+  std::size_t size() const {
+    std::size_t size = event_.raw.size();
+    for (std::size_t i = 0; i < patch_count_; ++i) {
+      size += patches_[i].text_size;
+      size -= patches_[i].end - patches_[i].begin;
+    }
+    return size;
+  }
+  // Where what may be read behind the text of a patch ends.
+  const char* end_of_kept(const Patch& patch) const {
+    const char* const end = texts_.data() + texts_.size();
+    const bool is_kept =
+        std::greater_equal<>()(patch.text, texts_.data()) && std::less<>()(patch.text, end);
+    return is_kept ? end : patch.text + patch.text_size;
+  }
 
   void add_patch(const Patch& patch) {
     assert(patch_count_ < patches_.size());

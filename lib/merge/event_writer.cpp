@@ -18,8 +18,7 @@ namespace {
 constexpr std::int64_t kInexactNs = (std::int64_t{1} << 42) * 1000;
 
 void append_event(EventEdit& edit, std::string& text) {
-  text += ",\n";
-  edit.append_to(text);
+  edit.append_to(text, ",\n");
 }
 
 OrderClass order_class(char phase) {
