@@ -27,7 +27,7 @@ enum class Args : std::uint8_t {
 };
 
 // Never changes what an event is, only how fast it is read: what read() gives, EventWalk gives too.
-// Not thread-safe. Memory: at most 150 KiB.
+// Not thread-safe. Memory: at most 300 KiB.
 class EventShapes {
  public:
   // Args::read unless told otherwise; forgets all shapes when it is new.
