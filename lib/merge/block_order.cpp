@@ -109,14 +109,15 @@ void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
 EventBlock rebuilt(const EventBlock& block, const std::vector<PlacedEvent>& events,
                    const std::vector<std::string_view>& texts) {
   EventBlock result;
+  const std::string_view text = block.text;
   std::size_t at = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const PlacedEvent& old = block.events[i];
-    result.text.append(block.text, at, old.begin - at);
+    result.text += text.substr(at, old.begin - at);
     result.place(events[i], [&] { result.text += texts[i]; });
     at = old.begin + old.size;
   }
-  result.text.append(block.text, at);
+  result.text += text.substr(at);
   return result;
 }
 
@@ -130,7 +131,7 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& k
     std::vector<std::string_view>& block_texts = texts.emplace_back();
     for (std::size_t i = 0; i < blocks[b]->events.size(); ++i) {
       const PlacedEvent& event = blocks[b]->events[i];
-      block_texts.push_back(std::string_view(blocks[b]->text).substr(event.begin, event.size));
+      block_texts.push_back(blocks[b]->text.view().substr(event.begin, event.size));
       if (!is_slice(event) && !is_by_time(event)) continue;
       if (const OrderKey key = key_of(event); keys.contains(key)) slots[key].push_back({b, i});
     }
@@ -144,7 +145,7 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& k
       const PlacedEvent& event = blocks[order[i].block]->events[order[i].event];
       events[places[i].block][places[i].event] = event;
       texts[places[i].block][places[i].event] =
-          std::string_view(blocks[order[i].block]->text).substr(event.begin, event.size);
+          blocks[order[i].block]->text.view().substr(event.begin, event.size);
     }
   }
   std::vector<EventBlock> results;

@@ -4,13 +4,13 @@
 //   edit.append_to(block.text); });
 #pragma once
 
+#include "base/text_buffer.h"
 #include "merge/slice_index.h"
 #include "output/gzip_sink.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,7 +46,7 @@ struct BlockIndex {
 };
 
 struct EventBlock {
-  std::string text;                 // events, each behind ",\n"
+  TextBuffer text;                  // events, each behind ",\n"
   std::vector<PlacedEvent> events;  // in the order of the text; those whose order matters
   BlockIndex index;
   CompressedBlock compressed;  // text, when that is asked for

@@ -6,6 +6,7 @@
 //   edit.append_to(out);
 #pragma once
 
+#include "base/text_buffer.h"
 #include "event/event.h"
 #include "event/trace_time.h"
 
@@ -98,13 +99,20 @@ class EventEdit {
     set(key, {buffer, static_cast<std::size_t>(result.ptr - buffer)});
   }
 
-  // Behind `before`.
-  void append_to(std::string& out, std::string_view before = "") {
+  // How long the text is.
+  std::size_t size() const {
+    std::size_t size = event_.raw.size();
+    for (std::size_t i = 0; i < patch_count_; ++i) {
+      size += patches_[i].text_size;
+      size -= patches_[i].end - patches_[i].begin;
+    }
+    return size;
+  }
+  // Writes the text, and maybe more, in front of `room_end`; size() bytes must be left there.
+  // Returns the end of the text.
+  char* write_to(char* to, const char* room_end) {
     sort_patches();
-    const std::size_t old_size = out.size();
-    out.resize(old_size + before.size() + size());
-    Copier copier{out.data() + old_size, out.data() + out.size()};
-    copier.copy(before.data(), before.size(), before.data() + before.size());
+    Copier copier{to, room_end};
     const char* const raw = event_.raw.data();
     const char* const raw_end = raw + event_.raw.size();
     std::uint32_t at = 0;
@@ -115,8 +123,19 @@ class EventEdit {
       at = patch.end;
     }
     copier.copy(raw + at, event_.raw.size() - at, raw_end);
+    return copier.to;
   }
-  // Where in the text of append_to() a place of the event is that no patch has covered.
+  void append_to(TextBuffer& out) {
+    const std::size_t room = size() + kShort;  // so that the last pieces may be short, too
+    char* const to = out.room(room);
+    out.end_at(write_to(to, to + room));
+  }
+  void append_to(std::string& out) {
+    const std::size_t old_size = out.size();
+    out.resize(old_size + size());
+    write_to(out.data() + old_size, out.data() + out.size());
+  }
+  // Where in the text a place of the event is that no patch has covered.
   std::size_t place_of(std::uint32_t place) const {
     std::size_t moved = place;
     for (std::size_t i = 0; i < patch_count_; ++i) {
@@ -136,15 +155,16 @@ class EventEdit {
     const char* text;
   };
 
+  static constexpr std::ptrdiff_t kShort = 32;
+
   // Copies texts one behind the other. Most are shorter than 32 bytes, and to copy 32 takes less
-  // than to call memcpy: what is too much is written over, or the text is exact at its end.
+  // than to call memcpy; what is too much is written over by the next.
   struct Copier {
     char* to;
-    char* to_end;
+    const char* to_end;
 
     // Up to `from_end` there is something to read.
     void copy(const char* from, std::size_t size, const char* from_end) {
-      constexpr std::ptrdiff_t kShort = 32;
       if (size <= kShort && from_end - from >= kShort && to_end - to >= kShort)
         std::memcpy(to, from, kShort);
       else
@@ -153,15 +173,6 @@ class EventEdit {
     }
   };
 
-  // Of the text of append_to().
-  std::size_t size() const {
-    std::size_t size = event_.raw.size();
-    for (std::size_t i = 0; i < patch_count_; ++i) {
-      size += patches_[i].text_size;
-      size -= patches_[i].end - patches_[i].begin;
-    }
-    return size;
-  }
   // Where what may be read behind the text of a patch ends.
   const char* end_of_kept(const Patch& patch) const {
     const char* const end = texts_.data() + texts_.size();

@@ -17,8 +17,9 @@ namespace {
 // From here on Perfetto, which reads times as doubles of microseconds, rounds decimals.
 constexpr std::int64_t kInexactNs = (std::int64_t{1} << 42) * 1000;
 
-void append_event(EventEdit& edit, std::string& text) {
-  edit.append_to(text, ",\n");
+void append_event(EventEdit& edit, TextBuffer& text) {
+  text += ",\n";
+  edit.append_to(text);
 }
 
 OrderClass order_class(char phase) {

@@ -21,7 +21,7 @@ void for_each_sorted(const EventBlock& block, const Use& use) {
   });
   for (const std::uint32_t i : order) {
     const PlacedEvent& event = block.events[i];
-    use(event, std::string_view(block.text).substr(event.begin, event.size));
+    use(event, block.text.view().substr(event.begin, event.size));
   }
 }
 

@@ -31,7 +31,7 @@ EventBlock block_of(std::initializer_list<Placed> events) {
 std::string ordered(std::initializer_list<Placed> events) {
   EventBlock block = block_of(events);
   put_in_order(block);
-  return block.text;
+  return std::string(block.text);
 }
 
 }  // namespace
@@ -71,15 +71,15 @@ TEST_CASE(
 
 TEST_CASE("block_order: text between the events stays where it is") {
   EventBlock block;
-  block.text = ",instant";
+  block.text += ",instant";
   block.place({10, 5, 0, 0, 1, slice}, [&] { block.text += ",child"; });
   block.text += ",flow";
   block.place({10, 50, 0, 0, 1, slice}, [&] { block.text += ",the parent"; });
   block.text += ",last";
   put_in_order(block);
-  CHECK(block.text == ",instant,the parent,flow,child,last");
-  CHECK(block.text.substr(block.events[0].begin, block.events[0].size) == ",the parent");
-  CHECK(block.text.substr(block.events[1].begin, block.events[1].size) == ",child");
+  CHECK(block.text.view() == ",instant,the parent,flow,child,last");
+  CHECK(block.text.view().substr(block.events[0].begin, block.events[0].size) == ",the parent");
+  CHECK(block.text.view().substr(block.events[1].begin, block.events[1].size) == ",child");
 }
 
 TEST_CASE("block_order: events change places over the border of two blocks, and over a third") {
@@ -89,8 +89,8 @@ TEST_CASE("block_order: events change places over the border of two blocks, and 
   for (EventBlock* block : {&first, &second, &third}) put_in_order(*block);
   CHECK_FALSE(put_in_order({&first, &second}));
   CHECK(put_in_order({&first, &second, &third}));
-  CHECK(first.text == ",parent,c1");
-  CHECK(second.text == ",other");
-  CHECK(third.text == ",c2,child");
+  CHECK(first.text.view() == ",parent,c1");
+  CHECK(second.text.view() == ",other");
+  CHECK(third.text.view() == ",c2,child");
   CHECK_FALSE(put_in_order({&first, &second, &third}));
 }

@@ -55,15 +55,15 @@ class Writing {
       REQUIRE_FALSE(state.unplanned);
       problems_.add(state.problems);
       if (!state.block.text.empty()) {
-        REQUIRE(state.block.text.starts_with(",\n"));
-        written.events.push_back(state.block.text.substr(2));
+        REQUIRE(state.block.text.view().starts_with(",\n"));
+        written.events.emplace_back(state.block.text.view().substr(2));
       }
       CHECK(state.events == (state.block.text.empty() ? 0 : 1));
     }
     for (const KeptMetadata& event : surveys_[file].metadata) {
       WriteState state;
       writer.write_metadata(event, state);
-      written.metadata.push_back(state.block.text.substr(2));
+      written.metadata.emplace_back(state.block.text.view().substr(2));
       CHECK(state.events == 0);
     }
     return written;

@@ -20,7 +20,7 @@ std::string sorted(const std::vector<PlacedEvent>& events, std::size_t run_bytes
   int number = 0;
   for (const PlacedEvent& event : events) {
     EventBlock block;
-    block.place(event, [&] { block.text = std::to_string(number++) + " "; });
+    block.place(event, [&] { block.text += std::to_string(number++) + " "; });
     sorter.prepare(block);
     sorter.take(block);
   }
