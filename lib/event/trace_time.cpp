@@ -14,6 +14,7 @@ constexpr std::uint64_t kAttoPerNs = 1'000'000'000'000'000'000U;
 constexpr std::uint64_t kMaxNs = std::numeric_limits<std::int64_t>::max();
 // Exponents beyond this make every value either zero or too large; the cap keeps the sums small.
 constexpr int kMaxExponent = 1000;
+constexpr std::uint32_t kEightDigits = 100'000'000;
 
 // The parts of a number token: integer.(padding, fraction) * 10^exponent microseconds.
 struct DecimalText {
@@ -121,12 +122,28 @@ std::uint32_t join_eight(std::uint64_t digits) {
   return static_cast<std::uint32_t>(digits * 10000 + (digits >> 32));
 }
 
+// The eight digits of a number below 10^8, as join_eight() takes them.
+std::uint64_t split_eight(std::uint32_t number) {
+  // Fours, then pairs, then all; x / 100 and x / 10 by multiplying, exact for numbers so small.
+  std::uint64_t digits = number / 10000 | std::uint64_t{number % 10000} << 32;
+  const std::uint64_t hundreds = (digits * 10486 >> 20) & 0x0000007f0000007fU;
+  digits = hundreds | (digits - 100 * hundreds) << 16;
+  const std::uint64_t tens = (digits * 103 >> 10) & 0x000f000f000f000fU;
+  return tens | (digits - 10 * tens) << 8;
+}
+
 // Eight characters less '0'; those that are no digits have a bit in 0xf0 or are 10 to 15.
 std::uint64_t load_eight(const char* text) {
   std::uint64_t chunk = 0;
   std::memcpy(&chunk, text, sizeof chunk);
   if constexpr (std::endian::native == std::endian::big) chunk = __builtin_bswap64(chunk);
   return chunk ^ 0x3030303030303030U;
+}
+
+void store_eight(char* text, std::uint64_t digits) {
+  std::uint64_t chunk = digits ^ 0x3030303030303030U;
+  if constexpr (std::endian::native == std::endian::big) chunk = __builtin_bswap64(chunk);
+  std::memcpy(text, &chunk, sizeof chunk);
 }
 
 bool are_digits(std::uint64_t chunk) {
@@ -142,7 +159,7 @@ bool parse_digits(const char* at, const char* end, std::uint64_t& value) {
     const std::uint64_t first = load_eight(at);
     if (!are_digits(last) || !are_digits(first)) return false;
     const std::uint64_t before = size == 8 ? 0 : first << (8 * (16 - size));
-    value = std::uint64_t{join_eight(before)} * 100'000'000U + join_eight(last);
+    value = std::uint64_t{join_eight(before)} * kEightDigits + join_eight(last);
     return true;
   }
   value = 0;
@@ -158,15 +175,29 @@ bool parse_thousandths(const char* point, const char* end, std::uint64_t& value)
   const std::ptrdiff_t size = end - point;
   if (size == 0) return true;
   if (size < 2 || size > 4) return false;
-  const auto digit = [&](std::ptrdiff_t i) {
-    return i < size ? static_cast<unsigned char>(point[i] - '0') : 0U;
-  };
-  const unsigned tenths = digit(1);
-  const unsigned hundredths = digit(2);
-  const unsigned last = digit(3);
+  const unsigned tenths = static_cast<unsigned char>(point[1] - '0');
+  const unsigned hundredths = size > 2 ? static_cast<unsigned char>(point[2] - '0') : 0U;
+  const unsigned last = size > 3 ? static_cast<unsigned char>(point[3] - '0') : 0U;
   if (tenths > 9 || hundredths > 9 || last > 9) return false;
   value = tenths * 100 + hundredths * 10 + last;
   return true;
+}
+
+// Without zeros before it; at most 8 characters are written behind it.
+char* write_first_digits(char* out, std::uint32_t number) {
+  const std::uint64_t digits = split_eight(number);
+  constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56;
+  const int zeros = std::countr_zero(digits | kLastDigit) / 8;
+  store_eight(out, digits >> (8 * zeros));
+  return out + (8 - zeros);
+}
+
+// Of a number below 10^16.
+char* write_digits(char* out, std::uint64_t number) {
+  if (number < kEightDigits) return write_first_digits(out, static_cast<std::uint32_t>(number));
+  out = write_first_digits(out, static_cast<std::uint32_t>(number / kEightDigits));
+  store_eight(out, split_eight(static_cast<std::uint32_t>(number % kEightDigits)));
+  return out + 8;
 }
 
 }  // namespace
@@ -222,23 +253,15 @@ char* write_microseconds(char* out, std::int64_t ns) {
     *out++ = '-';
     magnitude = 0 - magnitude;
   }
-  std::uint64_t whole = magnitude / 1000;
+  out = write_digits(out, magnitude / 1000);
   const unsigned rest = static_cast<unsigned>(magnitude % 1000);
-  char digits[20];
-  char* p = digits + sizeof digits;
-  do {
-    *--p = static_cast<char>('0' + whole % 10);
-    whole /= 10;
-  } while (whole != 0);
-  const std::size_t length = static_cast<std::size_t>(digits + sizeof digits - p);
-  std::memcpy(out, p, length);
-  out += length;
   if (rest == 0) return out;
-  *out++ = '.';
-  *out++ = static_cast<char>('0' + rest / 100);
-  if (rest % 100 != 0) *out++ = static_cast<char>('0' + rest / 10 % 10);
-  if (rest % 10 != 0) *out++ = static_cast<char>('0' + rest % 10);
-  return out;
+  // All three are written; the zeros at the end do not count.
+  out[0] = '.';
+  out[1] = static_cast<char>('0' + rest / 100);
+  out[2] = static_cast<char>('0' + rest / 10 % 10);
+  out[3] = static_cast<char>('0' + rest % 10);
+  return out + (rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2);
 }
 
 void append_microseconds(std::string& out, std::int64_t ns) {

@@ -217,6 +217,8 @@ bool EventShapes::insert(const std::vector<Node>& path, const std::vector<std::v
       nodes_.push_back(path[i]);
       nodes_.back().first_mark = static_cast<std::uint16_t>(marks_.size());
       nodes_.back().mark_count = static_cast<std::uint16_t>(marks[i].size());
+      nodes_.back().is_of_event =
+          !marks[i].empty() || path[i].field != kKeyCount || path[i].value == Value::end;
       marks_.insert(marks_.end(), marks[i].begin(), marks[i].end());
       parent = nodes_.size() - 1;
     } else {
@@ -303,16 +305,18 @@ const char* EventShapes::read(const char* at, const char* end, Event& event) {
       index = node.sibling;
       continue;
     }
-    if (node.mark_count != 0) set_marks(node, place(at), event);
-    if (node.field != kKeyCount)
-      event.fields[node.field] = {place(value) - node.quotes, place(behind) + node.quotes};
-    if (node.value == Value::end) {
-      event.raw = {begin, static_cast<std::size_t>(behind - begin)};
-      event.phase = node.phase;
-      event.present = node.present;
-      event.flags = {};
-      event.flags.strict = args_ == Args::read;
-      return behind;
+    if (node.is_of_event) {
+      if (node.mark_count != 0) set_marks(node, place(at), event);
+      if (node.field != kKeyCount)
+        event.fields[node.field] = {place(value) - node.quotes, place(behind) + node.quotes};
+      if (node.value == Value::end) {
+        event.raw = {begin, static_cast<std::size_t>(behind - begin)};
+        event.phase = node.phase;
+        event.present = node.present;
+        event.flags = {};
+        event.flags.strict = args_ == Args::read;
+        return behind;
+      }
     }
     at = behind;
     index = node.child;

@@ -65,6 +65,7 @@ class EventShapes {
     std::uint8_t quotes = 0;         // 1: the field is a character longer on either side
     std::uint16_t first_mark = 0;
     std::uint16_t mark_count = 0;
+    bool is_of_event = false;   // something of Event stands or ends here: not within args
     char phase = 0;             // of the Event, where it ends
     std::uint32_t present = 0;  // the same
   };
