@@ -65,7 +65,9 @@ void StepMarks::add_batch(const Event& event, std::int64_t batch, std::int64_t s
                           std::int64_t duration_ns) {
   const std::string pid = canonical_id(event.text(Key::pid));
   const std::string_view name = unquoted(event.text(Key::name));
-  if (event.phase == 'X' && may_be_long(name))
+  // Of an end that a merge had to make up there are no args.
+  const bool has_args_of_end = event.phase == 'X' && !event.has(Key::unclosed);
+  if (has_args_of_end && may_be_long(name))
     return long_spans_.push_back({pid, batch, start_ns, end_of(start_ns, duration_ns)});
   if (name == "event/train_batch") trains_[pid][start_ns] = batch;
   keep_least(begins_, {StepSource::composer, pid, batch}, start_ns);

@@ -8,7 +8,8 @@
 // later). Composer writes the number of the batch into the args of its events, {"epoch": 0,
 // "batch": 3}: a step begins with the first event of its batch, mostly the wait for its data. Of an
 // X, which a merge has made, the args are those of its end, where Composer may count one more:
-// spans that may last so long go by the first event/train_batch inside of them.
+// spans that may last so long go by the first event/train_batch inside of them. A span that is
+// marked as never closed has the args of its begin.
 #pragma once
 
 #include "event/event.h"

@@ -210,6 +210,25 @@ TEST_CASE("filter: where torch says the steps, the batches of Composer do not") 
   CHECK(merged.summary.events == 1);
 }
 
+TEST_CASE("filter: a merge has the steps of its inputs, also where a batch was never left") {
+  const TemporaryFolder folder;
+  const std::string trace = TraceText()
+                                .composer_rank(0, "1000")
+                                .b("event/fit", 1000, R"({"epoch": 0, "batch": 0})")
+                                .b("event/train_batch", 1100, R"({"epoch": 0, "batch": 1})")
+                                .e("event/train_batch", 1200, R"({"epoch": 0, "batch": 1})")
+                                .array();
+  FilterFiles inputs({{"a.json", trace}});
+  FilterFiles merge({{"merge.json", merge_texts({{"a.json", trace}})}});
+  for (const std::int64_t step : {0, 1}) {
+    inputs.options.filter.steps = {step, step};
+    merge.options.filter.steps = {step, step};
+    const Texts kept{step == 0 ? "X event/fit" : "X event/train_batch"};
+    CHECK(inputs.kept() == kept);
+    CHECK(merge.kept() == kept);
+  }
+}
+
 TEST_CASE("filter: steps that nobody speaks of are an error that says what to do") {
   FilterFiles files({{"a.json", TraceText().x("a", 1, 1).array()}});
   files.options.filter.steps = {1, 2};

@@ -84,6 +84,15 @@ TEST_CASE("step_marks: merged spans of Composer go by the batch that is trained 
         "composer 3 of 1 at 10000\ncomposer 4 of 1 at 40000\n");
 }
 
+TEST_CASE("step_marks: a merged span that was never closed goes by the args of its begin") {
+  const TraceText trace =
+      TraceText()
+          .raw(
+              R"({"name":"event/fit","ph":"X","ts":0,"dur":90,"pid":1,"tid":7,"args":{"epoch":0,"batch":0},"unclosed":true})")
+          .x("event/train_batch", 20, 9, kBatch3);
+  CHECK(marks_of(trace) == "composer 0 of 1 at 0\ncomposer 3 of 1 at 20000\n");
+}
+
 TEST_CASE("step_marks: a batch without an epoch is something else") {
   CHECK(marks_of(TraceText()
                      .x("decode", 1, 2, R"({"batch": 3})")
