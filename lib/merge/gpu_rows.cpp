@@ -104,11 +104,8 @@ void leave_to_host(TrackFacts& track, const std::string& gpu) {
 // What torch calls its processes stands under the rank's pid, the last name over all others.
 void keep_composer_names(FileSurvey& survey, const std::set<std::string>& folded) {
   for (auto& [pid, process] : survey.processes) {
-    const bool is_marked =
-        std::any_of(survey.evidence.rank_marks.begin(), survey.evidence.rank_marks.end(),
-                    [&, &pid = pid](const Mark& mark) { return mark.pid == pid; });
     if (!process.composer_name.empty()) process.name = process.composer_name;
-    if (is_marked || folded.contains(pid)) process.labels.clear();
+    if (survey.evidence.rank_marks.names(pid) || folded.contains(pid)) process.labels.clear();
   }
 }
 

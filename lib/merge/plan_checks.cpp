@@ -40,21 +40,22 @@ bool may_be_same(const std::filesystem::path& a, const std::filesystem::path& b)
   return folder == other || is_unknown(folder) || is_unknown(other);
 }
 
-// A file, and of a merge of ours what a rank in it comes from, as otherData.traceloom says.
-Paths sources_of(const std::string& path, const FileSurvey& survey, std::int64_t rank) {
-  Paths paths{std::filesystem::path(path).lexically_normal()};
+// What each rank of a merge of ours comes from, as otherData.traceloom says; by the text of the
+// rank.
+std::map<std::string, Paths, std::less<>> sources_by_rank(const FileSurvey& survey) {
+  std::map<std::string, Paths, std::less<>> sources;
   for (const TopLevelEntry& entry : survey.top_level) {
     if (entry.key != "otherData" || !survey.evidence.was_merged_by_us()) continue;
     const std::string_view ranks = find_member(find_member(entry.value, "traceloom"), "ranks");
     for_each_element(ranks, [&](std::string_view one) {
-      if (find_member(one, "rank") != std::to_string(rank)) return;
+      Paths& paths = sources[std::string(find_member(one, "rank"))];
       for_each_element(find_member(one, "files"), [&](std::string_view file) {
         const std::filesystem::path source = decoded(find_member(file, "path"));
         paths.push_back(source.lexically_normal());
       });
     });
   }
-  return paths;
+  return sources;
 }
 
 bool share_one(const Paths& a, const Paths& b) {
@@ -77,15 +78,18 @@ struct Presence {
   CommonTimes ends;
   std::uint64_t events;  // of the whole file
   Tracks tracks;  // of pid and tid; in a file that was merged a pid tells no more than the rank
-  Paths sources;
+  Paths sources;  // the file, and of a merge of ours what the rank comes from
 };
 
-Tracks tracks_of(const FileSurvey& survey, const FileRank& rank, std::int64_t of_rank) {
-  Tracks tracks;
-  for (const TrackFacts& track : survey.tracks)
-    if (const std::string pid = canonical_id(track.pid);
-        track.events > 0 && rank.rank_of(pid) == of_rank)
-      tracks.emplace(pid, canonical_id(track.tid));
+// Of the ranks that a file is of. Its tracks are gone through once: it may have thousands of ranks.
+std::map<std::int64_t, Tracks> tracks_by_rank(const FileSurvey& survey, const FileRank& rank) {
+  std::map<std::int64_t, Tracks> tracks;
+  if (!rank.is_merged()) tracks[rank.rank];
+  for (const TrackFacts& track : survey.tracks) {
+    if (track.events == 0) continue;
+    const std::string pid = canonical_id(track.pid);
+    tracks[rank.rank_of(pid)].emplace(pid, canonical_id(track.tid));
+  }
   return tracks;
 }
 
@@ -147,28 +151,31 @@ CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, cons
   return times;
 }
 
-Presence presence_of(std::size_t file, const Input& input, const FileSurvey& survey,
-                     const FileRank& rank, const FileClock& clock, std::int64_t of_rank) {
+// By rank.
+std::map<std::int64_t, Presence> presences_of(std::size_t file, const Input& input,
+                                              const FileSurvey& survey, const FileRank& rank,
+                                              const FileClock& clock) {
   const std::optional<std::int64_t> opened_ns =
       rank.is_merged() ? std::nullopt : survey.evidence.recorder.opened_ns();
-  return {file,
-          recorder_of(survey),
-          rank.is_merged(),
-          clock.method != ClockMethod::none,
-          says_rank(rank, opened_ns.has_value()),
-          since(opened_ns, common_times(survey.starts, clock.times), clock.times),
-          common_times(survey.end_times, clock.times),
-          survey.events,
-          tracks_of(survey, rank, of_rank),
-          sources_of(input.path, survey, of_rank)};
-}
-
-std::set<std::int64_t> ranks_of(const FileSurvey& survey, const FileRank& rank) {
-  if (!rank.is_merged()) return {rank.rank};
-  std::set<std::int64_t> ranks;
-  for (const TrackFacts& track : survey.tracks)
-    if (track.events > 0) ranks.insert(rank.rank_of(canonical_id(track.pid)));
-  return ranks;
+  const Presence of_file{file,
+                         recorder_of(survey),
+                         rank.is_merged(),
+                         clock.method != ClockMethod::none,
+                         says_rank(rank, opened_ns.has_value()),
+                         since(opened_ns, common_times(survey.starts, clock.times), clock.times),
+                         common_times(survey.end_times, clock.times),
+                         survey.events,
+                         {},
+                         {std::filesystem::path(input.path).lexically_normal()}};
+  const std::map<std::string, Paths, std::less<>> sources = sources_by_rank(survey);
+  std::map<std::int64_t, Presence> presences;
+  for (auto& [of_rank, tracks] : tracks_by_rank(survey, rank)) {
+    Presence& presence = presences.emplace(of_rank, of_file).first->second;
+    presence.tracks = std::move(tracks);
+    if (const auto found = sources.find(std::to_string(of_rank)); found != sources.end())
+      presence.sources.insert(presence.sources.end(), found->second.begin(), found->second.end());
+  }
+  return presences;
 }
 
 std::string refusal(std::int64_t rank, const Presence& one, const Presence& other,
@@ -231,14 +238,13 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (surveys[i].starts.empty()) continue;
-    for (const std::int64_t rank : ranks_of(surveys[i], ranks[i])) {
-      const Presence file = presence_of(i, inputs[i], surveys[i], ranks[i], clocks.clocks[i], rank);
+    for (auto& [rank, file] : presences_of(i, inputs[i], surveys[i], ranks[i], clocks.clocks[i])) {
       std::vector<Presence>& others = files_of_rank[rank];
-      const auto twin = std::find_if(others.begin(), others.end(), [&](const Presence& other) {
-        return are_duplicates(other, file);
-      });
+      const auto twin = std::find_if(
+          others.begin(), others.end(),
+          [&, &file = file](const Presence& other) { return are_duplicates(other, file); });
       if (twin != others.end()) throw Error(inputs[i].path, refusal(rank, file, *twin, inputs));
-      others.push_back(file);
+      others.push_back(std::move(file));
     }
   }
 }

@@ -19,12 +19,9 @@ std::string find_main_pid(const FileSurvey& survey) {
     if (count == 0) continue;
     const auto process = survey.processes.find(pid);
     const std::string labels = process == survey.processes.end() ? "" : process->second.labels;
-    const bool is_marked =
-        std::any_of(survey.evidence.rank_marks.begin(), survey.evidence.rank_marks.end(),
-                    [&, &pid = pid](const Mark& mark) { return mark.pid == pid; });
-    const int trust = labels == "CPU" || is_marked          ? 2
-                      : is_gpu_label(labels) || pid.empty() ? 0
-                                                            : 1;
+    const int trust = labels == "CPU" || survey.evidence.rank_marks.names(pid) ? 2
+                      : is_gpu_label(labels) || pid.empty()                    ? 0
+                                                                               : 1;
     if (const std::tuple score{trust, count}; score > best_score) {
       best = pid;
       best_score = score;

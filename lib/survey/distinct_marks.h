@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,8 +30,9 @@ class DistinctMarks {
   static constexpr std::size_t kMaxMarks = 100'000;
 
   void add(const Mark& mark) {
-    if (marks_.size() < kMaxMarks && known_.emplace(mark.value, mark.pid).second)
-      marks_.push_back(mark);
+    if (marks_.size() >= kMaxMarks || !known_.emplace(mark.value, mark.pid).second) return;
+    marks_.push_back(mark);
+    pids_.insert(mark.pid);
   }
   void add(const DistinctMarks& later) {
     for (const Mark& mark : later) add(mark);
@@ -37,6 +40,8 @@ class DistinctMarks {
 
   bool empty() const { return marks_.empty(); }
   std::size_t size() const { return marks_.size(); }
+  // Whether some mark is of that canonical pid.
+  bool names(std::string_view pid) const { return pids_.contains(pid); }
   const Mark& front() const { return marks_.front(); }
   std::vector<Mark>::const_iterator begin() const { return marks_.begin(); }
   std::vector<Mark>::const_iterator end() const { return marks_.end(); }
@@ -44,6 +49,7 @@ class DistinctMarks {
  private:
   std::vector<Mark> marks_;
   std::set<std::pair<std::int64_t, std::string>> known_;
+  std::set<std::string, std::less<>> pids_;
 };
 
 }  // namespace traceloom

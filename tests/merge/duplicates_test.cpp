@@ -158,3 +158,36 @@ TEST_CASE("merger: a merged file beside one of its inputs is refused") {
   CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 1000)}}) == kRefused);
   CHECK(refusal_of({{"merged.json", by_composer}, {"run/rank1.json", trace(1, 2000)}}) == "");
 }
+
+TEST_CASE("merger: each rank of a merge comes from its own inputs") {
+  const auto trace = [](int rank) {
+    return TraceText().composer_rank(rank, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
+  };
+  const std::string merged = merge_texts({{"run/a.json", trace(0)}, {"run/b.json", trace(1)}});
+  // By name the one is of rank 0 and the other of rank 1.
+  CHECK(refusal_of({{"merged.json", merged}, {"run/a.json", trace(1)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"run/b.json", trace(0)}}) == "");
+  CHECK(refusal_of({{"merged.json", merged}, {"run/b.json", trace(1)}}) != "");
+  CHECK(refusal_of({{"merged.json", merged}, {"run/a.json", trace(0)}}) != "");
+}
+
+TEST_CASE("merger: hundreds of ranks of one file are compared, and told, as one is") {
+  constexpr int kRanks = 500;
+  const auto composer_merge = [](int first_rank) {
+    TraceText text;
+    for (int rank = first_rank; rank < first_rank + kRanks; ++rank)
+      text.pid(std::to_string(rank)).composer_rank(rank, "1000").x("a", 1000 + rank % 10, 5);
+    return text.array();
+  };
+  const std::string low = composer_merge(0);
+  CHECK(refusal_of({{"a.json", low}, {"b.json", composer_merge(kRanks)}}) == "");
+  CHECK(refusal_of({{"a.json", low}, {"b.json", composer_merge(kRanks - 1)}}) ==
+        "b.json: rank 499 is in a.json as well, at the same time, and one of the two is a merge of "
+        "it; leave one out");
+  // And of ours, by what it tells of its inputs.
+  const std::string ours = merge_texts({{"run/a.json", low}});
+  CHECK(refusal_of({{"ours.json", ours}, {"run/a.json", low}}) ==
+        "run/a.json: rank 0 is in ours.json as well, at the same time, and one of the two is a "
+        "merge of "
+        "it; leave one out");
+}

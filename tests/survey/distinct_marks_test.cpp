@@ -17,6 +17,8 @@ TEST_CASE("distinct_marks: keeps each value of each pid once, in the order met")
   CHECK(std::next(marks.begin())->value == 5);
   CHECK(std::prev(marks.end())->pid == "2");
   CHECK(std::prev(marks.end())->offset == 400);
+  CHECK(marks.names("2"));
+  CHECK_FALSE(marks.names("7"));
 }
 
 TEST_CASE("distinct_marks: adds those of a later part behind its own") {
@@ -29,6 +31,7 @@ TEST_CASE("distinct_marks: adds those of a later part behind its own") {
   REQUIRE(first.size() == 2);
   CHECK(first.front().offset == 10);
   CHECK(std::prev(first.end())->offset == 95);
+  CHECK(first.names("0"));
 }
 
 TEST_CASE("distinct_marks: stops at its limit") {
