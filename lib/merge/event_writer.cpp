@@ -77,8 +77,8 @@ bool EventWriter::is_filtered_away(const Event& event, const Place& place,
   if (is_half && event.phase == 'E') return false;
   if (filter_->keeps(file_, event, *target, time->start_ns, time->duration_ns, state.filter_memory))
     return false;
-  // A B that is never closed ends with its file, whatever of that is written.
-  state.last_ns = std::max(state.last_ns, time->end_ns);
+  // A B that is never closed ends with its rank's events, whatever of them is written.
+  state.last_ends.note(target->rank, time->end_ns);
   if (is_half) {
     SliceHalf half;
     half.wanted = false;
@@ -152,14 +152,14 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (start_ns >= kInexactNs && event.phase != 'E') [[unlikely]]
     state.problems.add(start_ns % 1000 == 0 ? Problem::far_timestamp : Problem::inexact_timestamp,
                        event.offset);
-  state.last_ns = std::max(state.last_ns, time->end_ns);
+  state.last_ends.note(target->rank, time->end_ns);
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
     edit_rare_fields(
         {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
         state.problems);
-  if (is_joined(event)) return write_half(event, clean, start_ns, target->number, edit, state);
+  if (is_joined(event)) return write_half(event, clean, start_ns, *target, edit, state);
   if (timing.rewrite && lacks_duration(event))
     return keep_endless(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
@@ -205,7 +205,7 @@ void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,
 // Of an E only the args, the thread's clock and the stack are of interest: all else stands in its
 // B.
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
-                             std::uint32_t track, EventEdit& edit, WriteState& state) const {
+                             const TrackTarget& target, EventEdit& edit, WriteState& state) const {
   SliceHalf half;
   if (event.phase == 'E') {
     half.text = edit.text(Key::args);
@@ -217,7 +217,8 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     edit.replace(Key::ph, "\"X\"");
     half = begin_half(event, clean, edit, state);
   }
-  half.track = track;
+  half.track = target.number;
+  half.rank = target.rank;
   if (const std::optional<ParsedTime> time = parse_time(clean.text(Key::tts)))
     half.thread_ns = time->rounded_ns();
   state.halves.add(event, start_ns, std::move(half));

@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/event_block.h"
+#include "merge/last_ends.h"
 #include "merge/output_time.h"
 #include "merge/overlap_check.h"
 #include "merge/plan.h"
@@ -36,7 +37,7 @@ struct WriteState {
   ProblemCounts problems;
   std::uint64_t events = 0;  // written to the block, without metadata
   SliceHalves halves;  // B and E events, which are not in the block, unless they are to be kept
-  std::int64_t last_ns = 0;  // the latest end of an event
+  LastEnds last_ends;
   // The first event that the plan did not expect: of a track that it does not have, or before its
   // origin. Such events are not written.
   std::optional<std::uint64_t> unplanned;
@@ -48,7 +49,7 @@ struct WriteState {
     problems = {};
     events = 0;
     halves.clear();
-    last_ns = 0;
+    last_ends.clear();
     unplanned.reset();
     overlaps.forget();
     tracks.reset();
@@ -94,7 +95,7 @@ class EventWriter {
   void write_usable(const Event& event, const EventTiming& timing, const Place& place,
                     WriteState& state) const;
   void write_half(const Event& event, const Event& clean, std::int64_t start_ns,
-                  std::uint32_t track, EventEdit& edit, WriteState& state) const;
+                  const TrackTarget& target, EventEdit& edit, WriteState& state) const;
   SliceHalf begin_half(const Event& event, const Event& clean, EventEdit& edit,
                        WriteState& state) const;
   void keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,

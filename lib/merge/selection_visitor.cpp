@@ -2,6 +2,7 @@
 
 #include "event/event_timing.h"
 #include "merge/counters.h"
+#include "merge/last_ends.h"
 #include "merge/last_starts.h"
 #include "merge/output_time.h"
 #include "merge/track_cache.h"
@@ -47,7 +48,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
   BeginEndBatch begin_ends;
   std::vector<std::uint32_t> payloads;
   std::set<std::string> categories;
-  std::int64_t last_ns = 0;
+  LastEnds last_ends;
 
   // From chunk to chunk.
   TrackCache tracks;
@@ -79,7 +80,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
     begin_ends.clear();
     payloads.clear();
     categories.clear();
-    last_ns = 0;
+    last_ends.clear();
     last_kept_row = kNoPayload;
     tracks.reset();
     last_category.clear();
@@ -101,7 +102,7 @@ struct SelectionVisitor::CurrentFile {
   LinkedEvents linked;
   std::vector<EndlessFlowSlice> endless;
   LastStarts last_starts;
-  std::int64_t last_ns = 0;  // the latest end of an event
+  LastEnds last_ends;
 };
 
 SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts)
@@ -112,6 +113,7 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
   for (const OutputProcess& process : plan.tracks.processes()) {
     const std::string pid = std::to_string(process.pid);
     rows_[{pid, ""}] = row++;
+    rank_of_row_.resize(row + process.tracks.size(), process.rank);
     for (const OutputTrack& track : process.tracks) rows_[{pid, std::to_string(track.tid)}] = row++;
   }
   const std::size_t files = plan.files.size();
@@ -172,7 +174,7 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
   const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
   if (target == nullptr) return;  // the file has changed: whoever writes it will say so
   if (looks_at_categories_) chunk.note_category(event);
-  chunk.last_ns = std::max(chunk.last_ns, time->end_ns);
+  chunk.last_ends.note(target->rank, time->end_ns);
   if (target != chunk.last_target) {
     chunk.last_target = target;
     chunk.last_row = row_of(*target);
@@ -209,7 +211,7 @@ void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
   selection_.filtered[file] += chunk.filtered;
   kept_rows_.insert(chunk.rows.begin(), chunk.rows.end());
   if (categories_.size() < kMostCategories) categories_.merge(chunk.categories);
-  current_->last_ns = std::max(current_->last_ns, chunk.last_ns);
+  current_->last_ends.add(chunk.last_ends);
   for (const FlowSlice& slice : chunk.slices) binders_[file].add(slice);
   current_->endless.insert(current_->endless.end(), chunk.endless.begin(), chunk.endless.end());
   current_->last_starts.add(chunk.last_starts);
@@ -250,11 +252,11 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   selection_.linked[file].add(pair.end_offset, kept);
 }
 
-// It lasts to the end of its file.
+// It lasts as long as its rank has events in the file.
 void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
-  const std::int64_t end_ns = std::max(begin.start_ns, current_->last_ns);
-  const bool kept =
-      add_slice(file, row_in(begin.payload), is_accepted(begin.payload), begin.start_ns, end_ns);
+  const std::uint32_t row = row_in(begin.payload);
+  const std::int64_t end_ns = current_->last_ends.of(rank_of_row_[row], begin.start_ns);
+  const bool kept = add_slice(file, row, is_accepted(begin.payload), begin.start_ns, end_ns);
   if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
 }
 

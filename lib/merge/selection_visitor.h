@@ -63,6 +63,7 @@ class SelectionVisitor : public FileVisitor {
   bool looks_at_categories_;
   // Rows of the output by pid and tid; by pid and "" what belongs to a process alone.
   std::map<std::pair<std::string, std::string>, std::uint32_t> rows_;
+  std::vector<std::int64_t> rank_of_row_;
   std::vector<FlowBinder> binders_;
   Selection selection_;
   std::unordered_set<std::uint32_t> kept_rows_;

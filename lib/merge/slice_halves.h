@@ -24,7 +24,8 @@ struct SliceHalf {
   bool has_duration_key = false;  // the key is there already, only the number is missing
   std::size_t args_begin = 0;     // equal to args_end when there are none
   std::size_t args_end = 0;
-  std::uint32_t track = 0;                     // TrackTarget::number
+  std::uint32_t track = 0;  // TrackTarget::number
+  std::int64_t rank = 0;
   std::optional<std::int64_t> thread_ns = {};  // by the clock of the thread (tts)
   std::string frame = {};                      // of an E: its stack frame (sf), JSON text
   bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text

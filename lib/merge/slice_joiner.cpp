@@ -82,8 +82,8 @@ void SliceJoiner::take(const SliceHalves& halves) {
   while (bytes_ > max_bytes_ && pairer_.waiting() > 0) pairer_.give_up_half();
 }
 
-void SliceJoiner::finish(std::int64_t last_ns) {
-  last_ns_ = last_ns;
+void SliceJoiner::finish(const LastEnds& last_ends) {
+  last_ends_ = last_ends;
   pairer_.finish();
   end_endless();
 }
@@ -135,7 +135,8 @@ void SliceJoiner::join(const BeginEndPair& pair) {
 }
 
 void SliceJoiner::close_open(const OpenBegin& begin) {
-  const std::int64_t duration_ns = std::max<std::int64_t>(last_ns_ - begin.start_ns, 0);
+  const std::int64_t rank = slots_[begin.payload].half.rank;
+  const std::int64_t duration_ns = last_ends_.of(rank, begin.start_ns) - begin.start_ns;
   if (is_dropped(begin.payload, duration_ns)) return drop(begin.payload, kNoPayload);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");

@@ -2,7 +2,7 @@
 //
 //   SliceJoiner joiner;
 //   joiner.take(halves);            // all of a file, chunk by chunk, in file order
-//   joiner.finish(last_ns);
+//   joiner.finish(last_ends);
 //   blocks.take(joiner.out());
 //
 // Why: viewers treat B and E by order (an E of another file closes the B of this one, one that
@@ -13,6 +13,7 @@
 
 #include "base/problems.h"
 #include "merge/event_block.h"
+#include "merge/last_ends.h"
 #include "merge/last_starts.h"
 #include "merge/slice_halves.h"
 #include "scan/begin_end.h"
@@ -39,10 +40,11 @@ class SliceJoiner {
   SliceJoiner& operator=(const SliceJoiner&) = delete;
 
   void take(const SliceHalves& halves);
-  // The file ends at `last_ns` on the clock of the merge: a B that is still open ends there, and is
-  // marked by a member "unclosed": true, since how long it took is not known. An X without dur ends
-  // where the last event of its thread begins, and is marked by kNoDuration.
-  void finish(std::int64_t last_ns);
+  // The events of the file end at `last_ends` on the clock of the merge: a B that is still open
+  // ends with those of its rank, and is marked by a member "unclosed": true, since how long it took
+  // is not known. An X without dur ends where the last event of its thread begins, and is marked by
+  // kNoDuration.
+  void finish(const LastEnds& last_ends);
 
   // What has been joined so far, to be taken and cleared. An event that begins in the same
   // nanosecond as the one around it comes after that one.
@@ -81,7 +83,7 @@ class SliceJoiner {
   std::vector<EndlessSlice> endless_;
   LastStarts last_starts_;
   EventBlock out_;
-  std::int64_t last_ns_ = 0;
+  LastEnds last_ends_;
   std::int64_t least_ns_;
   BeginEndPairer pairer_;
 };

@@ -99,7 +99,7 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
     return;
   }
   events_[file] += chunk.state.events;
-  last_ns_ = std::max(last_ns_, chunk.state.last_ns);
+  last_ends_.add(chunk.state.last_ends);
   blocks_->take(chunk.state.block);
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
@@ -127,14 +127,14 @@ void WriteVisitor::take_joined(std::size_t file) {
 void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   text_bytes_[file] = end.text_bytes;
   if (slices_ && !unplanned_) {
-    slices_->finish(last_ns_);
+    slices_->finish(last_ends_);
     take_joined(file);
     // With keeps_begin_end the survey has paired all of them, and counted.
     if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
   }
   blocks_->end_file();
   slices_.reset();
-  last_ns_ = 0;
+  last_ends_.clear();
 }
 
 void WriteVisitor::finish() {

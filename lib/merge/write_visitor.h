@@ -77,7 +77,7 @@ class WriteVisitor : public FileVisitor {
   std::vector<std::uint64_t> events_;
   std::vector<std::uint64_t> text_bytes_;
   std::unique_ptr<SliceJoiner> slices_;  // of the file that is being taken, when it has B or E
-  std::int64_t last_ns_ = 0;             // the latest end of an event of that file
+  LastEnds last_ends_;                   // of the events of that file
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // the same, for other threads
   std::unique_ptr<ResultPool<Chunk>> pool_;

@@ -48,6 +48,21 @@ TEST_CASE("filter_events: an open B ends with its file, also where the last even
   CHECK(text_of(events_of(merged.text).back(), "dur") == "90");
 }
 
+TEST_CASE("filter_events: an open B of a merged file is as long as its rank, also to a filter") {
+  FilterFiles files({{"a.json", TraceText()
+                                    .m("global_rank", R"({"value": 1})")
+                                    .b("open", 10)
+                                    .x("short", 15, 1)
+                                    .pid("2")
+                                    .m("global_rank", R"({"value": 2})")
+                                    .b("long", 10)
+                                    .x("last", 20, 80)
+                                    .array()}});
+  files.options.filter.min_duration_ns = 50'000;
+  CHECK(files.kept() == Texts{"X last", "X long"});
+  CHECK(files.merge().summary.filtered == 2);
+}
+
 TEST_CASE(
     "filter_events: an arrow that loses an end goes, one that never had it goes with its slice") {
   const auto arrows = TraceText()

@@ -310,3 +310,22 @@ TEST_CASE("rank_archive: the format follows from the name") {
   CHECK(parse_merge_format("perfetto-tar") == MergeFormat::perfetto_tar);
   CHECK(parse_merge_format("tar") == std::nullopt);
 }
+
+TEST_CASE("rank_archive: a begin that is never closed is as long as in the merge of one file") {
+  const auto rank = [](TraceText& trace, int number, int from) -> TraceText& {
+    return trace.pid(std::to_string(number))
+        .m("global_rank", fmt::format(R"({{"value": {}}})", number))
+        .b("fit", from)
+        .x("a", from + 10, 100 * (number + 1));
+  };
+  TraceText trace;
+  rank(rank(trace, 0, 0), 1, 5000);
+  const NamedTexts files{{"merge.json", trace.array()}};
+  const Archive archive = archive_of(files);
+  CHECK(placed_events(archive) == read_merged(merge_texts(files)));
+  Texts durations;
+  for (const char* const name : {"rank0.json", "rank1.json"})
+    for (const oracle::Json& event : events_of(archive[name]))
+      if (text_of(event, "name") == "fit") durations.push_back(text_of(event, "dur"));
+  CHECK(durations == Texts{"110", "210"});
+}

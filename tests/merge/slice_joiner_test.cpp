@@ -2,7 +2,7 @@
 #include "merge/slice_joiner.h"
 
 #include "scan/event_scanner.h"
-#include "support/merge_texts.h"
+#include "support/merged_case.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
 
@@ -15,8 +15,6 @@
 using namespace traceloom;
 
 namespace {
-
-using Texts = std::vector<std::string>;
 
 // The events of a merge, a line each, without metadata.
 Texts events_in(const std::string& merged) {
@@ -210,11 +208,58 @@ TEST_CASE("slice_joiner: in little memory events are joined as they come, and no
   narrow.take(halves);
   CHECK(narrow.out().events.size() > 80);
   CHECK(narrow.out().events.size() < 100);
-  roomy.finish(2000);
-  narrow.finish(2000);
+  roomy.finish({});
+  narrow.finish({});
   CHECK(narrow.out().events.size() == 100);
   CHECK((narrow.out().text.view() == roomy.out().text.view()));
   CHECK(narrow.problems().empty());
+}
+
+TEST_CASE("slice_joiner: what stays open in a merged file ends with its own rank") {
+  const std::string list = TraceText()
+                               .pid("0")
+                               .tid("5")
+                               .m("global_rank", R"({"value": 0})")
+                               .b("fit", 0)
+                               .x("a", 1, 1)
+                               .pid("1")
+                               .tid("6")
+                               .m("global_rank", R"({"value": 1})")
+                               .b("fit", 3)
+                               .x("b", 1'000'000, 1)
+                               .pid("0")
+                               .tid("5")
+                               .x("c", 5, 2)
+                               .array();
+  const auto durations = [&](bool keep_begin_end) {
+    PlanOptions plan;
+    plan.keep_begin_end = keep_begin_end;
+    Texts found;
+    for (const oracle::Json& event : events_of(MergedCase({{"merge.json", list}}, plan).text()))
+      if (text_of(event, "name") == "fit")
+        found.push_back(text_of(event, "pid") + " " + text_of(event, "dur"));
+    return found;
+  };
+  CHECK(durations(false) == Texts{"0 7", "1 999998"});
+  CHECK(durations(true) == Texts{"0 7", "1 999998"});
+}
+
+TEST_CASE("last_ends: of each rank the latest, in whatever order they come") {
+  LastEnds ends;
+  CHECK(ends.of(0, 4) == 4);
+  for (const auto& [rank, end_ns] : {std::pair{0, 7}, {1, 30}, {0, 5}, {2, 1}, {1, 20}})
+    ends.note(rank, end_ns);
+  CHECK(ends.of(0, 4) == 7);
+  CHECK(ends.of(0, 9) == 9);
+  CHECK(ends.of(1, 4) == 30);
+  CHECK(ends.of(2, 0) == 1);
+  LastEnds sum;
+  sum.note(1, 10);
+  sum.add(ends);
+  CHECK(sum.of(0, 4) == 7);
+  CHECK(sum.of(1, 4) == 30);
+  sum.clear();
+  CHECK(sum.of(1, 4) == 4);
 }
 
 TEST_CASE("slice_joiner: begin events that stay open are kept, however little the memory") {
