@@ -2,6 +2,8 @@
 
 #include "merge/file_survey.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -46,6 +48,23 @@ std::uint64_t count_gpu_events(const TrackFacts& track) {
   return count;
 }
 
+bool has_label(const FileSurvey& survey, const std::string& pid, std::string_view label) {
+  const auto process = survey.processes.find(pid);
+  return process != survey.processes.end() && process->second.labels == label;
+}
+
+// Not torch's own processes of GPUs, beside one that it labels CPU. Threads of Python that it does
+// not know it writes as thread 0 of pid 0, which is that of GPU 0: nobody has folded anything
+// there. Whoever writes one pid over all processes leaves it the last of their labels only.
+void drop_own_processes_of_gpus(const FileSurvey& survey, std::set<std::string>& folded) {
+  if (std::none_of(survey.processes.begin(), survey.processes.end(),
+                   [](const auto& process) { return process.second.labels == "CPU"; }))
+    return;
+  std::erase_if(folded, [&](const std::string& pid) {
+    return has_label(survey, pid, fmt::format("GPU {}", pid));
+  });
+}
+
 // The pids under which GPU rows and CPU threads stand together.
 std::set<std::string> folded_pids(const FileSurvey& survey) {
   std::set<std::string> with_gpu;
@@ -58,6 +77,7 @@ std::set<std::string> folded_pids(const FileSurvey& survey) {
   std::set<std::string> folded;
   std::set_intersection(with_gpu.begin(), with_gpu.end(), with_host.begin(), with_host.end(),
                         std::inserter(folded, folded.end()));
+  if (!is_composer) drop_own_processes_of_gpus(survey, folded);
   return folded;
 }
 

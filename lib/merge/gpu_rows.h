@@ -27,9 +27,10 @@ bool is_host_category(std::string_view json_category);
 std::optional<std::string_view> gpu_of(const Event& event);
 
 // Gives GPU rows that share a pid with CPU threads tracks of their own in `survey`. That is so in
-// files of Composer and of its merger (which have global_rank events), and for any pid that has
-// events of both. There the names that torch gave to processes are of no use either: the last one
-// has overwritten the others, and Composer's own. A merge of ours has done this already.
+// files of Composer and of its merger (which have global_rank events), and for any other pid that
+// has events of both, but torch's own processes of GPUs beside one that is labelled CPU. There the
+// names that torch gave to processes are of no use either: the last one has overwritten the others,
+// and Composer's own. A merge of ours has done this already.
 void unfold_gpu_rows(FileSurvey& survey);
 
 // Which row an event of a file with such tracks is on; one for all events of a chunk, in their

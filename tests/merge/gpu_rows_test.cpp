@@ -170,6 +170,28 @@ TEST_CASE("gpu_rows: torch's own files stay as they are, and so does what was me
   CHECK(without_other_data(merge_texts({{"merged.json", merged}})) == without_other_data(merged));
 }
 
+TEST_CASE("gpu_rows: only torch's own label makes a pid with both a GPU's process") {
+  const auto merged_rows = [](std::string_view label_of_gpu, std::string_view label_of_host) {
+    const auto label = [](std::string_view name) {
+      return fmt::format(R"({{"labels": "{}"}})", name);
+    };
+    TraceText text = TraceText().pid("9").tid("9").m("process_labels", label(label_of_host));
+    text.cat("cpu_op").x("aten::mm", 10, 2).x("aten::add", 20, 2);
+    text.pid("1").tid("7").m("process_labels", label(label_of_gpu));
+    kernel(text, "7", 15, 0).cat("python_function").x("run", 30, 1);
+    return rows(merge_texts({{"rank2.json", text.array()}}));
+  };
+  CHECK(merged_rows("GPU 1", "CPU") ==
+        Rows{"2: GPU 1 · stream 7: gemm run", "2: thread 9: aten::mm aten::add"});
+  // The last label of a pid that was written over all processes of a rank.
+  for (const auto& [gpu, host] : {std::pair{"GPU 7", "CPU"}, {"GPU 1", "host"}}) {
+    const Rows apart = merged_rows(gpu, host);
+    REQUIRE(apart.size() == 3);
+    CHECK(apart[0] == "2: GPU 0 · stream 7: gemm");
+    CHECK(apart[1] == "2: pid 1 · thread 7: run");
+  }
+}
+
 TEST_CASE("gpu_rows: rows that samples of the file do not show") {
   // The GPU's only events stand between the pieces that are looked at first.
   TraceText text = composer(3);

@@ -206,6 +206,31 @@ TEST_CASE("split: merged again it stays as it is, and folds into ranks as its in
   CHECK(read_merged(refined) == read_merged(merged));
 }
 
+TEST_CASE(
+    "split: a GPU that torch lists threads of Python under is that GPU, however often merged") {
+  TraceText text = TraceText().pid("9").tid("9");
+  text.m("process_name", R"({"name": "python3"})").m("process_labels", R"({"labels": "CPU"})");
+  text.cat("cpu_op").x("mm", 1, 5).x("add", 11, 5).x("relu", 21, 5);
+  text.pid("0").tid("0").m("process_name", R"({"name": "python3"})");
+  text.m("process_labels", R"({"labels": "GPU 0"})").m("thread_name", R"({"name": "thread 0"})");
+  text.cat("python_function").x("run", 1, 5);
+  text.tid("7").m("thread_name", R"({"name": "stream 7"})");
+  text.cat("kernel").x("gemm", 3, 1, R"({"device": 0, "stream": 7})");
+  const NamedTexts files{{"rank0.json", text.object()}};
+  const std::string merged = split(files);
+  CHECK(rows(merged) == Texts{"1 rank 0 · python3 (pid 9) #0", "  9 thread 9",
+                              "2 rank 0 · GPU 0 #1", "  10000000 thread 0", "  7 stream 7"});
+  CHECK(merged.find(R"("process_labels","cat":"__metadata","ph":"M","pid":2,"tid":10000000,)"
+                    R"("args":{"labels":"GPU 0"})") != std::string::npos);
+  CHECK(without_other_data(split({{"merged.json", merged}})) == without_other_data(merged));
+  const std::string folded = merge_texts({{"merged.json", merged}});
+  CHECK(rows(folded)[2].ends_with("GPU 0 · thread 0"));
+  CHECK(rows(folded)[3].ends_with("GPU 0 · stream 7"));
+  const std::string direct = merge_texts(files);
+  CHECK(rows(direct)[2].ends_with("GPU 0 · thread 0"));
+  CHECK(rows(direct)[3].ends_with("GPU 0 · stream 7"));
+}
+
 TEST_CASE("split: a later cycle joins the processes of a merged file") {
   const std::string first = split({{"ep0-rank2.json", torch_rank(2)}});
   const std::string later =
