@@ -157,7 +157,7 @@ void add_clock_options(CLI::App& app, MergeWords& words) {
       ->type_name("HOW");
   app.add_option("--offset", words.offsets,
                  "Add TIME to the times of a rank in place of what its syncs say (3=-1.5ms); may "
-                 "be repeated")
+                 "be repeated for other ranks")
       ->group("Clocks")
       ->type_name("RANK=TIME")
       ->allow_extra_args(false)
@@ -199,7 +199,8 @@ void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.plan.clock.align_by = read_align_by(words.align_by);
   for (const std::string& offset : words.offsets) {
     const auto [rank, ns] = read_offset(offset);
-    command.merge.plan.clock.offsets.insert_or_assign(rank, ns);
+    if (!command.merge.plan.clock.offsets.emplace(rank, ns).second)
+      throw UsageError(fmt::format("--offset: rank {} is given more than once", rank));
   }
   command.merge.plan.clock.drift = read_drift(words.drift);
   read_origin(words.origin, command.merge.plan);
