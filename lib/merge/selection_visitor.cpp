@@ -8,6 +8,7 @@
 #include "merge/track_cache.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace traceloom {
 namespace {
@@ -56,7 +57,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
   const TrackTarget* last_target = nullptr;
   std::uint32_t last_row = 0;
   std::uint32_t last_kept_row = kNoPayload;
-  std::string last_category;
+  std::optional<std::string> last_category;  // as JSON text
 
   void count(std::uint32_t row, bool is_kept) {
     ++(is_kept ? kept : filtered);
@@ -66,9 +67,11 @@ struct SelectionVisitor::Chunk : ChunkResult {
   }
   void note_category(const Event& event) {
     const std::string_view category = event.text(Key::cat);
-    if (category == last_category || !is_json_string(category)) return;
+    if (category == last_category) return;
     last_category = category;
-    if (categories.size() < kMostCategories) categories.insert(decoded(category));
+    if (categories.size() >= kMostCategories) return;
+    const std::string list = is_json_string(category) ? decoded(category) : "";
+    categories.emplace(chosen_category(list));
   }
   void reset() {
     kept = filtered = 0;
@@ -83,7 +86,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
     last_ends.clear();
     last_kept_row = kNoPayload;
     tracks.reset();
-    last_category.clear();
+    last_category.reset();
     problems = {};
   }
 };

@@ -39,12 +39,13 @@ bool has_category(std::string_view list, const std::vector<std::string>& wanted)
 }
 
 bool LabelFilter::accepts(std::string_view name, std::string_view category) const {
-  return (categories.empty() || has_category(category, categories)) &&
+  return (categories.empty() || has_category(chosen_category(category), categories)) &&
          (names.empty() || is_found(names, name)) && !excludes(name, category);
 }
 
 bool LabelFilter::excludes(std::string_view name, std::string_view category) const {
-  return (!excluded_categories.empty() && has_category(category, excluded_categories)) ||
+  return (!excluded_categories.empty() &&
+          has_category(chosen_category(category), excluded_categories)) ||
          is_found(excluded_names, name);
 }
 

@@ -34,8 +34,13 @@ class NamePattern {
   std::shared_ptr<const re2::RE2> regex_;  // copies share it
 };
 
-// What an event without a name is called.
+// What an event without a name is called, and the category of one without any.
 inline constexpr std::string_view kNoName = "(none)";
+
+// The category of an event as it is chosen by: a comma list, kNoName for "".
+inline std::string_view chosen_category(std::string_view list) {
+  return list.empty() ? kNoName : list;
+}
 
 // True when one element of a comma list, as events write their category, equals a wanted one.
 bool has_category(std::string_view list, const std::vector<std::string>& wanted);
@@ -44,7 +49,8 @@ bool has_category(std::string_view list, const std::vector<std::string>& wanted)
 struct LabelFilter {
   std::vector<NamePattern> names;  // one of them has to be found; none: all names are wanted
   std::vector<NamePattern> excluded_names;
-  std::vector<std::string> categories;  // one of them has to be there; none: all are wanted
+  // One of them has to be there, kNoName for events without any; none: all are wanted.
+  std::vector<std::string> categories;
   std::vector<std::string> excluded_categories;
 
   bool empty() const {

@@ -62,7 +62,7 @@ Wish random_wish(std::uint64_t seed) {
     wish.filter.labels.excluded_names.emplace_back("aten|none");
     wish.oracle.excluded_names = {"aten", "none"};
   }
-  if (chance(4)) wish.filter.labels.categories = wish.oracle.categories = {"cpu_op", "b", ""};
+  if (chance(4)) wish.filter.labels.categories = wish.oracle.categories = {"cpu_op", "b", "(none)"};
   if (chance(3))
     wish.filter.labels.excluded_categories = wish.oracle.excluded_categories = {"kernel", "a"};
   if (chance(2)) wish.filter.min_duration_ns = wish.oracle.min_duration_ns = kMs / 5;

@@ -261,7 +261,7 @@ TEST_CASE("filter: rows without events that are kept have no name, and nobody's 
   CHECK(text_of(events_of(merged.text).back(), "tid") == "10000000");
   REQUIRE(merged.summary.ranks == 1);
   CHECK(merged.summary.processes[0].tracks == Texts{"GPU · stream 7"});
-  CHECK(merged.summary.filter->categories == Texts{"kernel"});
+  CHECK(merged.summary.filter->categories == Texts{"(none)", "kernel"});
 }
 
 TEST_CASE("filter: nothing is written when nothing is left") {

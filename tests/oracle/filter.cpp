@@ -30,6 +30,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 }
 
 bool has_category(std::string list, const std::vector<std::string>& wanted) {
+  if (list.empty()) list = "(none)";
   list += ',';
   for (std::size_t begin = 0, end = 0; begin < list.size(); begin = end + 1) {
     end = list.find(',', begin);

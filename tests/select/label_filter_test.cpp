@@ -29,6 +29,18 @@ TEST_CASE("label_filter: one element of a category list is enough, a part of one
   CHECK_FALSE(filter.accepts("x", "a kernel"));
 }
 
+TEST_CASE("label_filter: an event without a category is chosen by (none)") {
+  const LabelFilter only{{}, {}, {"(none)"}, {}};
+  CHECK(only.accepts("x", ""));
+  CHECK_FALSE(only.accepts("x", "kernel"));
+  CHECK_FALSE(only.accepts("x", "a,,b"));
+  const LabelFilter none{{}, {}, {}, {"(none)"}};
+  CHECK_FALSE(none.accepts("x", ""));
+  CHECK(none.excludes("x", ""));
+  CHECK(none.accepts("x", "kernel"));
+  CHECK_FALSE(LabelFilter{{}, {}, {""}, {}}.accepts("x", ""));
+}
+
 TEST_CASE("label_filter: pattern and category both have to agree") {
   const LabelFilter filter{{NamePattern("x")}, {}, {"c"}, {}};
   CHECK(filter.accepts("x", "c"));

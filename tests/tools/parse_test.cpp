@@ -133,6 +133,9 @@ TEST_CASE("parse: what is missing is named") {
 
 TEST_CASE("parse: values that are missing, wrong or too many") {
   CHECK(refused<MergeLine>({"a.json", "--top"}) == "--top needs a value; see trace-merge --help");
+  CHECK(refused<MergeLine>({"a.json", "-o", ""}) ==
+        "--output needs a value; see trace-merge --help");
+  CHECK(refused<StatsLine>({"steps", "a.json", "--step", "1", ""}) == "accepted");
   CHECK(refused<MergeLine>({"a.json", "--top", "many"}) == "--top: 'many' is not a number");
   CHECK(refused<MergeLine>({"a.json", "-o", "x", "-o", "y"}) == "--output is given more than once");
 }

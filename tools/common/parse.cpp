@@ -127,6 +127,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return text;
 }
 
+// Mostly of a shell variable that is not set: as if the option were not there, all would be taken.
+void refuse_empty_values(const CLI::App& command) {
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
+    for (const CLI::Option* option : app->get_options()) {
+      const CLI::results_t& values = option->results();
+      if (!option->get_positional() && std::find(values.begin(), values.end(), "") != values.end())
+        throw UsageError(fmt::format("{} needs a value{}", option->get_name(), see_help(command)));
+    }
+}
+
 // Commands inherit -h/--help, but not the group in which it stands.
 void group_help_flags(CLI::App& app) {
   if (app.get_help_ptr() != nullptr) app.get_help_ptr()->group(kGeneralGroup);
@@ -151,6 +161,7 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   group_help_flags(app);
   try {
     app.parse(argc, argv);
+    refuse_empty_values(selected(app));
     return true;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());

@@ -20,7 +20,8 @@ namespace traceloom {
 void set_up(CLI::App& app, const std::string& name);
 
 // False when the help or the version was asked for and printed to stdout. Throws UsageError that
-// says what is wrong and what to try: "unknown option --thredas (did you mean --threads?)".
+// says what is wrong and what to try: "unknown option --thredas (did you mean --threads?)". An
+// option with an empty value has none.
 bool parse(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace traceloom

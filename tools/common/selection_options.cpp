@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace traceloom {
 
 std::vector<std::string> split_words(const std::string& list) {
@@ -15,6 +17,15 @@ std::vector<std::string> split_words(const std::string& list) {
     if (comma == std::string::npos) return words;
     start = comma + 1;
   }
+}
+
+std::vector<std::string> read_categories(const std::string& option, const std::string& list) {
+  std::vector<std::string> categories = split_words(list);
+  if (std::find(categories.begin(), categories.end(), "") != categories.end())
+    throw UsageError(
+        fmt::format("{}: '{}' has a category without a name ('{}' stands for events without one)",
+                    option, list, kNoName));
+  return categories;
 }
 
 std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list) {

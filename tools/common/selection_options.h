@@ -19,6 +19,9 @@ namespace traceloom {
 // "a,b" -> a, b; "a" -> a; "" -> one empty word.
 std::vector<std::string> split_words(const std::string& list);
 
+// "cpu_op,kernel". An element without a name is refused: events without a category are kNoName.
+std::vector<std::string> read_categories(const std::string& option, const std::string& list);
+
 // "0,4-7"; none for an empty text.
 std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list);
 

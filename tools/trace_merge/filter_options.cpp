@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace traceloom {
 namespace {
@@ -34,10 +35,12 @@ std::int64_t read_min_duration(const std::string& text) {
   return *ns;
 }
 
-std::vector<std::string> read_categories(const std::vector<std::string>& lists) {
+std::vector<std::string> read_category_lists(const std::string& option,
+                                             const std::vector<std::string>& lists) {
   std::vector<std::string> categories;
   for (const std::string& list : lists)
-    for (std::string& category : split_words(list)) categories.push_back(std::move(category));
+    for (std::string& category : read_categories(option, list))
+      categories.push_back(std::move(category));
   return categories;
 }
 
@@ -52,17 +55,17 @@ std::vector<NamePattern> read_patterns(const std::string& option,
 
 // Of the categories of all events, those that are lists taken apart.
 std::vector<std::string> known_categories(const FilterOutcome& outcome) {
-  std::vector<std::string> known = read_categories(outcome.categories);
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  std::erase(known, "");
-  return known;
+  std::set<std::string> known;
+  for (const std::string& list : outcome.categories)
+    for (std::string& category : split_words(list)) known.insert(std::move(category));
+  known.erase("");
+  return {known.begin(), known.end()};
 }
 
 void add_unmet_categories(std::vector<std::string>& unmet, const std::vector<std::string>& known,
                           const std::string& option, const std::vector<std::string>& wanted) {
   for (const std::string& category : wanted) {
-    if (category.empty() || std::binary_search(known.begin(), known.end(), category)) continue;
+    if (std::binary_search(known.begin(), known.end(), category)) continue;
     const std::string advice = did_you_mean(category, known);
     const std::size_t named = std::min(known.size(), kMostNamed);
     const std::vector<std::string> some(known.begin(),
@@ -114,7 +117,7 @@ void add_filter_options(CLI::App& app, FilterOptions& options) {
       ->type_name("FIRST:LAST")
       ->group(kGroup);
   add_list(app, "--category", options.categories, "LIST",
-           "Events of one of these categories; may be repeated");
+           "Events of one of these categories, '(none)' for those without; may be repeated");
   add_list(app, "--exclude-category", options.excluded_categories, "LIST",
            "No events of these categories (python_function); may be repeated");
   add_list(app, "--name", options.names, "REGEX",
@@ -133,8 +136,9 @@ MergeFilter read_filter(const FilterOptions& options) {
   filter.ranks = read_ranks("--ranks", options.ranks);
   filter.time = read_time("--time", options.time);
   filter.steps = read_steps("--steps", options.steps);
-  filter.labels.categories = read_categories(options.categories);
-  filter.labels.excluded_categories = read_categories(options.excluded_categories);
+  filter.labels.categories = read_category_lists("--category", options.categories);
+  filter.labels.excluded_categories =
+      read_category_lists("--exclude-category", options.excluded_categories);
   filter.labels.names = read_patterns("--name", options.names);
   filter.labels.excluded_names = read_patterns("--exclude-name", options.excluded_names);
   filter.min_duration_ns = read_min_duration(options.min_duration);

@@ -69,7 +69,8 @@ SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
 LabelFilter read_filter(const Options& options) {
   LabelFilter filter;
   if (!options.filter.empty()) filter.names.push_back(read_pattern("--filter", options.filter));
-  if (!options.categories.empty()) filter.categories = split_words(options.categories);
+  if (!options.categories.empty())
+    filter.categories = read_categories("--category", options.categories);
   return filter;
 }
 
@@ -118,7 +119,9 @@ void add_selection(CLI::App& command, Options& options) {
   command.add_option("--filter", options.filter, "Names in which this regular expression is found")
       ->type_name("REGEX")
       ->group(group);
-  command.add_option("--category", options.categories, "Spans of one of these categories")
+  command
+      .add_option("--category", options.categories,
+                  "Spans of one of these categories, '(none)' for those without")
       ->type_name("NAME,...")
       ->group(group);
   command.add_option("--rank", options.ranks, "Spans of these ranks: 0,4-7")
