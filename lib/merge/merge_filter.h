@@ -9,8 +9,8 @@
 //
 //   ranks         the rank has to be one of these. Files of other ranks are read once, for their
 //                 clocks, and not written
-//   time, steps   it has to begin then. Time counts from the earliest event of all ranks; a step is
-//                 that of the event's own rank
+//   time, steps   it has to begin then. Time counts from the earliest event of all ranks, floored
+//                 to a microsecond as time 0 of a merge is; a step is that of the event's own rank
 //   labels        its name and category; those of a pair of B and E are the B's
 //   min_duration  X events and pairs of B and E have to last so long; all others do not last
 //

@@ -10,9 +10,9 @@
 
 namespace traceloom {
 
-// Nanoseconds after the earliest event of all files on the common clock, which is time 0 of their
-// merge; [from_ns, to_ns). E events are no candidates for the earliest: one that comes first has
-// lost its B, and a merge drops it.
+// Nanoseconds after the earliest event of all files on the common clock, floored to a microsecond:
+// after time 0 of their merge; [from_ns, to_ns). E events are no candidates for the earliest: one
+// that comes first has lost its B, and a merge drops it.
 struct TimeSelection {
   std::optional<std::int64_t> from_ns;  // none: from the beginning
   std::optional<std::int64_t> to_ns;    // none: to the end

@@ -107,8 +107,8 @@ void add_filter_options(CLI::App& app, FilterOptions& options) {
       ->type_name("LIST")
       ->group(kGroup);
   app.add_option("--time", options.time,
-                 "Events that begin between two times after the first event of all ranks: 1.5s:2s, "
-                 "200ms: or :1s")
+                 "Events that begin between two times, counted from time 0 of the whole merge (as "
+                 "--origin min has it): 1.5s:2s, 200ms: or :1s")
       ->type_name("FROM:TO")
       ->group(kGroup);
   app.add_option("--steps", options.steps,
