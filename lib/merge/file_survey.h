@@ -37,8 +37,10 @@ struct TrackFacts {
   std::string tid;
   std::uint64_t events = 0;  // without metadata and end events
   bool is_gpu = false;       // some event is of a category that only GPU rows have
+  std::uint64_t ends = 0;    // end events
   // Counters without a tid, which make no track but belong to the process.
   bool has_counters = false;
+  std::uint64_t counters = 0;     // such counters
   bool has_global_async = false;  // async events whose id is not id2.local
   std::string name;               // thread_name, decoded
   std::optional<std::int64_t> sort_index;
@@ -67,6 +69,12 @@ struct ProcessFacts {
   std::string composer_name = {};  // the name that Composer gives, whatever torch writes over it
 };
 
+// Of a process of a file that has several ranks.
+struct ProcessEvents {
+  std::uint64_t events = 0;  // usable ones, without metadata
+  std::uint64_t ends = 0;    // E among them
+};
+
 // A metadata event that the merge does not write anew, as it stands in the file.
 struct KeptMetadata {
   std::string text;
@@ -92,13 +100,24 @@ struct FileSurvey {
   bool lacks_durations = false;                   // some X says no dur
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them
-  StartTimes starts;                              // of what will be written
-  StartTimes end_times;                           // when that ends; a B by itself does not
-  bool sub_microsecond = false;                   // some time is no whole microsecond
-  std::vector<TopLevelEntry> top_level;           // strict JSON
+  // By canonical pid; of a file that a merge has written.
+  std::map<std::string, ProcessEvents, std::less<>> process_events;
+  StartTimes starts;                     // of what will be written
+  StartTimes end_times;                  // when that ends; a B by itself does not
+  bool sub_microsecond = false;          // some time is no whole microsecond
+  std::vector<TopLevelEntry> top_level;  // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };
+
+// How many events a merge writes of a file that it drops nothing of: a pair of B and E is one, and
+// an E without a B none.
+inline std::uint64_t events_to_write(const FileSurvey& survey, bool keeps_begin_end) {
+  if (!keeps_begin_end) return survey.events - survey.ends;
+  const std::uint64_t open = survey.problems.count(Problem::begin_without_end);
+  const std::uint64_t joined_pairs = (survey.joined_halves.size() - open) / 2;
+  return survey.events - survey.orphan_ends.size() - joined_pairs;
+}
 
 // Told of a file that is no trace or cannot be read: throw to stop, return to leave it out.
 using FailureHandler = std::function<void(std::size_t file, const Error& error)>;

@@ -76,12 +76,12 @@ bool FilterPlan::wants_rank(std::int64_t rank) const {
 
 std::uint64_t FilterPlan::kept(std::size_t file) const {
   if (!files_[file].read) return 0;
-  return needs_selection_ ? selection_.kept[file] : files_[file].events;
+  return needs_selection_ ? selection_.events[file].kept : files_[file].events;
 }
 
 std::uint64_t FilterPlan::filtered(std::size_t file) const {
   if (!files_[file].read) return files_[file].events;
-  return needs_selection_ ? selection_.filtered[file] : 0;
+  return needs_selection_ ? selection_.events[file].filtered : 0;
 }
 
 void FilterPlan::show(std::vector<OutputProcess> rows) {
@@ -142,7 +142,7 @@ std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
 
 FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
                                        const FileSurvey& survey) const {
-  File planned{false, false, events_of(survey)};
+  File planned{false, false, events_to_write(survey, keeps_begin_end_)};
   const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
   for (const auto& [pid, process] : processes_) {
     if (!process.wanted || !std::binary_search(ranks.begin(), ranks.end(), process.rank)) continue;
@@ -153,14 +153,6 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
     planned.read |= !intersections(process.windows, of_file).empty();
   }
   return planned;
-}
-
-// A pair of B and E is one, and an E without a B none.
-std::uint64_t FilterPlan::events_of(const FileSurvey& survey) const {
-  if (!keeps_begin_end_) return survey.events - survey.ends;
-  const std::uint64_t open = survey.problems.count(Problem::begin_without_end);
-  const std::uint64_t joined_pairs = (survey.joined_halves.size() - open) / 2;
-  return survey.events - survey.orphan_ends.size() - joined_pairs;
 }
 
 bool FilterPlan::Process::contains(std::int64_t start_ns) const {

@@ -41,11 +41,18 @@ class FilterMemory {
   std::string scratch_;
 };
 
+// How many events stay, and how many do not.
+struct KeptCounts {
+  std::uint64_t kept = 0;
+  std::uint64_t filtered = 0;
+};
+
 // What a look at all events has found (selection_visitor.h).
 struct Selection {
-  std::vector<KeptEvents> linked;       // by file: events that go by others
-  std::vector<std::uint64_t> kept;      // by file: events that stay
-  std::vector<std::uint64_t> filtered;  // by file: events that do not
+  std::vector<KeptEvents> linked;  // by file: events that go by others
+  std::vector<KeptCounts> events;  // by file
+  // By file: the same by rank, as far as it has any.
+  std::vector<std::map<std::int64_t, KeptCounts>> events_of_rank;
   std::vector<OutputProcess> rows;      // those of the merge that have events that stay
   std::vector<std::string> categories;  // some that occur, when some are asked for
 };
@@ -113,7 +120,6 @@ class FilterPlan {
   void find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts);
   std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan,
                                                              const std::vector<FilterFacts>& facts);
-  std::uint64_t events_of(const FileSurvey& survey) const;
   File plan_file(const MergePlan& plan, std::size_t file, const FileSurvey& survey) const;
   void show(std::vector<OutputProcess> rows);
   const Process& process_of(const TrackTarget& target, FilterMemory& memory) const;

@@ -210,7 +210,7 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     const FilePlan& file = plan_->files[i];
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             surveys_[i].events, events[i], filtered, events_of_rank(i),
+                             surveys_[i].events, events[i], filtered, events_of_rank(i, events[i]),
                              problems_of(i, written[i])});
     summary.events += events[i];
     summary.filtered += filtered;
@@ -223,12 +223,41 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
   return summary;
 }
 
-std::map<std::int64_t, std::uint64_t> MergeInputs::events_of_rank(std::size_t file) const {
-  std::map<std::int64_t, std::uint64_t> events;
+std::map<std::int64_t, RankEvents> MergeInputs::events_of_rank(std::size_t file,
+                                                               std::uint64_t written) const {
+  std::map<std::int64_t, RankEvents> ranks;
   const FileRank& rank = plan_->files[file].rank;
-  if (!rank.is_merged()) return events;
-  for (const TrackFacts& track : surveys_[file].tracks)
-    events[rank.rank_of(canonical_id(track.pid))] += track.events;
+  if (!rank.is_merged()) return ranks;
+  std::map<std::int64_t, std::uint64_t> whole;  // events when none is dropped
+  std::uint64_t of_all = 0;
+  for (const auto& [pid, process] : surveys_[file].process_events) {
+    const std::uint64_t events = process.events - (plan_->keeps_begin_end ? 0 : process.ends);
+    ranks[rank.rank_of(pid)].events_in += process.events;
+    whole[rank.rank_of(pid)] += events;
+    of_all += events;
+  }
+  const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;
+  for (auto& [number, events] : ranks) {
+    if (filter != nullptr && filter->reads(file) && filter->needs_selection()) {
+      const auto& counts = filter->selection().events_of_rank[file];
+      const auto found = counts.find(number);
+      const KeptCounts of_rank = found == counts.end() ? KeptCounts{} : found->second;
+      events.events = of_rank.kept;
+      events.filtered = of_rank.filtered;
+    } else if (of_all == written + (filter == nullptr ? 0 : filter->filtered(file))) {
+      events.events = written == 0 ? 0 : whole[number];
+      events.filtered = whole[number] - *events.events;
+    }
+  }
+  return ranks;
+}
+
+std::vector<std::uint64_t> MergeInputs::planned_events() const {
+  std::vector<std::uint64_t> events;
+  events.reserve(inputs_.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    events.push_back(plan_->filter ? plan_->filter->kept(i)
+                                   : events_to_write(surveys_[i], plan_->keeps_begin_end));
   return events;
 }
 

@@ -75,6 +75,8 @@ class MergeInputs {
   void check_unchanged(const WriteVisitor& visitor, const std::vector<std::size_t>& files) const;
   std::vector<std::size_t> planned_files() const;
 
+  // How many events of each file writing it will give.
+  std::vector<std::uint64_t> planned_events() const;
   // What there is to say when all is done. `written` and `events` are what writing each file has
   // found, and how many it wrote.
   MergeSummary summarize(const std::vector<ProblemCounts>& written,
@@ -93,7 +95,7 @@ class MergeInputs {
   bool lacks_facts() const;
   FailureHandler failure_handler();
   void leave_out(std::size_t file, const Error& error);
-  std::map<std::int64_t, std::uint64_t> events_of_rank(std::size_t file) const;
+  std::map<std::int64_t, RankEvents> events_of_rank(std::size_t file, std::uint64_t written) const;
   void describe_processes(MergeSummary& summary) const;
   FilterOutcome describe_filter() const;
 

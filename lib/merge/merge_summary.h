@@ -15,6 +15,14 @@
 
 namespace traceloom {
 
+// What became of the events of a rank in a file that has several. What nobody has counted rank by
+// rank (which B and E stay as they are) is not known.
+struct RankEvents {
+  std::uint64_t events_in = 0;
+  std::optional<std::uint64_t> events;    // written, or to be
+  std::optional<std::uint64_t> filtered;  // dropped by the filter
+};
+
 // What became of one input.
 struct MergedFile {
   std::string path;
@@ -22,10 +30,9 @@ struct MergedFile {
   RankSource rank_source = RankSource::position;
   FileClock clock;
   std::uint64_t events_in = 0;  // that can be used, without metadata
-  std::uint64_t events = 0;     // written (or to be, with dry_run and a filter); a begin and an end
-                                // are one
+  std::uint64_t events = 0;     // written (or to be, with dry_run); a begin and an end are one
   std::uint64_t filtered = 0;   // dropped by the filter
-  std::map<std::int64_t, std::uint64_t> events_of_rank;  // of events_in, where it has several ranks
+  std::map<std::int64_t, RankEvents> events_of_rank;  // where it has several ranks
   ProblemCounts problems;
 };
 

@@ -39,10 +39,7 @@ MergeSummary plan_only(const MergeOptions& options) {
   MergeInputs inputs(options);
   inputs.survey();
   if (!inputs.select()) return inputs.nothing_left();
-  std::vector<std::uint64_t> kept(inputs.size());
-  for (std::size_t i = 0; i < inputs.size() && inputs.plan().filter; ++i)
-    kept[i] = inputs.plan().filter->kept(i);
-  return inputs.summarize(std::vector<ProblemCounts>(inputs.size()), kept);
+  return inputs.summarize(std::vector<ProblemCounts>(inputs.size()), inputs.planned_events());
 }
 
 // One Chrome JSON trace: by a guess in one pass, and by a survey in a second one if need be.

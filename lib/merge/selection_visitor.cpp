@@ -39,10 +39,8 @@ struct SelectionVisitor::EndlessFlowSlice {
 
 struct SelectionVisitor::Chunk : ChunkResult {
   // Of this chunk.
-  std::uint64_t kept = 0;
-  std::uint64_t filtered = 0;
-  std::unordered_set<std::uint32_t> rows;  // with events that stay
-  std::vector<FlowSlice> slices;           // that flow events stand in
+  std::unordered_map<std::uint32_t, KeptCounts> rows;
+  std::vector<FlowSlice> slices;  // that flow events stand in
   LinkedEvents linked;
   std::vector<EndlessFlowSlice> endless;
   LastStarts last_starts;  // of a file with such slices
@@ -56,14 +54,16 @@ struct SelectionVisitor::Chunk : ChunkResult {
   FilterMemory memory;
   const TrackTarget* last_target = nullptr;
   std::uint32_t last_row = 0;
-  std::uint32_t last_kept_row = kNoPayload;
+  std::uint32_t counted_row = 0;
+  KeptCounts* counts = nullptr;              // of counted_row
   std::optional<std::string> last_category;  // as JSON text
 
   void count(std::uint32_t row, bool is_kept) {
-    ++(is_kept ? kept : filtered);
-    if (!is_kept || row == last_kept_row) return;
-    rows.insert(row);
-    last_kept_row = row;
+    if (counts == nullptr || row != counted_row) {
+      counts = &rows[row];
+      counted_row = row;
+    }
+    ++(is_kept ? counts->kept : counts->filtered);
   }
   void note_category(const Event& event) {
     const std::string_view category = event.text(Key::cat);
@@ -74,8 +74,8 @@ struct SelectionVisitor::Chunk : ChunkResult {
     categories.emplace(chosen_category(list));
   }
   void reset() {
-    kept = filtered = 0;
     rows.clear();
+    counts = nullptr;
     slices.clear();
     endless.clear();
     last_starts.clear();
@@ -84,7 +84,6 @@ struct SelectionVisitor::Chunk : ChunkResult {
     payloads.clear();
     categories.clear();
     last_ends.clear();
-    last_kept_row = kNoPayload;
     tracks.reset();
     last_category.reset();
     problems = {};
@@ -116,8 +115,8 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
   for (const OutputProcess& process : plan.tracks.processes()) {
     const std::string pid = std::to_string(process.pid);
     rows_[{pid, ""}] = row++;
-    rank_of_row_.resize(row + process.tracks.size(), process.rank);
     for (const OutputTrack& track : process.tracks) rows_[{pid, std::to_string(track.tid)}] = row++;
+    rank_of_row_.resize(row, process.rank);
   }
   const std::size_t files = plan.files.size();
   for (std::size_t file = 0; file < files; ++file) {
@@ -126,8 +125,8 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
     if (file < facts.size()) facts[file] = {};
   }
   selection_.linked.resize(files);
-  selection_.kept.resize(files);
-  selection_.filtered.resize(files);
+  selection_.events.resize(files);
+  selection_.events_of_rank.resize(files);
 }
 
 SelectionVisitor::~SelectionVisitor() = default;
@@ -210,9 +209,10 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
 void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Chunk&>(result);
   if (!current_) current_ = std::make_unique<CurrentFile>(*this, file);
-  selection_.kept[file] += chunk.kept;
-  selection_.filtered[file] += chunk.filtered;
-  kept_rows_.insert(chunk.rows.begin(), chunk.rows.end());
+  for (const auto& [row, counts] : chunk.rows) {
+    if (counts.kept > 0) count(file, row, true, counts.kept);
+    count(file, row, false, counts.filtered);
+  }
   if (categories_.size() < kMostCategories) categories_.merge(chunk.categories);
   current_->last_ends.add(chunk.last_ends);
   for (const FlowSlice& slice : chunk.slices) binders_[file].add(slice);
@@ -240,7 +240,10 @@ void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
 }
 
 void SelectionVisitor::count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events) {
-  (kept ? selection_.kept : selection_.filtered)[file] += events;
+  KeptCounts& of_file = selection_.events[file];
+  KeptCounts& of_rank = selection_.events_of_rank[file][rank_of_row_[row]];
+  (kept ? of_file.kept : of_file.filtered) += events;
+  (kept ? of_rank.kept : of_rank.filtered) += events;
   if (kept) kept_rows_.insert(row);
 }
 

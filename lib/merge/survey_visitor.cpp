@@ -56,6 +56,15 @@ bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
+// From the tracks as the file has them.
+void count_process_events(FileSurvey& survey) {
+  for (const TrackFacts& track : survey.tracks) {
+    ProcessEvents& process = survey.process_events[canonical_id(track.pid)];
+    process.events += track.events + track.ends + track.counters;
+    process.ends += track.ends;
+  }
+}
+
 std::int64_t end_of(const EventTiming& timing) {
   std::int64_t end_ns = 0;
   return __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns) ? timing.start_ns
@@ -245,11 +254,14 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   ++chunk.events;
   // A counter without a tid belongs to the process and makes no track; nor does an E, which
   // without a B there is not written.
-  if (event.phase != 'E' && (event.phase != 'C' || event.has(Key::tid))) {
+  if (event.phase == 'E') {
+    ++track.ends;
+  } else if (event.phase == 'C' && !event.has(Key::tid)) {
+    track.has_counters = true;
+    ++track.counters;
+  } else {
     ++track.events;
     note_row(event, track);
-  } else if (event.phase == 'C') {
-    track.has_counters = true;
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E')
@@ -317,6 +329,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
+  if (survey.evidence.was_merged()) count_process_events(survey);
   unfold_gpu_rows(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
@@ -341,7 +354,9 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
       continue;
     }
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
+    known[id].ends += chunk.tracks[i].ends;
     known[id].has_counters |= chunk.tracks[i].has_counters;
+    known[id].counters += chunk.tracks[i].counters;
     known[id].has_global_async |= chunk.tracks[i].has_global_async;
     known[id].is_host |= chunk.tracks[i].is_host;
     known[id].events += chunk.tracks[i].events;

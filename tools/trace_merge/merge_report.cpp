@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,15 +28,27 @@ FilesOfRank files_by_rank(const MergeSummary& summary) {
   return files;
 }
 
-void write_file(JsonWriter& json, const MergedFile& file, bool is_filtered) {
+// What became of the events of a rank in one of its files.
+RankEvents events_of(const MergedFile& file, std::int64_t rank) {
+  const auto own = file.events_of_rank.find(rank);
+  return own == file.events_of_rank.end() ? RankEvents{file.events_in, file.events, file.filtered}
+                                          : own->second;
+}
+
+void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> events) {
+  sum = sum && events ? std::optional(*sum + *events) : std::nullopt;
+}
+
+void write_file(JsonWriter& json, const MergedFile& file, const RankEvents& events,
+                bool is_filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
   json.key("events");
-  json.value(file.events);
+  json.value(events.events);
   if (is_filtered) {
     json.key("filtered");
-    json.value(file.filtered);
+    json.value(events.filtered);
   }
   json.key("method");
   json.value(to_string(file.clock.method));
@@ -50,10 +63,7 @@ void write_file(JsonWriter& json, const MergedFile& file, bool is_filtered) {
 
 void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files,
                 bool is_filtered) {
-  std::uint64_t events_in = 0;
-  std::uint64_t events_out = 0;
-  bool is_out_known = true;
-  std::uint64_t events_filtered = 0;
+  RankEvents sum{0, 0, 0};
   json.begin_object();
   json.key("rank");
   json.value(rank);
@@ -62,23 +72,20 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("files");
   json.begin_array();
   for (const MergedFile* file : files) {
-    write_file(json, *file, is_filtered);
-    const auto own = file->events_of_rank.find(rank);
-    const bool is_whole = own == file->events_of_rank.end();
-    events_in += is_whole ? file->events_in : own->second;
-    // Of a rank in a merged file it is known when nothing was left out.
-    is_out_known &= is_whole || file->events == file->events_in;
-    events_out += is_whole ? file->events : own->second;
-    events_filtered += file->filtered;
+    const RankEvents events = events_of(*file, rank);
+    write_file(json, *file, events, is_filtered);
+    sum.events_in += events.events_in;
+    add(sum.events, events.events);
+    add(sum.filtered, events.filtered);
   }
   json.end_array();
   json.key("events_in");
-  json.value(events_in);
+  json.value(sum.events_in);
   json.key("events_out");
-  json.value(is_out_known ? std::optional(events_out) : std::nullopt);
+  json.value(sum.events);
   if (is_filtered) {
     json.key("events_filtered");
-    json.value(events_filtered);
+    json.value(sum.filtered);
   }
   json.end_object();
 }

@@ -11,9 +11,11 @@ namespace traceloom {
 // [{"path",
 //  "events", "method", "offset_ns", "error_ns", "drift_ppm"}], "events_in", "events_out"}],
 //  "problems": [{"file", "kind", "count", "first_offset"}]}
-// With a filter files have "filtered" and ranks "events_filtered" as well: how many were dropped.
-// A merged input counts for the lowest of its ranks. `drift_ppm` is null: clocks are taken to run
-// at one speed.
+// With a filter files have "filtered" and ranks "events_filtered" as well: how many were dropped. A
+// merged input is a file of each of its ranks, with the events of that rank; a number of them that
+// is not known rank by rank is null. Of a dry run the numbers are what the merge would give, and
+// the problems those that are met before anything is written. `drift_ppm` is null where clocks are
+// taken to run at one speed.
 std::string merge_report(const MergeSummary& summary, const std::string& output);
 
 // The plan as text for people: a table of the files and one of the ranks.
