@@ -11,6 +11,7 @@
 #include "base/problems.h"
 #include "merge/id_keys.h"
 #include "merge/id_map.h"
+#include "merge/operation_categories.h"
 #include "scan/scan_files.h"
 #include "survey/file_evidence.h"
 #include "survey/start_times.h"
@@ -90,6 +91,7 @@ struct FileSurvey {
   std::uint64_t shared_flows = 0;                 // of PlanOptions::shared_flows
   IdSet bind_ids;                                 // bind_id of flows between slices
   HexIds async_ids;                               // b n e S T p F
+  OperationCategories operation_categories;       // of S T p F
   HexIds object_ids;                              // N O D ( ) v V P
   std::set<std::string> counters;                 // by counter_key()
   std::uint32_t frame_groups = 0;                 // of stack frames, where a merge has made groups

@@ -19,9 +19,16 @@ std::string_view async_scope(const Event& event, AsyncScope scope) {
 
 // The old async events become nestable ones: Perfetto ignores the old, and takes a step (T) for an
 // error. A step is an instant then, with its name in the args as before.
-void edit_legacy_phase(const Event& event, EventEdit& edit) {
+void edit_legacy_phase(const Event& event, const FilePlan& file, EventEdit& edit,
+                       std::string& scratch) {
   edit.replace(Key::ph, event.phase == 'S' ? "\"b\"" : event.phase == 'F' ? "\"e\"" : "\"n\"");
-  if (!event.has(Key::cat)) edit.insert(Key::cat, "\"\"");  // catapult wants one
+  std::string_view category;
+  if (event.phase != 'S' && !file.operation_categories.empty())
+    category = file.operation_categories.find(async_id_key(event, scratch), event.offset);
+  if (!event.has(Key::cat))
+    edit.insert(Key::cat, category.empty() ? "\"\"" : category);  // catapult wants one
+  else if (!category.empty())
+    edit.replace(Key::cat, category);
 }
 
 void edit_async_id(const Event& event, const FilePlan& file, EventEdit& edit,
@@ -40,7 +47,7 @@ void edit_async_id(const Event& event, const FilePlan& file, EventEdit& edit,
     edit.rename(Key::id, "id2");
     edit.replace(Key::id, id2);
   }
-  if (is_legacy_async(event)) edit_legacy_phase(event, edit);
+  if (is_legacy_async(event)) edit_legacy_phase(event, file, edit, scratch);
 }
 
 // Makes `id` of whatever key has the id, and returns which one that is.

@@ -115,6 +115,7 @@ FilePlan plan_ids(const std::vector<FileSurvey>& surveys, std::size_t file,
           .keeps_order = merged,
           .orphan_ends = survey.orphan_ends,
           .joined_halves = survey.joined_halves,
+          .operation_categories = survey.operation_categories,
           .lacks_durations = survey.lacks_durations};
 }
 

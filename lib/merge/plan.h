@@ -55,6 +55,7 @@ struct FilePlan {
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
+  OperationCategories operation_categories = {};
   bool lacks_durations = false;  // some X says no dur
   ProblemCounts problems = {};   // top-level values that cannot be kept
 };

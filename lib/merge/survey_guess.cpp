@@ -195,10 +195,11 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
         a.joined_halves != b.joined_halves || a.lacks_durations != b.lacks_durations)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
-        a.async_scope != b.async_scope || a.matches_names != b.matches_names ||
-        a.object_ids != b.object_ids || a.object_ids_end != b.object_ids_end ||
-        a.object_pids != b.object_pids || a.frames != b.frames ||
-        a.counter_suffixes != b.counter_suffixes || a.keeps_subtraces != b.keeps_subtraces)
+        a.operation_categories != b.operation_categories || a.async_scope != b.async_scope ||
+        a.matches_names != b.matches_names || a.object_ids != b.object_ids ||
+        a.object_ids_end != b.object_ids_end || a.object_pids != b.object_pids ||
+        a.frames != b.frames || a.counter_suffixes != b.counter_suffixes ||
+        a.keeps_subtraces != b.keeps_subtraces)
       return false;
     if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
       return false;

@@ -94,6 +94,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::uint64_t shared_flows = 0;
   IdSet bind_ids;
   HexIds async_ids;
+  OperationBatch operations;
   HexIds object_ids;
   StringTable counters;
   std::uint32_t frame_groups = 0;
@@ -182,6 +183,7 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
     const std::string_view key = async_id_key(event, scratch_);
     if (!key.empty()) {
       async_ids.add(key, merged_async_key(event, merged_scratch_));
+      if (is_legacy_async(event)) operations.add(key, event);
       track.has_global_async = track.has_global_async || !has_local_async_id(event);
     }
   } else if (is_object_phase(event.phase)) {
@@ -229,6 +231,7 @@ SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
+      operations_(files),
       pairers_(files),
       on_failure_(on_failure),
       pairs_(pairs),
@@ -288,6 +291,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.shared_flows += chunk.shared_flows;
   survey.bind_ids.add(chunk.bind_ids);
   survey.async_ids.add(chunk.async_ids);
+  if (!chunk.operations.empty()) operations_[file].take(chunk.operations);
   survey.object_ids.add(chunk.object_ids);
   for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
     survey.counters.emplace(chunk.counters[i]);
@@ -329,6 +333,8 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
+  survey.operation_categories = operations_[file].finish();
+  operations_[file] = {};
   if (survey.evidence.was_merged()) count_process_events(survey);
   unfold_gpu_rows(survey);
   if (!pairers_[file]) return;

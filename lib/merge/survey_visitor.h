@@ -46,6 +46,7 @@ class SurveyVisitor : public FileVisitor {
   std::vector<FileSurvey> surveys_;
   std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
   std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
+  std::vector<OperationCategoryFinder> operations_;
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
   bool pairs_;
