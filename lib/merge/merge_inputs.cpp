@@ -223,9 +223,9 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
   return summary;
 }
 
-std::map<std::int64_t, RankEvents> MergeInputs::events_of_rank(std::size_t file,
-                                                               std::uint64_t written) const {
-  std::map<std::int64_t, RankEvents> ranks;
+std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t file,
+                                                                     std::uint64_t written) const {
+  std::map<std::int64_t, MergedRankEvents> ranks;
   const FileRank& rank = plan_->files[file].rank;
   if (!rank.is_merged()) return ranks;
   std::map<std::int64_t, std::uint64_t> whole;  // events when none is dropped

@@ -95,7 +95,8 @@ class MergeInputs {
   bool lacks_facts() const;
   FailureHandler failure_handler();
   void leave_out(std::size_t file, const Error& error);
-  std::map<std::int64_t, RankEvents> events_of_rank(std::size_t file, std::uint64_t written) const;
+  std::map<std::int64_t, MergedRankEvents> events_of_rank(std::size_t file,
+                                                          std::uint64_t written) const;
   void describe_processes(MergeSummary& summary) const;
   FilterOutcome describe_filter() const;
 

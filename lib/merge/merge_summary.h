@@ -17,7 +17,7 @@ namespace traceloom {
 
 // What became of the events of a rank in a file that has several. What nobody has counted rank by
 // rank (which B and E stay as they are) is not known.
-struct RankEvents {
+struct MergedRankEvents {
   std::uint64_t events_in = 0;
   std::optional<std::uint64_t> events;    // written, or to be
   std::optional<std::uint64_t> filtered;  // dropped by the filter
@@ -32,7 +32,7 @@ struct MergedFile {
   std::uint64_t events_in = 0;  // that can be used, without metadata
   std::uint64_t events = 0;     // written (or to be, with dry_run); a begin and an end are one
   std::uint64_t filtered = 0;   // dropped by the filter
-  std::map<std::int64_t, RankEvents> events_of_rank;  // where it has several ranks
+  std::map<std::int64_t, MergedRankEvents> events_of_rank;  // where it has several ranks
   ProblemCounts problems;
 };
 

@@ -29,17 +29,18 @@ FilesOfRank files_by_rank(const MergeSummary& summary) {
 }
 
 // What became of the events of a rank in one of its files.
-RankEvents events_of(const MergedFile& file, std::int64_t rank) {
+MergedRankEvents events_of(const MergedFile& file, std::int64_t rank) {
   const auto own = file.events_of_rank.find(rank);
-  return own == file.events_of_rank.end() ? RankEvents{file.events_in, file.events, file.filtered}
-                                          : own->second;
+  return own == file.events_of_rank.end()
+             ? MergedRankEvents{file.events_in, file.events, file.filtered}
+             : own->second;
 }
 
 void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> events) {
   sum = sum && events ? std::optional(*sum + *events) : std::nullopt;
 }
 
-void write_file(JsonWriter& json, const MergedFile& file, const RankEvents& events,
+void write_file(JsonWriter& json, const MergedFile& file, const MergedRankEvents& events,
                 bool is_filtered) {
   json.begin_object();
   json.key("path");
@@ -63,7 +64,7 @@ void write_file(JsonWriter& json, const MergedFile& file, const RankEvents& even
 
 void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const MergedFile*>& files,
                 bool is_filtered) {
-  RankEvents sum{0, 0, 0};
+  MergedRankEvents sum{0, 0, 0};
   json.begin_object();
   json.key("rank");
   json.value(rank);
@@ -72,7 +73,7 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("files");
   json.begin_array();
   for (const MergedFile* file : files) {
-    const RankEvents events = events_of(*file, rank);
+    const MergedRankEvents events = events_of(*file, rank);
     write_file(json, *file, events, is_filtered);
     sum.events_in += events.events_in;
     add(sum.events, events.events);
