@@ -91,7 +91,7 @@ TEST_CASE("merge_summary: the events of a merged input are counted for their ran
           Texts{"0: 5 in, 3 out, 0 filtered", "1: 4 in, 4 out, 0 filtered"});
     files.options.filter.min_duration_ns = 9'001;  // the arrow has lost its start
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
-          Texts{"0: 5 in, 2 out, 1 filtered", "1: 4 in, 1 out, 3 filtered"});
+          Texts{"0: 5 in, 1 out, 2 filtered", "1: 4 in, 1 out, 3 filtered"});
     files.options.filter = {};
     files.options.filter.ranks = {{1, 1}};
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==

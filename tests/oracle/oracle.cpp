@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -115,6 +115,43 @@ bool is_endless(const TraceEvent& event) {
   const Json* duration = event.json->find("dur");
   return event.phase == 'X' && (duration == nullptr || duration->kind == Json::Kind::null);
 }
+
+// The ranks that the global_rank events of a file give to its pids.
+std::map<std::string, std::string> ranks_of_pids(const std::vector<TraceEvent>& events) {
+  std::map<std::string, std::string> ranks;
+  for (const TraceEvent& event : events) {
+    if (event.phase != 'M' || event.name != "global_rank") continue;
+    const Json* args = event.json->find("args");
+    const Json* value = args != nullptr ? args->find("value") : nullptr;
+    if (value != nullptr) ranks[id_text(event.json->find("pid"))] = canonical_text(*value);
+  }
+  return ranks;
+}
+
+// The last end of an event by rank; where the file has one rank at most, of all of them.
+class LastEnds {
+ public:
+  explicit LastEnds(const std::vector<TraceEvent>& events) : ranks_(ranks_of_pids(events)) {
+    std::set<std::string> different;
+    for (const auto& [pid, rank] : ranks_) different.insert(rank);
+    is_merged_ = different.size() > 1;
+  }
+  void note(const TraceEvent& event, std::int64_t end_ns) {
+    std::int64_t& last_ns = ends_.try_emplace(rank_of(event), end_ns).first->second;
+    last_ns = std::max(last_ns, end_ns);
+  }
+  std::int64_t of(const TraceEvent& event) const { return ends_.at(rank_of(event)); }
+
+ private:
+  std::string rank_of(const TraceEvent& event) const {
+    const auto known = ranks_.find(id_text(event.json->find("pid")));
+    return is_merged_ && known != ranks_.end() ? known->second : "";
+  }
+
+  std::map<std::string, std::string> ranks_;
+  bool is_merged_ = false;
+  std::map<std::string, std::int64_t> ends_;
+};
 
 struct Pairs {
   std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
@@ -315,7 +352,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
   for (const Input& input : inputs) {
     const Json document = parse_trace(input.text);
     const std::vector<TraceEvent> events = list_events(document);
-    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    LastEnds last_ends(events);
     std::map<Row, std::int64_t> last_starts;
     for (const TraceEvent& event : events)
       if (event.phase != 'M') {
@@ -338,7 +375,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     };
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
-      last_ns = std::max(last_ns, common_start(input, event) + common_duration(input, event));
+      last_ends.note(event, common_start(input, event) + common_duration(input, event));
       if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
     }
     const Pairs pairs = pair_begin_end(events);
@@ -353,7 +390,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
       }
     }
     for (const TraceEvent* begin : pairs.unclosed)
-      add(*begin, 'X', last_ns - common_start(input, *begin), args_of(*begin));
+      add(*begin, 'X', last_ends.of(*begin) - common_start(input, *begin), args_of(*begin));
   }
   std::sort(merged.begin(), merged.end());
   return merged;
