@@ -36,12 +36,10 @@ inline constexpr std::size_t kMostTracks = 500'000;
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
   std::string tid;
-  std::uint64_t events = 0;  // without metadata and end events
-  bool is_gpu = false;       // some event is of a category that only GPU rows have
-  std::uint64_t ends = 0;    // end events
-  // Counters without a tid, which make no track but belong to the process.
-  bool has_counters = false;
-  std::uint64_t counters = 0;     // such counters
+  std::uint64_t events = 0;       // without metadata and end events
+  bool is_gpu = false;            // some event is of a category that only GPU rows have
+  std::uint64_t ends = 0;         // end events
+  std::uint64_t counters = 0;     // without a tid, which make no track but belong to the process
   bool has_global_async = false;  // async events whose id is not id2.local
   std::string name;               // thread_name, decoded
   std::optional<std::int64_t> sort_index;

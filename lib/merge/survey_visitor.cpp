@@ -260,7 +260,6 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.phase == 'E') {
     ++track.ends;
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
-    track.has_counters = true;
     ++track.counters;
   } else {
     ++track.events;
@@ -361,7 +360,6 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
     }
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
     known[id].ends += chunk.tracks[i].ends;
-    known[id].has_counters |= chunk.tracks[i].has_counters;
     known[id].counters += chunk.tracks[i].counters;
     known[id].has_global_async |= chunk.tracks[i].has_global_async;
     known[id].is_host |= chunk.tracks[i].is_host;

@@ -69,9 +69,9 @@ class FileTracksReader {
                 thread};
     Process& process = processes_[place.process];
     name(process, place, facts, pid, process_facts);
-    process.has_counters |= facts.has_counters;
+    process.has_counters |= facts.counters > 0;
     if (process_facts != nullptr && !process_facts->labels.empty() &&
-        (facts.events > 0 || facts.has_counters) &&
+        (facts.events > 0 || facts.counters > 0) &&
         std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
             process.labels.end())
       process.labels.push_back(process_facts->labels);
