@@ -196,8 +196,7 @@ char* write_first_digits(char* out, std::uint32_t number) {
 char* write_digits(char* out, std::uint64_t number) {
   if (number < kEightDigits) return write_first_digits(out, static_cast<std::uint32_t>(number));
   out = write_first_digits(out, static_cast<std::uint32_t>(number / kEightDigits));
-  store_eight(out, split_eight(static_cast<std::uint32_t>(number % kEightDigits)));
-  return out + 8;
+  return write_eight_digits(out, static_cast<std::uint32_t>(number % kEightDigits));
 }
 
 }  // namespace
@@ -262,6 +261,11 @@ char* write_microseconds(char* out, std::int64_t ns) {
   out[2] = static_cast<char>('0' + rest / 10 % 10);
   out[3] = static_cast<char>('0' + rest % 10);
   return out + (rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2);
+}
+
+char* write_eight_digits(char* out, std::uint32_t number) {
+  store_eight(out, split_eight(number));
+  return out + 8;
 }
 
 void append_microseconds(std::string& out, std::int64_t ns) {

@@ -51,5 +51,7 @@ bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 void append_microseconds(std::string& out, std::int64_t ns);
 // The same into a buffer of at least 24 bytes; returns the end.
 char* write_microseconds(char* out, std::int64_t ns);
+// All eight digits of a number below 10^8, zeros in front too; returns the end.
+char* write_eight_digits(char* out, std::uint32_t number);
 
 }  // namespace traceloom

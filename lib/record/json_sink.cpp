@@ -36,16 +36,6 @@ void put_two(char* out, std::uint32_t number) {
   std::memcpy(out, kTwoDigits.data() + std::size_t{2} * number, 2);
 }
 
-char* put_eight(char* out, std::uint32_t number) {
-  const std::uint32_t high = number / 10'000;
-  const std::uint32_t low = number % 10'000;
-  put_two(out, high / 100);
-  put_two(out + 2, high % 100);
-  put_two(out + 4, low / 100);
-  put_two(out + 6, low % 100);
-  return out + 8;
-}
-
 // .123
 char* put_decimals(char* out, std::uint32_t nanoseconds) {
   *out = '.';
@@ -141,7 +131,7 @@ char* JsonSink::write_time(char* out, std::int64_t ns) {
   }
   const auto low = static_cast<std::uint64_t>(ns % kHighNs);
   out = put(out, high_text_);
-  out = put_eight(out, static_cast<std::uint32_t>(low / 1000));
+  out = write_eight_digits(out, static_cast<std::uint32_t>(low / 1000));
   return put_decimals(out, static_cast<std::uint32_t>(low % 1000));
 }
 
