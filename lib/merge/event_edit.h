@@ -99,32 +99,6 @@ class EventEdit {
     set(key, {buffer, static_cast<std::size_t>(result.ptr - buffer)});
   }
 
-  // How long the text is.
-  std::size_t size() const {
-    std::size_t size = event_.raw.size();
-    for (std::size_t i = 0; i < patch_count_; ++i) {
-      size += patches_[i].text_size;
-      size -= patches_[i].end - patches_[i].begin;
-    }
-    return size;
-  }
-  // Writes the text, and maybe more, in front of `room_end`; size() bytes must be left there.
-  // Returns the end of the text.
-  char* write_to(char* to, const char* room_end) {
-    sort_patches();
-    Copier copier{to, room_end};
-    const char* const raw = event_.raw.data();
-    const char* const raw_end = raw + event_.raw.size();
-    std::uint32_t at = 0;
-    for (std::size_t i = 0; i < patch_count_; ++i) {
-      const Patch& patch = patches_[i];
-      copier.copy(raw + at, patch.begin - at, raw_end);
-      copier.copy(patch.text, patch.text_size, end_of_kept(patch));
-      at = patch.end;
-    }
-    copier.copy(raw + at, event_.raw.size() - at, raw_end);
-    return copier.to;
-  }
   void append_to(TextBuffer& out) {
     const std::size_t room = size() + kShort;  // so that the last pieces may be short, too
     char* const to = out.room(room);
@@ -179,6 +153,26 @@ class EventEdit {
     const bool is_kept =
         std::greater_equal<>()(patch.text, texts_.data()) && std::less<>()(patch.text, end);
     return is_kept ? end : patch.text + patch.text_size;
+  }
+
+  // How long the text is: its end is the place of the event's.
+  std::size_t size() const { return place_of(static_cast<std::uint32_t>(event_.raw.size())); }
+  // Writes the text, and maybe more, in front of `room_end`; size() bytes must be left there.
+  // Returns the end of the text.
+  char* write_to(char* to, const char* room_end) {
+    sort_patches();
+    Copier copier{to, room_end};
+    const char* const raw = event_.raw.data();
+    const char* const raw_end = raw + event_.raw.size();
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i < patch_count_; ++i) {
+      const Patch& patch = patches_[i];
+      copier.copy(raw + at, patch.begin - at, raw_end);
+      copier.copy(patch.text, patch.text_size, end_of_kept(patch));
+      at = patch.end;
+    }
+    copier.copy(raw + at, event_.raw.size() - at, raw_end);
+    return copier.to;
   }
 
   void add_patch(const Patch& patch) {
