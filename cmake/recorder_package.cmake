@@ -40,14 +40,9 @@ target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_20)
 
 # Beside recorder.h, which is all that most programs include: schedules, names of files, the host. They are C++20
 # and find each other as here, by "record/".
-set(extra_modules host_recorder host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
-set(extra_headers ${extra_modules})
+set(extra_headers host_recorder host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
 list(TRANSFORM extra_headers PREPEND record/)
 list(TRANSFORM extra_headers APPEND .h)
-set(extra_sources ${extra_modules})
-list(TRANSFORM extra_sources PREPEND record/)
-list(TRANSFORM extra_sources APPEND .cpp)
-set_source_files_properties(${extra_sources} PROPERTIES COMPILE_OPTIONS -fvisibility=default)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)

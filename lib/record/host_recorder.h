@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 // Counters by name, made when they first occur. Not thread-safe.
@@ -45,3 +47,5 @@ class HostRecorder {
 std::function<void(const MemorySnapshot&)> memory_counters();
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

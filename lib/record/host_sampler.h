@@ -41,6 +41,8 @@
 #include <thread>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 struct HostSamplerOptions {
@@ -143,3 +145,5 @@ class HostSampler {
 };
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -36,6 +36,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 struct MemorySnapshot {
@@ -137,3 +139,5 @@ class MemoryScope {
 };
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 inline constexpr std::string_view kDefaultFolder = "{run_name}/traces";
@@ -63,3 +65,5 @@ class NameTemplate {
 };
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 class ProcFile {
@@ -26,3 +28,5 @@ class ProcFile {
 };
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 // Of all CPUs, in ticks of sysconf(_SC_CLK_TCK). Guests' time is part of the host's user time.
@@ -70,3 +72,5 @@ struct ProcessMemory {
 std::optional<ProcessMemory> parse_statm(std::string_view statm);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 inline constexpr std::int64_t kFromEnvironment = -1;
@@ -40,3 +42,5 @@ RunPlace find_place(const RunPlace& given, const Environment& environment = proc
 std::string default_run_name(const Environment& environment = process_environment);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 // In each epoch anew: skip_first batches are skipped; then `repeat` times (0: to the end of the
@@ -35,3 +37,5 @@ Action action_at(const CyclicSchedule& schedule, const Position& position);
 Schedule cyclic_schedule(const CyclicSchedule& schedule);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <functional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace traceloom::record {
 
 enum class OverwriteTraces : std::uint8_t { no, yes };
@@ -39,3 +41,5 @@ std::function<std::string(const Position&)> file_namer(const TraceNames& names,
                                                        const RunIdentity& run);
 
 }  // namespace traceloom::record
+
+#pragma GCC visibility pop
