@@ -48,15 +48,17 @@ bool is_trace_name(std::string_view name) {
          (name.starts_with("node_trace.") && name.ends_with(".log"));
 }
 
-std::vector<std::string> entries_of(const std::string& directory) {
-  std::vector<std::string> entries;
+// An entry knows what it is without being asked for, unless it is a link.
+std::vector<fs::directory_entry> entries_of(const std::string& directory) {
+  std::vector<fs::directory_entry> entries;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error))
-    if (!entry->path().filename().string().starts_with('.'))
-      entries.push_back(entry->path().string());
+    if (!entry->path().filename().native().starts_with('.')) entries.push_back(*entry);
   if (error) throw system_error(directory, error.value());
-  std::sort(entries.begin(), entries.end(), natural_less);
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return natural_less(a.path().native(), b.path().native());
+  });
   return entries;
 }
 
@@ -66,13 +68,13 @@ void collect_traces(const std::string& directory, std::set<FileId>& visited,
                     std::vector<std::string>& found) {
   const std::optional<FileId> id = file_id(directory);
   if (id && !visited.insert(*id).second) return;
-  for (const std::string& entry : entries_of(directory)) {
+  for (const fs::directory_entry& entry : entries_of(directory)) {
     std::error_code ignored;
-    if (is_directory(entry))
-      collect_traces(entry, visited, found);
-    else if (is_trace_name(fs::path(entry).filename().string()) &&
-             (fs::is_regular_file(entry, ignored) || !exists(entry)))
-      found.push_back(entry);  // a link to nothing too: opening it says what is wrong
+    if (entry.is_directory(ignored))
+      collect_traces(entry.path().native(), visited, found);
+    else if (is_trace_name(entry.path().filename().native()) &&
+             (entry.is_regular_file(ignored) || !entry.exists(ignored)))
+      found.push_back(entry.path().native());  // a link to nothing too: opening it says why
   }
 }
 
@@ -230,9 +232,10 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path) {
   const std::string output = path == "-" ? "/dev/stdout" : path;
   // A terminal or a null device may well be both.
   if (path == "-" && !std::filesystem::is_regular_file(output, error)) return false;
-  return std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-    return same_file(input.path == "-" ? "/dev/stdin" : input.path, output);
-  });
+  const std::optional<FileId> id = file_id(output);
+  return id && std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+           return file_id(input.path == "-" ? "/dev/stdin" : input.path) == id;
+         });
 }
 
 void refuse_repeated(const std::vector<Input>& inputs) {

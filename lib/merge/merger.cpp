@@ -18,6 +18,14 @@
 namespace traceloom {
 namespace {
 
+// What is not there, or is a folder, is told when it is opened.
+bool can_be_reread(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::is_regular_file(status) || fs::is_directory(status) || !fs::exists(status);
+}
+
 void prepare_paths(const MergeOptions& options) {
   if (is_input(options.inputs, options.output))
     throw UsageError(
@@ -25,9 +33,7 @@ void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
     if (input.path == "-")
       make_stdin_rereadable();
-    else if (std::error_code error; std::filesystem::exists(input.path, error) &&
-                                    !std::filesystem::is_regular_file(input.path, error) &&
-                                    !std::filesystem::is_directory(input.path, error))
+    else if (!can_be_reread(input.path))
       throw UsageError(
           fmt::format("{} is no regular file, and a merge may read its inputs twice; pass one pipe "
                       "as - (stdin)",
