@@ -148,7 +148,9 @@ TEST_CASE("scan_files: an event of 3 MB among others") {
   std::string text = "[";
   append_events(text, 700'000);
   text += R"(,{"name":"big","args":{"text":")";
-  for (int i = 0; i < 150'000; ++i) text += R"(\"},{\"name\":\"x\",)";
+  const std::string like_an_event = R"(\"},{\"name\":\")" + std::string(40, 'x') + R"(\",)";
+  for (int i = 0; i < 50'000; ++i) text += like_an_event;
+  REQUIRE(text.size() > 3'000'000);
   text += R"(","list":[{"name":"x"}]}})";
   append_events(text, text.size() + 1'500'000);
   check_text(text + "]");
@@ -220,7 +222,7 @@ TEST_CASE("scan_files: a file that fails is told once, and the others go on") {
   std::string object = R"({"traceEvents":7,"members":")";
   object += std::string(3 * kChunkBytes, 'x') + "\"}";
   std::string no_json = "[";
-  while (no_json.size() <= kChunkBytes) no_json += "{'name':'x'},\n";
+  while (no_json.size() <= kChunkBytes) no_json += "{'name':'" + std::string(200, 'x') + "'},\n";
   const std::string good = R"([{"ph":"X"}])";
   const Strings paths = {folder.write("a", good),
                          folder.path("missing"),
