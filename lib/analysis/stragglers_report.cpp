@@ -70,19 +70,19 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
                {"own_other_ns", "Other", ColumnKind::duration, Readers::some}});
   const std::vector<std::size_t> last = times_last(waits);
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
+  const bool meet = waits.kind != MeetingKind::none;
+  const auto if_they_meet = [&](const Cell& cell) { return meet ? cell : Cell{}; };
   for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i) {
     const RankRoles& rank = roles[waits.ranks[i]];
     std::int64_t total_ns = 0;
     for_each_shared(rank.steps, waits.step_index[i],
                     [&](std::size_t, const StepRoles& step) { add_to(total_ns, step.total_ns); });
     const RoleTimes& own = waits.own_ns[i];
-    const bool meets = waits.kind != MeetingKind::none;
-    table.add_row({rank.rank, steps,
-                   meets ? Cell{static_cast<double>(last[i]) / static_cast<double>(steps)} : Cell{},
-                   meets ? Cell{waits.mean_delay_ns(i)} : Cell{},
-                   meets ? Cell{waits.mean_wait_ns(i)} : Cell{}, total_ns / steps,
-                   own[Role::kernel], own[Role::memcpy] + own[Role::memset], own[Role::runtime],
-                   own[Role::dataloader], own[Role::cpu], own[Role::other]});
+    const double last_share = static_cast<double>(last[i]) / static_cast<double>(steps);
+    table.add_row({rank.rank, steps, if_they_meet(last_share), if_they_meet(waits.mean_delay_ns(i)),
+                   if_they_meet(waits.mean_wait_ns(i)), total_ns / steps, own[Role::kernel],
+                   own[Role::memcpy] + own[Role::memset], own[Role::runtime], own[Role::dataloader],
+                   own[Role::cpu], own[Role::other]});
   }
   return table;
 }
