@@ -43,7 +43,13 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
     written.problems[file].add(visitor.problems()[file]);
     written.events[file] += visitor.events()[file];
   }
-  write_tail(inputs.plan(), inputs.surveys(), visitor.events(), problems, inputs.left_out(),
+  const FilterPlan* const filter = inputs.plan().filter ? &*inputs.plan().filter : nullptr;
+  const bool selects = filter != nullptr && filter->needs_selection();
+  const auto events_of = [&](std::size_t file, std::int64_t rank) {
+    return MergedRankEvents{inputs.surveys()[file].events, visitor.events()[file],
+                            selects ? filter->counts_of(file, rank).filtered : 0};
+  };
+  write_tail(inputs.plan(), inputs.surveys(), events_of, problems, inputs.left_out(),
              [&](std::string_view text) { member.write(text); });
 }
 

@@ -84,6 +84,12 @@ std::uint64_t FilterPlan::filtered(std::size_t file) const {
   return needs_selection_ ? selection_.events[file].filtered : 0;
 }
 
+KeptCounts FilterPlan::counts_of(std::size_t file, std::int64_t rank) const {
+  const auto& counts = selection_.events_of_rank[file];
+  const auto found = counts.find(rank);
+  return found == counts.end() ? KeptCounts{} : found->second;
+}
+
 void FilterPlan::show(std::vector<OutputProcess> rows) {
   rows_ = std::move(rows);
   shown_pids_.clear();

@@ -75,6 +75,8 @@ class FilterPlan {
   // left as it is. The first is known once there is a selection, or none is needed.
   std::uint64_t kept(std::size_t file) const;
   std::uint64_t filtered(std::size_t file) const;
+  // The same of one of its ranks, once there is a selection.
+  KeptCounts counts_of(std::size_t file, std::int64_t rank) const;
   // True when a Selection has to be made before events can be written: what belongs together, or
   // has a row, is not known yet.
   bool needs_selection() const { return needs_selection_; }

@@ -93,8 +93,8 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   }
 }
 
-void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events,
-                std::optional<std::uint64_t> filtered) {
+void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
+                bool is_filtered) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
@@ -111,16 +111,15 @@ void write_file(JsonWriter& json, const FilePlan& file, std::uint64_t events,
     json.value(*file.clock.drift_ppm);
   }
   json.key("events");
-  json.value(events);
-  if (filtered) {
+  json.value(events.events);
+  if (is_filtered) {
     json.key("filtered");
-    json.value(*filtered);
+    json.value(events.filtered);
   }
   json.end_object();
 }
 
-void write_ranks(JsonWriter& json, const MergePlan& plan,
-                 const std::vector<std::uint64_t>& events) {
+void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of) {
   std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
   for (std::size_t i = 0; i < plan.files.size(); ++i)
     for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
@@ -133,8 +132,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan,
     json.key("files");
     json.begin_array();
     for (const std::size_t file : files_of_rank[rank])
-      write_file(json, plan.files[file], events[file],
-                 plan.filter ? std::optional(plan.filter->filtered(file)) : std::nullopt);
+      write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value());
     json.end_array();
     json.end_object();
   }
@@ -191,8 +189,8 @@ bool have_same_head(const MergePlan& a, const MergePlan& b) {
 }
 
 void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                const std::vector<std::uint64_t>& events,
-                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
+                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
+                const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write) {
   const TopLevelValues values(plan, surveys);
   PieceWriter out(write);
@@ -210,7 +208,7 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
     write_filter(json, plan.filter->filter());
   }
   json.key("ranks");
-  write_ranks(json, plan, events);
+  write_ranks(json, plan, events_of);
   json.key("problems");
   json.begin_array();
   for (std::size_t i = 0; i < problems.size(); ++i)

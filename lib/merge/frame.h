@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,20 @@ void write_head_of_trace(const MergePlan& plan, const std::function<void(std::st
 // Whether write_head_of_trace() writes the same of both.
 bool have_same_head(const MergePlan& a, const MergePlan& b);
 
+// What became of the events of a rank in one of its files. What nobody has counted rank by rank
+// (which B and E of a file of several ranks stay as they are) is not known.
+struct MergedRankEvents {
+  std::uint64_t events_in = 0;
+  std::optional<std::uint64_t> events;    // written, or to be
+  std::optional<std::uint64_t> filtered;  // dropped by the filter
+};
+using EventsOfRank = std::function<MergedRankEvents(std::size_t file, std::int64_t rank)>;
+
+struct LeftOut {
+  std::string path;
+  std::string error;
+};
+
 // From the bracket behind the last event to the end of the text, piece by piece: what the inputs
 // said beside their events may be large. otherData.traceloom says what was done:
 //   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
@@ -26,17 +41,14 @@ bool have_same_head(const MergePlan& a, const MergePlan& b);
 //    "error_ns", "drift_ppm" (where known), "events"}]}], "problems": [{"file", "kind", "count",
 //    "first_offset"}], "left_out":
 //    [{"path", "error"}]}
-// With a filter there is "filter" (filter_record.h), each file has "filtered" as well, the number
-// of its events that were dropped, and there is nothing of the ranks that are not wanted.
-// otherData.ranks has, per rank, the top-level values of its files that have no place beside the
-// events (of a file that was merged before: what its own otherData.ranks says).
-struct LeftOut {
-  std::string path;
-  std::string error;
-};
+// "events" are those of that rank, or null. With a filter there is "filter" (filter_record.h), each
+// file has "filtered" as well, the number of its events that were dropped, and there is nothing of
+// the ranks that are not wanted. otherData.ranks has, per rank, the top-level values of its files
+// that have no place beside the events (of a file that was merged before: what its own
+// otherData.ranks says).
 void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                const std::vector<std::uint64_t>& events,
-                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
+                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
+                const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write);
 
 }  // namespace traceloom

@@ -239,9 +239,7 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;
   for (auto& [number, events] : ranks) {
     if (filter != nullptr && filter->reads(file) && filter->needs_selection()) {
-      const auto& counts = filter->selection().events_of_rank[file];
-      const auto found = counts.find(number);
-      const KeptCounts of_rank = found == counts.end() ? KeptCounts{} : found->second;
+      const KeptCounts of_rank = filter->counts_of(file, number);
       events.events = of_rank.kept;
       events.filtered = of_rank.filtered;
     } else if (of_all == written + (filter == nullptr ? 0 : filter->filtered(file))) {

@@ -15,14 +15,6 @@
 
 namespace traceloom {
 
-// What became of the events of a rank in a file that has several. What nobody has counted rank by
-// rank (which B and E stay as they are) is not known.
-struct MergedRankEvents {
-  std::uint64_t events_in = 0;
-  std::optional<std::uint64_t> events;    // written, or to be
-  std::optional<std::uint64_t> filtered;  // dropped by the filter
-};
-
 // What became of one input.
 struct MergedFile {
   std::string path;
@@ -34,6 +26,13 @@ struct MergedFile {
   std::uint64_t filtered = 0;   // dropped by the filter
   std::map<std::int64_t, MergedRankEvents> events_of_rank;  // where it has several ranks
   ProblemCounts problems;
+
+  // Of the rank of the file, or of one of its ranks.
+  MergedRankEvents events_of(std::int64_t of_rank) const {
+    const auto own = events_of_rank.find(of_rank);
+    return own == events_of_rank.end() ? MergedRankEvents{events_in, events, filtered}
+                                       : own->second;
+  }
 };
 
 // A process of the output: of a rank, or with PidLayout::split one of several.

@@ -92,8 +92,10 @@ class JsonMerge {
     MergeSummary summary = inputs_.summarize(visitor.problems(), visitor.events());
     std::vector<ProblemCounts> problems;
     for (const MergedFile& file : summary.files) problems.push_back(file.problems);
-    write_tail(inputs_.plan(), inputs_.surveys(), visitor.events(), problems, inputs_.left_out(),
-               [this](std::string_view text) { output_->write(text); });
+    write_tail(
+        inputs_.plan(), inputs_.surveys(),
+        [&](std::size_t file, std::int64_t rank) { return summary.files[file].events_of(rank); },
+        problems, inputs_.left_out(), [this](std::string_view text) { output_->write(text); });
     output_->close();
     return summary;
   }

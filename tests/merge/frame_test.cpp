@@ -138,16 +138,18 @@ TEST_CASE("frame: the tail says what was done, and what the inputs said beside t
       plan_of(surveys, {rank_of(0, RankSource::argument), rank_of(0, RankSource::metadata_event)});
   std::vector<ProblemCounts> problems(2);
   problems[1].add(Problem::cut_event, 812);
-  const std::vector<std::uint64_t> events{5, 0};
+  const auto events_of = [](std::size_t file, std::int64_t rank) {
+    return rank != 0 || file == 1 ? MergedRankEvents{} : MergedRankEvents{9, 5, 4};
+  };
   std::string tail;
-  write_tail(plan, surveys, events, problems, {{"x.json", "x.json: is empty"}},
+  write_tail(plan, surveys, events_of, problems, {{"x.json", "x.json: is empty"}},
              [&](std::string_view text) { tail += text; });
   CHECK(tail.starts_with("\n],\n\"otherData\": {\"traceloom\":{\"version\":\""));
   const oracle::Json document = oracle::parse_json("{\"traceEvents\": [" + tail);
   const oracle::Json* const ours = document.find("otherData")->find("traceloom");
   CHECK(
       canonical_text(*ours->find("ranks")) ==
-      R"([{"files":[{"error_ns":12000,"events":5,"evidence":"RANK= argument","method":"sync","offset_ns":-2676000,"path":"rank0.json"},{"error_ns":12000,"events":0,"evidence":"global_rank event","method":"sync","offset_ns":-2676000,"path":"rank1.json"}],"rank":0}])");
+      R"([{"files":[{"error_ns":12000,"events":5,"evidence":"RANK= argument","method":"sync","offset_ns":-2676000,"path":"rank0.json"},{"error_ns":12000,"events":null,"evidence":"global_rank event","method":"sync","offset_ns":-2676000,"path":"rank1.json"}],"rank":0}])");
   CHECK(canonical_text(*ours->find("problems")) ==
         R"([{"count":1,"file":"rank1.json","first_offset":812,"kind":"cut_event"}])");
   CHECK(canonical_text(*ours->find("left_out")) ==

@@ -1,5 +1,6 @@
 #include "merge/merge_summary.h"
 
+#include "oracle/json_value.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -29,6 +30,21 @@ Texts ranks_of(const MergedFile& file) {
   for (const auto& [rank, events] : file.events_of_rank)
     ranks.push_back(fmt::format("{}: {} in, {} out, {} filtered", rank, events.events_in,
                                 text_of_count(events.events), text_of_count(events.filtered)));
+  return ranks;
+}
+
+// "0: 3 out, 2 filtered" of the ranks of a trace, as it says itself.
+Texts ranks_told_in(const std::string& text) {
+  const oracle::Json document = oracle::parse_json(text);
+  Texts ranks;
+  for (const oracle::Json& rank :
+       document.find("otherData")->find("traceloom")->find("ranks")->items) {
+    const oracle::Json& file = rank.find("files")->items.at(0);
+    const oracle::Json* const filtered = file.find("filtered");
+    ranks.push_back(fmt::format("{}: {} out, {} filtered", rank.find("rank")->text,
+                                oracle::canonical_text(*file.find("events")),
+                                filtered == nullptr ? "none" : oracle::canonical_text(*filtered)));
+  }
   return ranks;
 }
 
@@ -101,4 +117,16 @@ TEST_CASE("merge_summary: the events of a merged input are counted for their ran
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
           Texts{"0: 5 in, ? out, ? filtered", "1: 4 in, ? out, ? filtered"});
   }
+}
+
+TEST_CASE("merge_summary: a trace made of a merged one says how many events each rank has") {
+  FilterFiles files({{"two.json", two_ranks()}});
+  CHECK(ranks_told_in(files.merge().text) ==
+        Texts{"0: 3 out, none filtered", "1: 4 out, none filtered"});
+  files.options.filter.min_duration_ns = 9'001;
+  CHECK(ranks_told_in(files.merge().text) == Texts{"0: 1 out, 2 filtered", "1: 1 out, 3 filtered"});
+  files.options.filter = {};
+  files.options.plan.keep_begin_end = true;
+  CHECK(ranks_told_in(files.merge().text) ==
+        Texts{"0: null out, none filtered", "1: null out, none filtered"});
 }

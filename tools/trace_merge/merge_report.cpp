@@ -28,14 +28,6 @@ FilesOfRank files_by_rank(const MergeSummary& summary) {
   return files;
 }
 
-// What became of the events of a rank in one of its files.
-MergedRankEvents events_of(const MergedFile& file, std::int64_t rank) {
-  const auto own = file.events_of_rank.find(rank);
-  return own == file.events_of_rank.end()
-             ? MergedRankEvents{file.events_in, file.events, file.filtered}
-             : own->second;
-}
-
 void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> events) {
   sum = sum && events ? std::optional(*sum + *events) : std::nullopt;
 }
@@ -73,7 +65,7 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.key("files");
   json.begin_array();
   for (const MergedFile* file : files) {
-    const MergedRankEvents events = events_of(*file, rank);
+    const MergedRankEvents events = file->events_of(rank);
     write_file(json, *file, events, is_filtered);
     sum.events_in += events.events_in;
     add(sum.events, events.events);
