@@ -222,9 +222,12 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 bool is_same_path(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return same_file(a, b) ||
-         std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+  // Of a relative path that does not exist weakly_canonical() makes no absolute one.
+  const auto canonical = [](const std::string& path) {
+    std::error_code error;
+    return fs::weakly_canonical(fs::absolute(path, error), error);
+  };
+  return same_file(a, b) || canonical(a) == canonical(b);
 }
 
 bool is_input(const std::vector<Input>& inputs, const std::string& path) {

@@ -244,6 +244,19 @@ TEST_CASE("input_list: knows the same file behind different paths") {
   CHECK_FALSE(is_input({{a, {}}}, ""));
 }
 
+TEST_CASE("input_list: knows the same path of a file that is still to be written") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("a.json", "[]");
+  fs::create_symlink("a.json", folder.path("link.json"));
+  fs::create_directory_symlink(".", folder.path("here"));
+  CHECK(is_same_path(a, folder.path("link.json")));
+  CHECK(is_same_path(folder.path("new.json"), folder.path("here/new.json")));
+  CHECK(is_same_path("new.json", "./new.json"));
+  CHECK(is_same_path((fs::current_path() / "new.json").string(), "new.json"));
+  CHECK_FALSE(is_same_path("new.json", "newer.json"));
+  CHECK_FALSE(is_same_path(a, folder.path("new.json")));
+}
+
 TEST_CASE("input_list: a missing file is kept for who can go on without it") {
   CHECK(expand_inputs({"3=/nowhere/a.json"}, MissingFile::keep) ==
         std::vector<Input>{{"/nowhere/a.json", 3}});
