@@ -46,6 +46,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"missing_duration", notice,
      "complete event (X) without dur; drawn to the end of its thread, counted as 0"},
     {"negative_duration", notice, "negative dur; taken as 0"},
+    {"broken_negative", notice,
+     "negative time with its sign in the middle, as Kineto writes it (0.-66); read as it is meant"},
     {"duplicate_key", notice, "key that stands twice in an event; the last one was taken"},
     {"bad_args", notice, "args that are not JSON; kept as text under \"unparsed\""},
     {"bad_field", notice,
@@ -64,6 +66,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"partial_overlap", info,
      "slice that overlaps the one before it on its thread, neither inside the other; left as it "
      "is"},
+    {"arrow_without_start", info,
+     "end of an arrow (f) without a start; bound to the slice around it, as Perfetto would draw it "
+     "from anywhere"},
     {"rank_from_position", notice,
      "nothing tells the rank; taken from the position among the inputs; RANK=path names it"},
     {"rank_disagrees", notice,

@@ -54,6 +54,7 @@ enum class Problem : std::uint8_t {
   bad_duration,
   missing_duration,
   negative_duration,
+  broken_negative,
   duplicate_key,
   bad_args,
   bad_field,
@@ -68,6 +69,7 @@ enum class Problem : std::uint8_t {
   begin_without_end,
   out_of_order,
   partial_overlap,
+  arrow_without_start,
   // ranks and clocks
   rank_from_position,
   rank_disagrees,

@@ -3,6 +3,7 @@
 #include "base/json_check.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
+#include "event/trace_time.h"
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,13 @@ void append_plain(std::string& out, std::string_view value, Repairs& repairs) {
     return;
   }
   repairs.note(Problem::not_json_value);
+  append_json_string(out, value);
+}
+
+// Of a time, which is written anew from there.
+void append_time(std::string& out, std::string_view value, Repairs& repairs) {
+  if (is_strict_json(value) || !parse_time(value)) return append_plain(out, value, repairs);
+  repairs.note(Problem::broken_negative);
   append_json_string(out, value);
 }
 
@@ -311,6 +319,8 @@ std::string repair_event(const Event& event, ProblemCounts& problems) {
       const std::size_t begin = out.size();
       append_nested(out, member.value, repairs);
       if (member.known == Key::args) drop_repeated_args(out, begin, repairs);
+    } else if (member.known == Key::ts || member.known == Key::dur) {
+      append_time(out, member.value, repairs);
     } else {
       append_plain(out, member.value, repairs);
     }

@@ -23,14 +23,15 @@ bool is_clean_event(const Event& event);
 // Strict JSON text of one object, on one line and without white space. Takes what the field writes:
 //   strings   decoded and written anew: control characters escaped, bad escapes kept as backslash
 //             and character, surrogate pairs joined, half ones and ill-formed UTF-8 as U+FFFD
-//   values    NaN, Infinity, 0x10, 01, words ... become strings
+//   values    NaN, Infinity, 0x10, 01, words, Kineto's 0.-66 ... become strings
 //   keys      written without escapes; of a key of enum Key, or of args, that stands twice the
 //             last one stays, as in JavaScript (Perfetto would show both)
 //   commas    before a closing brace or bracket left out
 //   args and other nested values that cannot be understood, or would nest the event deeper than
 //             kMaxJsonDepth, become {"unparsed": "their text"}
 // Every kind of repair is counted once per event in `problems` (control_character, bad_escape,
-// invalid_utf8, not_json_value, duplicate_key, trailing_comma, bad_args) at the event's offset;
+// invalid_utf8, not_json_value, broken_negative, duplicate_key, trailing_comma, bad_args) at the
+// event's offset;
 // what is wrong inside an unparsed value is not counted on top. A surrogate pair, or a key with
 // escapes, is legal JSON and not counted; half a pair is a bad_escape.
 // `event` must come from EventScanner.

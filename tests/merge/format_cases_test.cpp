@@ -162,7 +162,7 @@ TEST_CASE("format case 17: Kineto's broken negatives are read, and no duration i
   CHECK(merged.value("baseTimeNanoseconds") == "-1000");
   CHECK(merged.events() == Texts{R"({"ph":"X","ts":0.934,"dur":0,"pid":0,"tid":7})",
                                  R"({"ph":"i","ts":1,"pid":0,"tid":7})"});
-  CHECK(merged.problems() == Texts{"negative_duration 1 at 1", "not_json_value 1 at 1"});
+  CHECK(merged.problems() == Texts{"negative_duration 1 at 1", "broken_negative 1 at 1"});
 }
 
 TEST_CASE("format case 18: many digits are rounded at the end of the slice, never garbage") {

@@ -129,7 +129,9 @@ TEST_CASE("event_repair: writes values that JSON does not have as strings") {
   const Counts once{{Problem::not_json_value, 1}};
   check_repair(R"({"ts": NaN, "dur": -Infinity, "pid": 0x10, "tid": 01})",
                R"({"ts":"NaN","dur":"-Infinity","pid":"0x10","tid":"01"})", once);
-  check_repair(R"({"dur": -12.-345, "ts": 5})", R"({"dur":"-12.-345","ts":5})", once);
+  check_repair(R"({"dur": -12.-345, "ts": 5})", R"({"dur":"-12.-345","ts":5})",
+               {{Problem::broken_negative, 1}});
+  check_repair(R"({"tts": -12.-345, "ts": 0.-6x})", R"({"tts":"-12.-345","ts":"0.-6x"})", once);
   check_repair(R"({"other": None , "ph": "X"})", R"({"other":"None","ph":"X"})", once);
   check_repair(R"({"args": {"a": nan, "b": [Infinity, 1 , .5 ]}})",
                R"({"args":{"a":"nan","b":["Infinity",1,".5"]}})", once);
