@@ -1,5 +1,6 @@
 #include "clock/alignment.h"
 
+#include "base/saturating.h"
 #include "base/units.h"
 #include "clock/cycle_shifts.h"
 #include "clock/drift.h"
@@ -60,6 +61,7 @@ class Aligner {
   void find_drifts();
   void find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs);
   void interpolate(std::size_t file, Drift drift);
+  bool is_of_other_cycle(std::size_t file) const;
   void place_by_machines();
   void place_by_machine(std::size_t file);
   void place_by_events();
@@ -213,7 +215,14 @@ void Aligner::find_drift(std::int64_t rank, const std::vector<const RankSync*>& 
 void Aligner::interpolate(std::size_t file, Drift drift) {
   FileClock& clock = clocks_[file];
   clock.drift_ppm = drift.ppm;
-  if (options_.drift != DriftMode::linear || drift.knots.size() < 2) return;
+  if (drift.knots.size() < 2) return;
+  if (const std::optional<std::int64_t> first_ns = files_[file].first_ns;
+      first_ns && is_of_other_cycle(file)) {
+    const std::int64_t base_ns = files_[file].base_ns.value_or(0);
+    const TimeMap line(base_ns, base_ns, drift.knots);
+    clock.offset_ns = saturating_subtract(line.mapped_or_same(*first_ns), *first_ns);
+  }
+  if (options_.drift != DriftMode::linear) return;
   const CycleShift& shift = shifts_.of(*synced_by_[file]);
   if (shift.method == ClockMethod::rounds) {
     clock.error_ns = 0;
@@ -221,6 +230,15 @@ void Aligner::interpolate(std::size_t file, Drift drift) {
       clock.error_ns = std::max(*clock.error_ns, point.error_ns);
   }
   knots_[file] = std::move(drift.knots);
+}
+
+// It has no sync, and the nearest one is of another cycle, so far away that the clock has drifted.
+bool Aligner::is_of_other_cycle(std::size_t file) const {
+  const std::string& cycle = files_[file].cycle;
+  if (clocks_[file].method != ClockMethod::sync_of_rank || cycle.empty()) return false;
+  const std::vector<std::size_t>& synced = synced_by_[file]->files;
+  return std::none_of(synced.begin(), synced.end(),
+                      [&](std::size_t other) { return files_[other].cycle == cycle; });
 }
 
 // Files without a sync, by one that has a place and the same machine.

@@ -73,6 +73,32 @@ TEST_CASE("alignment: a file without a sync lies on the line of its rank; its ba
   CHECK(clock.method == ClockMethod::sync_of_rank);
 }
 
+TEST_CASE("alignment: a cycle that lost its sync lies between those of its rank") {
+  std::vector<ClockFacts> files = two_ranks({0, 6'000});
+  // Half way: 30.003 s of rank 1 are 30 s.
+  files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000, .cycle = "lost"});
+  files.push_back({.rank = 1, .base_ns = kNowNs, .first_ns = 32'003'000'000, .cycle = "lost"});
+  // Of the first cycle, beside the file with the sync; and of who knows which.
+  files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000, .cycle = "ba0"});
+  files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000});
+  for (const ClockOptions& options : {ClockOptions{}, kLinear}) {
+    const std::vector<FileClock> clocks = align(files, options);
+    CHECK(clocks[4].offset_ns == -2'003'000'000);
+    CHECK(clocks[5].offset_ns == kNowNs - 2'003'000'000);
+    CHECK(clocks[6].offset_ns == -2'000'000'000);
+    CHECK(clocks[7].offset_ns == -2'000'000'000);
+    CHECK(clocks[4].method == ClockMethod::sync_of_rank);
+    CHECK(clocks[4].times.has_drift() == (options.drift == DriftMode::linear));
+    CHECK(mapped(clocks[4], kNowNs + 32'003'000'000) == kNowNs + 30'000'000'000);
+  }
+}
+
+TEST_CASE("alignment: a cycle that lost its sync goes by the nearest where the clock was set") {
+  std::vector<ClockFacts> files = two_ranks({0, 5'000'000});
+  files.push_back({.rank = 1, .first_ns = kNowNs + 22'000'000'000, .cycle = "lost"});
+  CHECK(offsets(files).back() == -2'000'000'000);
+}
+
 TEST_CASE("alignment: a clock that was set is told, and nothing is interpolated across that") {
   const std::vector<ClockFacts> files = two_ranks({0, 6'000, 5'000'000, 5'006'000});
   CHECK(counts(files, Problem::clock_step) == Counts{0, 0, 0, 0, 0, 1, 0, 0});
