@@ -155,20 +155,21 @@ TrackTarget target_of(const Process& process, const Place& place, RowNumbers& nu
 }
 
 // What tells a process from the others that become one with it; empty where none do.
-std::string title_in_process(const FileSurvey& survey, const std::string& pid, const Place& place) {
-  if (!place.thread.is_foreign || place.process.is_foreign) return {};
-  const auto found = survey.processes.find(pid);
-  return process_title(pid, found == survey.processes.end() ? nullptr : &found->second);
+std::string title_in_process(const std::string& pid, const Place& place,
+                             const ProcessFacts* facts) {
+  return place.thread.is_foreign && !place.process.is_foreign ? process_title(pid, facts) : "";
 }
 
 }  // namespace
 
 TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
                      const std::vector<FileRank>& ranks_of_files, PidLayout layout) {
+  const RankProcesses known(surveys, ranks_of_files);
   Processes processes;
   std::vector<std::vector<Place>> places;
   for (std::size_t file = 0; file < surveys.size(); ++file)
-    places.push_back(gather_tracks(surveys[file], ranks_of_files[file], layout, processes));
+    places.push_back(
+        gather_tracks(surveys[file], file, ranks_of_files[file], known, layout, processes));
   drop_empty(processes);
   const std::vector<Processes::value_type*> order = in_order(processes);
   for (auto& [key, process] : processes) process.pid = key.rank;
@@ -196,7 +197,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
       const std::string pid = canonical_id(facts.pid);
       files_[file].processes.try_emplace(
           pid, ProcessTarget{files_[file].targets.back().pid,
-                             title_in_process(surveys[file], pid, place)});
+                             title_in_process(pid, place, known.facts_of(file, pid))});
     }
     files_[file].ranks.assign(ranks.begin(), ranks.end());
   }

@@ -7,29 +7,6 @@
 namespace traceloom {
 namespace {
 
-// The pid of the process that ran the training loop: the one labelled CPU, the one that Composer
-// marked with the rank, or the one with most events that are not of a GPU.
-std::string find_main_pid(const FileSurvey& survey) {
-  std::map<std::string, std::uint64_t> events;
-  for (const TrackFacts& track : survey.tracks)
-    if (!track.is_gpu) events[canonical_id(track.pid)] += track.events;
-  std::string best;
-  std::tuple<int, std::uint64_t> best_score{-1, 0};
-  for (const auto& [pid, count] : events) {
-    if (count == 0) continue;
-    const auto process = survey.processes.find(pid);
-    const std::string labels = process == survey.processes.end() ? "" : process->second.labels;
-    const int trust = labels == "CPU" || survey.evidence.rank_marks.names(pid) ? 2
-                      : is_gpu_label(labels) || pid.empty()                    ? 0
-                                                                               : 1;
-    if (const std::tuple score{trust, count}; score > best_score) {
-      best = pid;
-      best_score = score;
-    }
-  }
-  return best;
-}
-
 // Of a process beside the main one.
 std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
   if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
@@ -39,13 +16,14 @@ std::string title_of(const TrackFacts& facts, const std::string& pid, const Proc
 // Gathers the threads of one file into the processes of the output.
 class FileTracksReader {
  public:
-  FileTracksReader(const FileSurvey& survey, const FileRank& rank, PidLayout layout,
-                   Processes& processes)
+  FileTracksReader(const FileSurvey& survey, std::size_t file, const FileRank& rank,
+                   const RankProcesses& known, PidLayout layout, Processes& processes)
       : survey_(survey),
+        file_(file),
         rank_(rank),
+        known_(known),
         layout_(layout),
         processes_(processes),
-        main_pid_(rank.is_merged() ? "" : find_main_pid(survey)),
         was_merged_(rank.is_merged() || survey.evidence.was_merged_by_us()) {}
 
   // The place of each track.
@@ -64,18 +42,22 @@ class FileTracksReader {
         found == survey_.processes.end() ? nullptr : &found->second;
     const ThreadKey thread = thread_key(facts, pid, process_facts);
     const std::int64_t rank = rank_.rank_of(pid);
+    const ProcessFacts* const told = known_.facts_of(file_, pid);
     Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
                                             : ProcessKey{rank, false, {}},
                 thread};
     Process& process = processes_[place.process];
-    name(process, place, facts, pid, process_facts);
+    name(process, place, facts, pid, told);
     process.has_counters |= facts.counters > 0;
     if (process_facts != nullptr && !process_facts->labels.empty() &&
         (facts.events > 0 || facts.counters > 0) &&
         std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
             process.labels.end())
       process.labels.push_back(process_facts->labels);
-    if (facts.events > 0) add_thread(process.threads[thread], place, facts, pid, process_facts);
+    if (facts.events == 0) return place;
+    Thread& row = process.threads[thread];
+    if (process_facts != nullptr) row.is_gpu |= is_gpu_label(process_facts->labels);
+    add_thread(row, place, facts, pid, told);
     return place;
   }
 
@@ -86,7 +68,8 @@ class FileTracksReader {
     const std::string tid = canonical_id(facts.tid);
     if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
     if (!rank_.is_merged())
-      return pid == main_pid_ ? ThreadKey{false, {}, {tid}} : ThreadKey{true, {pid}, {tid}};
+      return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
+                                        : ThreadKey{true, {pid}, {tid}};
     if (process != nullptr && process->beside_main)
       return {true, {process->beside_main->source_pid}, {tid}};
     return {pid.empty(), {}, {tid}};
@@ -109,7 +92,6 @@ class FileTracksReader {
                   const std::string& pid, const ProcessFacts* process) const {
     thread.events += facts.events;
     thread.is_gpu |= facts.is_gpu;
-    if (process != nullptr) thread.is_gpu |= is_gpu_label(process->labels);
     const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
     thread.is_os_main |=
         place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
@@ -120,18 +102,20 @@ class FileTracksReader {
   }
 
   const FileSurvey& survey_;
+  std::size_t file_;
   const FileRank& rank_;
+  const RankProcesses& known_;
   PidLayout layout_;
   Processes& processes_;
-  std::string main_pid_;
   bool was_merged_;
 };
 
 }  // namespace
 
-std::vector<Place> gather_tracks(const FileSurvey& survey, const FileRank& rank, PidLayout layout,
+std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
+                                 const RankProcesses& known, PidLayout layout,
                                  Processes& processes) {
-  return FileTracksReader(survey, rank, layout, processes).run();
+  return FileTracksReader(survey, file, rank, known, layout, processes).run();
 }
 
 }  // namespace traceloom

@@ -1,12 +1,15 @@
 // The threads that the files of a merge have, gathered into the processes of the output.
 //
 //   Processes processes;
-//   std::vector<Place> places = gather_tracks(survey, rank, PidLayout::split, processes);
+//   const RankProcesses known(surveys, ranks);
+//   std::vector<Place> places =
+//       gather_tracks(surveys[i], i, ranks[i], known, PidLayout::split, processes);
 //   processes.at(places[0].process).threads.at(places[0].thread).name
 #pragma once
 
 #include "merge/file_survey.h"
 #include "merge/pid_layout.h"
+#include "merge/rank_processes.h"
 #include "survey/ranks.h"
 
 #include <algorithm>
@@ -93,7 +96,8 @@ struct Place {
 
 // Adds what a file has to the processes; returns where each of its tracks goes. A track without
 // events has no thread there, and its process may be left empty.
-std::vector<Place> gather_tracks(const FileSurvey& survey, const FileRank& rank, PidLayout layout,
+std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
+                                 const RankProcesses& known, PidLayout layout,
                                  Processes& processes);
 
 }  // namespace traceloom

@@ -59,6 +59,20 @@ TEST_CASE("counters: the main processes of several files of a rank are one") {
         Texts{"0 mem", "0 mem"});
 }
 
+TEST_CASE("counters: one counter has one name in all files of a rank") {
+  const auto cycle = [](const std::string& names, int start) {
+    return fmt::format(R"([{}{{"ph":"X","pid":100,"tid":1,"ts":{},"dur":10}},
+{{"ph":"C","name":"mem","pid":100,"ts":{},"args":{{"v":1}}}},
+{{"ph":"C","name":"mem","pid":200,"ts":{},"args":{{"v":2}}}}])",
+                       names, start, start, start);
+  };
+  const std::string worker =
+      R"({"ph":"M","name":"process_name","pid":200,"args":{"name":"worker"}},)";
+  CHECK(names(MergedCase(
+            NamedTexts{{"a-rank0.json", cycle(worker, 0)}, {"b-rank0.json", cycle("", 1000)}})) ==
+        Texts{"0 mem", "0 mem [worker 200]", "0 mem", "0 mem [worker 200]"});
+}
+
 TEST_CASE("counters: samples stand by their time, whatever threads took them") {
   const MergedCase merged(
       R"([{"ph":"C","ts":5,"pid":1,"tid":2,"name":"c","id":"1","args":{"v":2}},

@@ -143,6 +143,53 @@ TEST_CASE("track_plan: the cycles of a rank share its threads, whatever the pid 
   CHECK(plan.processes().size() == 1);
 }
 
+TEST_CASE("track_plan: two processes of a rank do not change places from file to file") {
+  const std::vector<FileSurvey> surveys = surveys_of(
+      file_of({track("100", "1", 2), track("200", "1", 1)}),
+      file_of({track("100", "1", 2), track("200", "1", 3)}), file_of({track("200", "1")}));
+  const TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 0) == Texts{"0/10000000", "0/1"});  // 200 has more in all
+  CHECK(targets(plan, surveys, 1) == Texts{"0/10000000", "0/1"});
+  CHECK(targets(plan, surveys, 2) == Texts{"0/1"});
+}
+
+TEST_CASE(
+    "track_plan: a process in a file of its own is beside the main one if threads would meet") {
+  const std::vector<FileSurvey> surveys = surveys_of(
+      file_of({track("100", "1", 9)}), file_of({track("200", "1", 5), track("200", "2")}),
+      file_of({track("300", "300", 5), track("300", "301")}), file_of({track("300", "1")}));
+  const TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 0) == Texts{"0/1"});
+  CHECK(targets(plan, surveys, 1) == Texts{"0/10000000", "0/10000001"});
+  CHECK(targets(plan, surveys, 2) == Texts{"0/300", "0/301"});  // the job was started once more
+  CHECK(plan.processes()[0].tracks.size() == 6);
+}
+
+TEST_CASE("track_plan: a process is the main one where another file is sure of it") {
+  FileSurvey labelled = file_of({track("200", "1", 1), track("100", "1", 9)});
+  labelled.processes["200"].labels = "CPU";
+  const std::vector<FileSurvey> surveys =
+      surveys_of(file_of({track("100", "1", 9), track("200", "1", 1)}), std::move(labelled));
+  const TrackPlan plan(surveys, {rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 0) == Texts{"0/10000000", "0/1"});
+  CHECK(targets(plan, surveys, 1) == Texts{"0/1", "0/10000000"});
+}
+
+TEST_CASE("track_plan: a process beside the main one is called alike, whichever file names it") {
+  FileSurvey naming = file_of({track("100", "1", 9), track("200", "5")});
+  naming.processes["200"].name = "worker";
+  const std::vector<FileSurvey> surveys = surveys_of(
+      file_of({track("100", "1", 9), track("200", "5"), track("200", "6")}), std::move(naming));
+  const std::vector<FileRank> ranks{rank_of(0), rank_of(0)};
+  const TrackPlan plan(surveys, ranks);
+  CHECK(plan.processes()[0].tracks[1].name == "worker 200 · thread 5");
+  CHECK(plan.processes()[0].tracks[2].name == "worker 200 · thread 6");
+  CHECK(plan.process(0, "200")->title == "worker 200");
+  CHECK(plan.process(1, "200")->title == "worker 200");
+  CHECK(TrackPlan(surveys, ranks, PidLayout::split).processes()[1].name ==
+        "rank 0 · worker (pid 200)");
+}
+
 TEST_CASE("track_plan: equal threads of two ranks stay in their ranks") {
   const std::vector<FileSurvey> surveys =
       surveys_of(file_of({track("1", "7")}), file_of({track("1", "7")}));
