@@ -67,6 +67,7 @@ class Aligner {
   void place_by_events();
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
+  bool has_evidence(std::size_t file) const;
   void count_no_clock();
 
   const std::vector<ClockFacts>& files_;
@@ -279,6 +280,14 @@ void Aligner::map_times(std::size_t file) {
   }
 }
 
+// What was merged without a clock counts from the zero of its inputs.
+bool Aligner::has_evidence(std::size_t file) const {
+  const FileClock& clock = clocks_[file];
+  if (clock.method != ClockMethod::merged) return clock.method != ClockMethod::none;
+  const std::optional<std::int64_t>& first_ns = files_[file].first_ns;
+  return first_ns && is_unix_time(saturating_add(*first_ns, clock.offset_ns));
+}
+
 void Aligner::count_no_clock() {
   if (options_.align_by == AlignBy::none) return;
   const auto any = [&](auto predicate) {
@@ -286,7 +295,9 @@ void Aligner::count_no_clock() {
                        [&](const FileClock& clock) { return predicate(clock.method); });
   };
   const bool any_sync = any(is_by_sync);
-  const bool any_evidence = any([](ClockMethod method) { return method != ClockMethod::none; });
+  bool any_evidence = false;
+  for (std::size_t file = 0; file < files_.size(); ++file)
+    any_evidence = any_evidence || has_evidence(file);
   for (FileClock& clock : clocks_) {
     const bool is_absolute = clock.method == ClockMethod::base ||
                              clock.method == ClockMethod::epoch ||

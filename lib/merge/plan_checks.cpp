@@ -197,10 +197,17 @@ std::string refusal(std::int64_t rank, const Presence& one, const Presence& othe
 
 void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                            const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
-  const auto is_known = [](const FileClock& clock) { return clock.method != ClockMethod::none; };
-  if (std::none_of(clocks.clocks.begin(), clocks.clocks.end(), is_known)) return;
+  // A merge of files without a clock counts from their zero.
+  const auto is_known = [&](std::size_t i) {
+    const FileClock& clock = clocks.clocks[i];
+    if (clock.method != ClockMethod::merged || surveys[i].starts.empty())
+      return clock.method != ClockMethod::none;
+    return is_unix_time(common_times(surveys[i].starts, clock.times).first_ns);
+  };
+  bool any_known = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) any_known = any_known || is_known(i);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!is_known(clocks.clocks[i]) && !surveys[i].starts.empty())
+    if (any_known && !is_known(i) && !surveys[i].starts.empty())
       throw Error(
           inputs[i].path,
           fmt::format("rank {0} has no clock sync and no base time, while other files have; "

@@ -311,6 +311,28 @@ TEST_CASE("merger: a file without a clock beside files with one is refused, with
   CHECK(starts(read_file(options.output)) == Texts{"0 1002", "1 0"});
 }
 
+TEST_CASE("merger: what was merged without a clock has none, whatever base the merge gave it") {
+  const std::string first = merge_texts({{"rank0.json", TraceText().x("a", 5000, 1).array()}});
+  const std::string second = merge_texts({{"rank1.json", TraceText().x("b", 7000, 1).array()}});
+  const std::string raw = TraceText().x("c", 9000, 1).array();
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(
+      folder, {{"m0.json", first}, {"m1.json", second}, {"rank2.json", raw}}, "out.json");
+  const MergeSummary summary = merge_traces(options);
+  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 2000", "2 4000"});
+  for (const MergedFile& file : summary.files) CHECK(file.problems.count(Problem::no_clock) == 0);
+  const std::string based =
+      R"({"baseTimeNanoseconds":1719853884000000000,"traceEvents":[{"ph":"X","ts":1,"dur":1}]})";
+  options = merge_options(folder, {{"m0.json", first}, {"rank1.json", based}}, "out.json");
+  CHECK_THROWS_WITH_AS(
+      merge_traces(options),
+      (folder.path("m0.json") +
+       ": rank 0 has no clock sync and no base time, while other files have; give --offset 0=0 (or "
+       "what its clock is behind) to place it, or --align none to leave all times as they are")
+          .c_str(),
+      Error);
+}
+
 TEST_CASE("merger: the origin is the first event, that of the inputs, or what is given") {
   const TemporaryFolder folder;
   const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)},
