@@ -165,6 +165,10 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
+  if (file.is_startless_end(event)) {
+    bind_to_slice_around(clean, edit);
+    state.problems.add(Problem::arrow_without_start, event.offset);
+  }
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
   if (event.phase == 'c' && !file.keeps_subtraces) {

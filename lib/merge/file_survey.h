@@ -87,6 +87,7 @@ struct FileSurvey {
   std::vector<KeptMetadata> metadata;             // each text once
   IdSet flow_ids;                                 // s t f
   std::uint64_t shared_flows = 0;                 // of PlanOptions::shared_flows
+  std::uint64_t next_ends = 0;                    // f that wait for the next slice, not shared
   IdSet bind_ids;                                 // bind_id of flows between slices
   HexIds async_ids;                               // b n e S T p F
   OperationCategories operation_categories;       // of S T p F

@@ -24,7 +24,10 @@ struct FilterSurveyVisitor::Chunk : ChunkResult {
   void add_flow(const Event& event, std::int64_t ns, std::optional<std::string_view> gpu) {
     track_key(event.text(Key::pid), event.text(Key::tid), scratch);
     if (gpu) add_gpu(scratch, *gpu);
-    facts.places.push_back({ns, facts.tracks.intern(scratch), binds_to_next_slice(event)});
+    const std::uint32_t row = facts.tracks.intern(scratch);
+    facts.places.push_back({ns, row, false});
+    // Without a start it is bound to the slice around it, which is not known yet (flow_starts.h).
+    if (binds_to_next_slice(event)) facts.places.push_back({ns, row, true});
   }
 };
 

@@ -1,5 +1,6 @@
 #include "merge/id_edits.h"
 
+#include "base/json_walk.h"
 #include "merge/id_keys.h"
 
 #include <fmt/format.h>
@@ -57,6 +58,17 @@ Key name_id(const Event& event, EventEdit& edit) {
 }
 
 }  // namespace
+
+void bind_to_slice_around(const Event& end, EventEdit& edit) {
+  bool has_bp = false;
+  for_each_member(end.raw, [&](std::string_view key, std::string_view value) {
+    if (key != "bp") return;
+    const auto begin = static_cast<std::uint32_t>(value.data() - end.raw.data());
+    edit.replace(begin, begin + static_cast<std::uint32_t>(value.size()), "\"e\"");
+    has_bp = true;
+  });
+  if (!has_bp) edit.replace(1, 1, "\"bp\": \"e\", ");
+}
 
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {
   if (event.has(Key::bind_id))

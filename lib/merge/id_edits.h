@@ -17,5 +17,7 @@ namespace traceloom {
 // events of PlanOptions::shared_flows get numbers that are the same in all files. `event` is as the
 // survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+// Makes an end of an arrow one that is bound to the slice around it.
+void bind_to_slice_around(const Event& end, EventEdit& edit);
 
 }  // namespace traceloom

@@ -120,7 +120,7 @@ std::uint64_t LinkedEvents::id(std::string_view key) {
 }
 
 void LinkedEvents::add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept,
-                       bool excluded) {
+                       bool excluded, bool binds_next) {
   LinkedEvent linked;
   linked.ns = ns;
   linked.offset = event.offset;
@@ -130,7 +130,7 @@ void LinkedEvents::add(const Event& event, std::int64_t ns, std::uint32_t row, b
   linked.kept = kept;
   linked.name = kNoText;
   if (is_flow_phase(event.phase)) {
-    linked.binds_next = binds_to_next_slice(event);
+    linked.binds_next = binds_next;
     linked.label = text(event.text(Key::cat), event.text(Key::name), 'f');
     linked.id = id(id_key(event.text(Key::id), id_scratch_));
   } else {

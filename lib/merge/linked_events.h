@@ -41,7 +41,8 @@ inline bool is_linked_phase(char phase) {
 class LinkedEvents {
  public:
   // `kept`: by its own time, name and category; `excluded`: the last two forbid it anyway.
-  void add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept, bool excluded);
+  void add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept, bool excluded,
+           bool binds_next);
   // A later part of the file.
   void append(const LinkedEvents& later);
   void clear();

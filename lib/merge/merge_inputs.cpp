@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "merge/file_subset.h"
+#include "merge/flow_starts.h"
 #include "merge/one_pass_visitor.h"
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
@@ -103,7 +104,19 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+  find_startless_ends();
   if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+}
+
+// Of the files that have arrows ending at the next slice, by reading them once more.
+void MergeInputs::find_startless_ends() {
+  std::vector<std::size_t> files;
+  for (std::size_t file = 0; file < surveys_.size(); ++file)
+    if (surveys_[file].next_ends > 0) files.push_back(file);
+  if (files.empty()) return;
+  FlowStarts starts(*plan_);
+  scan(files, starts);
+  for (const std::size_t file : files) plan_->files[file].startless_ends = starts.take(file);
 }
 
 bool MergeInputs::select() {

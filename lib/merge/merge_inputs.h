@@ -91,6 +91,7 @@ class MergeInputs {
                   std::uint64_t to_read);
   void scan_all(FileVisitor& visitor);
   void keep(std::vector<FileSurvey> surveys);
+  void find_startless_ends();
   bool leaves_something() const;
   bool lacks_facts() const;
   FailureHandler failure_handler();

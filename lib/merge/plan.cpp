@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "merge/counters.h"
 #include "merge/file_order.h"
+#include "merge/flow_binder.h"
 #include "merge/plan_checks.h"
 #include "merge/top_level_rules.h"
 #include "survey/clock_plan.h"
@@ -209,6 +210,15 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   name_counters(surveys, plan);
   plan_subtraces(surveys, plan);
   return plan;
+}
+
+bool FilePlan::is_startless_end(const Event& event) const {
+  return event.phase == 'f' &&
+         std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
+}
+
+bool FilePlan::binds_next(const Event& event) const {
+  return binds_to_next_slice(event) && !is_startless_end(event);
 }
 
 }  // namespace traceloom

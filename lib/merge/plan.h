@@ -55,9 +55,14 @@ struct FilePlan {
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
+  std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
   OperationCategories operation_categories = {};
   bool lacks_durations = false;  // some X says no dur
   ProblemCounts problems = {};   // top-level values that cannot be kept
+
+  // Whether it is an end of an arrow (f) without a start, or one that waits for the next slice.
+  bool is_startless_end(const Event& event) const;
+  bool binds_next(const Event& event) const;
 };
 
 // Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0

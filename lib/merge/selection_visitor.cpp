@@ -193,7 +193,8 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
     chunk.begin_ends.add(event, start_ns);
     chunk.payloads.push_back(payload_of(row, accepted));
   } else if (is_linked_phase(event.phase)) {
-    chunk.linked.add(event, start_ns, row, accepted, filter_.excludes(event, chunk.memory));
+    chunk.linked.add(event, start_ns, row, accepted, filter_.excludes(event, chunk.memory),
+                     plan_.files[file].binds_next(event));
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
     chunk.count(process_row(*target), accepted);
   } else if (lacks_duration(event)) {

@@ -192,7 +192,8 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
     if (a.times != b.times || a.orphan_ends != b.orphan_ends ||
-        a.joined_halves != b.joined_halves || a.lacks_durations != b.lacks_durations)
+        a.joined_halves != b.joined_halves || a.startless_ends != b.startless_ends ||
+        a.lacks_durations != b.lacks_durations)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.operation_categories != b.operation_categories || a.async_scope != b.async_scope ||

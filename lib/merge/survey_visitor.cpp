@@ -3,6 +3,7 @@
 #include "base/json_walk.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
+#include "merge/flow_binder.h"
 #include "merge/gpu_rows.h"
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
@@ -92,6 +93,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   BeginEndBatch begin_ends;
   IdSet flow_ids;
   std::uint64_t shared_flows = 0;
+  std::uint64_t next_ends = 0;
   IdSet bind_ids;
   HexIds async_ids;
   OperationBatch operations;
@@ -173,10 +175,12 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
   if (SyncMarks::is_mark(event)) evidence.add(event);
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
-    if (is_shared_flow(event, shared_categories))
+    if (is_shared_flow(event, shared_categories)) {
       ++shared_flows;
-    else if (!key.empty())
-      flow_ids.add(key);
+    } else {
+      if (!key.empty()) flow_ids.add(key);
+      if (binds_to_next_slice(event)) ++next_ends;
+    }
   } else if (event.phase == 'C') {
     counters.intern(counter_key(event, scratch_));
   } else if (is_async(event)) {
@@ -288,6 +292,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.evidence.append(chunk.evidence);
   survey.flow_ids.add(chunk.flow_ids);
   survey.shared_flows += chunk.shared_flows;
+  survey.next_ends += chunk.next_ends;
   survey.bind_ids.add(chunk.bind_ids);
   survey.async_ids.add(chunk.async_ids);
   if (!chunk.operations.empty()) operations_[file].take(chunk.operations);

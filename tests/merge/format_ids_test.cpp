@@ -85,12 +85,14 @@ TEST_CASE("format case 31: flow ids of all spellings are numbers, and as many as
 
 TEST_CASE("format case 32: one start and four ends, and ends without a start, are kept") {
   const MergedCase merged(
-      R"([{"ph":"s","id":5,"ts":1,"pid":1,"tid":7},{"ph":"f","id":5,"ts":2,"pid":1,"tid":7},
+      R"([{"ph":"X","ts":0,"dur":9,"pid":1,"tid":7},
+          {"ph":"s","id":5,"ts":1,"pid":1,"tid":7},{"ph":"f","id":5,"ts":2,"pid":1,"tid":7},
           {"ph":"f","id":5,"ts":3,"pid":1,"tid":7},{"ph":"f","id":5,"ts":4,"pid":1,"tid":7},
           {"ph":"f","id":5,"ts":0,"pid":1,"tid":7},{"ph":"f","id":6,"ts":2,"pid":1,"tid":7}])");
-  CHECK(values(merged, "id") == Texts{"5", "5", "5", "5", "5", "6"});
-  CHECK(values(merged, "ts") == Texts{"1", "2", "3", "4", "0", "2"});
-  CHECK(merged.problems().empty());
+  CHECK(values(merged, "id") == Texts{"", "5", "5", "5", "5", "5", "6"});
+  CHECK(values(merged, "ts") == Texts{"0", "1", "2", "3", "4", "0", "2"});
+  CHECK(values(merged, "bp") == Texts{"", "", "", "", "", R"("e")", R"("e")"});
+  CHECK(merged.problems() == Texts{"arrow_without_start 2 at 240"});
 }
 
 TEST_CASE("format case 33: async events of one id and category in two ranks are two") {
