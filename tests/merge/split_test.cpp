@@ -233,15 +233,14 @@ TEST_CASE(
 
 TEST_CASE("split: a later cycle joins the processes of a merged file") {
   const std::string first = split({{"ep0-rank2.json", torch_rank(2)}});
-  const std::string later =
-      TraceText()
-          .pid("0")
-          .tid("7")
-          .cat("kernel")
-          .x("late", 500, 5)
-          .tid("9")
-          .x("later", 510, 5)
-          .object(R"("distributedInfo": {"rank": 2})");
+  const std::string later = TraceText()
+                                .pid("0")
+                                .tid("7")
+                                .cat("kernel")
+                                .x("late", 500, 5)
+                                .tid("9")
+                                .x("later", 510, 5)
+                                .object(R"("distributedInfo": {"rank": 2})");
   const std::string merged = split({{"merged.json", first}, {"ep1-rank2.json", later}});
   CHECK(place_of(merged, "late") == place_of(merged, "gemm"));
   CHECK(place_of(merged, "later") == "202/9");
