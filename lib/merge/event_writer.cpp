@@ -165,7 +165,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
   if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
-  if (file.is_startless_end(event)) {
+  if (event.phase == 'f' && file.is_startless_end(event)) {
     bind_to_slice_around(clean, edit);
     state.problems.add(Problem::arrow_without_start, event.offset);
   }

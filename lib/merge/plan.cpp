@@ -213,8 +213,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
 }
 
 bool FilePlan::is_startless_end(const Event& event) const {
-  return event.phase == 'f' &&
-         std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
+  return std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
 }
 
 bool FilePlan::binds_next(const Event& event) const {
