@@ -13,9 +13,12 @@
 namespace traceloom {
 namespace {
 
-// What Perfetto makes a slice of, instants too.
-bool begins_slice(char phase) {
-  return phase == 'X' || phase == 'B' || phase == 'i' || phase == 'I' || phase == 'R';
+// What Perfetto makes a slice of the thread of, instants too but those of a process or of all.
+bool begins_slice(const Event& event) {
+  if (event.phase == 'X' || event.phase == 'B') return true;
+  const bool is_instant = event.phase == 'i' || event.phase == 'I' || event.phase == 'R';
+  const std::string_view scope = event.text(Key::s);
+  return is_instant && scope != "\"p\"" && scope != "\"g\"";
 }
 
 // Viewers know a flow by id, category and name.
@@ -61,10 +64,10 @@ void FlowStarts::recycle(std::unique_ptr<ChunkResult> result) {
 }
 
 void FlowStarts::visit(ChunkResult& result, std::size_t file, const Event& event) {
-  const bool is_slice = begins_slice(event.phase);
+  const bool is_slice = begins_slice(event);
   Chunk& chunk = static_cast<Chunk&>(result);
   const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
-  if (target == nullptr || (!is_slice && !is_flow_phase(event.phase))) return;
+  if (target == nullptr || (!is_slice && event.phase != 's' && event.phase != 'f')) return;
   const EventTiming timing = time_start(event, chunk.problems);
   std::int64_t ns = 0;
   if (!timing.timed || !plan_.files[file].times.map(timing.start_ns, ns)) return;

@@ -8,7 +8,8 @@
 // is none from the first slice of the whole trace, which is of another rank. An end bound to the
 // slice around it ("bp": "e") it leaves out instead, as catapult does either one.
 //
-// A start counts from its time on, where its thread has had a slice that Perfetto can bind it to.
+// A start (s; a step, t, is none to Perfetto) counts from its time on, where its thread has had a
+// slice that it can be bound to.
 #pragma once
 
 #include "merge/plan.h"

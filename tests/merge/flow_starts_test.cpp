@@ -51,7 +51,6 @@ constexpr const char* kBound =
 TEST_CASE("flow_starts: an end with a start stays as it is, wherever the start stands") {
   CHECK(ends_of({x(1, 0), arrow("s", 1, 5), arrow("f", 2, 15), x(2, 20)}) == Texts{kKept});
   CHECK(ends_of({arrow("f", 2, 15), x(2, 20), arrow("s", 1, 5), x(1, 0)}) == Texts{kKept});
-  CHECK(ends_of({x(1, 0), arrow("t", 1, 5), arrow("f", 2, 15)}) == Texts{kKept});
   // All at one time.
   CHECK(ends_of({x(1, 0), arrow("s", 1, 0), arrow("f", 2, 0)}).front().find("bp") ==
         std::string::npos);
@@ -72,6 +71,10 @@ TEST_CASE("flow_starts: a start that no viewer finds is none") {
                  arrow("f", 2, 15)}) == Texts{kBound});
   CHECK(ends_of({x(2, 0), x(1, 7), arrow("s", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
   CHECK(ends_of({x(2, 0), arrow("s", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
+  // A step; and an instant of the process is no slice of the thread.
+  CHECK(ends_of({x(1, 0), arrow("t", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
+  CHECK(ends_of({R"({"ph":"i","s":"p","name":"x","pid":1,"tid":1,"ts":0})", arrow("s", 1, 5),
+                 arrow("f", 2, 15)}) == Texts{kBound});
 }
 
 TEST_CASE("flow_starts: a thread is one however its ids are spelt, and an instant is a slice") {
