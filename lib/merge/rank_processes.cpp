@@ -78,7 +78,7 @@ class MainProcesses {
   std::map<std::string, std::set<std::string>> pids_;  // by tid
 };
 
-// Of files without a process that is the main one for sure: each pid with its events in all.
+// Each pid with its events and threads in all files.
 HostProcesses sum_of(const std::vector<HostProcesses>& files) {
   HostProcesses sums;
   for (const HostProcesses& processes : files)
@@ -86,6 +86,7 @@ HostProcesses sum_of(const std::vector<HostProcesses>& files) {
       HostProcess& sum = sums[pid];
       sum.trust = std::max(sum.trust, process.trust);
       sum.events += process.events;
+      sum.tids.insert(process.tids.begin(), process.tids.end());
     }
   return sums;
 }
@@ -111,31 +112,35 @@ void RankProcesses::find_main(std::int64_t rank, const std::vector<std::size_t>&
   std::vector<HostProcesses> processes;
   processes.reserve(files.size());
   for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
+  const HostProcesses sums = sum_of(processes);
   MainProcesses known(rank);
-  std::set<std::string> pids;
-  const auto settle = [&](std::size_t i, const HostProcesses::const_iterator& process) {
-    main_[files[i]] = process->first;
-    pids.insert(process->first);
-    known.add(*process);
+  std::set<std::string> pids;    // of main processes
+  std::set<std::string> others;  // that stand beside one in some file
+  const auto settle = [&](std::size_t i, const std::string& main) {
+    main_[files[i]] = main;
+    pids.insert(main);
+    known.add(*sums.find(main));
+    for (const auto& [pid, process] : processes[i])
+      if (pid != main) others.insert(pid);
   };
   for (std::size_t i = 0; i < files.size(); ++i)
     if (const auto best = find_best(processes[i]);
         best != processes[i].end() && best->second.trust == Trust::full)
-      settle(i, best);
-  if (const HostProcesses sums = sum_of(processes); pids.empty() && !sums.empty())
-    pids.insert(find_best(sums)->first);
-  const auto find_known = [&](const HostProcesses& in_file) {
-    HostProcesses found = in_file;
+      settle(i, best->first);
+  if (pids.empty() && !sums.empty()) pids.insert(find_best(sums)->first);
+  const auto settle_by_known = [&](std::size_t i) {
+    HostProcesses found = processes[i];
     std::erase_if(found, [&](const auto& process) { return !pids.contains(process.first); });
-    return found.empty() ? in_file.end() : in_file.find(find_best(found)->first);
+    if (!main_[files[i]] && !found.empty()) settle(i, find_best(found)->first);
   };
-  for (std::size_t i = 0; i < files.size(); ++i)
-    if (const auto one = find_known(processes[i]); !main_[files[i]] && one != processes[i].end())
-      settle(i, one);
-  for (std::size_t i = 0; i < files.size(); ++i)
-    if (const auto best = find_best(processes[i]);
-        !main_[files[i]] && best != processes[i].end() && !known.clash(*best))
-      settle(i, best);
+  for (std::size_t i = 0; i < files.size(); ++i) settle_by_known(i);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    settle_by_known(i);
+    const auto best = find_best(processes[i]);
+    if (!main_[files[i]] && best != processes[i].end() && !others.contains(best->first) &&
+        !known.clash(*sums.find(best->first)))
+      settle(i, best->first);
+  }
 }
 
 const ProcessFacts* RankProcesses::facts_of(std::size_t file, const std::string& pid) const {

@@ -321,6 +321,10 @@ TEST_CASE("merger: what was merged without a clock has none, whatever base the m
   const MergeSummary summary = merge_traces(options);
   CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 2000", "2 4000"});
   for (const MergedFile& file : summary.files) CHECK(file.problems.count(Problem::no_clock) == 0);
+  options.plan.clock.offsets[0] = 1'000'000;  // as good as one to move a merge by
+  options.inputs.pop_back();
+  merge_traces(options);
+  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 1000"});
   const std::string based =
       R"({"baseTimeNanoseconds":1719853884000000000,"traceEvents":[{"ph":"X","ts":1,"dur":1}]})";
   options = merge_options(folder, {{"m0.json", first}, {"rank1.json", based}}, "out.json");

@@ -157,12 +157,34 @@ TEST_CASE(
     "track_plan: a process in a file of its own is beside the main one if threads would meet") {
   const std::vector<FileSurvey> surveys = surveys_of(
       file_of({track("100", "1", 9)}), file_of({track("200", "1", 5), track("200", "2")}),
-      file_of({track("300", "300", 5), track("300", "301")}), file_of({track("300", "1")}));
-  const TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0), rank_of(0)});
+      file_of({track("300", "300", 5), track("300", "301")}));
+  const TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0)});
   CHECK(targets(plan, surveys, 0) == Texts{"0/1"});
   CHECK(targets(plan, surveys, 1) == Texts{"0/10000000", "0/10000001"});
   CHECK(targets(plan, surveys, 2) == Texts{"0/300", "0/301"});  // the job was started once more
-  CHECK(plan.processes()[0].tracks.size() == 6);
+  CHECK(plan.processes()[0].tracks.size() == 5);
+}
+
+TEST_CASE("track_plan: a process of a rank has one place in all files, whichever has what of it") {
+  // 20 has a thread that would meet one of 10, if not in each file.
+  std::vector<FileSurvey> surveys = surveys_of(file_of({track("10", "10", 100), track("10", "21")}),
+                                               file_of({track("20", "20", 5)}),
+                                               file_of({track("20", "20", 5), track("20", "21")}));
+  TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 1) == Texts{"0/10000000"});
+  CHECK(targets(plan, surveys, 2) == Texts{"0/10000000", "0/10000001"});
+  // It stands beside the main one in another file.
+  surveys = surveys_of(file_of({track("10", "10", 100), track("20", "20", 5)}),
+                       file_of({track("20", "20", 5)}));
+  plan = TrackPlan(surveys, {rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 0) == Texts{"0/10", "0/10000000"});
+  CHECK(targets(plan, surveys, 1) == Texts{"0/10000000"});
+  // Of a job that was started again; its worker is busier later.
+  surveys = surveys_of(file_of({track("10", "10", 100)}), file_of({track("20", "20", 5)}),
+                       file_of({track("20", "20", 2), track("30", "30", 10)}));
+  plan = TrackPlan(surveys, {rank_of(0), rank_of(0), rank_of(0)});
+  CHECK(targets(plan, surveys, 1) == Texts{"0/20"});
+  CHECK(targets(plan, surveys, 2) == Texts{"0/20", "0/10000000"});
 }
 
 TEST_CASE("track_plan: a process is the main one where another file is sure of it") {
