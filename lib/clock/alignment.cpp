@@ -48,7 +48,10 @@ class Aligner {
     find_drifts();
     place_by_machines();
     place_by_events();
-    for (std::size_t i = 0; i < files_.size(); ++i) map_times(i);
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      map_times(i);
+      clocks_[i].is_known = is_known(i);
+    }
     count_no_clock();
     return std::move(clocks_);
   }
@@ -67,7 +70,7 @@ class Aligner {
   void place_by_events();
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
-  bool has_evidence(std::size_t file) const;
+  bool is_known(std::size_t file) const;
   void count_no_clock();
 
   const std::vector<ClockFacts>& files_;
@@ -280,8 +283,7 @@ void Aligner::map_times(std::size_t file) {
   }
 }
 
-// What was merged without a clock counts from the zero of its inputs.
-bool Aligner::has_evidence(std::size_t file) const {
+bool Aligner::is_known(std::size_t file) const {
   const FileClock& clock = clocks_[file];
   if (clock.method != ClockMethod::merged) return clock.method != ClockMethod::none;
   const std::optional<std::int64_t>& first_ns = files_[file].first_ns;
@@ -291,18 +293,15 @@ bool Aligner::has_evidence(std::size_t file) const {
 void Aligner::count_no_clock() {
   if (options_.align_by == AlignBy::none) return;
   const auto any = [&](auto predicate) {
-    return std::any_of(clocks_.begin(), clocks_.end(),
-                       [&](const FileClock& clock) { return predicate(clock.method); });
+    return std::any_of(clocks_.begin(), clocks_.end(), predicate);
   };
-  const bool any_sync = any(is_by_sync);
-  bool any_evidence = false;
-  for (std::size_t file = 0; file < files_.size(); ++file)
-    any_evidence = any_evidence || has_evidence(file);
+  const bool any_sync = any([](const FileClock& clock) { return is_by_sync(clock.method); });
+  const bool any_known = any([](const FileClock& clock) { return clock.is_known; });
   for (FileClock& clock : clocks_) {
     const bool is_absolute = clock.method == ClockMethod::base ||
                              clock.method == ClockMethod::epoch ||
                              clock.method == ClockMethod::merged;
-    if ((clock.method == ClockMethod::none && any_evidence) || (is_absolute && any_sync))
+    if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync))
       clock.problems.add(Problem::no_clock, 0);
   }
 }

@@ -90,6 +90,9 @@ struct ClockOptions {
 
 struct FileClock {
   ClockMethod method = ClockMethod::none;
+  // Whether its times can be compared with those of other files: not without evidence, nor where an
+  // earlier merge had none and counts from the zero of its inputs.
+  bool is_known = false;
   // Common time = file time + offset_ns: of all times but the relative ones of a mixed file.
   std::int64_t offset_ns = 0;
   TimeMap times = TimeMap();  // from file time to common time, for every event

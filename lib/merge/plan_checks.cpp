@@ -197,26 +197,19 @@ std::string refusal(std::int64_t rank, const Presence& one, const Presence& othe
 
 void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                            const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
-  // A merge of files without a clock counts from their zero.
-  const auto was_merged_without = [&](std::size_t i) {
-    const FileClock& clock = clocks.clocks[i];
-    return clock.method == ClockMethod::merged && !surveys[i].starts.empty() &&
-           !is_unix_time(common_times(surveys[i].starts, clock.times).first_ns);
-  };
   bool any_given = false;
   bool any_clock = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const ClockMethod method = clocks.clocks[i].method;
-    any_given = any_given || method == ClockMethod::given;
-    any_clock = any_clock || (method != ClockMethod::none && method != ClockMethod::given &&
-                              !was_merged_without(i));
+  for (const FileClock& clock : clocks.clocks) {
+    const bool is_given = clock.method == ClockMethod::given;
+    any_given = any_given || is_given;
+    any_clock = any_clock || (clock.is_known && !is_given);
   }
-  const auto is_unknown = [&](std::size_t i) {
-    if (clocks.clocks[i].method == ClockMethod::none) return any_clock || any_given;
-    return any_clock && was_merged_without(i);
+  // What was merged without a clock keeps the times of its merge beside files that --offset placed.
+  const auto is_unknown = [&](const FileClock& clock) {
+    return !clock.is_known && (any_clock || (any_given && clock.method == ClockMethod::none));
   };
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (is_unknown(i) && !surveys[i].starts.empty())
+    if (is_unknown(clocks.clocks[i]) && !surveys[i].starts.empty())
       throw Error(
           inputs[i].path,
           fmt::format("rank {0} has no clock sync and no base time, while other files have; "
