@@ -1,7 +1,10 @@
 #include "merge/flow_binder.h"
 
+#include "base/json_walk.h"
+
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -39,6 +42,23 @@ signed char answer(const FlowSlice& slice) {
   return is_none(slice) ? -1 : slice.kept ? 1 : 0;
 }
 
+constexpr std::string_view kBindingPoint = "\"bp\"";
+
+// Takes `end` and white space before it off the end of a text.
+bool take_off(std::string_view& text, std::string_view end) {
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return true;
+}
+
+// As torch writes each of its arrows: to find that out takes no walk through all members.
+bool ends_bound_to_slice_around(std::string_view object) {
+  return take_off(object, "}") && take_off(object, "\"e\"") && take_off(object, ":") &&
+         object.ends_with(kBindingPoint) &&
+         !object.substr(0, object.size() - kBindingPoint.size()).ends_with('\\');
+}
+
 constexpr auto kByRowAndTime = [](const FlowPlace& a, const FlowPlace& b) {
   return std::tie(a.row, a.ns) < std::tie(b.row, b.ns);
 };
@@ -52,13 +72,9 @@ void sort_unique(std::vector<FlowPlace>& places) {
 }  // namespace
 
 bool binds_to_next_slice(const Event& event) {
-  if (event.phase != 'f') return false;
-  const std::size_t key = event.raw.find("\"bp\"");
-  if (key == std::string_view::npos) return true;
-  const std::size_t colon = event.raw.find_first_not_of(" \t\r\n", key + 4);
-  if (colon == std::string_view::npos || event.raw[colon] != ':') return true;
-  const std::size_t value = event.raw.find_first_not_of(" \t\r\n", colon + 1);
-  return value == std::string_view::npos || !event.raw.substr(value).starts_with("\"e\"");
+  if (event.phase != 'f' || ends_bound_to_slice_around(event.raw)) return false;
+  return event.raw.find(kBindingPoint) == std::string_view::npos ||
+         find_member(event.raw, "bp") != "\"e\"";
 }
 
 FlowBinder::FlowBinder(std::vector<FlowPlace> places) : places_(std::move(places)) {
