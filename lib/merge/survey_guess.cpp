@@ -119,23 +119,27 @@ std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t s
   Sampler sampler(path, shared_flows);
   const SampleSizes sizes = SampleSizes::of(kUsualRatio * stored_size);
   const std::unique_ptr<ByteSource> source = open_input(path);
-  std::string text(sizes.head, '\0');
-  text.resize(source->read(text));
-  if (!sampler.read_head(text)) return std::nullopt;
-  std::uint64_t size = text.size();
-  std::string tail;
+  std::string block(sizes.head, '\0');
+  block.resize(source->read(block));
+  if (!sampler.read_head(block)) return std::nullopt;
+  std::uint64_t size = block.size();
+  block.resize(std::max(sizes.piece, sizes.tail));
+  std::string before(block.size(), '\0');  // the block before it
+  std::size_t before_size = 0;
   std::uint64_t next_piece = 1;
-  text.resize(std::max(sizes.piece, sizes.tail));
-  while (const std::size_t got = source->read(text)) {
-    const std::string_view block(text.data(), got);
+  std::size_t got = 0;
+  while ((got = source->read(block)) > 0) {
     if (source->stored_bytes_read() * (kPiecesBetween + 1) >= next_piece * stored_size) {
-      sampler.read_piece(block.substr(0, sizes.piece), size);
+      sampler.read_piece(std::string_view(block).substr(0, std::min(got, sizes.piece)), size);
       ++next_piece;
     }
     size += got;
-    tail.erase(0, tail.size() - std::min(tail.size(), sizes.tail - std::min(got, sizes.tail)));
-    tail += block;
+    if (got < block.size()) break;
+    before_size = got;
+    block.swap(before);
   }
+  std::string tail = before.substr(0, before_size) + block.substr(0, got);
+  tail.erase(0, tail.size() - std::min(tail.size(), sizes.tail));
   sampler.read_piece(tail, size - tail.size());
   return sampler.finish(size);
 }
