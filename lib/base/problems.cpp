@@ -1,6 +1,7 @@
 #include "base/problems.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace traceloom {
@@ -103,39 +104,56 @@ const ProblemKind& describe(Problem problem) {
   return kProblemKinds[static_cast<std::size_t>(problem)];
 }
 
+const ProblemCounts::Met* ProblemCounts::find(Problem problem) const {
+  const auto at = std::ranges::lower_bound(met_, problem, {}, &Met::problem);
+  return at != met_.end() && at->problem == problem ? &*at : nullptr;
+}
+
 void ProblemCounts::add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count) {
   if (count == 0) return;
-  Slot& slot = slots_[static_cast<std::size_t>(problem)];
-  slot.first_offset = slot.count == 0 ? offset_bytes : std::min(slot.first_offset, offset_bytes);
-  slot.count += count;
+  auto met = std::ranges::lower_bound(met_, problem, {}, &Met::problem);
+  if (met == met_.end() || met->problem != problem)
+    met = met_.insert(met, {problem, 0, offset_bytes, {}});
+  met->first_offset = std::min(met->first_offset, offset_bytes);
+  met->count += count;
 }
 
 void ProblemCounts::add(const ProblemCounts& other) {
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    add(static_cast<Problem>(i), other.slots_[i].first_offset, other.slots_[i].count);
-  for (const auto& [problem, words] : other.explanations_) explain(problem, words);
+  for (const Met& met : other.met_) {
+    add(met.problem, met.first_offset, met.count);
+    explain(met.problem, met.words);
+  }
 }
 
 void ProblemCounts::explain(Problem problem, std::string words) {
-  if (!words.empty()) explanations_.emplace(problem, std::move(words));
+  const auto met = std::ranges::find(met_, problem, &Met::problem);
+  if (met != met_.end() && met->words.empty()) met->words = std::move(words);
+}
+
+std::uint64_t ProblemCounts::count(Problem problem) const {
+  const Met* const met = find(problem);
+  return met == nullptr ? 0 : met->count;
+}
+
+std::uint64_t ProblemCounts::first_offset(Problem problem) const {
+  const Met* const met = find(problem);
+  return met == nullptr ? 0 : met->first_offset;
 }
 
 std::string_view ProblemCounts::explanation(Problem problem) const {
-  const auto found = explanations_.find(problem);
-  return found == explanations_.end() ? std::string_view() : found->second;
+  const Met* const met = find(problem);
+  return met == nullptr ? std::string_view() : std::string_view(met->words);
 }
 
 std::vector<Problem> ProblemCounts::kinds() const {
-  std::vector<Problem> met;
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].count != 0) met.push_back(static_cast<Problem>(i));
-  return met;
+  std::vector<Problem> kinds;
+  for (const Met& met : met_) kinds.push_back(met.problem);
+  return kinds;
 }
 
 bool ProblemCounts::has_loss() const {
-  const std::vector<Problem> met = kinds();
-  return std::any_of(met.begin(), met.end(),
-                     [](Problem problem) { return describe(problem).severity == loss; });
+  return std::ranges::any_of(
+      met_, [](const Met& met) { return describe(met.problem).severity == loss; });
 }
 
 }  // namespace traceloom

@@ -7,9 +7,7 @@
 // To add a kind: one enumerator here and one row in the table in problems.cpp.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,29 +101,32 @@ class ProblemCounts {
  public:
   void add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count = 1);
   void add(const ProblemCounts& other);
-  // What is to be said of a problem beside its sentence: the values that disagree, say. The first
-  // explanation of a kind stays.
+  // What is to be said of a problem that was added, beside its sentence: the values that disagree,
+  // say. The first explanation of a kind stays.
   void explain(Problem problem, std::string words);
 
-  std::uint64_t count(Problem problem) const { return slot(problem).count; }
-  // The lowest offset, in the uncompressed text, at which the problem was met.
-  std::uint64_t first_offset(Problem problem) const { return slot(problem).first_offset; }
+  std::uint64_t count(Problem problem) const;
+  // The lowest offset, in the uncompressed text, at which the problem was met; 0 when it was not.
+  std::uint64_t first_offset(Problem problem) const;
   // Empty when there is none.
   std::string_view explanation(Problem problem) const;
   // The kinds that were met, in the order of the enum.
   std::vector<Problem> kinds() const;
-  bool empty() const { return kinds().empty(); }
+  bool empty() const { return met_.empty(); }
   bool has_loss() const;
 
  private:
-  struct Slot {
-    std::uint64_t count = 0;
-    std::uint64_t first_offset = 0;
+  struct Met {
+    Problem problem;
+    std::uint64_t count;
+    std::uint64_t first_offset;
+    std::string words;
   };
-  const Slot& slot(Problem problem) const { return slots_[static_cast<std::size_t>(problem)]; }
+  const Met* find(Problem problem) const;
 
-  std::array<Slot, static_cast<std::size_t>(Problem::count_)> slots_{};
-  std::map<Problem, std::string> explanations_;  // few files have any
+  // By kind. Most files have none, and thousands of files are held at once: room for all kinds was
+  // a third of what is known of a file.
+  std::vector<Met> met_;
 };
 
 }  // namespace traceloom
