@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace traceloom {
@@ -62,7 +62,7 @@ class Aligner {
   void decide(std::size_t file);
   bool apply_sync(std::size_t file);
   void find_drifts();
-  void find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs);
+  void find_drift(const std::vector<std::size_t>& files, const std::vector<const RankSync*>& syncs);
   void interpolate(std::size_t file, Drift drift);
   bool is_of_other_cycle(std::size_t file) const;
   void place_by_machines();
@@ -182,17 +182,19 @@ std::optional<std::size_t> Aligner::root_of(const std::vector<std::size_t>& grou
 }
 
 void Aligner::find_drifts() {
-  std::set<std::int64_t> ranks;
-  for (const ClockFacts& file : files_) ranks.insert(file.rank);
-  for (const std::int64_t rank : ranks) {
+  std::map<std::int64_t, std::vector<std::size_t>> by_sync;  // the files of a rank that go by one
+  for (std::size_t file = 0; file < files_.size(); ++file)
+    if (synced_by_[file] != nullptr) by_sync[files_[file].rank].push_back(file);
+  for (const auto& [rank, files] : by_sync) {
     std::vector<const RankSync*> syncs = cycles_.of(rank);
     std::erase_if(syncs, [&](const RankSync* sync) { return !cycles_.is_of_reference(*sync); });
-    if (!syncs.empty()) find_drift(rank, syncs);
+    if (!syncs.empty()) find_drift(files, syncs);
   }
 }
 
-// Of the files of a rank that go by its syncs.
-void Aligner::find_drift(std::int64_t rank, const std::vector<const RankSync*>& syncs) {
+// Of the files of one rank.
+void Aligner::find_drift(const std::vector<std::size_t>& files,
+                         const std::vector<const RankSync*>& syncs) {
   std::vector<SyncPoint> points;
   std::vector<const RankSync*> sync_of;  // of each point
   for (const RankSync* sync : syncs) {
@@ -206,8 +208,7 @@ void Aligner::find_drift(std::int64_t rank, const std::vector<const RankSync*>& 
     if (change_between(points[i - 1], points[i]) == ClockChange::step)
       for (const std::size_t file : sync_of[i]->files)
         count_step(points[i - 1], points[i], clocks_[file].problems);
-  for (std::size_t file = 0; file < files_.size(); ++file) {
-    if (files_[file].rank != rank || synced_by_[file] == nullptr) continue;
+  for (const std::size_t file : files) {
     const RankSync* const sync = nearest_sync(syncs, synced_by_[file]->ns);
     const auto index = std::find(sync_of.begin(), sync_of.end(), sync) - sync_of.begin();
     if (static_cast<std::size_t>(index) == points.size()) continue;

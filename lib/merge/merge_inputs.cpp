@@ -89,7 +89,6 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
 // Of the inputs that can be read, and the plan that follows from them.
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   inputs_.clear();
-  surveys_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     if (surveys[file].tracks.size() > kMostTracks)
       leave_out(file, Error(options_.inputs[file].path,
@@ -97,10 +96,14 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
                                         "are its tids the numbers of requests?",
                                         format_count(kMostTracks))));
     if (failed_.contains(file)) continue;
+    const std::size_t kept = inputs_.size();
     inputs_.push_back(options_.inputs[file]);
-    surveys_.push_back(std::move(surveys[file]));
-    if (!facts_.empty()) std::swap(facts_[inputs_.size() - 1], facts_[file]);
+    if (kept == file) continue;
+    surveys[kept] = std::move(surveys[file]);
+    if (!facts_.empty()) std::swap(facts_[kept], facts_[file]);
   }
+  surveys.resize(inputs_.size());
+  surveys_ = std::move(surveys);
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   plan_.emplace(make_plan(inputs_, surveys_, options_.plan));

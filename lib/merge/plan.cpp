@@ -163,6 +163,8 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                     const PlanOptions& options) {
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
+  evidence.reserve(surveys.size());
+  starts.reserve(surveys.size());
   bool sub_microsecond = false;
   for (const FileSurvey& survey : surveys) {
     evidence.push_back(survey.evidence);
@@ -191,6 +193,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   refuse_vain_options(inputs, ranks, plan.tracks, clocks, options.clock);
   const IdRanges ranges = id_ranges(surveys);
   std::uint32_t frame_begin = 0;
+  plan.files.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     FilePlan file = plan_ids(surveys, i, ranges);
     file.path = inputs[i].path;
