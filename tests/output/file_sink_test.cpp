@@ -98,6 +98,19 @@ TEST_CASE("file_sink: an output of nothing is an empty file") {
   CHECK(read_file(folder.path("out.json")).empty());
 }
 
+TEST_CASE("file_sink: a file keeps no blocks behind its end") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("out.json");
+  constexpr std::size_t kSize = 3'000'001;
+  const std::unique_ptr<Sink> sink = open_file_sink(path);
+  for (std::size_t written = 0; written < kSize; ++written) sink->write("x");
+  sink->close();
+  struct stat status = {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK(static_cast<std::size_t>(status.st_size) == kSize);
+  CHECK(static_cast<std::size_t>(status.st_blocks) * 512 < 2 * kSize);
+}
+
 TEST_CASE("file_sink: a new file gets its permissions from the umask") {
   const TemporaryFolder folder;
   const UmaskFor mask(027);
