@@ -29,6 +29,19 @@ class RoleTimes {
   std::array<std::int64_t, kRoleCount> ns_{};
 };
 
+// Parts of a total, one a role; all 0 where there is no total.
+class RoleShares {
+ public:
+  RoleShares(const RoleTimes& times, std::int64_t total_ns) {
+    for (std::size_t i = 0; i < kRoleCount && total_ns > 0; ++i)
+      shares_[i] = static_cast<double>(times[static_cast<Role>(i)]) / static_cast<double>(total_ns);
+  }
+  double operator[](Role role) const { return shares_[static_cast<std::size_t>(role)]; }
+
+ private:
+  std::array<double, kRoleCount> shares_{};
+};
+
 // What is worked out of all instants of steps is worked out of so many at a time: runs with tiny
 // steps have millions of them.
 inline constexpr std::size_t kStepsAtATime = 4096;
@@ -85,6 +98,8 @@ class StepSum {
   const StepRoles& sum() const { return sum_; }
   // Whole ns, halves up; zero without steps.
   StepRoles mean() const;
+  // Of all their time, each instant for the first role that has it.
+  RoleShares shares() const { return {sum_.exclusive, sum_.total_ns}; }
 
  private:
   StepRoles sum_;

@@ -12,7 +12,7 @@ using namespace traceloom;
 namespace {
 
 Verdict verdict_of(const JobTraces::Files& files) {
-  return find_verdict(read_texts(files));
+  return find_verdict(Findings(read_texts(files)));
 }
 
 // A step of 100 us on a device, with these spans in it.

@@ -68,7 +68,7 @@ TEST_CASE("corpus: what was slowed in a job is named, or those that cannot be to
     }
     const std::vector<RankRoles> roles = find_all_roles(*run);
     const Straggler straggler = find_straggler(*run, roles, find_waits(*run, roles));
-    const Verdict verdict = find_verdict(*run);
+    const Verdict verdict = find_verdict(Findings(*run));
     CHECK(limit_name(verdict.kind) == limit_name(truth.kind));
     CHECK(verdict.rank == truth.rank);
     CHECK(straggler.candidates == truth.candidates);
@@ -84,7 +84,7 @@ TEST_CASE("corpus: in a job in which nothing was slowed nobody is named") {
       if (!run) continue;
       const std::vector<RankRoles> roles = find_all_roles(*run);
       CHECK_FALSE(find_straggler(*run, roles, find_waits(*run, roles)).rank);
-      CHECK(find_verdict(*run).kind != Limit::straggler);
+      CHECK(find_verdict(Findings(*run)).kind != Limit::straggler);
     }
 }
 

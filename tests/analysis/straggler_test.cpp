@@ -38,7 +38,7 @@ struct Answer {
     loader = judge_loader(run, roles, waits);
     for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
       delays_ns.push_back(waits.mean_delay_ns(rank));
-    verdict = find_verdict(run);
+    verdict = find_verdict(Findings(run));
   }
 
   double share(Limit limit) const { return verdict.shares[static_cast<std::size_t>(limit)]; }

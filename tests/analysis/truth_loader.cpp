@@ -26,7 +26,7 @@ std::string check_composer_share(const TruthRow& row) {
 // 10 % of a step, a device that is used less than half.
 std::string check_recommendations(const TruthRow& row) {
   const Run run = read_paths(row.traces);
-  const Verdict verdict = find_verdict(run);
+  const Verdict verdict = find_verdict(Findings(run));
   std::set<std::string> fired;
   std::string differences;
   const auto add = [&](const std::string& kind, double share, double limit) {
