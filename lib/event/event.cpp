@@ -40,6 +40,12 @@ std::string integer_text(std::string_view number) {
   return negative ? "-" + digits : digits;
 }
 
+// As nearly all ids are.
+bool is_plain_integer(std::string_view value) {
+  return value.size() < 30 && value.front() != '0' &&
+         value.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string decoded(std::string_view value) {
@@ -48,6 +54,7 @@ std::string decoded(std::string_view value) {
 
 std::string canonical_id(std::string_view value) {
   if (value.empty() || value == "null") return {};
+  if (is_plain_integer(value)) return std::string(value);
   const std::string text = decoded(value);
   if (std::string integer = integer_text(text); !integer.empty()) return integer;
   return is_json_string(value) ? "\"" + text + "\"" : text;

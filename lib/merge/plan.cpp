@@ -175,14 +175,15 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, starts, options.clock);
   if (options.clock.align_by != AlignBy::none)
     refuse_unknown_clocks(inputs, surveys, ranks, clocks);
-  refuse_duplicates(inputs, surveys, ranks, clocks);
+  TrackPlan tracks(surveys, ranks, options.pids);
+  refuse_duplicates(inputs, surveys, ranks, tracks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
   // Interpolated times are no whole microseconds.
   sub_microsecond |= std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
                                  [](const FileClock& clock) { return clock.times.has_drift(); });
   MergePlan plan{.files = {},
-                 .tracks = TrackPlan(surveys, ranks, options.pids),
+                 .tracks = std::move(tracks),
                  .origin_ns = origin_ns,
                  .sub_microsecond = sub_microsecond,
                  .keeps_begin_end = options.keep_begin_end,

@@ -243,10 +243,16 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
 }
 
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                       const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
+                       const std::vector<FileRank>& ranks, const TrackPlan& tracks,
+                       const ClockPlan& clocks) {
+  std::map<std::int64_t, std::size_t> files_with;  // by rank
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (const std::int64_t rank : tracks.ranks_of(i)) ++files_with[rank];
+  const auto has_other_file = [&](std::int64_t rank) { return files_with[rank] > 1; };
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (surveys[i].starts.empty()) continue;
+    if (surveys[i].starts.empty() || std::ranges::none_of(tracks.ranks_of(i), has_other_file))
+      continue;
     for (auto& [rank, file] : presences_of(i, inputs[i], surveys[i], ranks[i], clocks.clocks[i])) {
       std::vector<Presence>& others = files_of_rank[rank];
       const auto twin = std::find_if(

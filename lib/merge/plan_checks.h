@@ -28,6 +28,7 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
 // by the names of the inputs that it tells, of Composer's by its threads. Throws Error with both
 // names.
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                       const std::vector<FileRank>& ranks, const ClockPlan& clocks);
+                       const std::vector<FileRank>& ranks, const TrackPlan& tracks,
+                       const ClockPlan& clocks);
 
 }  // namespace traceloom

@@ -104,7 +104,7 @@ RankProcesses::RankProcesses(const std::vector<FileSurvey>& surveys,
     for (const std::size_t file : files)
       for (const auto& [pid, facts] : surveys[file].processes)
         if (!is_main(file, pid) && (!facts.name.empty() || !facts.labels.empty()))
-          beside_main_.try_emplace({rank, pid}, &facts);
+          beside_main_[rank].try_emplace(pid, &facts);
   }
 }
 
@@ -148,8 +148,10 @@ const ProcessFacts* RankProcesses::facts_of(std::size_t file, const std::string&
     const auto own = surveys_[file].processes.find(pid);
     return own == surveys_[file].processes.end() ? nullptr : &own->second;
   }
-  const auto found = beside_main_.find({ranks_[file].rank, pid});
-  return found == beside_main_.end() ? nullptr : found->second;
+  const auto of_rank = beside_main_.find(ranks_[file].rank);
+  if (of_rank == beside_main_.end()) return nullptr;
+  const auto found = of_rank->second.find(pid);
+  return found == of_rank->second.end() ? nullptr : found->second;
 }
 
 }  // namespace traceloom

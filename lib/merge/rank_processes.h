@@ -20,7 +20,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -41,8 +40,8 @@ class RankProcesses {
 
   const std::vector<FileSurvey>& surveys_;
   const std::vector<FileRank>& ranks_;
-  std::vector<std::optional<std::string>> main_;  // by file
-  std::map<std::pair<std::int64_t, std::string>, const ProcessFacts*> beside_main_;
+  std::vector<std::optional<std::string>> main_;                                    // by file
+  std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;  // by rank, pid
 };
 
 }  // namespace traceloom
