@@ -169,6 +169,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     bind_to_slice_around(clean, edit);
     state.problems.add(Problem::arrow_without_start, event.offset);
   }
+  if (event.phase == 't' && filter_ != nullptr) cut_arrow(event, clean, edit);
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
   if (event.phase == 'c' && !file.keeps_subtraces) {
@@ -198,6 +199,14 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     state.block.place(place, append_text);
   else
     append_text();
+}
+
+// A step is bound to the slice around it: so is what it becomes.
+void EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
+  const char phase = filter_->phase_of_flow(file_, event);
+  if (phase == 't') return;
+  edit.replace(Key::ph, phase == 's' ? "\"s\"" : "\"f\"");
+  if (phase == 'f') bind_to_slice_around(clean, edit);
 }
 
 void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,

@@ -103,6 +103,7 @@ class EventWriter {
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 const Place& place, WriteState& state) const;
+  void cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   static void note_unplanned(const Event& event, WriteState& state);
 

@@ -216,6 +216,13 @@ bool FilterPlan::accepts(const Event& event, const TrackTarget& target, std::int
   return filter_->labels.empty() || label_of(event, memory).accepted;
 }
 
+char FilterPlan::phase_of_flow(std::size_t file, const Event& event) const {
+  if (event.phase != 't' || !needs_selection_) return event.phase;
+  const CutArrows& cuts = selection_.cuts[file];
+  if (std::ranges::binary_search(cuts.starts, event.offset)) return 's';
+  return std::ranges::binary_search(cuts.ends, event.offset) ? 'f' : 't';
+}
+
 bool FilterPlan::excludes(const Event& event, FilterMemory& memory) const {
   return !filter_->labels.empty() && label_of(event, memory).excluded;
 }

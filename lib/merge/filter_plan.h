@@ -47,9 +47,17 @@ struct KeptCounts {
   std::uint64_t filtered = 0;
 };
 
+// Steps of arrows (t) that begin or end one, since what led there or on is filtered away; by their
+// offsets, ascending.
+struct CutArrows {
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> ends;
+};
+
 // What a look at all events has found (selection_visitor.h).
 struct Selection {
   std::vector<KeptEvents> linked;  // by file: events that go by others
+  std::vector<CutArrows> cuts;     // by file
   std::vector<KeptCounts> events;  // by file
   // By file: the same by rank, as far as it has any.
   std::vector<std::map<std::int64_t, KeptCounts>> events_of_rank;
@@ -93,6 +101,8 @@ class FilterPlan {
   // The same for an event taken by itself.
   bool accepts(const Event& event, const TrackTarget& target, std::int64_t start_ns,
                std::int64_t duration_ns, FilterMemory& memory) const;
+  // What becomes of the ph of a flow event that stays.
+  char phase_of_flow(std::size_t file, const Event& event) const;
   // Whether it is called what is not wanted.
   bool excludes(const Event& event, FilterMemory& memory) const;
   bool is_long_enough(std::int64_t duration_ns) const {

@@ -25,8 +25,31 @@ bool is_ordered(const LinkedEvent& a, const LinkedEvent& b) {
 
 using Iterator = std::vector<LinkedEvent>::iterator;
 
-// The events of one arrow, or of one that forks: where it has a start and another end, both have to
-// stay. (Profilers write many that lack one of them.)
+// Whether an arrow goes from one to the next of its id.
+bool leads_to(const LinkedEvent& a, const LinkedEvent& b) {
+  return a.phase != 'f' && b.phase != 's';
+}
+
+// Arrows that follow each other: each stays with the events at its ends, and these with one of
+// their arrows. A step that loses one of its two arrows begins or ends the other.
+void settle_chain(Iterator begin, Iterator end) {
+  LinkedEvent before = *begin;
+  for (Iterator event = begin; event != end; ++event) {
+    const LinkedEvent now = *event;
+    const Iterator next = std::next(event);
+    const bool has_in = event != begin && leads_to(before, now);
+    const bool has_out = next != end && leads_to(now, *next);
+    const bool keeps_in = has_in && before.kept && now.kept;
+    const bool keeps_out = has_out && next->kept && now.kept;
+    if (has_in || has_out) event->kept = keeps_in || keeps_out;
+    event->is_cut = has_in && has_out && keeps_in != keeps_out;
+    if (event->is_cut) event->phase = keeps_in ? 'f' : 's';
+    before = now;
+  }
+}
+
+// The events of one arrow, of one that forks, or of a chain: where it has a start and another end,
+// both have to stay. (Profilers write many that lack one of them.)
 void settle_arrow(Iterator begin, Iterator end) {
   const auto has = [&](bool start, bool kept) {
     return std::any_of(begin, end, [&](const LinkedEvent& event) {
@@ -34,7 +57,10 @@ void settle_arrow(Iterator begin, Iterator end) {
     });
   };
   const bool is_whole = has(true, false) && has(false, false);
-  if (!is_whole || (has(true, true) && has(false, true))) return;
+  if (!is_whole) return;
+  const auto is_step = [](const LinkedEvent& event) { return event.phase == 't'; };
+  if (std::any_of(begin, end, is_step)) return settle_chain(begin, end);
+  if (has(true, true) && has(false, true)) return;
   for (Iterator event = begin; event != end; ++event) event->kept = false;
 }
 

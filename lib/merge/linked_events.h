@@ -27,9 +27,10 @@ struct LinkedEvent {
   std::uint32_t name = 0;   // of async events; kNoText when there is none
   std::uint32_t row = 0;
   char phase = 0;
-  bool binds_next = false;
-  bool excluded = false;  // by what it is called
-  bool kept = false;
+  bool binds_next : 1 = false;
+  bool excluded : 1 = false;  // by what it is called
+  bool kept : 1 = false;
+  bool is_cut : 1 = false;  // a step (t) that `phase` is made of
 };
 
 inline bool is_linked_phase(char phase) {
@@ -49,7 +50,8 @@ class LinkedEvents {
 
   // Flow events that are bound to a slice stay as it does, unless excluded.
   void bind_flows(const FlowBinder& binder);
-  // Makes ends go by their beginnings, and arrows go that lose one of their ends.
+  // Makes ends go by their beginnings, and arrows go that lose one of their ends: where a chain of
+  // them loses a step (t), those on either side become an end (f) and a start (s) of their own.
   void settle();
   const std::vector<LinkedEvent>& events() const { return events_; }
 

@@ -125,6 +125,7 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
     if (file < facts.size()) facts[file] = {};
   }
   selection_.linked.resize(files);
+  selection_.cuts.resize(files);
   selection_.events.resize(files);
   selection_.events_of_rank.resize(files);
 }
@@ -235,8 +236,12 @@ void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
   for (const LinkedEvent& event : current_->linked.events()) {
     selection_.linked[file].add(event.offset, event.kept);
     count(file, event.row, event.kept, 1);
+    CutArrows& cuts = selection_.cuts[file];
+    if (event.is_cut) (event.phase == 's' ? cuts.starts : cuts.ends).push_back(event.offset);
   }
   selection_.linked[file].finish();
+  std::ranges::sort(selection_.cuts[file].starts);
+  std::ranges::sort(selection_.cuts[file].ends);
   current_.reset();
 }
 

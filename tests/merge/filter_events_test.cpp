@@ -4,6 +4,7 @@
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -109,6 +110,27 @@ TEST_CASE("filter_events: each start of an id that is used again begins another 
                                     .array()}});
   files.options.filter.labels.excluded_names.emplace_back("two");
   CHECK(files.kept() == Texts{"X one", "s f", "t f", "X three"});
+}
+
+TEST_CASE("filter_events: a chain of arrows that loses a slice falls apart, and invents no arrow") {
+  const auto event = [](char phase, int number) {
+    return fmt::format(R"({{"ph":"X","name":"{0}","pid":1,"tid":{0},"ts":{1},"dur":5}},)"
+                       R"({{"ph":"{2}","name":"f","cat":"c","id":1,"pid":1,"tid":{0},"ts":{1}}})",
+                       number, number * 10, phase);
+  };
+  FilterFiles files({{"a.json", fmt::format("[{},{},{},{},{}]", event('s', 1), event('t', 2),
+                                            event('t', 3), event('t', 4), event('t', 5))}});
+  const auto without = [&](const char* name) {
+    files.options.filter.labels.excluded_names.clear();
+    files.options.filter.labels.excluded_names.emplace_back(name);
+    return files.kept();
+  };
+  CHECK(without("^1$") == Texts{"X 2", "s f", "X 3", "t f", "X 4", "t f", "X 5", "t f"});
+  CHECK(without("^2$") == Texts{"X 1", "X 3", "s f", "X 4", "t f", "X 5", "t f"});
+  CHECK(without("^3$") == Texts{"X 1", "s f", "X 2", "f f", "X 4", "s f", "X 5", "t f"});
+  CHECK(without("^4$") == Texts{"X 1", "s f", "X 2", "t f", "X 3", "f f", "X 5"});
+  CHECK(without("^5$") == Texts{"X 1", "s f", "X 2", "t f", "X 3", "t f", "X 4", "f f"});
+  CHECK(without("^[24]$") == Texts{"X 1", "X 3", "X 5"});
 }
 
 TEST_CASE("filter_events: a flow event in no slice goes by its own name, category and time") {

@@ -36,6 +36,21 @@ NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs)
   return files;
 }
 
+// Slices a to f on three threads, and flow events of three ids among them, in any order.
+std::string random_chains(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  std::string events;
+  for (unsigned i = 0; i < 18; ++i)
+    events += fmt::format(R"({{"ph":"X","name":"{}","pid":1,"tid":{},"ts":{},"dur":9}},)",
+                          "abcdef"[below(6)], i % 3 + 1, i / 3 * 10);
+  for (unsigned i = 0; i < 24; ++i)
+    events += fmt::format(
+        R"({{"ph":"{}","bp":"e","name":"flow","cat":"c","id":{},"pid":1,"tid":{},"ts":{}}},)",
+        "sstttttf"[below(8)], below(3) + 1, below(3) + 1, below(60));
+  return "[" + events.substr(0, events.size() - 1) + "]";
+}
+
 struct Wish {
   MergeFilter filter;
   oracle::Filter oracle;
@@ -143,6 +158,29 @@ TEST_CASE("filter_oracle: what a filter leaves is what it would leave of the unf
   for (std::uint64_t seed = 0; seed < 24; ++seed)
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact})
       check_filter(seed, style, false);
+}
+
+TEST_CASE("filter_oracle: of a chain of arrows those stay that have both their ends") {
+  std::size_t cuts = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    const TemporaryFolder folder;
+    MergeOptions options = merge_options(folder, {{"a.json", random_chains(seed)}}, "all.json");
+    const std::string all = merged_by(options);
+    const oracle::Filter filter{.excluded_names = {"a", "b"}};
+    std::vector<std::string> wanted = oracle::filter_events(all, filter);
+    std::sort(wanted.begin(), wanted.end());
+    options.filter.labels.excluded_names.emplace_back("^[ab]$");
+    options.output = folder.path("some.json");
+    const std::vector<std::string> got = texts_of(merged_by(options));
+    check_same(got, wanted);
+    const std::vector<std::string> unfiltered = texts_of(all);
+    cuts += static_cast<std::size_t>(
+        std::count_if(got.begin(), got.end(), [&](const std::string& text) {
+          return !std::binary_search(unfiltered.begin(), unfiltered.end(), text);
+        }));
+  }
+  CHECK(cuts > 20);
 }
 
 TEST_CASE("filter_oracle: begin and end events that are left as they are stay or go together" *

@@ -52,6 +52,7 @@ struct Event {
   std::string track;  // pid and tid
   bool kept;
   const Event* begin = nullptr;  // of an E
+  std::string new_phase = {};    // of a step whose arrows are cut apart
 
   bool is_slice() const { return phase == 'X' || phase == 'B'; }
   bool is_flow() const { return phase == 's' || phase == 't' || phase == 'f'; }
@@ -109,6 +110,22 @@ void sort_by_time(Group& group) {
                    [](const Event* a, const Event* b) { return a->start_ns < b->start_ns; });
 }
 
+// One after the other: an arrow is there when both its ends are, an end when one of its arrows is.
+void settle_chain(const Group& chain) {
+  std::vector<bool> had(chain.size() + 1);  // an arrow to the event of that number
+  std::vector<bool> has(chain.size() + 1);
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    had[i] = chain[i - 1]->phase != 'f' && chain[i]->phase != 's';
+    has[i] = had[i] && chain[i - 1]->kept && chain[i]->kept;
+  }
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    if (had[i] || had[i + 1]) chain[i]->kept = has[i] || has[i + 1];
+    if (had[i] && !has[i]) chain[i]->new_phase = "s";
+    if (had[i + 1] && !has[i + 1]) chain[i]->new_phase = "f";
+    if (chain[i]->phase != 't' || !had[i] || !had[i + 1]) chain[i]->new_phase.clear();
+  }
+}
+
 // Each start and what follows it up to the next one; what comes before the first start is its own.
 void settle_flows(Group group) {
   sort_by_time(group);
@@ -123,6 +140,10 @@ void settle_flows(Group group) {
     const auto starts =
         std::count_if(arrow.begin(), arrow.end(), [](const Event* e) { return e->phase == 's'; });
     if (starts == 0 || starts == static_cast<std::ptrdiff_t>(arrow.size())) continue;
+    if (std::any_of(arrow.begin(), arrow.end(), [](const Event* e) { return e->phase == 't'; })) {
+      settle_chain(arrow);
+      continue;
+    }
     const bool start = std::any_of(arrow.begin(), arrow.end(),
                                    [](const Event* e) { return e->phase == 's' && e->kept; });
     const bool end = std::any_of(arrow.begin(), arrow.end(),
@@ -148,6 +169,23 @@ void settle_operations(Group group) {
     event->kept = (*begin)->kept;
     if (event->phase == 'e' || event->phase == 'F') open.erase(std::next(begin).base());
   }
+}
+
+void set(Json& object, const std::string& key, const std::string& text) {
+  for (std::size_t i = 0; i < object.keys.size(); ++i)
+    if (object.keys[i] == key) {
+      object.items[i].text = text;
+      return;
+    }
+  object.keys.push_back(key);
+  object.items.push_back({Json::Kind::string, text, {}, {}});
+}
+
+std::string written_text(const Event& event) {
+  Json json = *event.json;
+  if (!event.new_phase.empty()) set(json, "ph", event.new_phase);
+  if (event.new_phase == "f") set(json, "bp", "e");
+  return canonical_text(json);
 }
 
 std::vector<Event> read_events(const Json& document) {
@@ -218,7 +256,7 @@ std::vector<std::string> filter_events(const std::string& merged, const Filter& 
   for (const auto& [id, group] : operations) settle_operations(group);
   std::vector<std::string> kept;
   for (const Event& event : events)
-    if (event.kept) kept.push_back(canonical_text(*event.json));
+    if (event.kept) kept.push_back(written_text(event));
   return kept;
 }
 
