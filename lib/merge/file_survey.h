@@ -31,6 +31,8 @@ namespace traceloom {
 // Of one file. A file with more is refused: what is known of a track takes some 500 bytes until the
 // merge is done, and whoever gives each request a tid of its own could have a billion.
 inline constexpr std::size_t kMostTracks = 500'000;
+// Of one file. A file with more is refused, too: a B that waits for its E is held whole.
+inline constexpr std::size_t kMostOpenBegins = 500'000;
 
 // A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
@@ -101,6 +103,8 @@ struct FileSurvey {
   bool lacks_durations = false;                   // some X says no dur
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them
+  std::uint64_t open_begins = 0;                  // by how many B outnumber E at the end, at least
+  std::uint64_t most_open_begins = 0;             // the same at any time
   // By canonical pid; of a file that a merge has written.
   std::map<std::string, ProcessEvents, std::less<>> process_events;
   StartTimes starts;                     // of what will be written

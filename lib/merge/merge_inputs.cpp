@@ -25,6 +25,21 @@ constexpr std::string_view kChangedWhileRead =
 constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
+// Of a file that takes more memory than any viewer could show; empty otherwise.
+std::string why_too_large(const FileSurvey& survey) {
+  if (survey.tracks.size() > kMostTracks)
+    return fmt::format(
+        "has more than {} threads, and no viewer shows so many; are its tids the numbers of "
+        "requests?",
+        format_count(kMostTracks));
+  if (survey.most_open_begins > kMostOpenBegins)
+    return fmt::format(
+        "has more than {} begin events open at a time, and no viewer shows them so deep; are its "
+        "end events lost?",
+        format_count(kMostOpenBegins));
+  return {};
+}
+
 std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   std::vector<std::string> paths;
   paths.reserve(inputs.size());
@@ -90,11 +105,8 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   inputs_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
-    if (surveys[file].tracks.size() > kMostTracks)
-      leave_out(file, Error(options_.inputs[file].path,
-                            fmt::format("has more than {} threads, and no viewer shows so many; "
-                                        "are its tids the numbers of requests?",
-                                        format_count(kMostTracks))));
+    if (const std::string reason = why_too_large(surveys[file]); !reason.empty())
+      leave_out(file, Error(options_.inputs[file].path, reason));
     if (failed_.contains(file)) continue;
     const std::size_t kept = inputs_.size();
     inputs_.push_back(options_.inputs[file]);

@@ -46,6 +46,9 @@ class SliceJoiner {
   // kNoDuration.
   void finish(const LastEnds& last_ends);
 
+  // How many B wait for their E.
+  std::size_t open() const { return pairer_.open(); }
+
   // What has been joined so far, to be taken and cleared. An event that begins in the same
   // nanosecond as the one around it comes after that one.
   EventBlock& out() { return out_; }

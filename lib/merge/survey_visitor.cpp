@@ -101,6 +101,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   StringTable counters;
   std::uint32_t frame_groups = 0;
   std::uint64_t events = 0;
+  std::uint64_t begins = 0;
   std::uint64_t ends = 0;
   StartTimes starts;
   StartTimes end_times;
@@ -274,7 +275,10 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     chunk.starts.add(timing.start_ns);
   else
     chunk.starts.add_end(timing.start_ns);
-  if (event.phase != 'B') chunk.end_times.add(end_of(timing));
+  if (event.phase == 'B')
+    ++chunk.begins;
+  else
+    chunk.end_times.add(end_of(timing));
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);
@@ -321,6 +325,9 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   }
   survey.events += chunk.events;
   survey.ends += chunk.ends;
+  const std::uint64_t begins = survey.open_begins + chunk.begins;
+  survey.open_begins = begins - std::min(begins, chunk.ends);
+  survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
   survey.starts.add(chunk.starts);

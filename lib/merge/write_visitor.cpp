@@ -107,6 +107,13 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
     if (plan_.files[file].matches_names) slices_->match_names();
   }
   slices_->take(chunk.state.halves);
+  // A survey refuses the file; until that is known here, it must not fill the memory.
+  if (slices_->open() > kMostOpenBegins) {
+    unplanned_ = Unplanned{file, 0};
+    stopped_ = true;
+    slices_.reset();
+    return;
+  }
   take_joined(file);
 }
 

@@ -120,7 +120,7 @@ void BeginEndPairer::release(std::size_t count) {
     if (waiting_[i].is_end) {
       close(waiting_[i]);
     } else {
-      open(waiting_[i]);
+      add_open(waiting_[i]);
     }
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -133,7 +133,7 @@ std::uint32_t BeginEndPairer::chain_of(const Record& record) {
   return chain;
 }
 
-void BeginEndPairer::open(const Record& begin) {
+void BeginEndPairer::add_open(const Record& begin) {
   std::uint32_t index = static_cast<std::uint32_t>(open_.size());
   if (free_.empty()) {
     open_.emplace_back();

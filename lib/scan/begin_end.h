@@ -118,6 +118,8 @@ class BeginEndPairer {
 
   // `payloads`: one for each record of the batch, or none.
   void take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads = {});
+  // How many B have no E yet.
+  std::size_t open() const { return open_.size() - free_.size(); }
   // How many events are held back to be sorted; give_up_half() pairs the older half of them now.
   // For who has to save memory.
   std::size_t waiting() const { return waiting_.size(); }
@@ -160,7 +162,7 @@ class BeginEndPairer {
   std::vector<std::uint32_t> number_tracks(const BeginEndBatch& batch);
   std::uint32_t chain_of(const Record& record);
   void release(std::size_t count);
-  void open(const Record& begin);
+  void add_open(const Record& begin);
   void close(const Record& end);
   std::uint32_t begin_of(const Record& end);
   std::uint32_t same_start_outer(const Open& open) const;

@@ -164,6 +164,37 @@ TEST_CASE("merger: keep_going leaves out what is no trace and says so in the out
   CHECK(text_of(left_out->items.at(0), "error") == error);
 }
 
+TEST_CASE("merger: a file with more open begin events than can be shown is refused, or left out" *
+          doctest::test_suite("long")) {
+  const TemporaryFolder folder;
+  const auto begins = [](std::size_t count) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"B","ts":1},)";
+    for (std::size_t i = 0; i < 10'000; ++i) text += R"({"ph":"E","ts":2},)";
+    return text;
+  };
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", rank_text(0, "1000", 1007)},
+                                        {"rank1.json", begins(kMostOpenBegins + 100'000)}},
+                                       "out.json");
+  folder.write("out.json", "old");
+  const std::string error = folder.path("rank1.json") +
+                            ": has more than 500,000 begin events open at a time, and no viewer "
+                            "shows them so deep; are its end events lost?";
+  for (const bool always_survey : {false, true}) {
+    options.always_survey = always_survey;
+    CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
+                         Error);
+    CHECK(read_file(options.output) == "old");
+  }
+  options.always_survey = false;
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(summary.left_out[0].error == error);
+  CHECK(starts(read_file(options.output)) == Texts{"0 0"});
+}
+
 TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
           doctest::test_suite("long")) {
   const TemporaryFolder folder;
