@@ -46,8 +46,9 @@ MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads
   const std::uint64_t of_sorter = sorts ? kSorterBytes : 0;
   const std::uint64_t least = kLeastMemory + of_sorter;
   if (*max_memory < least)
-    throw UsageError(fmt::format("--max-memory: {} is too little; a merge needs {} at least",
-                                 format_bytes(*max_memory), format_bytes(least)));
+    throw UsageError(fmt::format("--max-memory: {} is too little; a merge{} needs {} at least",
+                                 format_bytes(*max_memory), sorts ? " with --sort" : "",
+                                 format_bytes(least)));
   std::uint64_t rest = *max_memory - kProgramBytes - kWindowBytes - of_sorter;
   // Chunks first, up to half: they are what makes a merge fast.
   plan.chunks_in_flight =

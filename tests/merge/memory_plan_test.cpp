@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-std::string error_of(std::uint64_t max_memory) {
+std::string error_of(std::uint64_t max_memory, bool sorts = false) {
   try {
-    plan_memory(max_memory, 2);
+    plan_memory(max_memory, 2, sorts);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -80,6 +80,8 @@ TEST_CASE("memory_plan: too little names the least") {
   CHECK(error_of(1'000'000) ==
         "--max-memory: 976.6 KiB is too little; a merge needs 31.0 MiB at least");
   CHECK(error_of(0) == "--max-memory: 0 B is too little; a merge needs 31.0 MiB at least");
+  CHECK(error_of(64 * kMiB, true) ==
+        "--max-memory: 64.0 MiB is too little; a merge with --sort needs 95.0 MiB at least");
 }
 
 TEST_CASE("memory_plan: the same comes out of a merge in little memory") {

@@ -122,7 +122,7 @@ TEST_CASE("run_tool: a stdout that cannot be written is trouble") {
 }
 
 TEST_CASE("run_tool: a signal calls the hook and then ends the process") {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     const Ended ended = run_interrupted(signal);
     CHECK(ended.signal == signal);
     CHECK(ended.exit_code == -1);

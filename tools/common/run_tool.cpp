@@ -34,7 +34,7 @@ void install_handlers(InterruptHook hook) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit is an error of write()
   interrupt_hook = hook;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction old {};
     sigaction(signal, nullptr, &old);
     if (old.sa_handler == SIG_IGN) continue;  // nohup, or a shell's background job

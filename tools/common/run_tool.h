@@ -22,9 +22,9 @@ enum class ExitCode : int {
 
 struct Tool {
   std::string name;  // starts every message on stderr
-  // Called in the handler of SIGINT, SIGTERM and SIGHUP, so it must be async-signal-safe; then the
-  // signal ends the process as if there were no handler. A signal that was ignored at the start
-  // stays ignored.
+  // Called in the handler of SIGINT, SIGTERM, SIGHUP and SIGQUIT, so it must be async-signal-safe;
+  // then the signal ends the process as if there were no handler. A signal that was ignored at the
+  // start stays ignored.
   void (*on_interrupt)() noexcept = nullptr;
 };
 

@@ -1,5 +1,6 @@
 #include "trace_merge/merge_options.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "common/did_you_mean.h"
@@ -207,10 +208,20 @@ void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.filter = read_filter(words.filter);
 }
 
+// A name that promises what is not written would be found out by whoever opens the file.
+void refuse_other_packing(const std::string& output) {
+  const std::string name = to_lower(output);
+  for (const std::string_view ending : {".zst", ".zip", ".bz2", ".xz", ".lz4", ".7z"})
+    if (name.ends_with(ending))
+      throw UsageError(fmt::format(
+          "-o {}: {} cannot be written; choose a name in .json or .json.gz", output, ending));
+}
+
 void check_options(const MergeCommand& command) {
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
+  refuse_other_packing(command.merge.output);
   if (!command.merge.plan.shared_flows.empty() && command.merge.format != MergeFormat::json)
     throw UsageError(
         "--shared-ids: the ranks of a perfetto-tar are traces of their own, between which there "
