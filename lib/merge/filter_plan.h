@@ -105,6 +105,10 @@ class FilterPlan {
   char phase_of_flow(std::size_t file, const Event& event) const;
   // Whether it is called what is not wanted.
   bool excludes(const Event& event, FilterMemory& memory) const;
+  // Whether what begins then on the track is in the time that is asked for.
+  bool is_in_time(const TrackTarget& target, std::int64_t start_ns) const {
+    return processes_.find(target.pid)->second.contains(start_ns);
+  }
   bool is_long_enough(std::int64_t duration_ns) const {
     return duration_ns >= filter_->min_duration_ns;
   }

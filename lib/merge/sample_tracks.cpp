@@ -33,6 +33,18 @@ const TrackTarget* SampleTracks::find(std::string_view pid, std::string_view tid
   return busiest->second.target;
 }
 
+bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t file,
+                   const SampleTracks& tracks) {
+  const FilePlan& of_file = plan.files[file];
+  const TrackTarget* const track =
+      tracks.find(find_member(sample, "pid"), find_member(sample, "tid"));
+  if (!plan.writes(track != nullptr ? track->rank : of_file.rank.rank)) return false;
+  std::int64_t ns = 0;
+  return !plan.filter || track == nullptr ||
+         !of_file.times.map(time_sample(sample).value_or(0), ns) ||
+         plan.filter->is_in_time(*track, ns);
+}
+
 void append_sample(std::string& out, std::string_view sample, const FilePlan& file,
                    const SampleTracks& tracks) {
   const std::string_view pid = find_member(sample, "pid");

@@ -1,7 +1,8 @@
 // Top-level samples: their times, threads and stack frames in the output.
 //
 //   const SampleTracks tracks(plan, surveys, file);
-//   append_sample(text, sample, plan.files[file], tracks);
+//   if (writes_sample(sample, plan, file, tracks))
+//     append_sample(text, sample, plan.files[file], tracks);
 #pragma once
 
 #include "merge/file_survey.h"
@@ -32,6 +33,11 @@ class SampleTracks {
   };
   std::map<std::string, std::map<std::string, Thread>> threads_;  // by canonical tid, pid
 };
+
+// Whether a sample is of a rank and of a time that the plan writes: to a filter it has neither a
+// name nor a category.
+bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t file,
+                   const SampleTracks& tracks);
 
 // Appends a sample of which time_sample() knows the time.
 void append_sample(std::string& out, std::string_view sample, const FilePlan& file,

@@ -242,7 +242,7 @@ void TopLevelValues::write_samples(PieceWriter& out) const {
     if (samples_[file].empty()) continue;
     const SampleTracks tracks(plan_, surveys_, file);
     for_each_element(samples_[file], [&](std::string_view sample) {
-      if (!time_sample(sample)) return;
+      if (!time_sample(sample) || !writes_sample(sample, plan_, file, tracks)) return;
       out.text() += std::exchange(separator, ',');
       append_sample(out.text(), sample, plan_.files[file], tracks);
       out.flush_if_large();

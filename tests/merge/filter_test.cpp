@@ -169,6 +169,31 @@ TEST_CASE("filter: time counts from the first event of all ranks and is half-ope
   CHECK(merged.summary.ranks == 1);
 }
 
+TEST_CASE("filter: samples go by their rank and time, those of a merged input as well") {
+  const std::string text = R"({"traceEvents":[{"ph":"i","ts":0,"pid":1,"tid":7},)"
+                           R"({"ph":"i","ts":100,"pid":1,"tid":7}],)"
+                           R"("samples":[{"ts":1,"tid":7},{"ts":101,"tid":7}]})";
+  FilterFiles files({{"rank0.json", text}, {"rank1.json", text}});
+  const auto samples = [&] {
+    Texts texts;
+    const oracle::Json document = oracle::parse_json(files.merge().text);
+    for (const oracle::Json& sample : document.find("samples")->items)
+      texts.push_back(text_of(sample, "pid") + " " + text_of(sample, "ts"));
+    return texts;
+  };
+  CHECK(samples() == Texts{"0 1", "0 101", "1 1", "1 101"});
+  const TemporaryFolder folder;
+  const std::string merged = folder.write("merged.json", files.merge().text);
+  for (const bool is_merged : {false, true}) {
+    if (is_merged) files.options.inputs = {{merged, {}}};
+    files.options.filter.ranks = {{1, 1}};
+    CHECK(samples() == Texts{"1 1", "1 101"});
+    files.options.filter.time = {.from_ns = 50'000, .to_ns = {}};
+    CHECK(samples() == Texts{"1 101"});
+    files.options.filter = {};
+  }
+}
+
 TEST_CASE("filter: steps are those of each rank; a rank without any goes by the lowest that has") {
   const auto torch = [](int rank, int first) {
     TraceText text;
