@@ -152,8 +152,8 @@ std::vector<Problem> ProblemCounts::kinds() const {
 }
 
 bool ProblemCounts::has_loss() const {
-  return std::ranges::any_of(
-      met_, [](const Met& met) { return describe(met.problem).severity == loss; });
+  return std::ranges::any_of(met_,
+                             [](const Met& met) { return describe(met.problem).severity == loss; });
 }
 
 }  // namespace traceloom
