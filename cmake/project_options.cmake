@@ -28,9 +28,10 @@ if(TRACELOOM_SANITIZE)
     # These two check every access and double the time to compile (10.4 s of a file, 4.7 without them). A null
     # pointer faults anyway, with the sanitizer's report.
     -fno-sanitize=null,alignment
-    # What takes g++ 12 longest here is following variables for the debugger, and doctest's macros: 22 s for
-    # a file of tests, 9 s with -g1 (a report still has its lines), 4 s unoptimised.
-    -g1 $<IF:$<BOOL:$<TARGET_PROPERTY:TRACELOOM_UNIT_TESTS>>,-O0,-O1>
+    # What takes g++ 12 longest here is following variables for the debugger, and the macros of doctest: 22 s for
+    # a file of tests, 9 s with -g1 (a report still has its lines), 4 s unoptimised, as tests and tools are: what
+    # they wait for is in lib.
+    -g1 $<IF:$<BOOL:$<TARGET_PROPERTY:TRACELOOM_UNOPTIMIZED>>,-O0,-O1>
     # With a sanitizer g++ 12 takes parts of the standard library for uninitialized (GCC bug 105562);
     # the other builds look for what is.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
