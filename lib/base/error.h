@@ -11,8 +11,9 @@
 
 namespace traceloom {
 
-// Thrown by everything in lib/; caught once, in tools/common/run_tool.cpp, which turns it into a
-// line on stderr and exit code 2. A problem that does not end the work is a Problem (problems.h).
+// Thrown by everything in lib/; what nobody does without its file (keep_going) ends in
+// tools/common/run_tool.cpp, as a line on stderr and exit code 2. A problem that does not end the
+// work is a Problem (problems.h).
 class Error : public std::runtime_error {
  public:
   // `problem` says what is wrong and, where there is one, what to try next.

@@ -21,7 +21,7 @@ bool JsonWalk::next() {
   if (text_.front() == '{') {
     const std::size_t end = string_end(at_);
     key_ = text_.substr(at_ + 1, end - at_ - 2);
-    at_ = skip_space(skip_space(end) + 1);
+    at_ = skip_space(std::min(skip_space(end) + 1, text_.size()));
   }
   const std::size_t end = value_end(at_);
   value_ = text_.substr(at_, end - at_);

@@ -4,7 +4,8 @@
 //     if (key == "snapshot") use(value);
 //   });
 //
-// Nothing is copied. The text must be is_strict_json(): what it is not, is not noticed.
+// Nothing is copied. The text should be is_strict_json(): what it is not, is not noticed, and the
+// members of such a text may be any of its parts.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // BlockOutput: brings events into the order they have in the merged trace, and writes them there.
 //
-//   std::unique_ptr<BlockOutput> blocks = make_block_output(plan, output);
+//   std::unique_ptr<BlockOutput> blocks = std::make_unique<OrderWindow>(output);
 //   blocks->prepare(block);            // in any thread
 //   blocks->take(block);               // in the order of the files and of their text
 //   blocks->end_file();

@@ -4,7 +4,7 @@
 // and writes the rank over every pid (other mergers do so as well), and then stream 7 and thread 7
 // are one row. What tells them apart again is the event: its category, and args.device.
 //
-//   if (const std::optional<std::string_view> gpu = gpu_of(event)) track.add_gpu_event(*gpu);
+//   gpu_of(event);                               // of each event, into TrackFacts::gpu_events
 //   unfold_gpu_rows(survey);                     // when all events have been seen
 #pragma once
 

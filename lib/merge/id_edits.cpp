@@ -60,14 +60,11 @@ Key name_id(const Event& event, EventEdit& edit) {
 }  // namespace
 
 void bind_to_slice_around(const Event& end, EventEdit& edit) {
-  bool has_bp = false;
-  for_each_member(end.raw, [&](std::string_view key, std::string_view value) {
-    if (key != "bp") return;
-    const auto begin = static_cast<std::uint32_t>(value.data() - end.raw.data());
-    edit.replace(begin, begin + static_cast<std::uint32_t>(value.size()), "\"e\"");
-    has_bp = true;
-  });
-  if (!has_bp) edit.replace(1, 1, "\"bp\": \"e\", ");
+  // Of several the last one counts.
+  const std::string_view bp = find_member(end.raw, "bp");
+  if (bp.empty()) return edit.replace(1, 1, "\"bp\": \"e\", ");
+  const auto begin = static_cast<std::uint32_t>(bp.data() - end.raw.data());
+  edit.replace(begin, begin + static_cast<std::uint32_t>(bp.size()), "\"e\"");
 }
 
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {

@@ -2,7 +2,7 @@
 // writer, which looks up what becomes of them.
 //
 //   survey.async_ids.add(async_id_key(event, scratch), ...);
-//   file.async_ids.number(async_id_key(event, scratch));
+//   file.async_ids.map.number(async_id_key(event, scratch));
 //
 // All keys are empty when the event has no id. They are views of the event or of `scratch`.
 #pragma once

@@ -1,10 +1,10 @@
 // LinkedEvents: the flow and async events of a file, and which of them stay by what becomes of
 // those that they belong together with.
 //
-//   chunk.linked.add(event, start_ns, row, kept);        // in parallel; kept: taken by itself
+//   chunk.linked.add(event, start_ns, row, kept, ...);   // in parallel; kept: taken by itself
 //   linked.append(chunk.linked);                         // in file order
 //   linked.bind_flows(binder);
-//   linked.settle(kept_events);
+//   linked.settle();
 #pragma once
 
 #include "base/string_table.h"

@@ -115,6 +115,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
     if (!facts_.empty()) std::swap(facts_[kept], facts_[file]);
   }
   surveys.resize(inputs_.size());
+  if (!facts_.empty()) facts_.resize(inputs_.size());
   surveys_ = std::move(surveys);
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));

@@ -6,10 +6,10 @@
 //   if (!inputs.select()) return inputs.nothing_left();
 //   WriteVisitor visitor(inputs.plan(), output);
 //   inputs.scan_planned(visitor);
-//   inputs.check_unchanged(visitor);
+//   inputs.check_unchanged(visitor, files);
 //
-// Files are counted as in paths() here: an input that cannot be read is none of them with
-// MergeOptions::keep_going, and an exception without it.
+// Files are counted without those that cannot be read: with MergeOptions::keep_going they are left
+// out, without it they are an exception.
 #pragma once
 
 #include "base/error.h"

@@ -93,12 +93,9 @@ void SliceJoiner::end_endless() {
     const std::uint32_t track = slice.half.track;
     const std::int64_t duration_ns = last_starts_.of(track) - slice.start_ns;
     if (duration_ns < least_ns_) continue;
-    out_.place({slice.start_ns, duration_ns, 0, 0, track, OrderClass::slice}, [&] {
-      std::string event = joined(slice.half, {}, duration_ns);
-      event.insert(event.size() - 1, fmt::format(", \"unclosed\": {}", kNoDuration));
-      out_.text += ",\n";
-      out_.text += event;
-    });
+    std::string event = joined(slice.half, {}, duration_ns);
+    event.insert(event.size() - 1, fmt::format(", \"unclosed\": {}", kNoDuration));
+    write({std::move(event), slice.start_ns, duration_ns, track});
   }
   endless_.clear();
   last_starts_.clear();
@@ -120,7 +117,6 @@ void SliceJoiner::release(std::uint32_t slot) {
   std::string& text = slots_[slot].half.text;
   bytes_ -= bytes_of(slots_[slot].half);
   if (text.capacity() > kKeptTextBytes) std::string().swap(text);
-  slots_[slot].inner.clear();
   free_.push_back(slot);
 }
 
@@ -140,7 +136,7 @@ void SliceJoiner::close_open(const OpenBegin& begin) {
   if (is_dropped(begin.payload, duration_ns)) return drop(begin.payload, kNoPayload);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
-  emit(begin.payload, event, begin.start_ns, duration_ns, kNoPayload);
+  emit(begin.payload, std::move(event), begin.start_ns, duration_ns, kNoPayload);
 }
 
 bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) const {
@@ -149,21 +145,43 @@ bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) cons
 
 // What is inside of it stays.
 void SliceJoiner::drop(std::uint32_t begin, std::uint32_t outer) {
-  (outer == kNoPayload ? out_ : slots_[outer].inner).append(slots_[begin].inner);
+  if (outer == kNoPayload)
+    write_inner(begin);
+  else
+    slots_[outer].inner.splice(slots_[outer].inner.end(), slots_[begin].inner);
   release(begin);
 }
 
 // Into the output, or to the event around it when that begins at the same time and is not yet out.
-void SliceJoiner::emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
+// Of more than there is room for the order is left to whoever reads the trace.
+void SliceJoiner::emit(std::uint32_t begin, std::string event, std::int64_t start_ns,
                        std::int64_t duration_ns, std::uint32_t outer) {
   Slot& slot = slots_[begin];
-  EventBlock& to = outer == kNoPayload ? out_ : slots_[outer].inner;
-  to.place({start_ns, duration_ns, 0, 0, slot.half.track, OrderClass::slice}, [&] {
-    to.text += ",\n";
-    to.text += event;
-  });
-  to.append(slot.inner);
+  Joined slice{std::move(event), start_ns, duration_ns, slot.half.track};
+  if (outer == kNoPayload || inner_bytes_ > max_bytes_) {
+    write(slice);
+    write_inner(begin);
+  } else {
+    inner_bytes_ += bytes_of(slice);
+    slot.inner.push_front(std::move(slice));
+    slots_[outer].inner.splice(slots_[outer].inner.end(), slot.inner);
+  }
   release(begin);
+}
+
+void SliceJoiner::write_inner(std::uint32_t slot) {
+  for (const Joined& slice : slots_[slot].inner) {
+    inner_bytes_ -= bytes_of(slice);
+    write(slice);
+  }
+  slots_[slot].inner.clear();
+}
+
+void SliceJoiner::write(const Joined& slice) {
+  out_.place({slice.start_ns, slice.duration_ns, 0, 0, slice.track, OrderClass::slice}, [&] {
+    out_.text += ",\n";
+    out_.text += slice.event;
+  });
 }
 
 }  // namespace traceloom

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,15 @@ class SliceJoiner {
   const ProblemCounts& problems() const { return pairer_.problems(); }
 
  private:
+  struct Joined {
+    std::string event;
+    std::int64_t start_ns;
+    std::int64_t duration_ns;
+    std::uint32_t track;
+  };
   struct Slot {
     SliceHalf half;
-    EventBlock inner;  // joined already, begin with this one and have to come after it
+    std::list<Joined> inner;  // begin with this one and have to come after it
   };
 
   std::uint32_t keep(const SliceHalf& half);
@@ -68,11 +75,14 @@ class SliceJoiner {
   void end_endless();
   bool is_dropped(std::uint32_t begin, std::int64_t duration_ns) const;
   void drop(std::uint32_t begin, std::uint32_t outer);
-  void emit(std::uint32_t begin, const std::string& event, std::int64_t start_ns,
-            std::int64_t duration_ns, std::uint32_t outer);
+  void emit(std::uint32_t begin, std::string event, std::int64_t start_ns, std::int64_t duration_ns,
+            std::uint32_t outer);
+  void write_inner(std::uint32_t slot);
+  void write(const Joined& slice);
   void release(std::uint32_t slot);
 
   static std::size_t bytes_of(const SliceHalf& half) { return half.text.size() + kBytesBesideText; }
+  static std::size_t bytes_of(const Joined& slice) { return slice.event.size() + kBytesBesideText; }
   // A slot, a record of the pairer, what a text takes beside its characters.
   static constexpr std::size_t kBytesBesideText = 200;
   // A free slot keeps the memory of an ordinary text for the next one.
@@ -80,6 +90,7 @@ class SliceJoiner {
 
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
+  std::size_t inner_bytes_ = 0;  // of all Slot::inner
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;

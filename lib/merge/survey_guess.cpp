@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -168,8 +169,8 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
           surveys[i] = std::move(*survey);
         else
           failed = true;
-      } catch (const Error&) {
-        failed = true;  // the whole survey will say what is wrong
+      } catch (const std::exception&) {
+        failed = true;  // the whole survey will say what is wrong, in a thread that may throw
       }
     }
   };

@@ -18,7 +18,7 @@ namespace traceloom {
 class TimeSorter : public BlockOutput {
  public:
   static constexpr std::size_t kRunBytes = std::size_t{24} << 20;
-  // Of the files: each is read through a buffer of kReadBytes.
+  // Of the files: each is read through a buffer of SortedRun::kBufferBytes.
   static constexpr std::size_t kMaxRuns = 256;
 
   explicit TimeSorter(MergeOutput& output, std::size_t run_bytes = kRunBytes);

@@ -2,7 +2,7 @@
 // there.
 //
 //   TrackPlan plan(surveys, ranks);
-//   const TrackTarget* target = plan.target(file, "1166", "7");   // {"3", "10000004"}
+//   const TrackTarget* target = plan.target(file, "1166", "7", scratch);   // {"3", "10000004"}
 //
 // One process (pid) a rank, or (PidLayout::split) one for each process that the rank's files have.
 // Threads of the rank's main process, and of every process that stays one, keep their tids where

@@ -214,6 +214,11 @@ std::unique_ptr<Sink> open_file_sink(const std::string& path) {
   return open_replacing(path, status.st_mode);
 }
 
+fs::path folder_written_to(const std::string& path) {
+  const fs::path folder = follow_links(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
 bool is_written_aside(const std::string& path) {
   struct stat status = {};
   return path != "-" && (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));

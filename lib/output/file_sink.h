@@ -7,6 +7,7 @@
 
 #include "output/sink.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -30,8 +31,8 @@ std::unique_ptr<Sink> open_file_sink(const std::string& path);
 // can be thrown away and written anew.
 bool is_written_aside(const std::string& path);
 
-// Unlinks the temporary files of all FileSinks that are open. Async-signal-safe: for a handler of
-// SIGINT and SIGTERM, after which the process ends.
-void remove_temporary_files() noexcept;
+// Where open_file_sink(path) writes aside: the folder of the file that a chain of links leads to,
+// "." for a name alone. Throws Error for a chain without an end.
+std::filesystem::path folder_written_to(const std::string& path);
 
 }  // namespace traceloom

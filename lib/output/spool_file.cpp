@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <unistd.h>
 
 namespace traceloom {
@@ -16,12 +15,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
 std::string folder_for(const std::string& output) {
-  if (is_written_aside(output)) {
-    // Where a link leads: that is where the output will be written.
-    std::error_code ignored;
-    const std::filesystem::path target = std::filesystem::weakly_canonical(output, ignored);
-    return target.parent_path().string();
-  }
+  if (is_written_aside(output)) return folder_written_to(output).string();
   const char* const folder = std::getenv("TMPDIR");
   return folder == nullptr || *folder == '\0' ? "/tmp" : folder;
 }

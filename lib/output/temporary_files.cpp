@@ -1,7 +1,5 @@
 #include "output/temporary_files.h"
 
-#include "output/file_sink.h"
-
 #include <climits>
 
 #include <array>

@@ -7,9 +7,8 @@
 
 namespace traceloom {
 
-// From now until its destruction, remove_temporary_files() (file_sink.h) unlinks `path`. There is
-// room for 64 at a time; more are simply not remembered, and a signal leaves them behind.
-// Thread-safe.
+// From now until its destruction, remove_temporary_files() unlinks `path`. There is room for 64 at
+// a time; more are simply not remembered, and a signal leaves them behind. Thread-safe.
 class TemporaryFileEntry {
  public:
   explicit TemporaryFileEntry(const std::string& path) noexcept;
@@ -20,5 +19,9 @@ class TemporaryFileEntry {
  private:
   int slot_;
 };
+
+// Unlinks the temporary files of all FileSinks that are open. Async-signal-safe: for a handler of
+// SIGINT and SIGTERM, after which the process ends.
+void remove_temporary_files() noexcept;
 
 }  // namespace traceloom

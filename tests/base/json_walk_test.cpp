@@ -80,3 +80,11 @@ TEST_CASE("json_walk: a key that stands twice in an object is noticed, however i
     CHECK(repeats_key(object + "\"k" + std::to_string(keys - 1) + "\":0}"));
   }
 }
+
+TEST_CASE("json_walk: text that is no JSON gives some parts of it, and an end") {
+  CHECK(members(R"({"x":1 2})") == Texts{"x=1", "="});
+  CHECK(members(R"({"x)") == Texts{"="});
+  CHECK(members(R"({"x":)").size() == 1);
+  CHECK(members(R"({1:2,,"a" "b"})").size() < 5);
+  CHECK(find_member(R"({"bp":"x","more":1 2})", "bp") == R"("x")");
+}

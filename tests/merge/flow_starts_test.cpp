@@ -90,9 +90,22 @@ TEST_CASE("flow_starts: an end without an id is no arrow, and left alone") {
 TEST_CASE("flow_starts: what an end says of its binding is replaced") {
   CHECK(ends_of({x(1, 0), arrow("f", 2, 15, R"(,"bp":"x")")}) ==
         Texts{R"({"ph":"f","name":"go","cat":"c","id":5,"pid":0,"tid":2,"ts":15,"bp":"e"})"});
+  // Of several the last one counts, however many there are.
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += R"(,"bp":"x")";
+  CHECK(ends_of({x(1, 0), arrow("f", 2, 15, many)}) ==
+        Texts{R"({"ph":"f","name":"go","cat":"c","id":5,"pid":0,"tid":2,"ts":15)" +
+              many.substr(0, many.size() - 3) + R"("e"})"});
   const std::string bound = arrow("f", 2, 15, R"(,"bp":"e")");
   CHECK(ends_of({x(1, 0), bound}).size() == 1);
   CHECK(problems_of({x(1, 0), bound}).empty());
+}
+
+TEST_CASE("flow_starts: an end that is no JSON behind its binding is mended as any event") {
+  CHECK(
+      ends_of({x(1, 0), arrow("f", 2, 15, R"(,"bp":"x","more":1 2)"), x(2, 20)}) ==
+      Texts{
+          R"({"ph":"f","name":"go","cat":"c","id":5,"pid":0,"tid":2,"ts":15,"bp":"e","more":"1 2"})"});
 }
 
 TEST_CASE("flow_starts: each file has its own, but for flows that files share") {

@@ -189,10 +189,19 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
   }
   options.always_survey = false;
   options.keep_going = true;
-  const MergeSummary summary = merge_traces(options);
-  REQUIRE(summary.left_out.size() == 1);
-  CHECK(summary.left_out[0].error == error);
-  CHECK(starts(read_file(options.output)) == Texts{"0 0"});
+  const auto check_left_out = [&] {
+    const MergeSummary summary = merge_traces(options);
+    REQUIRE(summary.left_out.size() == 1);
+    CHECK(summary.left_out[0].error == error);
+    CHECK(starts(read_file(options.output)) == Texts{"0 0"});
+  };
+  check_left_out();
+  SUBCASE("by a filter that reads steps as well") {
+    options.filter.steps = StepSelection::parse("1:");
+    folder.write("rank0.json",
+                 R"([{"ph":"X","name":"ProfilerStep#1","ts":1000,"dur":5,"pid":0,"tid":1}])");
+    check_left_out();
+  }
 }
 
 TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *

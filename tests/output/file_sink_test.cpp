@@ -330,3 +330,12 @@ TEST_CASE("temporary_files: a forgotten file stays, a slot is used again") {
   CHECK(fs::exists(kept));
   CHECK_FALSE(fs::exists(removed));
 }
+
+TEST_CASE("file_sink: folder_written_to() is that of the file that links lead to") {
+  CHECK(folder_written_to("merged.tar") == ".");
+  CHECK(folder_written_to("out/merged.tar") == "out");
+  CHECK(folder_written_to("/merged.tar") == "/");
+  const TemporaryFolder folder;
+  fs::create_symlink("there/merged.tar", folder.path("link.tar"));
+  CHECK(folder_written_to(folder.path("link.tar")) == folder.path("there"));
+}

@@ -33,7 +33,7 @@ std::pair<std::int64_t, std::int64_t> read_offset(const std::string& text) {
   const auto [equals, error] = std::from_chars(text.data(), end, rank);
   std::string_view time(equals, static_cast<std::size_t>(end - equals));
   const bool has_rank = error == std::errc{} && rank >= 0 && time.starts_with('=');
-  if (has_rank) time.remove_prefix(time.starts_with("=+") && !time.starts_with("=+-") ? 2 : 1);
+  if (has_rank) time.remove_prefix(1);
   const std::optional<std::int64_t> ns = parse_duration(time);
   if (!has_rank || !ns)
     throw UsageError(
@@ -221,6 +221,8 @@ void check_options(const MergeCommand& command) {
   if (command.merge.output.empty() && !command.merge.dry_run)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
+  if (command.merge.dry_run && command.report == "-")
+    throw UsageError("--dry-run writes its plan to stdout; name a file for --report");
   refuse_other_packing(command.merge.output);
   if (!command.merge.plan.shared_flows.empty() && command.merge.format != MergeFormat::json)
     throw UsageError(

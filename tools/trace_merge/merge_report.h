@@ -7,10 +7,11 @@
 
 namespace traceloom {
 
-// {"schema_version": 1, "output", "origin_unix_ns", "ranks": [{"rank", "evidence", "files":
-// [{"path",
-//  "events", "method", "offset_ns", "error_ns", "drift_ppm"}], "events_in", "events_out"}],
-//  "problems": [{"file", "kind", "count", "first_offset"}]}
+// {"schema_version": 1, "output", "origin_unix_ns", "ranks": [{"rank", "evidence",
+//  "files": [{"path", "events", "method", "offset_ns", "error_ns", "drift_ppm"}],
+//  "events_in", "events_out"}],
+//  "problems": [{"file", "kind", "count", "first_offset", "detail" where there is more to say}],
+//  "left_out": [{"path", "error"}]}
 // With a filter files have "filtered" and ranks "events_filtered" as well: how many were dropped. A
 // merged input is a file of each of its ranks, with the events of that rank; a number of them that
 // is not known rank by rank is null. Of a dry run the numbers are what the merge would give, and

@@ -4,7 +4,7 @@
 #include "common/help_formatter.h"
 #include "common/parse.h"
 #include "common/run_tool.h"
-#include "output/file_sink.h"
+#include "output/temporary_files.h"
 #include "trace_record/demo_command.h"
 #include "trace_record/run_command.h"
 

@@ -1,7 +1,7 @@
 // trace-stats: what the events of many ranks' traces say about the run.
 #include "common/parse.h"
 #include "common/run_tool.h"
-#include "output/file_sink.h"
+#include "output/temporary_files.h"
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>
