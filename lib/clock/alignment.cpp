@@ -108,7 +108,7 @@ bool Aligner::apply_sync(std::size_t file) {
   synced_by_[file] = sync;
   clock.method = own != nullptr ? shift.method : ClockMethod::sync_of_rank;
   clock.offset_ns = *offset;
-  clock.error_ns = shift.error_ns;
+  if (cycles_.is_linked(*sync)) clock.error_ns = shift.error_ns;
   if (own != nullptr && !shift.bad_rounds.empty()) {
     clock.problems.add(Problem::bad_rounds, 0);
     clock.problems.explain(Problem::bad_rounds, shift.bad_rounds);
@@ -298,7 +298,14 @@ void Aligner::count_no_clock() {
   };
   const bool any_sync = any([](const FileClock& clock) { return is_by_sync(clock.method); });
   const bool any_known = any([](const FileClock& clock) { return clock.is_known; });
-  for (FileClock& clock : clocks_) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    FileClock& clock = clocks_[i];
+    if (synced_by_[i] != nullptr && !cycles_.is_linked(*synced_by_[i])) {
+      clock.problems.add(Problem::no_clock, 0);
+      clock.problems.explain(Problem::no_clock,
+                             "its clock sync is of cycles that the other ranks do not have");
+      continue;
+    }
     const bool is_absolute = clock.method == ClockMethod::base ||
                              clock.method == ClockMethod::epoch ||
                              clock.method == ClockMethod::merged;

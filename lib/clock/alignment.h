@@ -109,10 +109,13 @@ struct FileClock {
 // One FileClock a file.
 //
 // The reference is the lowest rank that has a sync: its files are not shifted but by their base. A
-// cycle of another rank is found by `cycle` among those of the ranks before it, else, when no file
-// of the rank can be found so, by the order of the syncs. A cycle that the reference lacks starts a
-// new one for the ranks that follow, placed by the shift of the rank's nearest cycle in time: so
-// two ranks stay aligned to each other where the reference has lost a file.
+// cycle of another rank is found by `cycle` among those of the ranks that have their place; ranks
+// that share one with those come first. Else by the order of the syncs, unless all cycles have the
+// names that Composer gives ("ep0-ba12"), which then are other moments. A cycle that the reference
+// lacks starts a new one for the ranks that follow, placed by the shift of the rank's nearest cycle
+// in time: so two ranks stay aligned to each other where the reference has lost a file. Where no
+// shared cycles lead from a rank to the reference, the first such rank is not shifted but by its
+// base, and no_clock is counted for all that go by it.
 //
 // In a cycle the ranks go by the rounds of its barriers where they have stamped them
 // (sync_rounds.h), all ranks of a machine as one, and those on the machine of the reference by that

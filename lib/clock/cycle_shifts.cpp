@@ -22,14 +22,14 @@ ClockRange range_of(const SyncPoint& point) {
 
 CycleShifts::CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles)
     : files_(files), cycles_(cycles) {
-  const std::vector<std::int64_t> ranks = cycles.ranks();
+  const std::vector<std::int64_t>& ranks = cycles.ranks();
   for (const std::int64_t rank : ranks) place_rank(rank);
   for (const std::int64_t rank : ranks)
     for (const RankSync* sync : cycles.of(rank))
       if (&cycles.first_of(*sync) == sync) settle_first(*sync);
 }
 
-// Cycles of lower ranks first: those that begin with this rank lie by their neighbours.
+// Cycles of earlier ranks first: those that begin with this rank lie by their neighbours.
 void CycleShifts::place_rank(std::int64_t rank) {
   std::vector<const RankSync*> found;
   for (const RankSync* sync : cycles_.of(rank)) {

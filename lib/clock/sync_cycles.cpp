@@ -1,6 +1,7 @@
 #include "clock/sync_cycles.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace traceloom {
 namespace {
@@ -18,6 +19,23 @@ bool is_moment(std::optional<std::int64_t> ns) {
   return ns && *ns > -kMaxMomentNs && *ns < kMaxMomentNs;
 }
 
+// "ep0-ba12"
+bool is_batch_name(std::string_view name) {
+  const auto take = [&](std::string_view word) {
+    if (!name.starts_with(word)) return false;
+    name.remove_prefix(word.size());
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(digits);
+    return digits > 0;
+  };
+  return take("ep") && take("-ba") && name.empty();
+}
+
+bool tells_batch(const RankSync& sync) {
+  return std::ranges::any_of(sync.labels,
+                             [](const CycleLabel& label) { return is_batch_name(label.first); });
+}
+
 std::uint64_t distance(std::int64_t a, std::int64_t b) {
   const auto [low, high] = std::minmax(a, b);
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
@@ -28,11 +46,31 @@ std::uint64_t distance(std::int64_t a, std::int64_t b) {
 SyncCycles::SyncCycles(const std::vector<ClockFacts>& files, const std::vector<bool>& wants_sync)
     : files_(files), own_(files.size()) {
   gather_syncs(wants_sync);
-  for (auto& [rank, syncs] : syncs_of_rank_) {
+  std::set<std::int64_t> waiting;
+  for (const auto& [rank, syncs] : syncs_of_rank_) waiting.insert(rank);
+  while (!waiting.empty()) {
+    const std::int64_t rank = next_rank(waiting);
+    waiting.erase(rank);
+    ranks_.push_back(rank);
+    std::vector<RankSync>& syncs = syncs_of_rank_[rank];
     place(syncs);
     placed_of_rank_[rank] = placed(syncs);
   }
   gather_cycles();
+}
+
+// Who has a cycle in common with those that have their place leads to who has not.
+std::int64_t SyncCycles::next_rank(const std::set<std::int64_t>& waiting) const {
+  const auto known = std::ranges::find_if(
+      waiting, [&](std::int64_t rank) { return has_known_label(syncs_of_rank_.at(rank)); });
+  return known != waiting.end() ? *known : *waiting.begin();
+}
+
+bool SyncCycles::has_known_label(const std::vector<RankSync>& syncs) const {
+  return std::ranges::any_of(syncs, [&](const RankSync& sync) {
+    return std::ranges::any_of(
+        sync.labels, [&](const CycleLabel& label) { return cycle_of_label_.contains(label); });
+  });
 }
 
 const RankSync* nearest_sync(const std::vector<const RankSync*>& syncs, std::int64_t ns) {
@@ -73,15 +111,16 @@ void SyncCycles::gather_syncs(const std::vector<bool>& wants_sync) {
 // one, unshifted.
 void SyncCycles::place(std::vector<RankSync>& syncs) {
   const bool is_reference = cycles_.empty();
-  if (!find_by_label(syncs)) find_by_order(syncs);
+  if (!find_by_label(syncs) && may_go_by_order(syncs)) find_by_order(syncs);
   const std::vector<const RankSync*> found = placed(syncs);
-  std::vector<std::pair<RankSync*, std::int64_t>> others;
   for (RankSync& sync : syncs) {
+    if (sync.is_placed) continue;
     const RankSync* const neighbour = nearest_sync(found, sync.ns);
-    if (!sync.is_placed)
-      others.emplace_back(&sync, neighbour == nullptr ? 0 : shift_ns(*neighbour));
+    if (neighbour == nullptr)
+      add_cycle(sync, 0, is_reference, is_reference);
+    else
+      add_cycle(sync, shift_ns(*neighbour), false, is_linked(*neighbour));
   }
-  for (const auto& [sync, shift] : others) add_cycle(*sync, shift, is_reference);
 }
 
 bool SyncCycles::find_by_label(std::vector<RankSync>& syncs) const {
@@ -97,17 +136,24 @@ bool SyncCycles::find_by_label(std::vector<RankSync>& syncs) const {
   return !taken.empty();
 }
 
-void SyncCycles::find_by_order(std::vector<RankSync>& syncs) const {
+// Names that are not Composer's may tell the host or the run; of other batches are other moments.
+bool SyncCycles::may_go_by_order(const std::vector<RankSync>& syncs) const {
+  return has_vague_cycle_ || !std::ranges::all_of(syncs, tells_batch);
+}
+
+void SyncCycles::find_by_order(std::vector<RankSync>& syncs) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < cycles_.size(); ++i) order.emplace_back(cycles_[i].moment_ns, i);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < std::min(order.size(), syncs.size()); ++i) {
     syncs[i].cycle = order[i].second;
     syncs[i].is_placed = true;
+    for (const CycleLabel& label : syncs[i].labels) cycle_of_label_.emplace(label, syncs[i].cycle);
   }
 }
 
-void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference) {
+void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference,
+                           bool is_linked) {
   const std::optional<std::int64_t> moment = sum(sync.ns, shift_ns);
   if (!is_moment(moment)) {
     bad_syncs_.insert(bad_syncs_.end(), sync.files.begin(), sync.files.end());
@@ -115,13 +161,14 @@ void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_ref
   }
   sync.cycle = cycles_.size();
   sync.is_placed = true;
-  cycles_.push_back({*moment, std::nullopt, is_of_reference});
+  cycles_.push_back({*moment, std::nullopt, is_of_reference, is_linked});
+  has_vague_cycle_ |= !tells_batch(sync);
   for (const CycleLabel& label : sync.labels) cycle_of_label_.emplace(label, sync.cycle);
 }
 
 void SyncCycles::gather_cycles() {
-  for (const auto& [rank, syncs] : placed_of_rank_) {
-    for (const RankSync* sync : syncs) {
+  for (const std::int64_t rank : ranks_) {
+    for (const RankSync* sync : placed_of_rank_[rank]) {
       cycles_[sync->cycle].syncs.push_back(sync);
       std::optional<std::int64_t>& least = cycles_[sync->cycle].bound_us;
       for (const std::size_t file : sync->files) {
@@ -158,13 +205,6 @@ const std::vector<const RankSync*>& SyncCycles::of(std::int64_t rank) const {
   static const std::vector<const RankSync*> none;
   const auto found = placed_of_rank_.find(rank);
   return found == placed_of_rank_.end() ? none : found->second;
-}
-
-std::vector<std::int64_t> SyncCycles::ranks() const {
-  std::vector<std::int64_t> ranks;
-  ranks.reserve(placed_of_rank_.size());
-  for (const auto& [rank, syncs] : placed_of_rank_) ranks.push_back(rank);
-  return ranks;
 }
 
 std::optional<std::int64_t> SyncCycles::error_ns(const RankSync& sync) const {

@@ -60,21 +60,24 @@ class SyncCycles {
   std::int64_t shift_ns(const RankSync& sync) const {
     return cycles_[sync.cycle].moment_ns - sync.ns;
   }
-  // The stamp that the cycle began with: of the lowest rank in it.
+  // The stamp that the cycle began with: of the first of ranks() in it.
   const RankSync& first_of(const RankSync& sync) const {
     return *cycles_[sync.cycle].syncs.front();
   }
-  // All stamps of the cycle, by rank.
+  // All stamps of the cycle, in the order of ranks().
   const std::vector<const RankSync*>& all_of(const RankSync& sync) const {
     return cycles_[sync.cycle].syncs;
   }
-  // All ranks that have a sync, ascending.
-  std::vector<std::int64_t> ranks() const;
+  // All ranks that have a sync, each behind those that its cycles are found by; else ascending.
+  const std::vector<std::int64_t>& ranks() const { return ranks_; }
   // How far two ranks may be apart: the least bound of the cycle, plus 1 us.
   std::optional<std::int64_t> error_ns(const RankSync& sync) const;
   // Whether the reference rank stamped this moment as well: otherwise the shift was taken over from
   // a neighbouring cycle.
   bool is_of_reference(const RankSync& sync) const { return cycles_[sync.cycle].is_of_reference; }
+  // Whether cycles that ranks have in common lead from this one to one of the reference: otherwise
+  // nothing is known of how far its clocks are from the reference's, and the shift is 0.
+  bool is_linked(const RankSync& sync) const { return cycles_[sync.cycle].is_linked; }
 
  private:
   // A moment that ranks stamped, on the common clock.
@@ -82,14 +85,18 @@ class SyncCycles {
     std::int64_t moment_ns = 0;
     std::optional<std::int64_t> bound_us;
     bool is_of_reference = false;
+    bool is_linked = false;
     std::vector<const RankSync*> syncs = {};
   };
 
   void gather_syncs(const std::vector<bool>& wants_sync);
+  std::int64_t next_rank(const std::set<std::int64_t>& waiting) const;
+  bool has_known_label(const std::vector<RankSync>& syncs) const;
   void place(std::vector<RankSync>& syncs);
   bool find_by_label(std::vector<RankSync>& syncs) const;
-  void find_by_order(std::vector<RankSync>& syncs) const;
-  void add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference);
+  bool may_go_by_order(const std::vector<RankSync>& syncs) const;
+  void find_by_order(std::vector<RankSync>& syncs);
+  void add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference, bool is_linked);
   void gather_cycles();
   static std::vector<const RankSync*> placed(const std::vector<RankSync>& syncs);
 
@@ -99,6 +106,8 @@ class SyncCycles {
   std::vector<const RankSync*> own_;  // of each file
   std::vector<Cycle> cycles_;
   std::map<CycleLabel, std::size_t> cycle_of_label_;
+  bool has_vague_cycle_ = false;  // one whose names tell no batch
+  std::vector<std::int64_t> ranks_;
   std::vector<std::size_t> bad_syncs_;
 };
 

@@ -110,6 +110,46 @@ TEST_CASE("alignment: a cycle that the reference lacks goes by the nearest one o
   }
 }
 
+TEST_CASE("alignment: cycles of other batches are other moments") {
+  const std::vector<ClockFacts> apart{synced(0, kNowUs, "ep0-ba5", 50),
+                                      synced(1, kNowUs + 3'600'000'000, "ep0-ba21", 60)};
+  SUBCASE("without a rank that has both, their clocks are left alone, and that is told") {
+    CHECK(offsets(apart) == Ns{0, 0});
+    CHECK(counts(apart, Problem::no_clock) == Counts{0, 1});
+    const std::vector<FileClock> clocks = align(apart);
+    CHECK(clocks[1].problems.explanation(Problem::no_clock) ==
+          "its clock sync is of cycles that the other ranks do not have");
+    CHECK(clocks[0].error_ns == 51'000);
+    CHECK_FALSE(clocks[1].error_ns.has_value());
+  }
+  SUBCASE("ranks that have the other batch in common stay aligned to each other") {
+    std::vector<ClockFacts> files = apart;
+    files.push_back(synced(2, kNowUs + 3'600'000'700, "ep0-ba21"));
+    CHECK(offsets(files) == Ns{0, 0, -700'000});
+    CHECK(counts(files, Problem::no_clock) == Counts{0, 1, 1});
+  }
+  SUBCASE("a higher rank that has both brings them together") {
+    std::vector<ClockFacts> files = apart;
+    files.push_back(synced(2, kNowUs + 30, "ep0-ba5", 70));
+    files.push_back(synced(2, kNowUs + 3'600'000'045, "ep0-ba21", 80));
+    // Rank 2 is 30 us ahead of rank 0, and rank 1 45 us behind rank 2.
+    CHECK(offsets(files) == Ns{0, 15'000, -30'000, -30'000});
+    CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 0});
+    CHECK(align(files)[1].error_ns == 61'000);
+  }
+  SUBCASE("names that are no batches may be those of hosts") {
+    CHECK(offsets({synced(0, kNowUs, "host-a"), synced(1, kNowUs + 40, "host-b")}) ==
+          Ns{0, -40'000});
+    CHECK(offsets({synced(0, kNowUs, "ep0-ba5"), synced(1, kNowUs + 40, "ep0-ba")}) ==
+          Ns{0, -40'000});
+  }
+  SUBCASE("a cycle found by its place in the order is known by its name to those that follow") {
+    CHECK(offsets({synced(0, kNowUs), synced(0, kNowUs + 5'000), synced(1, kNowUs + 10, "ep0-ba5"),
+                   synced(1, kNowUs + 5'020, "ep0-ba6"), synced(2, kNowUs + 5'300, "ep0-ba6")}) ==
+          Ns{0, 0, -10'000, -20'000, -300'000});
+  }
+}
+
 TEST_CASE("alignment: the least error bound of a cycle counts, negative ones do not") {
   const std::vector<FileClock> clocks =
       align({synced(0, 1, "a", 700), synced(1, 2, "a", -5), synced(2, 3, "a"), synced(0, 4, "b"),
