@@ -112,10 +112,11 @@ struct FileClock {
 // cycle of another rank is found by `cycle` among those of the ranks that have their place; ranks
 // that share one with those come first. Else by the order of the syncs, unless all cycles have the
 // names that Composer gives ("ep0-ba12"), which then are other moments. A cycle that the reference
-// lacks starts a new one for the ranks that follow, placed by the shift of the rank's nearest cycle
-// in time: so two ranks stay aligned to each other where the reference has lost a file. Where no
-// shared cycles lead from a rank to the reference, the first such rank is not shifted but by its
-// base, and no_clock is counted for all that go by it.
+// lacks starts a new one for the ranks that follow, placed between the rank's cycles around it, or
+// by its nearest one where the clock was set between them, or there are none: so two ranks stay
+// aligned to each other where the reference has lost a file. Where no shared cycles lead from a
+// rank to the reference, the first such rank is not shifted but by its base, and no_clock is
+// counted for all that go by it.
 //
 // In a cycle the ranks go by the rounds of its barriers where they have stamped them
 // (sync_rounds.h), all ranks of a machine as one, and those on the machine of the reference by that

@@ -39,21 +39,41 @@ void CycleShifts::place_rank(std::int64_t rank) {
   }
   for (const RankSync* sync : cycles_.of(rank)) {
     if (&cycles_.first_of(*sync) != sync) continue;
-    shifts_[sync] = first_shift(*sync, nearest_sync(found, sync->ns));
+    shifts_[sync] = first_shift(*sync, found);
     gather_stamps(*sync);
   }
 }
 
-// The error of its point is what it adds to those of the ranks that go by it.
-CycleShift CycleShifts::first_shift(const RankSync& sync, const RankSync* neighbour) const {
-  CycleShift shift;
-  std::int64_t error_ns = 0;
-  if (neighbour != nullptr) {
-    shift.shift_ns = of(*neighbour).shift_ns;
-    error_ns = of(*neighbour).error_ns.value_or(kStampErrorNs);
+// The error of its point is what it adds to those of the ranks that go by it. `found` are the syncs
+// of its rank in cycles of earlier ranks, by time.
+CycleShift CycleShifts::first_shift(const RankSync& sync,
+                                    const std::vector<const RankSync*>& found) const {
+  SyncPoint point{sync.ns, 0, 0};
+  if (const std::optional<SyncPoint> between = on_line(sync, found)) {
+    point = *between;
+  } else if (const RankSync* const neighbour = nearest_sync(found, sync.ns)) {
+    point.shift_ns = of(*neighbour).shift_ns;
+    point.error_ns = of(*neighbour).error_ns.value_or(kStampErrorNs);
   }
-  shift.points.push_back({sync.ns, shift.shift_ns, error_ns});
+  CycleShift shift;
+  shift.shift_ns = point.shift_ns;
+  shift.points.push_back(point);
   return shift;
+}
+
+// Between the syncs around it, where the clock only drifted from one to the other.
+std::optional<SyncPoint> CycleShifts::on_line(const RankSync& sync,
+                                              const std::vector<const RankSync*>& found) const {
+  const auto after = std::ranges::upper_bound(found, sync.ns, {}, &RankSync::ns);
+  if (after == found.begin() || after == found.end()) return std::nullopt;
+  const SyncPoint& earlier = of(**std::prev(after)).points.back();
+  const SyncPoint& later = of(**after).points.front();
+  if (earlier.at_ns >= sync.ns || later.at_ns <= sync.ns ||
+      change_between(earlier, later) != ClockChange::drift)
+    return std::nullopt;
+  const TimeMap line(0, 0, drift_around({earlier, later}, 0).knots);
+  return SyncPoint{sync.ns, line.mapped_or_same(sync.ns) - sync.ns,
+                   std::max(earlier.error_ns, later.error_ns)};
 }
 
 // It is said to go by what the others go by.

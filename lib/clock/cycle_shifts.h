@@ -50,7 +50,9 @@ class CycleShifts {
 
   void place_rank(std::int64_t rank);
   void settle_first(const RankSync& first);
-  CycleShift first_shift(const RankSync& sync, const RankSync* neighbour) const;
+  CycleShift first_shift(const RankSync& sync, const std::vector<const RankSync*>& found) const;
+  std::optional<SyncPoint> on_line(const RankSync& sync,
+                                   const std::vector<const RankSync*>& found) const;
   CycleShift shift_of(const RankSync& sync) const;
   CycleShift by_sync(const RankSync& sync) const;
   std::optional<CycleShift> by_machine(const RankSync& sync) const;

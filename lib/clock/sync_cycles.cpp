@@ -46,31 +46,28 @@ std::uint64_t distance(std::int64_t a, std::int64_t b) {
 SyncCycles::SyncCycles(const std::vector<ClockFacts>& files, const std::vector<bool>& wants_sync)
     : files_(files), own_(files.size()) {
   gather_syncs(wants_sync);
-  std::set<std::int64_t> waiting;
-  for (const auto& [rank, syncs] : syncs_of_rank_) waiting.insert(rank);
-  while (!waiting.empty()) {
-    const std::int64_t rank = next_rank(waiting);
-    waiting.erase(rank);
+  place_all();
+  gather_cycles();
+}
+
+// Who has a cycle in common with those that have their place leads to who has not.
+void SyncCycles::place_all() {
+  for (const auto& [rank, syncs] : syncs_of_rank_) waiting_.insert(rank);
+  while (!waiting_.empty()) {
+    const std::int64_t rank = linked_.empty() ? *waiting_.begin() : *linked_.begin();
+    waiting_.erase(rank);
+    linked_.erase(rank);
     ranks_.push_back(rank);
     std::vector<RankSync>& syncs = syncs_of_rank_[rank];
     place(syncs);
     placed_of_rank_[rank] = placed(syncs);
   }
-  gather_cycles();
 }
 
-// Who has a cycle in common with those that have their place leads to who has not.
-std::int64_t SyncCycles::next_rank(const std::set<std::int64_t>& waiting) const {
-  const auto known = std::ranges::find_if(
-      waiting, [&](std::int64_t rank) { return has_known_label(syncs_of_rank_.at(rank)); });
-  return known != waiting.end() ? *known : *waiting.begin();
-}
-
-bool SyncCycles::has_known_label(const std::vector<RankSync>& syncs) const {
-  return std::ranges::any_of(syncs, [&](const RankSync& sync) {
-    return std::ranges::any_of(
-        sync.labels, [&](const CycleLabel& label) { return cycle_of_label_.contains(label); });
-  });
+void SyncCycles::know(const CycleLabel& label, std::size_t cycle) {
+  if (!cycle_of_label_.emplace(label, cycle).second) return;
+  for (const std::int64_t rank : ranks_of_label_[label])
+    if (waiting_.contains(rank)) linked_.insert(rank);
 }
 
 const RankSync* nearest_sync(const std::vector<const RankSync*>& syncs, std::int64_t ns) {
@@ -102,6 +99,7 @@ void SyncCycles::gather_syncs(const std::vector<bool>& wants_sync) {
       for (const std::size_t file : sync.files) names.insert(files_[file].cycle);
       names.erase("");
       for (const std::string& name : names) sync.labels.emplace(name, met[name]++);
+      for (const CycleLabel& label : sync.labels) ranks_of_label_[label].push_back(rank);
       syncs_of_rank_[rank].push_back(std::move(sync));
     }
   }
@@ -148,7 +146,7 @@ void SyncCycles::find_by_order(std::vector<RankSync>& syncs) {
   for (std::size_t i = 0; i < std::min(order.size(), syncs.size()); ++i) {
     syncs[i].cycle = order[i].second;
     syncs[i].is_placed = true;
-    for (const CycleLabel& label : syncs[i].labels) cycle_of_label_.emplace(label, syncs[i].cycle);
+    for (const CycleLabel& label : syncs[i].labels) know(label, syncs[i].cycle);
   }
 }
 
@@ -163,7 +161,7 @@ void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_ref
   sync.is_placed = true;
   cycles_.push_back({*moment, std::nullopt, is_of_reference, is_linked});
   has_vague_cycle_ |= !tells_batch(sync);
-  for (const CycleLabel& label : sync.labels) cycle_of_label_.emplace(label, sync.cycle);
+  for (const CycleLabel& label : sync.labels) know(label, sync.cycle);
 }
 
 void SyncCycles::gather_cycles() {

@@ -90,8 +90,8 @@ class SyncCycles {
   };
 
   void gather_syncs(const std::vector<bool>& wants_sync);
-  std::int64_t next_rank(const std::set<std::int64_t>& waiting) const;
-  bool has_known_label(const std::vector<RankSync>& syncs) const;
+  void place_all();
+  void know(const CycleLabel& label, std::size_t cycle);
   void place(std::vector<RankSync>& syncs);
   bool find_by_label(std::vector<RankSync>& syncs) const;
   bool may_go_by_order(const std::vector<RankSync>& syncs) const;
@@ -106,7 +106,10 @@ class SyncCycles {
   std::vector<const RankSync*> own_;  // of each file
   std::vector<Cycle> cycles_;
   std::map<CycleLabel, std::size_t> cycle_of_label_;
-  bool has_vague_cycle_ = false;  // one whose names tell no batch
+  std::map<CycleLabel, std::vector<std::int64_t>> ranks_of_label_;
+  std::set<std::int64_t> waiting_;  // ranks that have no place yet
+  std::set<std::int64_t> linked_;   // those of them that have a label of cycle_of_label_
+  bool has_vague_cycle_ = false;    // one whose names tell no batch
   std::vector<std::int64_t> ranks_;
   std::vector<std::size_t> bad_syncs_;
 };

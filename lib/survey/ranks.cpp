@@ -45,7 +45,15 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   for (const Mark& mark : evidence.rank_marks) {
     check_rank(input, mark.value, RankSource::metadata_event);
     file.rank = std::min(file.rank, mark.value);
-    file.rank_of_pid.emplace(mark.pid, mark.value);
+    const auto [known, is_new] = file.rank_of_pid.emplace(mark.pid, mark.value);
+    if (is_new || known->second == mark.value) continue;
+    // Composer takes the merged file of the cycles before for a file of its lowest rank.
+    file.problems.add(Problem::rank_disagrees, mark.offset);
+    file.problems.explain(
+        Problem::rank_disagrees,
+        fmt::format("events of rank {} stand under pid {}, of rank {}, where a merge was merged "
+                    "again; merge the files of the ranks",
+                    mark.value, mark.pid, known->second));
   }
   return file;
 }

@@ -93,6 +93,21 @@ TEST_CASE("alignment: a cycle that lost its sync lies between those of its rank"
   }
 }
 
+TEST_CASE("alignment: a cycle that only the reference lost lies between those of its rank") {
+  // 6 ms in 60.006 s; the cycle is 30.003 s behind the first one of rank 1.
+  const std::int64_t lost_us = kNowUs + 32'003'000;
+  for (const auto& [later_us, shift_ns] :
+       {std::pair{6'000, -2'003'000'000}, {5'000'000, -2'000'000'000}}) {
+    std::vector<ClockFacts> files = two_ranks({0, later_us});
+    files.push_back(synced(1, lost_us, "lost", 7));
+    files.push_back(synced(2, lost_us + 500, "lost", 8));
+    files.push_back(synced(2, kNowUs + 400, "ba0", 8));
+    CHECK(offsets(files)[4] == shift_ns);
+    // Rank 2 meets rank 1 there.
+    CHECK(offsets(files)[5] == shift_ns - 500'000);
+  }
+}
+
 TEST_CASE("alignment: a cycle that lost its sync goes by the nearest where the clock was set") {
   std::vector<ClockFacts> files = two_ranks({0, 5'000'000});
   files.push_back({.rank = 1, .first_ns = kNowNs + 22'000'000'000, .cycle = "lost"});

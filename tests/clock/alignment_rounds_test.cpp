@@ -120,16 +120,16 @@ TEST_CASE("alignment: files without rounds, or with others than the reference, g
 }
 
 TEST_CASE(
-    "alignment: each cycle goes by its own rounds, one that the reference lacks by the next") {
+    "alignment: each cycle goes by its own rounds, one that the reference lacks lies between") {
   std::vector<ClockFacts> files{recorded(0, 0, 0),
                                 recorded(0, 0, 0, 2),
                                 recorded(1, 3'000, 3'000),
                                 recorded(1, 3'010, 3'010, 1),
                                 recorded(1, 3'020, 3'020, 2),
                                 recorded(2, -70, -70, 1)};
-  // Rank 1's second cycle lies by its first (10'000 s before, as far as the third); rank 2 by rank
-  // 1's, whose error adds up.
-  CHECK(offsets(files) == Ns{0, 0, -3'000'000, -3'000'000, -3'020'000, 80'000});
+  // Rank 1's second cycle begins 9.0 of the 19.0 s behind the end of its first that the third one
+  // does: 9.475 of 20 us. Rank 2 lies by rank 1's, whose error adds up.
+  CHECK(offsets(files) == Ns{0, 0, -3'000'000, -3'009'475, -3'020'000, 70'525});
   CHECK(errors(files) == Errors{0, 0, 10'003, 10'003, 10'003, 20'006});
   CHECK(methods(files) == Methods(6, rounds));
 }

@@ -125,7 +125,6 @@ TEST_CASE("ranks: in a merged file each pid is a rank") {
   CHECK(file.is_merged());
   CHECK(file.source == RankSource::merged);
   CHECK(file.rank == 0);
-  CHECK(file.problems.empty());
   CHECK(file.rank_of("1234") == 0);
   CHECK(file.rank_of("2") == 2);  // the first that was said of it
   CHECK(file.rank_of("") == 7);
@@ -135,6 +134,18 @@ TEST_CASE("ranks: in a merged file each pid is a rank") {
   CHECK(file.rank_of("8x") == 0);
   CHECK(file.rank_of("2147483648") == 0);
   CHECK(file.rank_of("99999999999999999999") == 0);
+}
+
+TEST_CASE("ranks: a pid of several ranks is the first of them, and that is told") {
+  const FileRank file = rank_of_one({"merged.json", std::nullopt},
+                                    marked({{0, "0", 10}, {1, "0", 20}, {1, "1", 30}}));
+  CHECK(file.rank_of("0") == 0);
+  CHECK(file.rank_of("1") == 1);
+  CHECK(file.problems.count(Problem::rank_disagrees) == 1);
+  CHECK(file.problems.first_offset(Problem::rank_disagrees) == 20);
+  CHECK(file.problems.explanation(Problem::rank_disagrees) ==
+        "events of rank 1 stand under pid 0, of rank 0, where a merge was merged again; merge the "
+        "files of the ranks");
 }
 
 TEST_CASE("ranks: an argument makes a merged file one rank") {
