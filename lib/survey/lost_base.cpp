@@ -12,6 +12,9 @@ constexpr std::int64_t kDayNs = 24 * kHourNs;
 // 2116: sums of hints and times stay far from what overflows.
 constexpr std::int64_t kLastHintNs = std::int64_t{1} << 62;
 
+// A process keeps the base that it began with: past the end of its unit, times go on.
+constexpr std::int64_t kLongestNs = 2 * kTorchBaseUnitNs;
+
 // A piece of Unix time in which a file's events are to be looked for.
 struct Hint {
   LostBase::By by;
@@ -31,7 +34,7 @@ std::optional<std::int64_t> unix_sync(const FileEvidence& evidence) {
 // The whole number of units that brings `relative`, by its end, nearest to the end of the hint: the
 // ends are both of the moment at which the profiler stopped, while a first time may be a stray 0.
 std::optional<LostBase> base_for(const StartTimes::Range& relative, const Hint& hint) {
-  if (relative.last > kTorchBaseUnitNs + kDayNs || relative.last < -kDayNs) return std::nullopt;
+  if (relative.last > kLongestNs || relative.last < -kDayNs) return std::nullopt;
   if (hint.last_ns > kLastHintNs) return std::nullopt;
   const std::int64_t distance = hint.last_ns - relative.last + kTorchBaseUnitNs / 2;
   const std::int64_t units = distance / kTorchBaseUnitNs;

@@ -74,9 +74,14 @@ TEST_CASE("lost_base: the Unix times of the same file tell it") {
   SUBCASE("a stray 0 among the relative times") {
     CHECK(found({composer().at(0).at(kRelative).at(kNow)}) == Words{wanted});
   }
-  SUBCASE("the process started in the unit before") {
-    CHECK(found({composer().at(kTorchBaseUnitNs + 20 * kSecond).at(kBase + 20 * kSecond)}) ==
-          Words{"1782967788 s (226 x 7889238 s), by the Unix times of the same file"});
+  SUBCASE("the process started in the unit before, and has run for as long as that since") {
+    for (const std::int64_t since : {20 * kSecond, 60 * 86'400 * kSecond}) {
+      CHECK(found({composer().at(kTorchBaseUnitNs + since).at(kBase + since)}) ==
+            Words{"1782967788 s (226 x 7889238 s), by the Unix times of the same file"});
+    }
+    const std::int64_t late = 2 * kTorchBaseUnitNs + kSecond;
+    CHECK(found({composer().at(late).at(kBase - kTorchBaseUnitNs + late)}) ==
+          Words{"guess " + std::to_string(kBase - kTorchBaseUnitNs)});
   }
 }
 
