@@ -36,6 +36,7 @@ class FlowStarts : public FileVisitor {
   // Of a file that has been read: offsets, ascending.
   std::vector<std::uint64_t> take(std::size_t file) { return std::move(startless_[file]); }
 
+  Args wanted_args() const override { return Args::skip; }  // nothing is written here
   std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;

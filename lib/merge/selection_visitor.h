@@ -37,6 +37,7 @@ class SelectionVisitor : public FileVisitor {
   // When all files have been read.
   Selection take_selection();
 
+  Args wanted_args() const override { return Args::skip; }  // nothing is written here
   std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
