@@ -73,7 +73,7 @@ class SyncCycles {
   // How far two ranks may be apart: the least bound of the cycle, plus 1 us.
   std::optional<std::int64_t> error_ns(const RankSync& sync) const;
   // Whether the reference rank stamped this moment as well: otherwise the shift was taken over from
-  // a neighbouring cycle.
+  // the neighbouring cycles.
   bool is_of_reference(const RankSync& sync) const { return cycles_[sync.cycle].is_of_reference; }
   // Whether cycles that ranks have in common lead from this one to one of the reference: otherwise
   // nothing is known of how far its clocks are from the reference's, and the shift is 0.

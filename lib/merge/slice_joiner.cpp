@@ -122,7 +122,7 @@ void SliceJoiner::release(std::uint32_t slot) {
 
 void SliceJoiner::join(const BeginEndPair& pair) {
   if (is_dropped(pair.begin_payload, pair.duration_ns()))
-    drop(pair.begin_payload, pair.same_start_outer);
+    leave(pair.begin_payload, pair.same_start_outer);
   else
     emit(pair.begin_payload,
          joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half, pair.duration_ns()),
@@ -133,7 +133,7 @@ void SliceJoiner::join(const BeginEndPair& pair) {
 void SliceJoiner::close_open(const OpenBegin& begin) {
   const std::int64_t rank = slots_[begin.payload].half.rank;
   const std::int64_t duration_ns = last_ends_.of(rank, begin.start_ns) - begin.start_ns;
-  if (is_dropped(begin.payload, duration_ns)) return drop(begin.payload, kNoPayload);
+  if (is_dropped(begin.payload, duration_ns)) return leave(begin.payload, kNoPayload);
   std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
   emit(begin.payload, std::move(event), begin.start_ns, duration_ns, kNoPayload);
@@ -143,8 +143,8 @@ bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) cons
   return !slots_[begin].half.wanted || duration_ns < least_ns_;
 }
 
-// What is inside of it stays.
-void SliceJoiner::drop(std::uint32_t begin, std::uint32_t outer) {
+// Frees its slot. What is inside of it stays: with the event around it, or in the output.
+void SliceJoiner::leave(std::uint32_t begin, std::uint32_t outer) {
   if (outer == kNoPayload)
     write_inner(begin);
   else
@@ -156,17 +156,15 @@ void SliceJoiner::drop(std::uint32_t begin, std::uint32_t outer) {
 // Of more than there is room for the order is left to whoever reads the trace.
 void SliceJoiner::emit(std::uint32_t begin, std::string event, std::int64_t start_ns,
                        std::int64_t duration_ns, std::uint32_t outer) {
-  Slot& slot = slots_[begin];
-  Joined slice{std::move(event), start_ns, duration_ns, slot.half.track};
-  if (outer == kNoPayload || inner_bytes_ > max_bytes_) {
+  Joined slice{std::move(event), start_ns, duration_ns, slots_[begin].half.track};
+  if (inner_bytes_ > max_bytes_) outer = kNoPayload;
+  if (outer == kNoPayload) {
     write(slice);
-    write_inner(begin);
   } else {
     inner_bytes_ += bytes_of(slice);
-    slot.inner.push_front(std::move(slice));
-    slots_[outer].inner.splice(slots_[outer].inner.end(), slot.inner);
+    slots_[begin].inner.push_front(std::move(slice));
   }
-  release(begin);
+  leave(begin, outer);
 }
 
 void SliceJoiner::write_inner(std::uint32_t slot) {

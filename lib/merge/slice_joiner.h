@@ -74,7 +74,7 @@ class SliceJoiner {
   void close_open(const OpenBegin& begin);
   void end_endless();
   bool is_dropped(std::uint32_t begin, std::int64_t duration_ns) const;
-  void drop(std::uint32_t begin, std::uint32_t outer);
+  void leave(std::uint32_t begin, std::uint32_t outer);
   void emit(std::uint32_t begin, std::string event, std::int64_t start_ns, std::int64_t duration_ns,
             std::uint32_t outer);
   void write_inner(std::uint32_t slot);

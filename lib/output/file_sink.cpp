@@ -152,30 +152,35 @@ fs::path follow_links(const std::string& path) {
   throw system_error(path, ELOOP);
 }
 
-[[noreturn]] void throw_cannot_create(const std::string& path, const fs::path& directory,
+fs::path folder_of(const fs::path& target) {
+  const fs::path folder = target.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+[[noreturn]] void throw_cannot_create(const std::string& path, const fs::path& folder,
                                       int error_number) {
-  const std::string where = directory.empty() ? "." : directory.string();
   std::error_code ignored;
-  if (!fs::exists(where, ignored))
-    throw Error(path, fmt::format("the directory {} does not exist; create it first", where));
+  if (!fs::exists(folder, ignored))
+    throw Error(path,
+                fmt::format("the directory {} does not exist; create it first", folder.string()));
   const std::string reason = std::generic_category().message(error_number);
-  throw Error(path, fmt::format("cannot create a file in {}: {}", where, reason));
+  throw Error(path, fmt::format("cannot create a file in {}: {}", folder.string(), reason));
 }
 
 // Opens a file beside `target` that no one else has: a name left over from a killed run with the
 // same process id (usual in containers) is passed over, since its owner may live in another
 // container.
 std::pair<int, std::string> create_temporary(const std::string& path, const fs::path& target) {
-  const fs::path directory = target.parent_path();
+  const fs::path folder = folder_of(target);
   const std::string name = target.filename().string().substr(0, kMaxNameBytes);
   for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
     const std::string suffix = attempt == 0 ? "" : fmt::format("-{}", attempt);
-    const fs::path temporary = directory / fmt::format(".{}.{}{}.tmp", name, getpid(), suffix);
+    const fs::path temporary = folder / fmt::format(".{}.{}{}.tmp", name, getpid(), suffix);
     const int descriptor = open_retrying(temporary.string(), O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (descriptor >= 0) return {descriptor, temporary.string()};
-    if (errno != EEXIST) throw_cannot_create(path, directory, errno);
+    if (errno != EEXIST) throw_cannot_create(path, folder, errno);
   }
-  throw_cannot_create(path, directory, EEXIST);
+  throw_cannot_create(path, folder, EEXIST);
 }
 
 std::unique_ptr<Sink> open_replacing(const std::string& path, std::optional<mode_t> mode) {
@@ -215,8 +220,7 @@ std::unique_ptr<Sink> open_file_sink(const std::string& path) {
 }
 
 fs::path folder_written_to(const std::string& path) {
-  const fs::path folder = follow_links(path).parent_path();
-  return folder.empty() ? fs::path(".") : folder;
+  return folder_of(follow_links(path));
 }
 
 bool is_written_aside(const std::string& path) {
