@@ -74,6 +74,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "nothing tells the rank; taken from the position among the inputs; RANK=path names it"},
     {"rank_disagrees", notice,
      "sources disagree about the rank; the stronger one was believed; RANK=path overrules"},
+    {"ranks_in_one_pid", notice,
+     "rank that a merge of a merge has put under the pid of another; its threads are told apart by "
+     "their global_rank"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
     {"bad_rounds", notice,

@@ -71,6 +71,7 @@ enum class Problem : std::uint8_t {
   // ranks and clocks
   rank_from_position,
   rank_disagrees,
+  ranks_in_one_pid,
   sync_conflict,
   bad_sync,
   bad_rounds,

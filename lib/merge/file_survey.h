@@ -38,12 +38,13 @@ inline constexpr std::size_t kMostOpenBegins = 500'000;
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
   std::string tid;
-  std::uint64_t events = 0;       // without metadata and end events
-  bool is_gpu = false;            // some event is of a category that only GPU rows have
-  std::uint64_t ends = 0;         // end events
-  std::uint64_t counters = 0;     // without a tid, which make no track but belong to the process
-  bool has_global_async = false;  // async events whose id is not id2.local
-  std::string name;               // thread_name, decoded
+  std::uint64_t events = 0;        // without metadata and end events
+  std::uint64_t moved_events = 0;  // that are on a row of a GPU instead
+  bool is_gpu = false;             // some event is of a category that only GPU rows have
+  std::uint64_t ends = 0;          // end events
+  std::uint64_t counters = 0;      // without a tid, which make no track but belong to the process
+  bool has_global_async = false;   // async events whose id is not id2.local
+  std::string name;                // thread_name, decoded
   std::optional<std::int64_t> sort_index;
 
   // For gpu_rows.h.
@@ -68,12 +69,6 @@ struct ProcessFacts {
   std::string labels;  // process_labels, decoded
   std::optional<BesideMain> beside_main = {};
   std::string composer_name = {};  // the name that Composer gives, whatever torch writes over it
-};
-
-// Of a process of a file that has several ranks.
-struct ProcessEvents {
-  std::uint64_t events = 0;  // usable ones, without metadata
-  std::uint64_t ends = 0;    // E among them
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.
@@ -105,12 +100,10 @@ struct FileSurvey {
   std::uint64_t ends = 0;                         // E among them
   std::uint64_t open_begins = 0;                  // by how many B outnumber E at the end, at least
   std::uint64_t most_open_begins = 0;             // the same at any time
-  // By canonical pid; of a file that a merge has written.
-  std::map<std::string, ProcessEvents, std::less<>> process_events;
-  StartTimes starts;                     // of what will be written
-  StartTimes end_times;                  // when that ends; a B by itself does not
-  bool sub_microsecond = false;          // some time is no whole microsecond
-  std::vector<TopLevelEntry> top_level;  // strict JSON
+  StartTimes starts;                              // of what will be written
+  StartTimes end_times;                           // when that ends; a B by itself does not
+  bool sub_microsecond = false;                   // some time is no whole microsecond
+  std::vector<TopLevelEntry> top_level;           // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };

@@ -127,8 +127,8 @@ std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
     const MergePlan& plan, const std::vector<FilterFacts>& facts) {
   std::map<StepSource, std::map<std::int64_t, std::vector<StepStart>>> starts;
   for (std::size_t i = 0; i < facts.size(); ++i)
-    for (const StepMark& mark : facts[i].steps.list())
-      starts[mark.source][plan.files[i].rank.rank_of(mark.pid)].push_back(
+    for (const StepMark& mark : facts[i].steps.list(plan.files[i].rank))
+      starts[mark.source][mark.rank].push_back(
           {plan.files[i].times.mapped_or_same(mark.begin_ns), mark.number});
   if (starts.empty())
     throw UsageError(

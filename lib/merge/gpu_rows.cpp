@@ -110,13 +110,14 @@ std::vector<TrackFacts> gpu_rows_of(const TrackFacts& track) {
 
 // What is left of a track without its GPU rows: a CPU thread, or only arrows of the GPU row.
 void leave_to_host(TrackFacts& track, const std::string& gpu) {
-  const std::uint64_t of_gpu = count_gpu_events(track);
+  const std::uint64_t of_host = track.events - count_gpu_events(track);
+  const bool is_thread = of_host > track.flow_events;
+  track.moved_events = is_thread ? track.events - of_host : track.events;
+  track.events -= track.moved_events;
   track.gpu_events.clear();
   track.is_gpu = false;
   track.name = track.host_name;
-  track.events -= of_gpu;
-  if (track.events > track.flow_events) return;
-  track.events = 0;
+  if (is_thread) return;
   track.name.clear();
   track.gpu = gpu;
 }

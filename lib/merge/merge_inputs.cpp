@@ -259,10 +259,13 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   if (!rank.is_merged()) return ranks;
   std::map<std::int64_t, std::uint64_t> whole;  // events when none is dropped
   std::uint64_t of_all = 0;
-  for (const auto& [pid, process] : surveys_[file].process_events) {
-    const std::uint64_t events = process.events - (plan_->keeps_begin_end ? 0 : process.ends);
-    ranks[rank.rank_of(pid)].events_in += process.events;
-    whole[rank.rank_of(pid)] += events;
+  for (const TrackFacts& track : surveys_[file].tracks) {
+    if (track.said_gpu) continue;  // counted where they were moved from
+    const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
+    const std::uint64_t events = without_ends + (plan_->keeps_begin_end ? track.ends : 0);
+    const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
+    ranks[of_track].events_in += without_ends + track.ends;
+    whole[of_track] += events;
     of_all += events;
   }
   const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;

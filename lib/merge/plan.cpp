@@ -82,7 +82,7 @@ AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout
   for (const TrackFacts& track : survey.tracks) {
     if (!track.has_global_async) continue;
     const std::string pid = canonical_id(track.pid);
-    users[rank.rank_of(pid)].insert(pid);
+    users[rank.rank_of(pid, canonical_id(track.tid))].insert(pid);
   }
   const bool is_shared = std::any_of(users.begin(), users.end(),
                                      [](const auto& user) { return user.second.size() > 1; });

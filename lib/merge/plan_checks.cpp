@@ -87,8 +87,8 @@ std::map<std::int64_t, Tracks> tracks_by_rank(const FileSurvey& survey, const Fi
   if (!rank.is_merged()) tracks[rank.rank];
   for (const TrackFacts& track : survey.tracks) {
     if (track.events == 0) continue;
-    const std::string pid = canonical_id(track.pid);
-    tracks[rank.rank_of(pid)].emplace(pid, canonical_id(track.tid));
+    std::pair thread(canonical_id(track.pid), canonical_id(track.tid));
+    tracks[rank.rank_of(thread.first, thread.second)].insert(std::move(thread));
   }
   return tracks;
 }

@@ -57,15 +57,6 @@ bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
-// From the tracks as the file has them.
-void count_process_events(FileSurvey& survey) {
-  for (const TrackFacts& track : survey.tracks) {
-    ProcessEvents& process = survey.process_events[canonical_id(track.pid)];
-    process.events += track.events + track.ends + track.counters;
-    process.ends += track.ends;
-  }
-}
-
 std::int64_t end_of(const EventTiming& timing) {
   std::int64_t end_ns = 0;
   return __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns) ? timing.start_ns
@@ -346,7 +337,6 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   metadata_texts_[file] = {};
   survey.operation_categories = operations_[file].finish();
   operations_[file] = {};
-  if (survey.evidence.was_merged()) count_process_events(survey);
   unfold_gpu_rows(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
@@ -390,7 +380,9 @@ void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
     if (fact.key == "process_name") {
       ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
       process.name = fact.value;
-      if (is_composer_name(fact.value)) process.composer_name = fact.value;
+      // Its merger may have put other ranks under the pid, behind the one that the pid is of.
+      if (process.composer_name.empty() && is_composer_name(fact.value))
+        process.composer_name = fact.value;
     }
     if (fact.key == "process_labels") survey.processes[canonical_id(fact.pid)].labels = fact.value;
     if (fact.key == "process" || fact.key == "source_pid") {

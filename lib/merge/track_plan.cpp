@@ -193,8 +193,9 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
       const Place& place = places[file][i];
       add_track(file, facts, target_of(process_of(processes, place.process), place, numbers));
       ranks.insert(place.process.rank);
-      if (facts.gpu) continue;  // what is of the pid itself is the CPU's
       const std::string pid = canonical_id(facts.pid);
+      // What is of the pid itself is the CPU's, and of the pid's rank.
+      if (facts.gpu || place.process.rank != ranks_of_files[file].rank_of(pid)) continue;
       files_[file].processes.try_emplace(
           pid, ProcessTarget{files_[file].targets.back().pid,
                              title_in_process(pid, place, known.facts_of(file, pid))});

@@ -37,12 +37,14 @@ class FileTracksReader {
  private:
   Place add(const TrackFacts& facts) {
     const std::string pid = canonical_id(facts.pid);
+    const std::int64_t rank = rank_.rank_of(pid, canonical_id(facts.tid));
+    // What is said of a process is said of the rank that it has, not of other ranks' threads in it.
+    const bool is_of_process = rank == rank_.rank_of(pid);
     const auto found = survey_.processes.find(pid);
     const ProcessFacts* const process_facts =
-        found == survey_.processes.end() ? nullptr : &found->second;
+        found == survey_.processes.end() || !is_of_process ? nullptr : &found->second;
     const ThreadKey thread = thread_key(facts, pid, process_facts);
-    const std::int64_t rank = rank_.rank_of(pid);
-    const ProcessFacts* const told = known_.facts_of(file_, pid);
+    const ProcessFacts* const told = is_of_process ? known_.facts_of(file_, pid) : nullptr;
     Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
                                             : ProcessKey{rank, false, {}},
                 thread};

@@ -113,7 +113,8 @@ class RankSorter {
   RankSorter(const RunRequest& request, const Tracks& tracks, const Places& places)
       : request_(request) {
     for (std::uint32_t track = 0; track < tracks.size(); ++track)
-      rank_of_track_.push_back(places.ranks[tracks.file(track)].rank_of(tracks.pid(track)));
+      rank_of_track_.push_back(
+          places.ranks[tracks.file(track)].rank_of(tracks.pid(track), tracks.tid(track)));
   }
 
   void take_file(const FileRank& file, std::vector<EventColumns>& parts) {

@@ -49,9 +49,10 @@ class SpanCollector::PairReader {
     const std::uint32_t known = labels_.intern(NumberPair(pair.name, pair.category).bytes());
     if (known == table_labels_.size())
       table_labels_.push_back(table.label(text(pair.name, kNoName), text(pair.category, {})));
-    while (table_places_.size() <= pair.track)
-      table_places_.push_back(
-          table.place(file_, pairer_.pid(static_cast<std::uint32_t>(table_places_.size()))));
+    while (table_places_.size() <= pair.track) {
+      const auto track = static_cast<std::uint32_t>(table_places_.size());
+      table_places_.push_back(table.place(file_, pairer_.pid(track), pairer_.tid(track)));
+    }
     table.add(table_labels_[known], table_places_[pair.track], pair.duration_ns());
   }
 

@@ -5,6 +5,19 @@
 #include <algorithm>
 
 namespace traceloom {
+namespace {
+
+// JSON text has no NUL. A view of `scratch`.
+std::string_view place_key(std::size_t file, std::string_view pid, std::string_view tid,
+                           std::string& scratch) {
+  scratch = std::to_string(file) + ' ';
+  scratch.append(pid).push_back('\0');
+  scratch.append(tid);
+  return scratch;
+}
+
+}  // namespace
+
 std::uint32_t SpanTable::label(const Event& event) {
   const std::uint32_t raw = raw_labels_.intern(label_text(event, scratch_));
   if (raw == label_of_raw_.size()) {
@@ -25,28 +38,29 @@ std::uint32_t SpanTable::label(std::string_view name, std::string_view category)
   return number;
 }
 
-// Events of one pid mostly follow each other.
+// Events of one thread mostly follow each other.
 std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
-  const std::string_view pid =
-      places_ == SpanPlaces::files_and_pids ? event.text(Key::pid) : std::string_view{};
-  if (last_place_ != kNothing && file == last_file_ && pid == last_pid_) return last_place_;
-  scratch_ = std::to_string(file) + ' ';
-  scratch_.append(pid.data(), pid.size());
-  const std::uint32_t raw = raw_places_.intern(scratch_);
-  if (raw == place_of_raw_.size()) place_of_raw_.push_back(place(file, canonical_id(pid)));
+  const bool has_threads = places_ == SpanPlaces::files_and_threads;
+  const std::string_view pid = has_threads ? event.text(Key::pid) : std::string_view{};
+  const std::string_view tid = has_threads ? event.text(Key::tid) : std::string_view{};
+  if (last_place_ != kNothing && file == last_file_ && tid == last_tid_ && pid == last_pid_)
+    return last_place_;
+  const std::uint32_t raw = raw_places_.intern(place_key(file, pid, tid, scratch_));
+  if (raw == place_of_raw_.size())
+    place_of_raw_.push_back(place(file, canonical_id(pid), canonical_id(tid)));
   last_file_ = file;
   last_pid_ = pid;
+  last_tid_ = tid;
   last_place_ = place_of_raw_[raw];
   return last_place_;
 }
 
-std::uint32_t SpanTable::place(std::size_t file, std::string_view pid) {
+std::uint32_t SpanTable::place(std::size_t file, std::string_view pid, std::string_view tid) {
   if (places_ == SpanPlaces::none) file = 0;
-  if (places_ != SpanPlaces::files_and_pids) pid = {};
-  const Place made{file, texts_.intern(pid)};
-  const std::uint32_t number =
-      place_names_.intern(NumberPair(static_cast<std::uint32_t>(file), made.pid).bytes());
-  if (number == places_made_.size()) places_made_.push_back(made);
+  if (places_ != SpanPlaces::files_and_threads) pid = tid = {};
+  const std::uint32_t number = place_names_.intern(place_key(file, pid, tid, scratch_));
+  if (number == places_made_.size())
+    places_made_.push_back({file, texts_.intern(pid), texts_.intern(tid)});
   return number;
 }
 

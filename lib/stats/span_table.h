@@ -1,4 +1,4 @@
-// SpanTable: the durations of spans by name, category and, where it is asked for, file and pid.
+// SpanTable: the durations of spans by name, category and, where it is asked for, file and thread.
 //
 //   SpanTable table(filter, SpanPlaces::none);
 //   table.add(event, file, timing.duration_ns);     // X events of a chunk
@@ -25,16 +25,17 @@ namespace traceloom {
 
 // What tells groups apart beside name and category.
 enum class SpanPlaces : std::uint8_t {
-  none,            // nothing
-  files,           // the file
-  files_and_pids,  // the file and the pid: in a merged file each rank is a pid
+  none,               // nothing
+  files,              // the file
+  files_and_threads,  // the file, pid and tid, which tell the rank in a merged file
 };
 
 struct SpanGroup {
   std::string_view name;
   std::string_view category;  // as written: a comma list
   std::size_t file;           // 0 with SpanPlaces::none
-  std::string_view pid;       // canonical_id(); empty without pids
+  std::string_view pid;       // canonical_id(); empty without threads
+  std::string_view tid;
   const DurationColumn& durations;
 };
 
@@ -44,14 +45,15 @@ class SpanTable {
   // `filter` must live as long.
   SpanTable(const LabelFilter& filter, SpanPlaces places) : filter_(filter), places_(places) {}
 
-  // A span of `event`'s name, category and pid. Escapes are decoded, and the filter is asked, only
-  // when their text comes for the first time.
+  // A span of `event`'s name, category and thread. Escapes are decoded, and the filter is asked,
+  // only when their text comes for the first time.
   void add(const Event& event, std::size_t file, std::int64_t duration_ns);
 
   // The same in two steps, for spans that are no single event. A label or place holds for this
   // table.
   std::uint32_t label(std::string_view name, std::string_view category);
-  std::uint32_t place(std::size_t file, std::string_view pid);  // pid: canonical_id()
+  // pid, tid: canonical_id()
+  std::uint32_t place(std::size_t file, std::string_view pid, std::string_view tid);
   void add(std::uint32_t label_number, std::uint32_t place_number, std::int64_t duration_ns);
 
   // Keeps, or takes back, what has been added since the last time. Both cost little where nothing
@@ -67,8 +69,9 @@ class SpanTable {
     for (const Group& group : groups_) {
       if (group.durations.empty()) continue;
       const Label& label = labels_[group.label];
-      use(SpanGroup{texts_[label.name], texts_[label.category], places_made_[group.place].file,
-                    texts_[places_made_[group.place].pid], group.durations});
+      const Place& place = places_made_[group.place];
+      use(SpanGroup{texts_[label.name], texts_[label.category], place.file, texts_[place.pid],
+                    texts_[place.tid], group.durations});
     }
   }
 
@@ -85,6 +88,7 @@ class SpanTable {
   struct Place {
     std::size_t file;
     std::uint32_t pid;
+    std::uint32_t tid;
   };
   struct Group {
     std::uint32_t label;
@@ -105,17 +109,18 @@ class SpanTable {
   ColumnArena arena_;
   std::string scratch_;
 
-  StringTable texts_;       // decoded names and categories, canonical pids
+  StringTable texts_;       // decoded names and categories, canonical pids and tids
   StringTable raw_labels_;  // JSON text of name and category
   std::vector<std::uint32_t> label_of_raw_;
   StringTable label_names_;  // (name, category) in texts_
   std::vector<Label> labels_;
-  StringTable raw_places_;  // file and JSON text of pid
+  StringTable raw_places_;  // file and JSON text of pid and tid
   std::vector<std::uint32_t> place_of_raw_;
-  StringTable place_names_;  // (file, pid) in texts_
+  StringTable place_names_;  // file and canonical pid and tid
   std::vector<Place> places_made_;
   std::size_t last_file_ = 0;
   std::string last_pid_;  // JSON text
+  std::string last_tid_;
   std::uint32_t last_place_ = kNothing;
 
   StringTable group_names_;  // (label, place)

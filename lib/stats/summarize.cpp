@@ -15,7 +15,7 @@ bool needs_ranks(const SummaryRequest& request) {
 }
 
 SpanPlaces places_for(const SummaryRequest& request) {
-  if (needs_ranks(request)) return SpanPlaces::files_and_pids;
+  if (needs_ranks(request)) return SpanPlaces::files_and_threads;
   // What a file gave before it turned out to be none has to be told apart.
   return request.keep_going ? SpanPlaces::files : SpanPlaces::none;
 }
@@ -70,7 +70,8 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
   collector.for_each_table([&](const SpanTable& table) {
     table.for_each_group([&](const SpanGroup& group) {
       if (!collector.files()[group.file].error.empty()) return;
-      const std::int64_t rank = needs_ranks(request) ? ranks[group.file].rank_of(group.pid) : 0;
+      const std::int64_t rank =
+          needs_ranks(request) ? ranks[group.file].rank_of(group.pid, group.tid) : 0;
       if (is_wanted(request, rank)) rows.add(group, rank);
     });
   });

@@ -111,10 +111,8 @@ void check_errors(const FileOrder& order, std::vector<FileClock>& clocks) {
 
 std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
   std::set<std::int64_t> ranks;
-  for (const FileRank& file : files) {
-    if (!file.is_merged()) ranks.insert(file.rank);
-    for (const auto& [pid, rank] : file.rank_of_pid) ranks.insert(rank);
-  }
+  for (const FileRank& file : files)
+    for (const std::int64_t rank : file.ranks()) ranks.insert(rank);
   return ranks;
 }
 

@@ -1,5 +1,5 @@
-// DistinctMarks: what metadata events of one name say, each different (value, pid) once, in the
-// order met.
+// DistinctMarks: what metadata events of one name say, each different (value, pid, tid) once, in
+// the order met.
 //
 //   DistinctMarks syncs;
 //   syncs.add({1795202969005000, "3", 812});
@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -21,6 +21,7 @@ struct Mark {
   std::int64_t value = 0;
   std::string pid;           // canonical_id() of the event's pid
   std::uint64_t offset = 0;  // of the event, in the uncompressed text
+  std::string tid = {};      // the same of its tid, where that matters
 };
 
 class DistinctMarks {
@@ -30,7 +31,8 @@ class DistinctMarks {
   static constexpr std::size_t kMaxMarks = 100'000;
 
   void add(const Mark& mark) {
-    if (marks_.size() >= kMaxMarks || !known_.emplace(mark.value, mark.pid).second) return;
+    if (marks_.size() >= kMaxMarks || !known_.emplace(mark.value, mark.pid, mark.tid).second)
+      return;
     marks_.push_back(mark);
     pids_.insert(mark.pid);
   }
@@ -48,7 +50,7 @@ class DistinctMarks {
 
  private:
   std::vector<Mark> marks_;
-  std::set<std::pair<std::int64_t, std::string>> known_;
+  std::set<std::tuple<std::int64_t, std::string, std::string>> known_;
   std::set<std::string, std::less<>> pids_;
 };
 

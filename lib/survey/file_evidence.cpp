@@ -13,10 +13,10 @@
 namespace traceloom {
 namespace {
 
-// False when args.value is no whole number.
-bool add_mark(DistinctMarks& marks, const Event& event) {
+// False when args.value is no whole number. `tid`: that of the event, where it matters.
+bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
   const auto value = json_integer(json_member(event.text(Key::args), "value"));
-  if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset});
+  if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset, std::move(tid)});
   return value.has_value();
 }
 
@@ -50,7 +50,7 @@ void FileEvidence::add(const Event& event) {
   const std::string_view name = unquoted(event.text(Key::name));
   bool is_usable = true;
   if (name == "global_rank")
-    add_mark(rank_marks, event);
+    add_mark(rank_marks, event, canonical_id(event.text(Key::tid)));
   else if (name == "clock_sync_timestamp_us")
     is_usable = add_mark(syncs, event);
   else if (name == "clock_sync_error_bound")

@@ -20,14 +20,15 @@
 namespace traceloom {
 
 struct FileEvidence {
-  DistinctMarks rank_marks;    // `global_rank` events, as Composer writes one per cycle and rank
-  DistinctMarks syncs;         // `clock_sync_timestamp_us` events
-  DistinctMarks error_bounds;  // `clock_sync_error_bound` events, in microseconds
-  SyncMarks sync_marks;        // clock syncs that events name (c)
-  RecorderClock recorder;      // what our recorder writes beside these
-  std::optional<std::int64_t> distributed_rank;   // distributedInfo.rank
-  std::optional<std::int64_t> world_size;         // distributedInfo.world_size
-  std::optional<std::int64_t> top_level_rank;     // global_rank beside traceEvents
+  DistinctMarks rank_marks;  // `global_rank` events, as Composer writes one per cycle and rank, on
+                             // the main thread of the rank
+  DistinctMarks syncs;       // `clock_sync_timestamp_us` events
+  DistinctMarks error_bounds;                    // `clock_sync_error_bound` events, in microseconds
+  SyncMarks sync_marks;                          // clock syncs that events name (c)
+  RecorderClock recorder;                        // what our recorder writes beside these
+  std::optional<std::int64_t> distributed_rank;  // distributedInfo.rank
+  std::optional<std::int64_t> world_size;        // distributedInfo.world_size
+  std::optional<std::int64_t> top_level_rank;    // global_rank beside traceEvents
   std::optional<std::int64_t> top_level_sync_us;  // clock_sync_timestamp_us beside traceEvents
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
   // (clang).

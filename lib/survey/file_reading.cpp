@@ -8,15 +8,6 @@
 namespace traceloom {
 namespace {
 
-std::vector<std::int64_t> ranks_of(const FileRank& merged) {
-  std::vector<std::int64_t> ranks;
-  ranks.reserve(merged.rank_of_pid.size());
-  for (const auto& [pid, rank] : merged.rank_of_pid) ranks.push_back(rank);
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
-
 std::int64_t first_rank(const FileFacts& file) {
   if (file.rank) return *file.rank;
   return file.ranks.empty() ? std::numeric_limits<std::int64_t>::max() : file.ranks.front();
@@ -36,7 +27,7 @@ FileFacts describe_file(const std::string& path, const FileReading& file, const 
   FileFacts facts{.path = path, .error = file.error};
   if (!file.error.empty()) return facts;
   if (rank.is_merged())
-    facts.ranks = ranks_of(rank);
+    facts.ranks = rank.ranks();
   else
     facts.rank = rank.rank;
   facts.events = file.events;

@@ -38,22 +38,38 @@ void check_rank(const Input& input, std::int64_t rank, RankSource source) {
                                       to_string(source), rank, input.path));
 }
 
+// Of a pid that several ranks stand under.
+std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
+  return fmt::format(
+      "pid {0} has threads of ranks {1} and {2}, and those whose rank nothing tells "
+      "count as rank {1}; merge the files of the ranks to have them apart",
+      mark.pid, rank_of_pid, mark.value);
+}
+
+// Of a thread that two ranks claim.
+std::string words_on_claims(const Mark& mark, std::int64_t rank) {
+  return fmt::format(
+      "thread {0} of pid {1} is of ranks {2} and {3}, and counts as rank {2}; merge "
+      "the files of the ranks to have them apart",
+      mark.tid, mark.pid, rank, mark.value);
+}
+
 FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   FileRank file;
   file.source = RankSource::merged;
   file.rank = evidence.rank_marks.front().value;
+  std::map<std::pair<std::string, std::string>, std::int64_t> claims;  // by pid and tid
   for (const Mark& mark : evidence.rank_marks) {
     check_rank(input, mark.value, RankSource::metadata_event);
     file.rank = std::min(file.rank, mark.value);
-    const auto [known, is_new] = file.rank_of_pid.emplace(mark.pid, mark.value);
-    if (is_new || known->second == mark.value) continue;
-    // Composer takes the merged file of the cycles before for a file of its lowest rank.
-    file.problems.add(Problem::rank_disagrees, mark.offset);
-    file.problems.explain(
-        Problem::rank_disagrees,
-        fmt::format("events of rank {} stand under pid {}, of rank {}, where a merge was merged "
-                    "again; merge the files of the ranks",
-                    mark.value, mark.pid, known->second));
+    const std::int64_t of_pid = file.rank_of_pid.emplace(mark.pid, mark.value).first->second;
+    const auto [claim, is_first] = claims.emplace(std::pair(mark.pid, mark.tid), mark.value);
+    if (claim->second == mark.value && mark.value == of_pid) continue;
+    if (is_first) file.rank_of_thread.insert(*claim);
+    file.problems.add(Problem::ranks_in_one_pid, mark.offset);
+    file.problems.explain(Problem::ranks_in_one_pid, is_first
+                                                         ? words_on_threads(mark, of_pid)
+                                                         : words_on_claims(mark, claim->second));
   }
   return file;
 }
@@ -104,6 +120,14 @@ std::string_view to_string(RankSource source) {
   return {};
 }
 
+std::vector<std::int64_t> FileRank::ranks() const {
+  std::set<std::int64_t> named;
+  if (!is_merged()) named.insert(rank);
+  for (const auto& [pid, of_pid] : rank_of_pid) named.insert(of_pid);
+  for (const auto& [thread, of_thread] : rank_of_thread) named.insert(of_thread);
+  return {named.begin(), named.end()};
+}
+
 std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
   if (!is_merged()) return rank;
   if (const auto found = rank_of_pid.find(canonical_pid); found != rank_of_pid.end())
@@ -114,6 +138,13 @@ std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
   return error == std::errc{} && stop == end && number >= 0 && number <= kMaxRank ? number : rank;
 }
 
+std::int64_t FileRank::rank_of(std::string_view canonical_pid,
+                               std::string_view canonical_tid) const {
+  if (rank_of_thread.empty()) return rank_of(canonical_pid);
+  const auto found = rank_of_thread.find({std::string(canonical_pid), std::string(canonical_tid)});
+  return found != rank_of_thread.end() ? found->second : rank_of(canonical_pid);
+}
+
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
                                    const std::vector<FileEvidence>& evidence) {
   std::vector<std::optional<FileRank>> claimed;
@@ -121,8 +152,7 @@ std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     claimed.push_back(claimed_rank(inputs[i], evidence[i]));
     if (!claimed.back()) continue;
-    taken.insert(claimed.back()->rank);
-    for (const auto& [pid, rank] : claimed.back()->rank_of_pid) taken.insert(rank);
+    for (const std::int64_t rank : claimed.back()->ranks()) taken.insert(rank);
   }
   std::vector<FileRank> ranks;
   std::int64_t next = 0;

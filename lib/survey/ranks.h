@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -34,11 +35,18 @@ struct FileRank {
   // Only for a merged file: canonical pid -> rank. Pids that are not in it count as the rank they
   // are, when they are numbers.
   std::map<std::string, std::int64_t, std::less<>> rank_of_pid;
-  ProblemCounts problems;  // rank_from_position, rank_disagrees
+  // Composer's merger takes what it has merged before for a file of one rank. Threads of such a pid
+  // whose global_rank names another one: canonical pid and tid -> rank.
+  std::map<std::pair<std::string, std::string>, std::int64_t> rank_of_thread;
+  ProblemCounts problems;  // rank_from_position, rank_disagrees, ranks_in_one_pid
 
   bool is_merged() const { return source == RankSource::merged; }
-  // The rank of an event of this file with that canonical pid.
+  // Those that it names, ascending.
+  std::vector<std::int64_t> ranks() const;
+  // The rank of what has that canonical pid, and no thread of its own.
   std::int64_t rank_of(std::string_view canonical_pid) const;
+  // The rank of a thread.
+  std::int64_t rank_of(std::string_view canonical_pid, std::string_view canonical_tid) const;
 };
 
 // One FileRank an input. A file that names several ranks, or that a merge of ours has written, is

@@ -2,7 +2,7 @@
 //
 //   StepMarks marks;
 //   for (each event) marks.add(event, timing.start_ns, timing.duration_ns);
-//   for (const StepMark& mark : marks.list()) ...
+//   for (const StepMark& mark : marks.list(file_rank)) ...
 //
 // torch marks a step by a span ProfilerStep#N (its copies on GPU rows do not count: they begin
 // later). Composer writes the number of the batch into the args of its events, {"epoch": 0,
@@ -13,10 +13,11 @@
 #pragma once
 
 #include "event/event.h"
+#include "survey/ranks.h"
 
+#include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,7 +29,7 @@ enum class StepSource : std::uint8_t { torch, composer };
 struct StepMark {
   StepSource source;
   std::int64_t number;
-  std::string pid;  // canonical_id(): in a merged file each pid is a rank
+  std::int64_t rank;
   std::int64_t begin_ns;
 };
 
@@ -38,23 +39,29 @@ class StepMarks {
   void add(const Event& event, std::int64_t start_ns, std::int64_t duration_ns);
   // What a later part of the same file says.
   void append(const StepMarks& later);
-  std::vector<StepMark> list() const;
+  // One a rank and number. `file`: whose ranks they are, known when the file has been read.
+  std::vector<StepMark> list(const FileRank& file) const;
 
  private:
-  // Source, pid, number -> when it begins.
-  using Begins = std::map<std::tuple<StepSource, std::string, std::int64_t>, std::int64_t>;
+  struct Thread {
+    std::string pid;  // canonical_id()
+    std::string tid;
+    friend auto operator<=>(const Thread&, const Thread&) = default;
+  };
+  using Trains = std::map<std::int64_t, std::int64_t>;  // time -> batch
   struct LongSpan {
-    std::string pid;
+    Thread thread;
     std::int64_t number;
     std::int64_t start_ns;
     std::int64_t end_ns;
   };
+  static Thread thread_of(const Event& event);
   void add_batch(const Event& event, std::int64_t batch, std::int64_t start_ns,
                  std::int64_t duration_ns);
-  std::int64_t batch_of(const LongSpan& span) const;
 
-  Begins begins_;
-  std::map<std::string, std::map<std::int64_t, std::int64_t>> trains_;  // pid, time -> batch
+  // When each begins.
+  std::map<std::tuple<StepSource, Thread, std::int64_t>, std::int64_t> begins_;
+  std::map<Thread, Trains> trains_;
   std::vector<LongSpan> long_spans_;
 };
 

@@ -60,7 +60,7 @@ std::string place_of(const std::string& merged, const std::string& name) {
   return {};
 }
 
-TrackFacts track(std::string pid, std::string tid) {
+TrackFacts busy_track(std::string pid, std::string tid) {
   TrackFacts facts;
   facts.pid = std::move(pid);
   facts.tid = std::move(tid);
@@ -74,7 +74,7 @@ std::vector<std::int64_t> pids_of(const std::vector<std::int64_t>& ranks, int pr
   for (const std::int64_t rank : ranks) {
     FileSurvey survey;
     for (int i = 0; i < processes; ++i)
-      survey.tracks.push_back(track(std::to_string(5000 + i), "1"));
+      survey.tracks.push_back(busy_track(std::to_string(5000 + i), "1"));
     surveys.push_back(std::move(survey));
     file_ranks.emplace_back().rank = rank;
   }

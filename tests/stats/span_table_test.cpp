@@ -23,14 +23,15 @@ void add_all(SpanTable& table, const std::string& events, std::size_t file = 0) 
   while (const Event* event = scanner.next()) table.add(*event, file, ++duration_ns);
 }
 
-// "name|category|file|pid: count total", sorted.
+// "name|category|file|pid tid: count total", sorted; without threads "name|category|file|".
 Strings groups_of(const SpanTable& table) {
   Strings groups;
   table.for_each_group([&](const SpanGroup& group) {
     DurationValues values;
     group.durations.copy_to(values);
+    const std::string thread = group.pid.empty() ? "" : fmt::format("{} {}", group.pid, group.tid);
     groups.push_back(fmt::format("{}|{}|{}|{}: {} {}", group.name, group.category, group.file,
-                                 group.pid, values.size(),
+                                 thread, values.size(),
                                  std::accumulate(values.small.begin(), values.small.end(), 0U)));
   });
   std::sort(groups.begin(), groups.end());
@@ -75,26 +76,28 @@ TEST_CASE("span_table: what is no string is no name and no category") {
   CHECK(groups_of(table) == Strings{"(none)|c|0|: 1 4", "(none)||0|: 2 3", "||0|: 1 3"});
 }
 
-TEST_CASE("span_table: tells files and pids apart where it is asked to") {
-  const std::string events = R"({"name":"a","pid":1},{"name":"a","pid":"1"},{"name":"a","pid":2})";
+TEST_CASE("span_table: tells files and threads apart where it is asked to") {
+  const std::string events = R"({"name":"a","pid":1,"tid":5},{"name":"a","pid":"1","tid":"5"},)"
+                             R"({"name":"a","pid":1,"tid":6},{"name":"a","pid":2,"tid":6})";
   SpanTable files(kEverything, SpanPlaces::files);
-  SpanTable pids(kEverything, SpanPlaces::files_and_pids);
-  for (SpanTable* table : {&files, &pids}) {
+  SpanTable threads(kEverything, SpanPlaces::files_and_threads);
+  for (SpanTable* table : {&files, &threads}) {
     add_all(*table, events, 3);
     add_all(*table, events, 4);
     table->commit();
   }
-  CHECK(groups_of(files) == Strings{"a||3|: 3 6", "a||4|: 3 6"});
-  CHECK(groups_of(pids) == Strings{"a||3|1: 2 3", "a||3|2: 1 3", "a||4|1: 2 3", "a||4|2: 1 3"});
+  CHECK(groups_of(files) == Strings{"a||3|: 4 10", "a||4|: 4 10"});
+  CHECK(groups_of(threads) == Strings{"a||3|1 5: 2 3", "a||3|1 6: 1 3", "a||3|2 6: 1 4",
+                                      "a||4|1 5: 2 3", "a||4|1 6: 1 3", "a||4|2 6: 1 4"});
 }
 
 TEST_CASE("span_table: spans by label and place join those of events") {
-  SpanTable table(kEverything, SpanPlaces::files_and_pids);
-  add_all(table, R"({"name":"a","cat":"c","pid":7})", 1);
-  table.add(table.label("a", "c"), table.place(1, "7"), 100);
-  table.add(table.label("b", ""), table.place(1, "7"), 5);
+  SpanTable table(kEverything, SpanPlaces::files_and_threads);
+  add_all(table, R"({"name":"a","cat":"c","pid":7,"tid":8})", 1);
+  table.add(table.label("a", "c"), table.place(1, "7", "8"), 100);
+  table.add(table.label("b", ""), table.place(1, "7", "8"), 5);
   table.commit();
-  CHECK(groups_of(table) == Strings{"a|c|1|7: 2 101", "b||1|7: 1 5"});
+  CHECK(groups_of(table) == Strings{"a|c|1|7 8: 2 101", "b||1|7 8: 1 5"});
 }
 
 TEST_CASE("span_table: keeps only what the filter accepts") {
@@ -102,7 +105,7 @@ TEST_CASE("span_table: keeps only what the filter accepts") {
   SpanTable table(filter, SpanPlaces::none);
   add_all(table, R"({"name":"ab"},{"name":"b"},{"name":"ab"})");
   CHECK(table.pending() == 2);
-  table.add(table.label("b", ""), table.place(0, ""), 1);
+  table.add(table.label("b", ""), table.place(0, "", ""), 1);
   CHECK(table.pending() == 2);
   table.commit();
   CHECK(groups_of(table) == Strings{"ab||0|: 2 4"});

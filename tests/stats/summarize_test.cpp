@@ -225,6 +225,26 @@ TEST_CASE("summarize: in a merged file each pid is a rank") {
   CHECK(rows_of(files.summarize()) == Strings{"0 step [c] 1 5000"});
 }
 
+TEST_CASE("summarize: threads of a pid that several ranks stand under go by their global_rank") {
+  Files files;
+  files.add(TraceText()
+                .pid("0")
+                .tid("100")
+                .composer_rank(0, "1000")
+                .x("step", 10, 5)
+                .tid("200")
+                .composer_rank(1, "1000")
+                .x("step", 10, 7)
+                .b("part", 11)
+                .e("part", 14)
+                .array());
+  files.request.by = {.name = true, .rank = true};
+  const Summary summary = files.summarize();
+  CHECK(rows_of(summary) == Strings{"1 step [] 1 7000", "0 step [] 1 5000", "1 part [] 1 3000"});
+  CHECK(summary.files[0].ranks == std::vector<std::int64_t>{0, 1});
+  CHECK(summary.files[0].problems.count(Problem::ranks_in_one_pid) == 1);
+}
+
 TEST_CASE(
     "summarize: a time selection counts from the first event of all ranks, on their common clock") {
   Files files;  // rank 1 reads 1 s more at the same moment

@@ -136,16 +136,44 @@ TEST_CASE("ranks: in a merged file each pid is a rank") {
   CHECK(file.rank_of("99999999999999999999") == 0);
 }
 
-TEST_CASE("ranks: a pid of several ranks is the first of them, and that is told") {
-  const FileRank file = rank_of_one({"merged.json", std::nullopt},
-                                    marked({{0, "0", 10}, {1, "0", 20}, {1, "1", 30}}));
-  CHECK(file.rank_of("0") == 0);
-  CHECK(file.rank_of("1") == 1);
-  CHECK(file.problems.count(Problem::rank_disagrees) == 1);
-  CHECK(file.problems.first_offset(Problem::rank_disagrees) == 20);
-  CHECK(file.problems.explanation(Problem::rank_disagrees) ==
-        "events of rank 1 stand under pid 0, of rank 0, where a merge was merged again; merge the "
-        "files of the ranks");
+TEST_CASE("ranks: threads of a pid of several ranks go by what they say, and that is told") {
+  const FileRank file =
+      rank_of_one({"merged.json", std::nullopt},
+                  marked({{4, "4", 10, "100"}, {5, "4", 20, "200"}, {5, "5", 30, "200"}}));
+  CHECK(file.ranks() == std::vector<std::int64_t>{4, 5});
+  CHECK(file.rank_of("4") == 4);
+  CHECK(file.rank_of("4", "100") == 4);
+  CHECK(file.rank_of("4", "200") == 5);
+  CHECK(file.rank_of("4", "201") == 4);
+  CHECK(file.rank_of("5", "200") == 5);
+  CHECK(file.rank_of("5", "100") == 5);
+  CHECK(file.problems.count(Problem::ranks_in_one_pid) == 1);
+  CHECK(file.problems.first_offset(Problem::ranks_in_one_pid) == 20);
+  CHECK(file.problems.explanation(Problem::ranks_in_one_pid) ==
+        "pid 4 has threads of ranks 4 and 5, and those whose rank nothing tells count as rank 4; "
+        "merge the files of the ranks to have them apart");
+}
+
+TEST_CASE("ranks: a thread that two ranks claim is the first one's, and that is told") {
+  const FileRank file =
+      rank_of_one({"merged.json", std::nullopt},
+                  marked({{0, "0", 10, "100"}, {1, "0", 20, "100"}, {2, "0", 30, "300"}}));
+  CHECK(file.ranks() == std::vector<std::int64_t>{0, 2});
+  CHECK(file.rank_of("0", "100") == 0);
+  CHECK(file.rank_of("0", "300") == 2);
+  CHECK(file.problems.count(Problem::ranks_in_one_pid) == 2);
+  CHECK(file.problems.first_offset(Problem::ranks_in_one_pid) == 20);
+  CHECK(file.problems.explanation(Problem::ranks_in_one_pid) ==
+        "thread 100 of pid 0 is of ranks 0 and 1, and counts as rank 0; merge the files of the "
+        "ranks to have them apart");
+}
+
+TEST_CASE("ranks: a thread of another rank keeps it when its pid's rank claims it later") {
+  const FileRank file =
+      rank_of_one({"merged.json", std::nullopt},
+                  marked({{0, "0", 10, "1"}, {1, "0", 20, "2"}, {0, "0", 30, "2"}}));
+  CHECK(file.rank_of("0", "2") == 1);
+  CHECK(file.problems.count(Problem::ranks_in_one_pid) == 2);
 }
 
 TEST_CASE("ranks: an argument makes a merged file one rank") {

@@ -13,9 +13,16 @@ using namespace traceloom;
 
 namespace {
 
+// A file of several ranks, its pids.
+FileRank merged_file() {
+  FileRank file;
+  file.source = RankSource::merged;
+  return file;
+}
+
 // "torch 3 of 1 at 10" of each mark, in nanoseconds. The first events are of one part of the file,
 // the rest of another.
-std::string marks_of(const TraceText& trace) {
+std::string marks_of(const TraceText& trace, const FileRank& file = merged_file()) {
   const std::string text = trace.array().substr(2);
   StepMarks marks;
   StepMarks later;
@@ -29,10 +36,10 @@ std::string marks_of(const TraceText& trace) {
   }
   marks.append(later);
   std::string found;
-  for (const StepMark& mark : marks.list())
+  for (const StepMark& mark : marks.list(file))
     found +=
         fmt::format("{} {} of {} at {}\n", mark.source == StepSource::torch ? "torch" : "composer",
-                    mark.number, mark.pid, mark.begin_ns);
+                    mark.number, mark.rank, mark.begin_ns);
   return found;
 }
 
@@ -99,4 +106,19 @@ TEST_CASE("step_marks: a batch without an epoch is something else") {
                      .x("decode", 1, 2, R"({"batch": 3, "epoch": "x"})")
                      .x("decode", 1, 2, R"({"batch": [3], "epoch": 1})")
                      .c("decode", 1, kBatch3)) == "");
+}
+
+TEST_CASE("step_marks: threads of one pid that are of several ranks have steps of their own") {
+  FileRank file = merged_file();
+  file.rank_of_thread[{"1", "8"}] = 2;
+  const TraceText trace = TraceText()
+                              .tid("7")
+                              .x("event/batch", 10, 30, kBatch3)
+                              .x("event/train_batch", 20, 9, kBatch3)
+                              .tid("8")
+                              .x("event/batch", 15, 30, kBatch4)
+                              .x("event/train_batch", 21, 9, kBatch4)
+                              .x("ProfilerStep#5", 2, 50);
+  CHECK(marks_of(trace, file) ==
+        "torch 5 of 2 at 2000\ncomposer 3 of 1 at 10000\ncomposer 4 of 2 at 15000\n");
 }
