@@ -13,6 +13,7 @@
 #include "clock/sync_rounds.h"
 #include "clock/time_map.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -101,6 +102,8 @@ struct FileClock {
   // be from the reference, from the first sync of its cycle to the last; two other files may be
   // as far apart as both errors together. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
+  // Of a file that goes by its own sync: equal for files whose syncs are stamps of one moment.
+  std::optional<std::size_t> cycle;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
   ProblemCounts problems;  // no_clock; bad_sync; bad_rounds; clock_step

@@ -5,7 +5,7 @@
 //   if (times.map(file_ns, common_ns)) use(common_ns);
 //
 // The shift may change with time: between the moments at which it is known it is interpolated, so
-// that later times stay later.
+// that later times stay later. Where a file holds several cycles, each has its own shift.
 //
 // Composer copies the events of torch, whose times count from a base of about three months, into
 // files whose own events are Unix time. Which of the two a time is can be told by its size, so the
@@ -33,6 +33,7 @@ class TimeMap {
     std::int64_t shift_ns = 0;
     bool operator==(const Knot&) const = default;
   };
+  struct Piece;
 
   explicit TimeMap(std::int64_t shift_ns = 0) : shift_ns_{shift_ns, shift_ns} {}
   // Times that are no Unix time by their size are shifted by the first, the others by the second.
@@ -48,13 +49,18 @@ class TimeMap {
       return false;
     return knots_.empty() || add_drift(common_ns);
   }
-  // Whether durations change, too.
-  bool has_drift() const { return !knots_.empty(); }
+  // Whether durations change, too. A step from one cycle to the next does not change any.
+  bool has_drift() const { return has_drift_; }
   // The same as a value; what does not fit stays as it is.
   std::int64_t mapped_or_same(std::int64_t file_ns) const {
     std::int64_t common_ns = 0;
     return map(file_ns, common_ns) ? common_ns : file_ns;
   }
+
+  // Each piece from its beginning to that of the next, the first one also before. One at least;
+  // they ascend. Times of the file, of both kinds, are shifted by `base_ns` before they are
+  // compared.
+  static TimeMap joined(std::int64_t base_ns, std::vector<Piece> pieces);
 
   // To a common time that begins at `origin_ns`.
   TimeMap since(std::int64_t origin_ns) const;
@@ -65,7 +71,14 @@ class TimeMap {
   bool add_drift(std::int64_t& ns) const;
 
   std::int64_t shift_ns_[2];  // of relative and of Unix times
-  std::vector<Knot> knots_;   // none, or two and more
+  // None, or two and more. Two that are 1 ns apart are a step: no time is between them.
+  std::vector<Knot> knots_;
+  bool has_drift_ = false;
+};
+
+struct TimeMap::Piece {
+  std::int64_t from_ns = 0;  // on the file's clock, as Knot::at_ns
+  TimeMap times;             // of the file, whatever its time
 };
 
 }  // namespace traceloom

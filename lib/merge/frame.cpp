@@ -70,10 +70,14 @@ std::string json_of_id(const std::string& canonical) {
   return is_strict_json(canonical) ? canonical : json_string(canonical);
 }
 
+std::uint32_t main_tid_of(const OutputProcess& process) {
+  return process.tracks.empty() ? 1 : process.tracks.front().tid;
+}
+
 void write_metadata(const OutputProcess& process, std::int64_t sort_index,
-                    std::optional<std::int64_t> sync_us, MetadataWriter& metadata) {
+                    MetadataWriter& metadata) {
   metadata.set_pid(process.pid);
-  const std::uint32_t main_tid = process.tracks.empty() ? 1 : process.tracks.front().tid;
+  const std::uint32_t main_tid = main_tid_of(process);
   metadata.write(main_tid, "process_name", "name", process.name);
   if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
   metadata.write(main_tid, "process_sort_index", "sort_index", sort_index);
@@ -85,12 +89,18 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
     rank.emplace_back("source_pid", json_of_id(process.source_pid));
   }
   metadata.write_args(main_tid, "global_rank", rank);
-  if (sync_us) metadata.write(main_tid, "clock_sync_timestamp_us", "value", *sync_us);
   std::int64_t index = 0;
   for (const OutputTrack& track : process.tracks) {
     metadata.write(track.tid, "thread_name", "name", track.name);
     metadata.write(track.tid, "thread_sort_index", "sort_index", index++);
   }
+}
+
+// All ranks are on one clock, so that one sync says it; by Composer's way the first rank's.
+void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& metadata) {
+  if (plan.sync_us) metadata.write(main_tid, "clock_sync_timestamp_us", "value", *plan.sync_us);
+  if (plan.sync_error_bound_us)
+    metadata.write(main_tid, "clock_sync_error_bound", "value", *plan.sync_error_bound_us);
 }
 
 void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
@@ -139,6 +149,26 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& ev
   json.end_array();
 }
 
+// read_cycles() reads it.
+void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
+  json.begin_array();
+  for (const MergedCycle& cycle : cycles) {
+    json.begin_object();
+    json.key("cycle");
+    json.value(cycle.name);
+    json.key("sync_us");
+    json.value(cycle.sync_us);
+    json.key("first_ns");
+    json.value(cycle.first_ns);
+    if (cycle.error_bound_us) {
+      json.key("error_bound_us");
+      json.value(*cycle.error_bound_us);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
   json.begin_array();
   for (const LeftOut& file : left_out) {
@@ -166,12 +196,12 @@ void write_head_of_trace(const MergePlan& plan,
   MetadataWriter metadata(out);
   // With one process a rank, ranks of several merges sort among each other.
   std::int64_t index = 0;
-  std::optional<std::int64_t> sync_us = plan.sync_us;
+  bool is_first = true;
   for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes()) {
     const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
     if (!plan.writes(process.rank)) continue;
-    // All ranks are on one clock, so that one sync says it; by Composer's way the first rank's.
-    write_metadata(process, sort_index, std::exchange(sync_us, std::nullopt), metadata);
+    write_metadata(process, sort_index, metadata);
+    if (std::exchange(is_first, false)) write_sync(plan, main_tid_of(process), metadata);
   }
   out.flush();
 }
@@ -203,6 +233,10 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
   json.value(TRACELOOM_VERSION);
   json.key("origin_ns");
   json.value(plan.origin_ns);
+  if (plan.cycles.size() > 1) {
+    json.key("cycles");
+    write_cycles(json, plan.cycles);
+  }
   if (plan.filter) {
     json.key("filter");
     write_filter(json, plan.filter->filter());

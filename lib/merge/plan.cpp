@@ -146,6 +146,14 @@ std::optional<std::int64_t> reference_sync(const ClockPlan& clocks) {
   return first ? std::optional(first->second) : std::nullopt;
 }
 
+void plan_sync(const ClockPlan& clocks, MergePlan& plan) {
+  plan.cycles = clocks.cycles;
+  plan.sync_us = reference_sync(clocks);
+  if (!plan.sync_us) return;
+  const auto own = std::ranges::find(plan.cycles, *plan.sync_us, &MergedCycle::sync_us);
+  if (own != plan.cycles.end()) plan.sync_error_bound_us = own->error_bound_us;
+}
+
 // What becomes of each pid of a file.
 std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey, std::size_t file,
                                                         const TrackPlan& tracks) {
@@ -189,8 +197,8 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .keeps_begin_end = options.keep_begin_end,
                  .sorts_by_time = options.sort_by_time,
                  .pids = options.pids,
-                 .earliest_ns = clocks.origin_ns,
-                 .sync_us = reference_sync(clocks)};
+                 .earliest_ns = clocks.origin_ns};
+  plan_sync(clocks, plan);
   refuse_vain_options(inputs, ranks, plan.tracks, clocks, options.clock);
   const IdRanges ranges = id_ranges(surveys);
   std::uint32_t frame_begin = 0;

@@ -81,8 +81,11 @@ struct MergePlan {
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;
   std::int64_t earliest_ns = 0;  // common time of the earliest event of all, floored to 1 us
-  // The clock sync of the reference, whose clock all are on: for a merge of this merge.
+  // The clock sync of the reference, whose clock all are on, and the shortest that a rank took for
+  // it: for a merge of this merge.
   std::optional<std::int64_t> sync_us = {};
+  std::optional<std::int64_t> sync_error_bound_us = {};
+  std::vector<MergedCycle> cycles = {};        // for that, too, where there are several
   std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
   std::optional<FilterPlan> filter = {};       // none: everything is written
   std::vector<std::size_t> order = {};         // in which files are written; see file_order.h

@@ -7,8 +7,9 @@
 namespace traceloom {
 namespace {
 
-std::optional<std::int64_t> first_value(const DistinctMarks& marks) {
-  return marks.empty() ? std::nullopt : std::optional(marks.front().value);
+std::optional<std::int64_t> error_bound_of(const FileEvidence& evidence) {
+  if (evidence.error_bounds.empty() || evidence.error_bounds.front().value < 0) return std::nullopt;
+  return evidence.error_bounds.front().value;
 }
 
 std::vector<std::optional<LostBase>> lost_bases(const std::vector<FileEvidence>& evidence,
@@ -54,11 +55,42 @@ void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
     file.machine.reset();
 }
 
+StartTimes starts_at(std::int64_t ns) {
+  StartTimes starts;
+  starts.add(ns);
+  return starts;
+}
+
 void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   const Problem problem =
       base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
   problems.add(problem, 0);
   problems.explain(problem, to_string(base));
+}
+
+// Each cycle of a merged file as a file of its own.
+void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
+                 const ClockOptions& options, ClockPlan& plan) {
+  std::vector<ClockFacts> parts;
+  std::vector<StartTimes> starts_of_parts;
+  std::vector<std::size_t> ends;  // of the parts of each file
+  for (std::size_t i = 0; i < plan.facts.size(); ++i) {
+    const std::vector<ClockFacts> of_file = parts_of(plan.facts[i], evidence[i].cycles);
+    for (const ClockFacts& part : of_file) {
+      StartTimes& times = starts_of_parts.emplace_back(starts[i]);
+      if (of_file.size() > 1) times = starts_at(*part.first_ns);
+      parts.push_back(part);
+    }
+    ends.push_back(parts.size());
+  }
+  const std::vector<FileClock> clocks = align(parts, options);
+  plan.cycles = find_cycles(parts, clocks, starts_of_parts);
+  auto begin = clocks.begin();
+  for (std::size_t i = 0; i < plan.facts.size(); ++i) {
+    const auto end = clocks.begin() + static_cast<std::ptrdiff_t>(ends[i]);
+    plan.clocks.push_back(join_parts(plan.facts[i], evidence[i].cycles, {begin, end}));
+    begin = end;
+  }
 }
 
 }  // namespace
@@ -77,14 +109,16 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it
     file.sync_us = evidence[i].sync_us();
+    // Composer's merger leaves all that were said, of every rank and cycle.
+    if (!file.is_merged || evidence[i].was_merged_by_us())
+      file.error_bound_us = error_bound_of(evidence[i]);
     if (!file.is_merged) {
-      file.error_bound_us = first_value(evidence[i].error_bounds);
       file.sync_events = sync_events_of(evidence[i], file);
       add_recorder_clock(file, evidence[i].recorder);
     }
     plan.facts.push_back(std::move(file));
   }
-  plan.clocks = align(plan.facts, options);
+  align_parts(evidence, starts, options, plan);
   if (options.align_by != AlignBy::none)
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);

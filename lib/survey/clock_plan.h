@@ -9,6 +9,7 @@
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "survey/file_evidence.h"
+#include "survey/merged_cycles.h"
 #include "survey/ranks.h"
 #include "survey/start_times.h"
 
@@ -18,9 +19,10 @@
 namespace traceloom {
 
 struct ClockPlan {
-  std::vector<ClockFacts> facts;  // one an input
-  std::vector<FileClock> clocks;  // one an input; its problems hold what is counted here, too
-  std::int64_t origin_ns = 0;     // the earliest event on the common clock, floored to 1 us
+  std::vector<ClockFacts> facts;    // one an input
+  std::vector<FileClock> clocks;    // one an input; its problems hold what is counted here, too
+  std::vector<MergedCycle> cycles;  // of all inputs together, on the common clock
+  std::int64_t origin_ns = 0;       // the earliest event on the common clock, floored to 1 us
 };
 
 // All vectors have one entry an input; `starts` are the times of its events.
@@ -30,7 +32,8 @@ struct ClockPlan {
 //
 // The sync of a file is its first clock_sync_timestamp_us event, else the top-level key of that
 // name. A merged file has that of its lowest rank, so that the merges of several nodes can be
-// brought together. What is odd about all that is counted: see clock_checks.h.
+// brought together; if it says its cycles, each of them goes by its own sync. What is odd about all
+// that is counted: see clock_checks.h.
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options = {});

@@ -73,8 +73,10 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   base_ns = base_time(top_level);
   is_torch = has_torch_key(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
-    if (const std::string ours = json_member(other, "traceloom"); !ours.empty())
+    if (const std::string ours = json_member(other, "traceloom"); !ours.empty()) {
       merged_by = decoded(json_member(ours, "version"));
+      cycles = read_cycles(ours);
+    }
 }
 
 void FileEvidence::append(const FileEvidence& later) {
@@ -90,6 +92,7 @@ void FileEvidence::append(const FileEvidence& later) {
   keep_first(base_ns, later.base_ns);
   is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
+  if (cycles.empty()) cycles = later.cycles;
   problems.add(later.problems);
 }
 

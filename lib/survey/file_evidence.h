@@ -10,12 +10,14 @@
 #include "event/event.h"
 #include "scan/top_level.h"
 #include "survey/distinct_marks.h"
+#include "survey/merged_cycles.h"
 #include "survey/recorder_clock.h"
 #include "survey/sync_marks.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -33,8 +35,9 @@ struct FileEvidence {
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
   // (clang).
   std::optional<std::int64_t> base_ns;
-  bool is_torch = false;   // has top-level keys that only torch.profiler (Kineto) writes
-  std::string merged_by;   // otherData.traceloom.version: a merge of ours wrote the file
+  bool is_torch = false;            // has top-level keys that only torch.profiler (Kineto) writes
+  std::vector<MergedCycle> cycles;  // of a merge of ours
+  std::string merged_by;            // otherData.traceloom.version: a merge of ours wrote the file
   ProblemCounts problems;  // bad_sync: a sync or its error bound is no whole number; bad_rounds
 
   // Metadata and clock syncs; any other event costs one compare or two.

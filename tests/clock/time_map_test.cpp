@@ -70,6 +70,31 @@ TEST_CASE("time_map: knots that say the same are no drift") {
   CHECK_FALSE(TimeMap(50, 3, {{1000, 7}}).has_drift());
 }
 
+TEST_CASE("time_map: joined pieces shift each its own times, and durations stay") {
+  const TimeMap times =
+      TimeMap::joined(100, {{1000, TimeMap(105)}, {2000, TimeMap(93)}, {3000, TimeMap(104)}});
+  CHECK_FALSE(times.has_drift());
+  CHECK(mapped(times, 0) == 105);
+  CHECK(mapped(times, 1899) == 2004);
+  CHECK(mapped(times, 1900) == 1993);
+  CHECK(mapped(times, 2899) == 2992);
+  CHECK(mapped(times, 2900) == 3004);
+  CHECK(mapped(times, 9000) == 9104);
+  CHECK(mapped(times.since(4), 1900) == 1989);
+  CHECK(TimeMap::joined(100, {{1000, TimeMap(105)}, {2000, TimeMap(105)}}) == TimeMap(105));
+}
+
+TEST_CASE("time_map: joined pieces keep their drift") {
+  const TimeMap line(100, 100, {{1000, 10}, {2000, 20}, {3000, 40}});
+  CHECK(TimeMap::joined(100, {{1100, line}, {2100, line}}) == line);
+  const TimeMap stepped = TimeMap::joined(100, {{1100, line}, {2500, TimeMap(-900)}});
+  CHECK(stepped.has_drift());
+  for (std::int64_t ns = 0; ns < 1900; ns += 7) CHECK(mapped(stepped, ns) == mapped(line, ns));
+  CHECK(mapped(stepped, 2399) == mapped(line, 2399));
+  CHECK(mapped(stepped, 2400) == 1500);
+  CHECK(mapped(stepped, 9000) == 8100);
+}
+
 TEST_CASE("time_map: drift never turns the order of times, and is exact at the knots") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {

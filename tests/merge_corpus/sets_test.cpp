@@ -2,6 +2,7 @@
 #include "merge_corpus/merged_file.h"
 #include "oracle/exact_time.h"
 #include "oracle/oracle.h"
+#include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -102,6 +103,39 @@ void check_times(const CheckedMerge& merge, const std::vector<std::string>& path
   }
 }
 
+void merge_to(const std::string& output, const std::vector<std::string>& paths) {
+  MergeOptions options;
+  for (const std::string& path : paths) options.inputs.push_back({path, {}});
+  options.output = output;
+  merge_traces(options);
+}
+
+// "rank ns phase name ns" of each event but metadata, sorted; `path` is a merge.
+std::vector<std::string> events_in(const std::string& path) {
+  const oracle::Json trace = oracle::parse_json(oracle::load(path).text);
+  const std::int64_t base_ns = std::stoll(text_of(trace, "baseTimeNanoseconds"));
+  std::vector<std::string> events;
+  for (const oracle::Json& event : trace.find("traceEvents")->items)
+    if (text_of(event, "ph") != "M")
+      events.push_back(text_of(event, "pid") + " " + std::to_string(base_ns + ns_of(event, "ts")) +
+                       " " + text_of(event, "ph") + " " + text_of(event, "name") + " " +
+                       std::to_string(ns_of(event, "dur")));
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+// The files of the lower half of the ranks, and of the upper one.
+std::vector<std::vector<std::string>> nodes_of(const std::vector<std::string>& paths) {
+  const MergeSummary summary = CheckedMerge(paths).summary();
+  std::set<std::int64_t> ranks;
+  for (const MergedFile& file : summary.files) ranks.insert(file.rank);
+  const std::int64_t first_of_upper = *std::next(ranks.begin(), std::ssize(ranks) / 2);
+  std::vector<std::vector<std::string>> nodes(2);
+  for (const MergedFile& file : summary.files)
+    nodes[file.rank < first_of_upper ? 0 : 1].push_back(file.path);
+  return nodes;
+}
+
 }  // namespace
 
 TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and bases put it") {
@@ -136,5 +170,27 @@ TEST_CASE("corpus: all forms of a set merge together") {
     for (const fs::path& group : groups_of(set.path()))
       for (const std::string& path : traces_in(group)) paths.push_back(path);
     CHECK(joined(CheckedMerge(paths).faults()) == "");
+  }
+}
+
+TEST_CASE("corpus: merges of two nodes, merged again, are what all files at once are") {
+  const fs::path root = reference_traces();
+  if (root.empty()) return;
+  const TemporaryFolder folder;
+  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
+    for (const fs::path& group : groups_of(set.path())) {
+      CAPTURE(group.string());
+      const std::vector<std::string> paths = traces_in(group);
+      const std::vector<std::vector<std::string>> nodes = nodes_of(paths);
+      const std::string all = folder.path("all.json");
+      const std::string lower = folder.path("lower.json");
+      const std::string upper = folder.path("upper.json");
+      const std::string again = folder.path("again.json");
+      merge_to(all, paths);
+      merge_to(lower, nodes[0]);
+      merge_to(upper, nodes[1]);
+      merge_to(again, {lower, upper});
+      CHECK(events_in(again) == events_in(all));
+    }
   }
 }

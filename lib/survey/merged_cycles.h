@@ -1,0 +1,45 @@
+// MergedCycle: a profiling cycle in a trace that a merge of ours has written. Clocks drift from
+// cycle to cycle, so that a later merge has to place each of them by its own sync.
+//
+//   evidence.cycles = read_cycles(traceloom);        // what otherData.traceloom says
+//   std::vector<ClockFacts> parts = parts_of(file, evidence.cycles);
+//   FileClock clock = join_parts(file, evidence.cycles, align(parts));
+#pragma once
+
+#include "clock/alignment.h"
+#include "survey/start_times.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// All times are on the clock of the trace: that of its base.
+struct MergedCycle {
+  std::string name;           // as in ClockFacts; may be empty
+  std::int64_t sync_us = 0;   // the moment that its ranks stamped
+  std::int64_t first_ns = 0;  // its first event; the cycle ends where the next one begins
+  std::optional<std::int64_t> error_bound_us = {};  // the shortest sync of a rank
+  bool operator==(const MergedCycle&) const = default;
+};
+
+// From otherData.traceloom, by first_ns; none where it does not say them, or says what cannot be.
+std::vector<MergedCycle> read_cycles(std::string_view traceloom);
+// Those of a merge: the moments that its files were placed by. `starts` are the times of the
+// events; all have one entry a file.
+std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
+                                     const std::vector<FileClock>& clocks,
+                                     const std::vector<StartTimes>& starts);
+
+// A file for each of its cycles, to be aligned as any other; the file itself where it has no more
+// than one.
+std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles);
+// What parts_of() was aligned to, as one clock. Its offset is that of the first cycle, its error
+// the largest of all.
+FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles,
+                     std::vector<FileClock> parts);
+
+}  // namespace traceloom
