@@ -46,9 +46,18 @@ list(TRANSFORM extra_headers APPEND .h)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
-install(FILES record/recorder.h record/trace_handler.h ${extra_headers} DESTINATION ${header_folder}/record)
+install(FILES record/trace_handler.h ${extra_headers} DESTINATION ${header_folder}/record)
 install(FILES node_merge/node_merger.h DESTINATION ${header_folder}/node_merge)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder})
+# recorder.h finds its parts beside itself: <traceloom/recorder.h> needs one -I, or none below /usr/local, and no
+# "record/session.h" of the program is taken for ours.
+foreach(header IN ITEMS recorder position slots marker timed_range session)
+  file(READ record/${header}.h text)
+  string(REPLACE "#include \"record/" "#include \"" text "${text}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom/record/${header}.h CONTENT "${text}" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS record/${header}.h)
+  install(FILES ${PROJECT_BINARY_DIR}/include/traceloom/record/${header}.h DESTINATION ${header_folder}/record)
+endforeach()
 # Those for C lie side by side, for a makefile with one -I; here headers are found by their module.
 file(READ node_merge/traceloom_node_merge.h node_merge_header)
 string(REPLACE "\"record/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")

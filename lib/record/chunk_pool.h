@@ -10,7 +10,8 @@
 // owner lets go when it records again.
 #pragma once
 
-#include "record/recorder.h"
+#include "record/session.h"
+#include "record/slots.h"
 
 #include <atomic>
 #include <chrono>

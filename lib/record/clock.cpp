@@ -1,5 +1,7 @@
 #include "record/clock.h"
 
+#include "record/slots.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>

@@ -8,7 +8,7 @@
 // Ticks are the processor's time stamp counter, or nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
-#include "record/recorder.h"
+#include "record/session.h"
 
 #include <cstdint>
 #include <vector>

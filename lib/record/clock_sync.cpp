@@ -2,6 +2,7 @@
 
 #include "event/trace_time.h"
 #include "output/json_writer.h"
+#include "record/slots.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "record/clock_sync.h"
-#include "record/recorder.h"
+#include "record/session.h"
 #include "record/writer.h"
 
 #include <atomic>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "record/clock.h"
+#include "record/slots.h"
 #include "record/trace_handler.h"
 
 #include <algorithm>

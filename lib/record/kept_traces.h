@@ -6,7 +6,7 @@
 //   kept.list()           // oldest first
 #pragma once
 
-#include "record/recorder.h"
+#include "record/session.h"
 
 #include <cstdint>
 #include <deque>

@@ -6,7 +6,7 @@
 // One in a process, never destroyed: markers are used before main() and after it.
 #pragma once
 
-#include "record/recorder.h"
+#include "record/marker.h"
 #include "record/trace_handler.h"
 
 #include <deque>

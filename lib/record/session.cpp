@@ -1,6 +1,7 @@
+#include "record/session.h"
+
 #include "record/engine.h"
 #include "record/keep_forever.h"
-#include "record/recorder.h"
 
 #include <new>
 

@@ -2,6 +2,7 @@
 
 #include "record/chunk_pool.h"
 #include "record/registry.h"
+#include "record/session.h"
 
 #include <algorithm>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // ThreadState: what the recorder keeps of a thread beside its chunk.
 #pragma once
 
-#include "record/recorder.h"
+#include "record/slots.h"
 
 #include <cstdint>
 #include <string>

@@ -12,9 +12,9 @@
  *
  * Markers, counters, samples of the host and of memory work at any time, and are recorded while a
  * session is open. One trace of all ranks of a node: traceloom_node_merge.h. Functions may be
- * called from any thread unless recorder.h says otherwise of what they do. Texts are UTF-8 and
- * copied. Where a function returns int, 0 is success, and traceloom_last_error() says what was
- * wrong otherwise. Null handles are taken, and nothing is done with them.
+ * called from any thread unless recorder.h or a part of it says otherwise of what they do. Texts
+ * are UTF-8 and copied. Where a function returns int, 0 is success, and traceloom_last_error() says
+ * what was wrong otherwise. Null handles are taken, and nothing is done with them.
  * In a child made by fork() the session is closed: calls with it do nothing, and a new one may be
  * opened.
  */

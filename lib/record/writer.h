@@ -15,7 +15,7 @@
 #include "record/journal.h"
 #include "record/json_sink.h"
 #include "record/kept_traces.h"
-#include "record/recorder.h"
+#include "record/session.h"
 #include "record/trace_handler.h"
 
 #include <condition_variable>

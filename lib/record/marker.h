@@ -1,0 +1,210 @@
+// Marker, Scope, Counter: what a program puts where something lasts, happens or has a value.
+//
+//   static const Marker forward("forward", "model");
+//   { Scope scope(forward); loss = model(batch); }   // a duration
+//   forward.instant();                               // a moment
+//   static const Counter memory("memory", "mem", {"used", "free"});
+//   memory.record(used, free);
+//
+// Each records under the actions of the schedule that it was made for, and nothing without a
+// session. With TRACELOOM_DISABLE they are empty.
+#pragma once
+
+#include "record/position.h"
+#include "record/slots.h"
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace traceloom::record {
+
+struct MarkerOptions {
+  Actions actions = kWhileRecording;  // under which it records
+  bool instant_on_start = false;      // an instant of the same name where it starts, or finishes
+  bool instant_on_finish = false;
+  // For what lasts longer than a few batches: it is written when it begins and again when it ends,
+  // so that the file of a killed run shows it. Twice the bytes.
+  bool long_running = false;
+};
+
+namespace detail {
+
+Site* register_marker(const char* name, const char* categories,
+                      const MarkerOptions& options) noexcept;
+Site* register_counter(const std::string& name, const std::string& categories,
+                       const std::vector<std::string>& keys, Actions actions);
+
+}  // namespace detail
+
+#ifndef TRACELOOM_DISABLE
+inline namespace enabled {
+
+// A named place of the program that can last, or happen. Markers of equal name, categories and
+// options are one in the trace, and one marker may be used by several threads at once, and within
+// itself. Whether it is recorded is decided when it starts.
+class Marker {
+ public:
+  // For literals: both texts are read when the marker is first used, not before. Categories are
+  // joined by ','. As a static or global object it costs nothing to construct.
+  constexpr explicit Marker(const char* name, const char* categories = "",
+                            MarkerOptions options = {})
+      : name_(name), categories_(categories), options_(options) {}
+  // For names that are made up while the program runs.
+  static Marker of(const std::string& name, const std::string& categories = "",
+                   MarkerOptions options = {}) {
+    Marker marker("", "", options);
+    marker.site_ = detail::register_marker(name.c_str(), categories.c_str(), options);
+    return marker;
+  }
+  Marker(const Marker& other) noexcept
+      : name_(other.name_),
+        categories_(other.categories_),
+        options_(other.options_),
+        site_(other.site_.load(std::memory_order_acquire)) {}
+  Marker& operator=(const Marker&) = delete;
+
+  // A pair for where a Scope does not fit: both in the same thread, other pairs may begin or end
+  // between them in any order. A finish() without its start() does nothing; the first of each
+  // marker is told to Options::log, and all are counted in Session::status().
+  void start() const noexcept { detail::push_open(site()); }
+  void finish() const noexcept { detail::pop_open(site()); }
+
+  void instant() const noexcept {
+    detail::Site& at = site();
+    if (at.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(at);
+  }
+
+  // Calls `function` within a Scope and gives what it returns.
+  template <typename Function, typename... Args>
+  decltype(auto) call(Function&& function, Args&&... args) const;
+  // A function that does the same whenever it is called. The marker must live as long.
+  template <typename Function>
+  auto wrap(Function function) const {
+    return [this, function = std::move(function)](auto&&... args) mutable -> decltype(auto) {
+      return call(function, std::forward<decltype(args)>(args)...);
+    };
+  }
+
+  detail::Site& site() const noexcept {
+    detail::Site* at = site_.load(std::memory_order_acquire);
+    return at != &detail::unregistered_site ? *at : registered();
+  }
+
+ private:
+  detail::Site& registered() const noexcept {
+    detail::Site* at = detail::register_marker(name_, categories_, options_);
+    site_.store(at, std::memory_order_release);
+    return *at;
+  }
+
+  const char* name_;
+  const char* categories_;
+  MarkerOptions options_;
+  mutable std::atomic<detail::Site*> site_{&detail::unregistered_site};
+};
+
+// Records from here to the end of the block, or to finish(), also when an exception ends it. May
+// end in another thread than it began in; it is shown in the one where it ends.
+class Scope {
+ public:
+  explicit Scope(const Marker& marker) noexcept : span_(detail::begin(marker.site())) {}
+  ~Scope() { detail::end(span_); }
+  Scope(Scope&& other) noexcept : span_(std::exchange(other.span_, {})) {}
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  void finish() noexcept { detail::end(std::exchange(span_, {})); }
+  // It shall not have been: nothing is recorded of it (but a long-running one stays open).
+  void abandon() noexcept { span_ = {}; }
+
+ private:
+  detail::OpenSpan span_;
+};
+
+template <typename Function, typename... Args>
+decltype(auto) Marker::call(Function&& function, Args&&... args) const {
+  const Scope scope(*this);
+  return std::forward<Function>(function)(std::forward<Args>(args)...);
+}
+
+// Values that change over time: one track, one curve a key.
+class Counter {
+ public:
+  // Of more than 64 keys the first 64. A key that stands twice gets its last value, and the log is
+  // told.
+  Counter(const std::string& name, const std::string& categories,
+          const std::vector<std::string>& keys, Actions actions = kWhileRecording)
+      : site_(detail::register_counter(name, categories, keys, actions)) {}
+
+  // One value a key, in their order. Values that are no number (NaN, infinity) are left out of the
+  // file; an event without any other is not in it at all and counts as lost (Status::lost).
+  template <typename... Values>
+  void record(Values... values) const noexcept {
+    static_assert((std::is_arithmetic_v<Values> && ...));
+    const double all[] = {static_cast<double>(values)...};
+    record_all(all, sizeof...(values));
+  }
+  void record_all(const double* values, std::size_t count) const noexcept {
+    if (site_->mode.load(std::memory_order_relaxed) != detail::kOff)
+      detail::put_counter(*site_, values, count);
+  }
+
+ private:
+  detail::Site* site_;
+};
+
+}  // namespace enabled
+#else
+inline namespace disabled {
+
+class Marker {
+ public:
+  constexpr explicit Marker(const char* /*name*/, const char* /*categories*/ = "",
+                            MarkerOptions /*options*/ = {}) {}
+  static Marker of(const std::string& /*name*/, const std::string& /*categories*/ = "",
+                   MarkerOptions /*options*/ = {}) {
+    return Marker("");
+  }
+  void start() const noexcept {}
+  void finish() const noexcept {}
+  void instant() const noexcept {}
+  template <typename Function, typename... Args>
+  decltype(auto) call(Function&& function, Args&&... args) const {
+    return std::forward<Function>(function)(std::forward<Args>(args)...);
+  }
+  template <typename Function>
+  auto wrap(Function function) const {
+    return function;
+  }
+};
+
+class Scope {
+ public:
+  explicit Scope(const Marker& /*marker*/) noexcept {}
+  ~Scope() {}  // not trivial, as in the other case: no warning of an unused variable
+  Scope(Scope&&) noexcept {}
+  void finish() noexcept {}
+  void abandon() noexcept {}
+};
+
+class Counter {
+ public:
+  Counter(const std::string& /*name*/, const std::string& /*categories*/,
+          const std::vector<std::string>& /*keys*/, Actions /*actions*/ = kWhileRecording) {}
+  template <typename... Values>
+  void record(Values... /*values*/) const noexcept {}
+  void record_all(const double* /*values*/, std::size_t /*count*/) const noexcept {}
+};
+
+}  // namespace disabled
+#endif
+
+}  // namespace traceloom::record
+
+#pragma GCC visibility pop
