@@ -1,5 +1,7 @@
 #include "clock/time_map.h"
 
+#include "base/saturating.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -9,20 +11,6 @@ namespace traceloom {
 namespace {
 
 __extension__ typedef __int128 Int128;
-
-std::int64_t difference(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (!__builtin_sub_overflow(a, b, &result)) return result;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
-
-std::int64_t nearest_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (!__builtin_add_overflow(a, b, &result)) return result;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
 
 // Rounded down, always, so that the sum of time and shift never goes back.
 std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& after,
@@ -48,7 +36,7 @@ TimeMap::TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
     return;
   }
   for (std::int64_t& shift_ns : shift_ns_)
-    shift_ns = nearest_sum(shift_ns, knots_.front().shift_ns);
+    shift_ns = saturating_add(shift_ns, knots_.front().shift_ns);
   knots_.clear();
 }
 
@@ -66,8 +54,8 @@ TimeMap TimeMap::joined(std::int64_t base_ns, std::vector<Piece> pieces) {
     const std::int64_t last_ns =
         is_last ? std::numeric_limits<std::int64_t>::max() : pieces[i + 1].from_ns - 1;
     const auto add = [&](std::int64_t at_ns) {
-      const std::int64_t common_ns = times.mapped_or_same(difference(at_ns, base_ns));
-      knots.push_back({at_ns, difference(common_ns, at_ns)});
+      const std::int64_t common_ns = times.mapped_or_same(saturating_subtract(at_ns, base_ns));
+      knots.push_back({at_ns, saturating_subtract(common_ns, at_ns)});
     };
     if (i > 0) add(from_ns);
     for (const Knot& knot : times.knots_)
@@ -80,9 +68,10 @@ TimeMap TimeMap::joined(std::int64_t base_ns, std::vector<Piece> pieces) {
 TimeMap TimeMap::since(std::int64_t origin_ns) const {
   TimeMap times = *this;
   if (knots_.empty())
-    for (std::int64_t& shift_ns : times.shift_ns_) shift_ns = difference(shift_ns, origin_ns);
+    for (std::int64_t& shift_ns : times.shift_ns_)
+      shift_ns = saturating_subtract(shift_ns, origin_ns);
   else
-    for (Knot& knot : times.knots_) knot.shift_ns = difference(knot.shift_ns, origin_ns);
+    for (Knot& knot : times.knots_) knot.shift_ns = saturating_subtract(knot.shift_ns, origin_ns);
   return times;
 }
 

@@ -1,33 +1,26 @@
 #include "merge/filter_plan.h"
 
 #include "base/error.h"
+#include "base/saturating.h"
 #include "merge/linked_events.h"
 #include "merge/plan.h"
 #include "survey/start_times.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace traceloom {
 namespace {
 
-__extension__ typedef __int128 Int128;
-
 constexpr TimeWindow kAllTime;
 // A trace that gives each event a name of its own is not remembered.
 constexpr std::size_t kMostLabels = std::size_t{1} << 14;
 
-std::int64_t saturated(Int128 ns) {
-  return static_cast<std::int64_t>(
-      std::clamp<Int128>(ns, kAllTime.from_ns, std::numeric_limits<std::int64_t>::max()));
-}
-
 // The window in times of the output, where the earliest event of all is at `zero_ns`.
 TimeWindow window_of(const std::optional<TimeSelection>& time, std::int64_t zero_ns) {
   TimeWindow window;
-  if (time && time->from_ns) window.from_ns = saturated(Int128{zero_ns} + *time->from_ns);
-  if (time && time->to_ns) window.to_ns = saturated(Int128{zero_ns} + *time->to_ns);
+  if (time && time->from_ns) window.from_ns = saturating_add(zero_ns, *time->from_ns);
+  if (time && time->to_ns) window.to_ns = saturating_add(zero_ns, *time->to_ns);
   return window;
 }
 
@@ -45,7 +38,7 @@ std::vector<TimeWindow> intersections(const std::vector<TimeWindow>& windows,
 // An end of a window; one that is open stays so.
 std::int64_t later_by(std::int64_t end_ns, std::int64_t ns) {
   const bool is_open = end_ns == kAllTime.from_ns || end_ns == kAllTime.to_ns;
-  return is_open ? end_ns : saturated(Int128{end_ns} + ns);
+  return is_open ? end_ns : saturating_add(end_ns, ns);
 }
 
 }  // namespace
@@ -109,7 +102,7 @@ void FilterPlan::move_origin(std::int64_t ns) {
 
 void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts) {
   const TimeWindow time =
-      window_of(filter_->time, saturated(Int128{plan.earliest_ns} - plan.origin_ns));
+      window_of(filter_->time, saturating_subtract(plan.earliest_ns, plan.origin_ns));
   std::map<std::int64_t, std::vector<TimeWindow>> steps;
   if (filter_->steps) steps = find_steps(plan, facts);
   for (auto& [pid, process] : processes_) {
@@ -155,7 +148,7 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
     planned.wanted = true;
     if (survey.starts.empty()) continue;
     const CommonTimes times = common_times(survey.starts, plan.files[file].times);
-    const TimeWindow of_file{times.first_ns, saturated(Int128{times.last_ns} + 1)};
+    const TimeWindow of_file{times.first_ns, saturating_add(times.last_ns, 1)};
     planned.read |= !intersections(process.windows, of_file).empty();
   }
   return planned;

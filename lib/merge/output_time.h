@@ -3,11 +3,11 @@
 //   const std::optional<OutputTime> time = output_time(timing, plan.files[file].times);
 #pragma once
 
+#include "base/saturating.h"
 #include "clock/time_map.h"
 #include "event/event_timing.h"
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace traceloom {
@@ -18,21 +18,15 @@ struct OutputTime {
   std::int64_t end_ns = 0;       // what does not fit is cut to what does
 };
 
-inline std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
-  std::int64_t end_ns = 0;
-  if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
-  return std::numeric_limits<std::int64_t>::max();
-}
-
 // nullopt when it does not fit.
 inline std::optional<OutputTime> output_time(const EventTiming& timing, const TimeMap& times) {
   OutputTime time{0, timing.duration_ns, 0};
   if (!times.map(timing.start_ns, time.start_ns)) return std::nullopt;
   std::int64_t end_ns = 0;
   if (times.has_drift() && timing.duration_ns != 0 &&
-      times.map(end_of(timing.start_ns, timing.duration_ns), end_ns))
+      times.map(saturating_add(timing.start_ns, timing.duration_ns), end_ns))
     time.duration_ns = end_ns - time.start_ns;
-  time.end_ns = end_of(time.start_ns, time.duration_ns);
+  time.end_ns = saturating_add(time.start_ns, time.duration_ns);
   return time;
 }
 

@@ -5,8 +5,9 @@
 //   offset);
 #pragma once
 
+#include "base/saturating.h"
+
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace traceloom {
@@ -26,9 +27,7 @@ class OverlapCheck {
     on.round = round_;
     on.last_start_ns = start_ns;
     while (!on.open.empty() && on.open.back().end_ns <= start_ns) on.open.pop_back();
-    std::int64_t end_ns = 0;
-    if (__builtin_add_overflow(start_ns, duration_ns, &end_ns))
-      end_ns = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t end_ns = saturating_add(start_ns, duration_ns);
     auto place = on.open.end();
     while (place != on.open.begin() && place[-1].end_ns < end_ns && place[-1].start_ns == start_ns)
       --place;

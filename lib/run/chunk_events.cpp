@@ -1,6 +1,7 @@
 #include "run/chunk_events.h"
 
 #include "base/json_string.h"
+#include "base/saturating.h"
 #include "event/event_label.h"
 #include "run/args_walk.h"
 #include "run/details.h"
@@ -11,12 +12,6 @@
 
 namespace traceloom {
 namespace {
-
-std::int64_t end_of(const EventTiming& timing) {
-  std::int64_t end_ns = 0;
-  if (!__builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)) return end_ns;
-  return std::numeric_limits<std::int64_t>::max();
-}
 
 bool is_external_key(std::string_view key) {
   return key == "External id" || key == "external id";
@@ -106,7 +101,8 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (kind.place == EventPlace::nowhere ||
       (is_frame && kind.mark == SpanMark::none && !wanted_.frames))
     return;
-  const HostSpan span{timing.start_ns, end_of(timing), label, track_of(event)};
+  const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
+                      track_of(event)};
   if (kind.place == EventPlace::device) return add_device(event, span);
   if (kind.place == EventPlace::call) return add_call(event, span);
   if (kind.is_operator && wanted_.details)

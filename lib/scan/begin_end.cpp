@@ -1,7 +1,8 @@
 #include "scan/begin_end.h"
 
+#include "base/saturating.h"
+
 #include <algorithm>
-#include <limits>
 
 namespace traceloom {
 namespace {
@@ -19,10 +20,7 @@ std::string track_name(std::string_view pid, std::string_view tid) {
 }  // namespace
 
 std::int64_t BeginEndPair::duration_ns() const {
-  std::int64_t duration = 0;
-  if (__builtin_sub_overflow(end_ns, start_ns, &duration))
-    return std::numeric_limits<std::int64_t>::max();
-  return duration;
+  return saturating_subtract(end_ns, start_ns);
 }
 
 void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {

@@ -1,11 +1,11 @@
 #include "survey/step_marks.h"
 
+#include "base/saturating.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -46,12 +46,6 @@ void keep_least(Map& map, const typename Map::key_type& key, std::int64_t value)
   if (!is_new) found->second = std::min(found->second, value);
 }
 
-std::int64_t end_of(std::int64_t start_ns, std::int64_t duration_ns) {
-  std::int64_t end_ns = 0;
-  if (!__builtin_add_overflow(start_ns, duration_ns, &end_ns)) return end_ns;
-  return std::numeric_limits<std::int64_t>::max();
-}
-
 // Of the first span that trains in that time.
 std::optional<std::int64_t> first_batch(const std::map<std::int64_t, std::int64_t>& trains,
                                         std::int64_t from_ns, std::int64_t to_ns) {
@@ -81,7 +75,7 @@ void StepMarks::add_batch(const Event& event, std::int64_t batch, std::int64_t s
   // Of an end that a merge had to make up there are no args.
   const bool has_args_of_end = event.phase == 'X' && !event.has(Key::unclosed);
   if (has_args_of_end && may_be_long(name))
-    return long_spans_.push_back({thread, batch, start_ns, end_of(start_ns, duration_ns)});
+    return long_spans_.push_back({thread, batch, start_ns, saturating_add(start_ns, duration_ns)});
   if (name == "event/train_batch") trains_[thread][start_ns] = batch;
   keep_least(begins_, {StepSource::composer, thread, batch}, start_ns);
 }
