@@ -77,6 +77,7 @@ std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
     if (!is_new) join(known->second, one);
   }
   std::vector<MergedCycle> cycles;
+  cycles.reserve(found.size());
   for (auto& [number, one] : found) cycles.push_back(std::move(one.cycle));
   std::ranges::sort(cycles, {}, &MergedCycle::first_ns);
   return cycles;

@@ -102,6 +102,7 @@ std::vector<StepMark> StepMarks::list(const FileRank& file) const {
     keep_least(begins, {StepSource::composer, rank, batch.value_or(span.number)}, span.start_ns);
   }
   std::vector<StepMark> marks;
+  marks.reserve(begins.size());
   for (const auto& [step, begin_ns] : begins)
     marks.push_back({std::get<0>(step), std::get<2>(step), std::get<1>(step), begin_ns});
   return marks;

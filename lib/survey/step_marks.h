@@ -15,7 +15,6 @@
 #include "event/event.h"
 #include "survey/ranks.h"
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -46,7 +45,9 @@ class StepMarks {
   struct Thread {
     std::string pid;  // canonical_id()
     std::string tid;
-    friend auto operator<=>(const Thread&, const Thread&) = default;
+    friend bool operator<(const Thread& a, const Thread& b) {
+      return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
+    }
   };
   using Trains = std::map<std::int64_t, std::int64_t>;  // time -> batch
   struct LongSpan {
