@@ -1,5 +1,7 @@
 #include "clock/sync_cycles.h"
 
+#include "base/optional_value.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -172,7 +174,7 @@ void SyncCycles::gather_cycles() {
       for (const std::size_t file : sync->files) {
         own_[file] = sync;
         const std::optional<std::int64_t>& bound = files_[file].error_bound_us;
-        if (bound && *bound >= 0 && (!least || *bound < *least)) least = bound;
+        if (bound && *bound >= 0) keep_least(least, bound);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "merge/survey_visitor.h"
 
 #include "base/json_walk.h"
+#include "base/saturating.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
 #include "merge/flow_binder.h"
@@ -55,12 +56,6 @@ bool is_composer_name(std::string_view process) {
 // Kineto's names for the rows of a GPU.
 bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
-}
-
-std::int64_t end_of(const EventTiming& timing) {
-  std::int64_t end_ns = 0;
-  return __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns) ? timing.start_ns
-                                                                              : end_ns;
 }
 
 }  // namespace
@@ -269,7 +264,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.phase == 'B')
     ++chunk.begins;
   else
-    chunk.end_times.add(end_of(timing));
+    chunk.end_times.add(saturating_add(timing.start_ns, timing.duration_ns));
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);

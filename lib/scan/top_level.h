@@ -54,8 +54,6 @@ class TopLevelParser {
   void finish(std::uint64_t offset, bool cut_inside_event);
 
   State state() const { return state_; }
-  // True for {"traceEvents": [...]}, false for a bare list.
-  bool is_object() const { return is_object_; }
   const std::vector<TopLevelEntry>& entries() const { return entries_; }
   // The same for who keeps them, without a copy of what may be 64 MiB.
   std::vector<TopLevelEntry> take_entries() { return std::move(entries_); }
@@ -79,7 +77,7 @@ class TopLevelParser {
   std::string path_;
   State state_ = State::before;
   Step step_ = Step::key;
-  bool is_object_ = false;
+  bool is_object_ = false;  // {"traceEvents": [...]}, not a bare list
   bool had_list_ = false;
   bool has_list_ = false;  // the document, of maybe several, that is an object
   bool ignores_rest_ = false;

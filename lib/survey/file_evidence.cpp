@@ -1,5 +1,6 @@
 #include "survey/file_evidence.h"
 
+#include "base/optional_value.h"
 #include "event/trace_time.h"
 #include "survey/json_member.h"
 
@@ -35,11 +36,6 @@ bool has_torch_key(const TopLevelParser& top_level) {
                                                          "distributedInfo"};
   return std::any_of(kKeys.begin(), kKeys.end(),
                      [&](std::string_view key) { return !top_level.value(key).empty(); });
-}
-
-template <class Value>
-void keep_first(std::optional<Value>& first, const std::optional<Value>& later) {
-  if (!first) first = later;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "survey/sync_marks.h"
 
+#include "base/optional_value.h"
 #include "event/trace_time.h"
 #include "survey/json_member.h"
 
@@ -26,10 +27,6 @@ std::optional<std::int64_t> nanoseconds(std::string_view json_value) {
 
 void keep_shorter(std::optional<SyncEvent>& best, const std::optional<SyncEvent>& other) {
   if (other && (!best || other->error_ns < best->error_ns)) best = other;
-}
-
-void keep_first(std::optional<std::int64_t>& first, const std::optional<std::int64_t>& later) {
-  if (!first) first = later;
 }
 
 }  // namespace

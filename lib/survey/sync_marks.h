@@ -30,7 +30,6 @@ class SyncMarks {
 
   // One an id, by id. Of several marks the one that took the shortest counts, the first of equals.
   std::vector<SyncEvent> events() const;
-  bool empty() const { return marks_.empty(); }
 
  private:
   struct Mark {

@@ -20,7 +20,6 @@ struct Read {
   Strings members;
   Strings problems;
   Strings lists;  // what stood in the lists, as they are written
-  bool is_object = false;
   std::string error;
 };
 
@@ -45,7 +44,6 @@ Read read(std::string_view text, std::size_t piece = std::string_view::npos) {
   }
   result.members = to_texts(parser);
   result.problems = to_texts(parser.problems());
-  result.is_object = parser.is_object();
   return result;
 }
 
@@ -69,7 +67,6 @@ TEST_CASE("top_level: gives the members before and behind the list, as they are 
                                     "g=null", "h=-1.5e3", "i=true"});
     CHECK(result.lists == Strings{"EVENTS"});
     CHECK(result.problems.empty());
-    CHECK(result.is_object);
   }
 }
 
@@ -78,7 +75,6 @@ TEST_CASE("top_level: a bare list is a trace") {
   CHECK(result.error == "");
   CHECK(result.lists == Strings{"EVENTS"});
   CHECK(result.problems.empty());
-  CHECK_FALSE(result.is_object);
 }
 
 TEST_CASE("top_level: only the key of the outermost object makes a list the event list") {
