@@ -40,9 +40,8 @@ std::uint32_t SpanTable::label(std::string_view name, std::string_view category)
 
 // Events of one thread mostly follow each other.
 std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
-  const bool has_threads = places_ == SpanPlaces::files_and_threads;
-  const std::string_view pid = has_threads ? event.text(Key::pid) : std::string_view{};
-  const std::string_view tid = has_threads ? event.text(Key::tid) : std::string_view{};
+  const std::string_view pid = has_pids() ? event.text(Key::pid) : std::string_view{};
+  const std::string_view tid = has_threads() ? event.text(Key::tid) : std::string_view{};
   if (last_place_ != kNothing && file == last_file_ && tid == last_tid_ && pid == last_pid_)
     return last_place_;
   const std::uint32_t raw = raw_places_.intern(place_key(file, pid, tid, scratch_));
@@ -57,7 +56,8 @@ std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
 
 std::uint32_t SpanTable::place(std::size_t file, std::string_view pid, std::string_view tid) {
   if (places_ == SpanPlaces::none) file = 0;
-  if (places_ != SpanPlaces::files_and_threads) pid = tid = {};
+  if (!has_pids()) pid = {};
+  if (!has_threads()) tid = {};
   const std::uint32_t number = place_names_.intern(place_key(file, pid, tid, scratch_));
   if (number == places_made_.size())
     places_made_.push_back({file, texts_.intern(pid), texts_.intern(tid)});

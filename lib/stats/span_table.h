@@ -27,15 +27,16 @@ namespace traceloom {
 enum class SpanPlaces : std::uint8_t {
   none,               // nothing
   files,              // the file
-  files_and_threads,  // the file, pid and tid, which tell the rank in a merged file
+  files_and_pids,     // the file and the pid: in a merged file each rank is a pid
+  files_and_threads,  // and the tid, for where ranks share a pid; many groups of many threads
 };
 
 struct SpanGroup {
   std::string_view name;
   std::string_view category;  // as written: a comma list
   std::size_t file;           // 0 with SpanPlaces::none
-  std::string_view pid;       // canonical_id(); empty without threads
-  std::string_view tid;
+  std::string_view pid;       // canonical_id(); empty without pids
+  std::string_view tid;       // the same; empty without threads
   const DurationColumn& durations;
 };
 
@@ -76,6 +77,8 @@ class SpanTable {
   }
 
  private:
+  bool has_pids() const { return places_ >= SpanPlaces::files_and_pids; }
+  bool has_threads() const { return places_ == SpanPlaces::files_and_threads; }
   static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
 
   struct Label {

@@ -5,6 +5,10 @@
 #include "stats/time_windows.h"
 #include "survey/ranks.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 namespace traceloom {
@@ -14,8 +18,16 @@ bool needs_ranks(const SummaryRequest& request) {
   return request.by.rank || !request.ranks.empty();
 }
 
+// Stdin and pipes cannot.
+bool can_be_read_again(const Input& input) {
+  std::error_code ignored;
+  return input.path != "-" && std::filesystem::is_regular_file(input.path, ignored);
+}
+
 SpanPlaces places_for(const SummaryRequest& request) {
-  if (needs_ranks(request)) return SpanPlaces::files_and_threads;
+  if (needs_ranks(request))
+    return std::ranges::all_of(request.inputs, can_be_read_again) ? SpanPlaces::files_and_pids
+                                                                  : SpanPlaces::files_and_threads;
   // What a file gave before it turned out to be none has to be told apart.
   return request.keep_going ? SpanPlaces::files : SpanPlaces::none;
 }
@@ -78,6 +90,23 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
   return rows.compute(thread_count(request.threads));
 }
 
+std::unique_ptr<SpanCollector> collect(const SummaryRequest& request, SpanPlaces places,
+                                       const std::vector<FileWindow>& windows,
+                                       ReadingProgress::Callback progress) {
+  auto collector = std::make_unique<SpanCollector>(request.inputs.size(), places, request.filter,
+                                                   windows, request.keep_going);
+  std::vector<std::string> paths;
+  for (const Input& input : request.inputs) paths.push_back(input.path);
+  scan_files(paths, *collector, {.threads = request.threads, .progress = std::move(progress)});
+  collector->finish();
+  return collector;
+}
+
+bool share_pids(const std::vector<FileRank>& ranks) {
+  return std::ranges::any_of(ranks,
+                             [](const FileRank& file) { return !file.rank_of_thread.empty(); });
+}
+
 }  // namespace
 
 Summary summarize(const SummaryRequest& request) {
@@ -86,21 +115,21 @@ Summary summarize(const SummaryRequest& request) {
   if (request.time)
     windows = find_windows(request.inputs, *request.time, request.keep_going,
                            {.threads = request.threads, .progress = progress.next_reading()});
-  SpanCollector collector(request.inputs.size(), places_for(request), request.filter,
-                          std::move(windows), request.keep_going);
-  std::vector<std::string> paths;
-  for (const Input& input : request.inputs) paths.push_back(input.path);
-  scan_files(paths, collector, {.threads = request.threads, .progress = progress.next_reading()});
-  collector.finish();
-
-  const std::vector<FileRank> ranks = find_ranks(request, collector.files());
+  const SpanPlaces places = places_for(request);
+  auto collector = collect(request, places, windows, progress.next_reading());
+  std::vector<FileRank> ranks = find_ranks(request, collector->files());
+  // Few files need their threads, and groups of all threads cost others six times the memory.
+  if (places == SpanPlaces::files_and_pids && share_pids(ranks)) {
+    collector = collect(request, SpanPlaces::files_and_threads, windows, {});
+    ranks = find_ranks(request, collector->files());
+  }
   Summary summary;
   summary.by = request.by;
   summary.order = request.order;
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    summary.files.push_back(describe_file(paths[i], collector.files()[i], ranks[i]));
+  for (std::size_t i = 0; i < request.inputs.size(); ++i)
+    summary.files.push_back(describe_file(request.inputs[i].path, collector->files()[i], ranks[i]));
   std::stable_sort(summary.files.begin(), summary.files.end(), is_told_before);
-  summary.rows = make_rows(request, collector, ranks);
+  summary.rows = make_rows(request, *collector, ranks);
   sort_rows(summary.rows, request.order);
   if (request.top > 0 && summary.rows.size() > request.top) summary.rows.resize(request.top);
   return summary;

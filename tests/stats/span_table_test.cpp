@@ -76,17 +76,19 @@ TEST_CASE("span_table: what is no string is no name and no category") {
   CHECK(groups_of(table) == Strings{"(none)|c|0|: 1 4", "(none)||0|: 2 3", "||0|: 1 3"});
 }
 
-TEST_CASE("span_table: tells files and threads apart where it is asked to") {
+TEST_CASE("span_table: tells files, pids and threads apart where it is asked to") {
   const std::string events = R"({"name":"a","pid":1,"tid":5},{"name":"a","pid":"1","tid":"5"},)"
                              R"({"name":"a","pid":1,"tid":6},{"name":"a","pid":2,"tid":6})";
   SpanTable files(kEverything, SpanPlaces::files);
+  SpanTable pids(kEverything, SpanPlaces::files_and_pids);
   SpanTable threads(kEverything, SpanPlaces::files_and_threads);
-  for (SpanTable* table : {&files, &threads}) {
+  for (SpanTable* table : {&files, &pids, &threads}) {
     add_all(*table, events, 3);
     add_all(*table, events, 4);
     table->commit();
   }
   CHECK(groups_of(files) == Strings{"a||3|: 4 10", "a||4|: 4 10"});
+  CHECK(groups_of(pids) == Strings{"a||3|1 : 3 6", "a||3|2 : 1 4", "a||4|1 : 3 6", "a||4|2 : 1 4"});
   CHECK(groups_of(threads) == Strings{"a||3|1 5: 2 3", "a||3|1 6: 1 3", "a||3|2 6: 1 4",
                                       "a||4|1 5: 2 3", "a||4|1 6: 1 3", "a||4|2 6: 1 4"});
 }
