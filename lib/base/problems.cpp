@@ -79,6 +79,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "their global_rank"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
+    {"bad_cycles", notice,
+     "what a merge wrote of its cycles is damaged; all of them go by the first clock sync"},
     {"bad_rounds", notice,
      "rounds of a clock sync that cannot be (was a clock set meanwhile?); not used"},
     {"no_clock", notice,

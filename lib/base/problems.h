@@ -74,6 +74,7 @@ enum class Problem : std::uint8_t {
   ranks_in_one_pid,
   sync_conflict,
   bad_sync,
+  bad_cycles,
   bad_rounds,
   no_clock,
   base_restored,

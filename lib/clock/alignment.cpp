@@ -110,7 +110,7 @@ bool Aligner::apply_sync(std::size_t file) {
   clock.offset_ns = *offset;
   if (cycles_.is_linked(*sync)) {
     clock.error_ns = shift.error_ns;
-    if (own != nullptr) clock.cycle = sync->cycle;
+    if (!is_of_other_cycle(file)) clock.cycle = sync->cycle;
   }
   if (own != nullptr && !shift.bad_rounds.empty()) {
     clock.problems.add(Problem::bad_rounds, 0);
@@ -361,23 +361,6 @@ std::optional<DriftMode> parse_drift_mode(std::string_view name) {
 
 std::vector<FileClock> align(const std::vector<ClockFacts>& files, const ClockOptions& options) {
   return Aligner(files, options).run();
-}
-
-std::int64_t common_origin_ns(const std::vector<ClockFacts>& files,
-                              const std::vector<FileClock>& clocks) {
-  std::optional<std::int64_t> origin;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (const std::optional<std::int64_t>& first :
-         {files[i].first_ns, files[i].first_relative_ns}) {
-      std::int64_t start = 0;
-      if (first && clocks[i].times.map(*first, start))
-        origin = std::min(start, origin.value_or(start));
-    }
-  }
-  if (!origin) return 0;
-  const std::int64_t rest = (*origin % 1000 + 1000) % 1000;
-  // The lowest microsecond of int64 has no whole one below it.
-  return sum(*origin, -rest).value_or(*origin - *origin % 1000);
 }
 
 }  // namespace traceloom

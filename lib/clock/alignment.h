@@ -31,10 +31,9 @@ struct ClockFacts {
   std::optional<std::int64_t> sync_us = {};  // the sync's moment, on the clock of base_ns or of ts
   std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
   std::optional<std::int64_t> first_ns = {};        // the earliest event, as the file has it
-  // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from, and
-  // the earliest of them. All else is about the Unix times.
+  // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from. All
+  // else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
-  std::optional<std::int64_t> first_relative_ns = {};
   // Of our recorder: the barriers at the beginning and at the end of the cycle, and the machine's
   // clock; all on the clock of base_ns or of ts.
   SyncRounds start_rounds = {};
@@ -102,7 +101,7 @@ struct FileClock {
   // be from the reference, from the first sync of its cycle to the last; two other files may be
   // as far apart as both errors together. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
-  // Of a file that goes by its own sync: equal for files whose syncs are stamps of one moment.
+  // Of a file that goes by a sync of its cycle: equal for files whose syncs stamp one moment.
   std::optional<std::size_t> cycle;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
@@ -147,11 +146,5 @@ struct FileClock {
 // the year 2116) or that does not fit together with the base; it is taken for missing.
 std::vector<FileClock> align(const std::vector<ClockFacts>& files,
                              const ClockOptions& options = {});
-
-// The earliest corrected start of all files, floored to a whole microsecond (so that microsecond
-// inputs stay microsecond outputs); 0 when no file has an event. A start beyond +-2^63 ns is left
-// out.
-std::int64_t common_origin_ns(const std::vector<ClockFacts>& files,
-                              const std::vector<FileClock>& clocks);
 
 }  // namespace traceloom

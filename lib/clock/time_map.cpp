@@ -1,10 +1,7 @@
 #include "clock/time_map.h"
 
-#include "base/saturating.h"
-
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace traceloom {
@@ -22,47 +19,44 @@ std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& afte
   return static_cast<std::int64_t>(before.shift_ns + quotient);
 }
 
+bool has_slope(std::span<const TimeMap::Knot> knots) {
+  const auto rises = [](const TimeMap::Knot& a, const TimeMap::Knot& b) {
+    return a.shift_ns != b.shift_ns;
+  };
+  return std::ranges::adjacent_find(knots, rises) != knots.end();
+}
+
 }  // namespace
 
 TimeMap::TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
                  std::vector<Knot> knots)
-    : shift_ns_{relative_shift_ns, unix_shift_ns}, knots_(std::move(knots)) {
-  const auto is_other = [&](const Knot& knot) { return knot.shift_ns != knots_.front().shift_ns; };
-  if (knots_.empty() || std::any_of(knots_.begin(), knots_.end(), is_other)) {
-    const auto slopes = [](const Knot& a, const Knot& b) {
-      return a.shift_ns != b.shift_ns && a.at_ns + 1 < b.at_ns;
-    };
-    has_drift_ = std::adjacent_find(knots_.begin(), knots_.end(), slopes) != knots_.end();
-    return;
-  }
+    : shift_ns_{relative_shift_ns, unix_shift_ns},
+      knots_(std::move(knots)),
+      has_drift_(has_slope(knots_)) {
+  if (has_drift_ || knots_.empty()) return;
   for (std::int64_t& shift_ns : shift_ns_)
     shift_ns = saturating_add(shift_ns, knots_.front().shift_ns);
   knots_.clear();
 }
 
-TimeMap TimeMap::joined(std::int64_t base_ns, std::vector<Piece> pieces) {
-  // Cycles between which the clock only drifted are on one line.
-  const auto is_same = [](const Piece& a, const Piece& b) { return a.times == b.times; };
-  pieces.erase(std::unique(pieces.begin(), pieces.end(), is_same), pieces.end());
-  if (pieces.size() == 1) return pieces.front().times;
-  std::vector<Knot> knots;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const TimeMap& times = pieces[i].times;
-    const bool is_last = i + 1 == pieces.size();
-    const std::int64_t from_ns =
-        i == 0 ? std::numeric_limits<std::int64_t>::min() : pieces[i].from_ns;
-    const std::int64_t last_ns =
-        is_last ? std::numeric_limits<std::int64_t>::max() : pieces[i + 1].from_ns - 1;
-    const auto add = [&](std::int64_t at_ns) {
-      const std::int64_t common_ns = times.mapped_or_same(saturating_subtract(at_ns, base_ns));
-      knots.push_back({at_ns, saturating_subtract(common_ns, at_ns)});
-    };
-    if (i > 0) add(from_ns);
-    for (const Knot& knot : times.knots_)
-      if (knot.at_ns > from_ns && knot.at_ns < last_ns) knots.push_back(knot);
-    if (!is_last && last_ns > from_ns) add(last_ns);
+TimeMap TimeMap::joined(std::int64_t base_ns, const std::vector<Cycle>& cycles) {
+  TimeMap joined(base_ns);
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    const Cycle& cycle = cycles[i];
+    // Cycles between which the clock only drifted are on one line.
+    if (i > 0 && cycle.times == cycles[i - 1].times) {
+      joined.parts_.back().last_ns = std::max(joined.parts_.back().last_ns, cycle.last_ns);
+      continue;
+    }
+    joined.parts_.push_back({cycle.first_ns, cycle.last_ns, joined.knots_.size()});
+    joined.has_drift_ |= cycle.times.has_drift_;
+    const std::vector<Knot>& knots = cycle.times.knots_;
+    joined.knots_.insert(joined.knots_.end(), knots.begin(), knots.end());
+    if (knots.empty())
+      joined.knots_.push_back(
+          {cycle.first_ns, saturating_subtract(cycle.times.shift_ns_[0], base_ns)});
   }
-  return {base_ns, base_ns, std::move(knots)};
+  return joined.parts_.size() == 1 ? cycles.front().times : joined;
 }
 
 TimeMap TimeMap::since(std::int64_t origin_ns) const {
@@ -75,15 +69,22 @@ TimeMap TimeMap::since(std::int64_t origin_ns) const {
   return times;
 }
 
-bool TimeMap::add_drift(std::int64_t& ns) const {
-  const auto later =
-      std::upper_bound(knots_.begin(), knots_.end(), ns,
-                       [](std::int64_t at, const Knot& knot) { return at < knot.at_ns; });
+std::span<const TimeMap::Knot> TimeMap::knots_at(std::int64_t at_ns) const {
+  if (parts_.empty()) return knots_;
+  auto next = std::ranges::upper_bound(parts_, at_ns, {}, &Part::first_ns);
+  if (next == parts_.begin()) ++next;
+  const std::size_t end = next == parts_.end() ? knots_.size() : next->first_knot;
+  const std::size_t begin = std::prev(next)->first_knot;
+  return std::span(knots_).subspan(begin, end - begin);
+}
+
+bool TimeMap::add_shift(std::span<const Knot> knots, std::int64_t& ns) {
+  const auto later = std::ranges::upper_bound(knots, ns, {}, &Knot::at_ns);
   std::int64_t shift_ns = 0;
-  if (later == knots_.begin())
-    shift_ns = knots_.front().shift_ns;
-  else if (later == knots_.end())
-    shift_ns = knots_.back().shift_ns;
+  if (later == knots.begin())
+    shift_ns = knots.front().shift_ns;
+  else if (later == knots.end())
+    shift_ns = knots.back().shift_ns;
   else
     shift_ns = interpolated(*std::prev(later), *later, ns);
   return !__builtin_add_overflow(ns, shift_ns, &ns);

@@ -5,14 +5,21 @@
 //   if (times.map(file_ns, common_ns)) use(common_ns);
 //
 // The shift may change with time: between the moments at which it is known it is interpolated, so
-// that later times stay later. Where a file holds several cycles, each has its own shift.
+// that later times stay later. Where a file holds several cycles each has its own shift, and later
+// times stay later only within one: a clock that was set back between two of them has put the later
+// one first.
 //
 // Composer copies the events of torch, whose times count from a base of about three months, into
 // files whose own events are Unix time. Which of the two a time is can be told by its size, so the
 // two kinds are shifted each by its own.
 #pragma once
 
+#include "base/saturating.h"
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace traceloom {
@@ -33,7 +40,7 @@ class TimeMap {
     std::int64_t shift_ns = 0;
     bool operator==(const Knot&) const = default;
   };
-  struct Piece;
+  struct Cycle;
 
   explicit TimeMap(std::int64_t shift_ns = 0) : shift_ns_{shift_ns, shift_ns} {}
   // Times that are no Unix time by their size are shifted by the first, the others by the second.
@@ -45,40 +52,88 @@ class TimeMap {
 
   // False, and `common_ns` means nothing, when the result does not fit. Once or twice an event.
   bool map(std::int64_t file_ns, std::int64_t& common_ns) const {
-    if (__builtin_add_overflow(file_ns, shift_ns_[is_unix_time(file_ns) ? 1 : 0], &common_ns))
-      return false;
-    return knots_.empty() || add_drift(common_ns);
+    return to_clock(file_ns, common_ns) &&
+           (knots_.empty() || add_shift(knots_at(common_ns), common_ns));
   }
-  // Whether durations change, too. A step from one cycle to the next does not change any.
+  // The same for the end of a span, which goes by the cycle that it begins in.
+  bool map_end(std::int64_t start_ns, std::int64_t end_ns, std::int64_t& common_ns) const {
+    std::int64_t at_ns = 0;
+    return to_clock(start_ns, at_ns) && to_clock(end_ns, common_ns) &&
+           (knots_.empty() || add_shift(knots_at(at_ns), common_ns));
+  }
+  // Whether durations change, too.
   bool has_drift() const { return has_drift_; }
-  // The same as a value; what does not fit stays as it is.
+  // The same as values; what does not fit stays as it is.
   std::int64_t mapped_or_same(std::int64_t file_ns) const {
     std::int64_t common_ns = 0;
     return map(file_ns, common_ns) ? common_ns : file_ns;
   }
+  std::int64_t end_or_same(std::int64_t start_ns, std::int64_t end_ns) const {
+    std::int64_t common_ns = 0;
+    return map_end(start_ns, end_ns, common_ns) ? common_ns : end_ns;
+  }
 
-  // Each piece from its beginning to that of the next, the first one also before. One at least;
-  // they ascend. Times of the file, of both kinds, are shifted by `base_ns` before they are
+  // Each cycle goes from its first time to the next one's, the first cycle also before. One at
+  // least; they ascend. Times of the file, of both kinds, are shifted by `base_ns` before they are
   // compared.
-  static TimeMap joined(std::int64_t base_ns, std::vector<Piece> pieces);
+  static TimeMap joined(std::int64_t base_ns, const std::vector<Cycle>& cycles);
 
   // To a common time that begins at `origin_ns`.
   TimeMap since(std::int64_t origin_ns) const;
 
+  // use(ns) for times of a file whose times of that kind go from `first_ns` to `last_ns`: one of
+  // them is the earliest on the common clock, and one the latest.
+  template <class Use>
+  void for_each_bound(std::int64_t first_ns, std::int64_t last_ns, Use use) const {
+    if (parts_.empty()) {
+      use(first_ns);
+      use(last_ns);
+      return;
+    }
+    const std::int64_t base_ns = shift_ns_[is_unix_time(first_ns) ? 1 : 0];
+    const std::int64_t first_at_ns = saturating_add(first_ns, base_ns);
+    const std::int64_t last_at_ns = saturating_add(last_ns, base_ns);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool ends_here = i + 1 == parts_.size() || last_at_ns < parts_[i + 1].first_ns;
+      const std::int64_t begin_ns =
+          i == 0 ? first_at_ns : std::max(first_at_ns, parts_[i].first_ns);
+      const std::int64_t end_ns = ends_here ? last_at_ns : parts_[i + 1].first_ns - 1;
+      if (begin_ns > end_ns) continue;
+      use(saturating_subtract(begin_ns, base_ns));
+      use(saturating_subtract(
+          ends_here ? end_ns : std::min(end_ns, std::max(begin_ns, parts_[i].last_ns)), base_ns));
+    }
+  }
+
   bool operator==(const TimeMap&) const = default;
 
  private:
-  bool add_drift(std::int64_t& ns) const;
+  // Of joined().
+  struct Part {
+    std::int64_t first_ns;  // as in Cycle
+    std::int64_t last_ns;
+    std::size_t first_knot;
+    bool operator==(const Part&) const = default;
+  };
+
+  // To what Knot::at_ns is, and the common time where there are no knots.
+  bool to_clock(std::int64_t file_ns, std::int64_t& at_ns) const {
+    return !__builtin_add_overflow(file_ns, shift_ns_[is_unix_time(file_ns) ? 1 : 0], &at_ns);
+  }
+  std::span<const Knot> knots_at(std::int64_t at_ns) const;
+  static bool add_shift(std::span<const Knot> knots, std::int64_t& ns);
 
   std::int64_t shift_ns_[2];  // of relative and of Unix times
-  // None, or two and more. Two that are 1 ns apart are a step: no time is between them.
-  std::vector<Knot> knots_;
+  std::vector<Knot> knots_;   // none, or all shift is theirs but for the base
+  std::vector<Part> parts_;   // none, or two and more, each with knots of its own
   bool has_drift_ = false;
 };
 
-struct TimeMap::Piece {
-  std::int64_t from_ns = 0;  // on the file's clock, as Knot::at_ns
-  TimeMap times;             // of the file, whatever its time
+// On the file's clock, as Knot::at_ns.
+struct TimeMap::Cycle {
+  std::int64_t first_ns = 0;  // its first event
+  std::int64_t last_ns = 0;   // and its last one
+  TimeMap times;              // of the file, whatever its time
 };
 
 }  // namespace traceloom

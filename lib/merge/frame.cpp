@@ -160,6 +160,8 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
     json.value(cycle.sync_us);
     json.key("first_ns");
     json.value(cycle.first_ns);
+    json.key("last_ns");
+    json.value(cycle.last_ns);
     if (cycle.error_bound_us) {
       json.key("error_bound_us");
       json.value(*cycle.error_bound_us);
@@ -233,7 +235,8 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
   json.value(TRACELOOM_VERSION);
   json.key("origin_ns");
   json.value(plan.origin_ns);
-  if (plan.cycles.size() > 1) {
+  // One without a name is any other file's one.
+  if (plan.cycles.size() > 1 || (plan.cycles.size() == 1 && !plan.cycles.front().name.empty())) {
     json.key("cycles");
     write_cycles(json, plan.cycles);
   }

@@ -24,7 +24,7 @@ inline std::optional<OutputTime> output_time(const EventTiming& timing, const Ti
   if (!times.map(timing.start_ns, time.start_ns)) return std::nullopt;
   std::int64_t end_ns = 0;
   if (times.has_drift() && timing.duration_ns != 0 &&
-      times.map(saturating_add(timing.start_ns, timing.duration_ns), end_ns))
+      times.map_end(timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), end_ns))
     time.duration_ns = end_ns - time.start_ns;
   time.end_ns = saturating_add(time.start_ns, time.duration_ns);
   return time;

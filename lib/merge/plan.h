@@ -85,7 +85,7 @@ struct MergePlan {
   // it: for a merge of this merge.
   std::optional<std::int64_t> sync_us = {};
   std::optional<std::int64_t> sync_error_bound_us = {};
-  std::vector<MergedCycle> cycles = {};        // for that, too, where there are several
+  std::vector<MergedCycle> cycles = {};        // for that, too
   std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
   std::optional<FilterPlan> filter = {};       // none: everything is written
   std::vector<std::size_t> order = {};         // in which files are written; see file_order.h

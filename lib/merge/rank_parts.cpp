@@ -1,7 +1,6 @@
 #include "merge/rank_parts.h"
 
-#include "clock/alignment.h"
-#include "survey/start_times.h"
+#include "survey/clock_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -21,15 +20,14 @@ std::set<std::int64_t> written_ranks(const MergePlan& plan) {
 // Floored to a whole microsecond.
 std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
                             const std::vector<std::size_t>& files) {
-  std::vector<ClockFacts> facts;
+  std::vector<StartTimes> starts;
   std::vector<FileClock> clocks;
   for (const std::size_t file : files) {
     if (surveys[file].starts.empty()) continue;
-    facts.push_back(
-        {.first_ns = common_times(surveys[file].starts, plan.files[file].clock.times).first_ns});
-    clocks.emplace_back();
+    starts.push_back(surveys[file].starts);
+    clocks.push_back(plan.files[file].clock);
   }
-  return facts.empty() ? plan.origin_ns : common_origin_ns(facts, clocks);
+  return starts.empty() ? plan.origin_ns : common_origin_ns(starts, clocks);
 }
 
 void move_origin(MergePlan& plan, std::int64_t origin_ns) {

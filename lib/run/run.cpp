@@ -74,8 +74,9 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
 }
 
 void map_span(HostSpan& span, const TimeMap& times) {
+  const std::int64_t end_ns = times.end_or_same(span.start_ns, span.end_ns);
   span.start_ns = times.mapped_or_same(span.start_ns);
-  span.end_ns = std::max(span.start_ns, times.mapped_or_same(span.end_ns));
+  span.end_ns = std::max(span.start_ns, end_ns);
 }
 
 template <typename Row>

@@ -118,7 +118,8 @@ Summary summarize(const SummaryRequest& request) {
   const SpanPlaces places = places_for(request);
   auto collector = collect(request, places, windows, progress.next_reading());
   std::vector<FileRank> ranks = find_ranks(request, collector->files());
-  // Few files need their threads, and groups of all threads cost others six times the memory.
+  // Few files need their threads. All others' would cost much: 2,000 threads of 200 names 62 MB in
+  // place of 11, and four times the time.
   if (places == SpanPlaces::files_and_pids && share_pids(ranks)) {
     collector = collect(request, SpanPlaces::files_and_threads, windows, {});
     ranks = find_ranks(request, collector->files());

@@ -1,5 +1,7 @@
 #include "survey/clock_plan.h"
 
+#include "base/optional_value.h"
+#include "base/saturating.h"
 #include "survey/clock_checks.h"
 #include "survey/lost_base.h"
 #include "survey/trace_name.h"
@@ -25,7 +27,6 @@ void place_relative_times(ClockFacts& file, const LostBase& base, const StartTim
     return;
   }
   file.first_ns = starts.unix_time().first;
-  file.first_relative_ns = starts.relative().first;
   file.relative_base_ns = base.base_ns;
 }
 
@@ -55,17 +56,18 @@ void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
     file.machine.reset();
 }
 
-StartTimes starts_at(std::int64_t ns) {
-  StartTimes starts;
-  starts.add(ns);
-  return starts;
-}
-
 void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   const Problem problem =
       base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
   problems.add(problem, 0);
   problems.explain(problem, to_string(base));
+}
+
+StartTimes starts_of(const MergedCycle& cycle, std::optional<std::int64_t> base_ns) {
+  StartTimes starts;
+  starts.add(saturating_subtract(cycle.first_ns, base_ns.value_or(0)));
+  starts.add(saturating_subtract(cycle.last_ns, base_ns.value_or(0)));
+  return starts;
 }
 
 // Each cycle of a merged file as a file of its own.
@@ -76,12 +78,12 @@ void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<St
   std::vector<std::size_t> ends;  // of the parts of each file
   for (std::size_t i = 0; i < plan.facts.size(); ++i) {
     const std::vector<ClockFacts> of_file = parts_of(plan.facts[i], evidence[i].cycles);
-    for (const ClockFacts& part : of_file) {
-      StartTimes& times = starts_of_parts.emplace_back(starts[i]);
-      if (of_file.size() > 1) times = starts_at(*part.first_ns);
-      parts.push_back(part);
-    }
+    parts.insert(parts.end(), of_file.begin(), of_file.end());
     ends.push_back(parts.size());
+    for (std::size_t k = 0; k < of_file.size(); ++k)
+      starts_of_parts.push_back(of_file.size() == 1
+                                    ? starts[i]
+                                    : starts_of(evidence[i].cycles[k], plan.facts[i].base_ns));
   }
   const std::vector<FileClock> clocks = align(parts, options);
   plan.cycles = find_cycles(parts, clocks, starts_of_parts);
@@ -123,8 +125,28 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
   check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
-  plan.origin_ns = common_origin_ns(plan.facts, plan.clocks);
+  plan.origin_ns = common_origin_ns(starts, plan.clocks);
   return plan;
+}
+
+std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
+                              const std::vector<FileClock>& clocks) {
+  std::optional<std::int64_t> first_ns;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    for (const StartTimes::Range& range : {starts[i].relative(), starts[i].unix_time()}) {
+      if (range.empty()) continue;
+      clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
+        std::int64_t start_ns = 0;
+        if (clocks[i].times.map(ns, start_ns)) keep_least(first_ns, std::optional(start_ns));
+      });
+    }
+  }
+  if (!first_ns) return 0;
+  const std::int64_t rest = (*first_ns % 1000 + 1000) % 1000;
+  std::int64_t floored_ns = 0;
+  // The lowest microsecond of int64 has no whole one below it.
+  return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns - *first_ns % 1000
+                                                              : floored_ns;
 }
 
 }  // namespace traceloom

@@ -38,4 +38,10 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
                       const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options = {});
 
+// The earliest start of all files on the common clock, floored to a whole microsecond (so that
+// microsecond inputs stay microsecond outputs); 0 when no file has an event. A start beyond
+// +-2^63 ns is left out.
+std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
+                              const std::vector<FileClock>& clocks);
+
 }  // namespace traceloom

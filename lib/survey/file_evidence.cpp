@@ -71,7 +71,10 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
     if (const std::string ours = json_member(other, "traceloom"); !ours.empty()) {
       merged_by = decoded(json_member(ours, "version"));
-      cycles = read_cycles(ours);
+      if (auto said = read_cycles(ours))
+        cycles = *std::move(said);
+      else
+        problems.add(Problem::bad_cycles, 0);
     }
 }
 

@@ -1,11 +1,13 @@
 #include "survey/merged_cycles.h"
 
 #include "base/json_walk.h"
+#include "base/optional_value.h"
 #include "base/saturating.h"
 #include "event/event.h"
 #include "survey/json_member.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -17,27 +19,11 @@ std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   const std::string_view name = find_member(cycle, "cycle");
   const auto sync_us = json_integer(find_member(cycle, "sync_us"));
   const auto first_ns = json_integer(find_member(cycle, "first_ns"));
-  if (!is_json_string(name) || !sync_us || !first_ns) return std::nullopt;
-  return MergedCycle{decoded(name), *sync_us, *first_ns,
+  const auto last_ns = json_integer(find_member(cycle, "last_ns"));
+  if (!is_json_string(name) || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
+    return std::nullopt;
+  return MergedCycle{decoded(name), *sync_us, *first_ns, *last_ns,
                      json_integer(find_member(cycle, "error_bound_us"))};
-}
-
-// A cycle by what one file says.
-struct Found {
-  std::int64_t rank;
-  MergedCycle cycle;
-};
-
-// The lowest rank says when it was and what it is called: the reference is not shifted.
-void join(Found& known, const Found& other) {
-  const std::int64_t first_ns = std::min(known.cycle.first_ns, other.cycle.first_ns);
-  std::optional<std::int64_t> bound_us = known.cycle.error_bound_us;
-  if (other.cycle.error_bound_us)
-    bound_us =
-        std::min(*other.cycle.error_bound_us, bound_us.value_or(*other.cycle.error_bound_us));
-  if (other.rank < known.rank) known = other;
-  known.cycle.first_ns = first_ns;
-  known.cycle.error_bound_us = bound_us;
 }
 
 // On the common clock.
@@ -46,12 +32,89 @@ std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
   return saturating_add(*file.sync_us, shift_ns / 1000);
 }
 
+class CycleFinder {
+ public:
+  void add(const ClockFacts& file, const FileClock& clock, const StartTimes& starts) {
+    const CommonTimes times = common_times(starts, clock.times);
+    if (!starts.empty()) (clock.cycle ? placed_ : others_).push_back(times);
+    if (!clock.cycle) return;
+    Found& found = found_[*clock.cycle];
+    if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
+    if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
+  }
+
+  std::vector<MergedCycle> take() {
+    for (const auto& [number, found] : found_)
+      if (found.rank && found.first_ns) add_cycle(found);
+    std::ranges::stable_sort(cycles_, {}, &MergedCycle::first_ns);
+    const auto is_same = [](const MergedCycle& a, const MergedCycle& b) {
+      return a.first_ns == b.first_ns;
+    };
+    cycles_.erase(std::unique(cycles_.begin(), cycles_.end(), is_same), cycles_.end());
+    end_cycles(placed_);
+    for (const CommonTimes& file : others_) begin_with(file);
+    placed_.insert(placed_.end(), others_.begin(), others_.end());
+    end_cycles(placed_);
+    return std::move(cycles_);
+  }
+
+ private:
+  struct Found {
+    std::optional<std::int64_t> rank;  // whose stamp it is
+    MergedCycle cycle;
+    std::optional<std::int64_t> first_ns;
+  };
+
+  // The lowest rank says when it was and what it is called: the reference is not shifted.
+  static void add_stamp(const ClockFacts& file, const FileClock& clock, Found& found) {
+    keep_least(found.cycle.error_bound_us, file.error_bound_us);
+    if (found.rank && *found.rank <= file.rank) return;
+    found.rank = file.rank;
+    found.cycle.name = file.cycle;
+    found.cycle.sync_us = moment_us(file, clock);
+  }
+
+  void add_cycle(const Found& found) {
+    cycles_.push_back(found.cycle);
+    cycles_.back().first_ns = *found.first_ns;
+  }
+
+  // A file that is in no cycle by a sync is of the one that it ends in, if it begins in no other.
+  void begin_with(const CommonTimes& file) {
+    const auto next = std::ranges::upper_bound(cycles_, file.last_ns, {}, &MergedCycle::first_ns);
+    if (next == cycles_.begin()) return;
+    const auto cycle = std::prev(next);
+    if (cycle == cycles_.begin() || std::prev(cycle)->last_ns < file.first_ns)
+      cycle->first_ns = std::min(cycle->first_ns, file.first_ns);
+  }
+
+  // Each with the last event before the next one.
+  void end_cycles(std::vector<CommonTimes>& files) {
+    std::ranges::sort(files, {}, &CommonTimes::first_ns);
+    auto file = files.begin();
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (auto cycle = cycles_.begin(); cycle != cycles_.end(); ++cycle) {
+      const auto next = std::next(cycle);
+      const bool is_last = next == cycles_.end();
+      for (; file != files.end() && (is_last || file->first_ns < next->first_ns); ++file)
+        last_ns = std::max(last_ns, file->last_ns);
+      cycle->last_ns = is_last ? last_ns : std::min(last_ns, next->first_ns - 1);
+    }
+  }
+
+  std::map<std::size_t, Found> found_;  // by FileClock::cycle
+  std::vector<CommonTimes> placed_;     // files with events
+  std::vector<CommonTimes> others_;     // those of no cycle
+  std::vector<MergedCycle> cycles_;
+};
+
 }  // namespace
 
-std::vector<MergedCycle> read_cycles(std::string_view traceloom) {
+std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom) {
   std::vector<MergedCycle> cycles;
-  bool is_whole = true;
-  for_each_element(find_member(traceloom, "cycles"), [&](std::string_view element) {
+  const std::string_view list = find_member(traceloom, "cycles");
+  bool is_whole = list.empty() || list.front() == '[';
+  for_each_element(list, [&](std::string_view element) {
     if (std::optional<MergedCycle> cycle = read_cycle(element))
       cycles.push_back(*std::move(cycle));
     else
@@ -61,37 +124,27 @@ std::vector<MergedCycle> read_cycles(std::string_view traceloom) {
     return a.first_ns >= b.first_ns;
   };
   const bool ascend = std::ranges::adjacent_find(cycles, not_before) == cycles.end();
-  return is_whole && ascend ? cycles : std::vector<MergedCycle>{};
+  return is_whole && ascend ? std::optional(std::move(cycles)) : std::nullopt;
 }
 
 std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
                                      const std::vector<FileClock>& clocks,
                                      const std::vector<StartTimes>& starts) {
-  std::map<std::size_t, Found> found;  // by FileClock::cycle
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!clocks[i].cycle || starts[i].empty()) continue;
-    const Found one{files[i].rank,
-                    {files[i].cycle, moment_us(files[i], clocks[i]),
-                     common_times(starts[i], clocks[i].times).first_ns, files[i].error_bound_us}};
-    const auto [known, is_new] = found.emplace(*clocks[i].cycle, one);
-    if (!is_new) join(known->second, one);
-  }
-  std::vector<MergedCycle> cycles;
-  cycles.reserve(found.size());
-  for (auto& [number, one] : found) cycles.push_back(std::move(one.cycle));
-  std::ranges::sort(cycles, {}, &MergedCycle::first_ns);
-  return cycles;
+  CycleFinder finder;
+  for (std::size_t i = 0; i < files.size(); ++i) finder.add(files[i], clocks[i], starts[i]);
+  return finder.take();
 }
 
 std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles) {
-  if (cycles.size() < 2 || !file.is_merged) return {file};
+  if (cycles.empty() || !file.is_merged) return {file};
   std::vector<ClockFacts> parts;
   for (const MergedCycle& cycle : cycles) {
     ClockFacts& part = parts.emplace_back(file);
     part.cycle = cycle.name;
     part.sync_us = cycle.sync_us;
     part.error_bound_us = cycle.error_bound_us;
-    part.first_ns = saturating_subtract(cycle.first_ns, file.base_ns.value_or(0));
+    if (cycles.size() > 1)
+      part.first_ns = saturating_subtract(cycle.first_ns, file.base_ns.value_or(0));
   }
   return parts;
 }
@@ -100,9 +153,9 @@ FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cyc
                      std::vector<FileClock> parts) {
   FileClock clock = parts.front();
   if (parts.size() == 1) return clock;
-  std::vector<TimeMap::Piece> pieces;
+  std::vector<TimeMap::Cycle> times;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    pieces.push_back({cycles[i].first_ns, parts[i].times});
+    times.push_back({cycles[i].first_ns, cycles[i].last_ns, parts[i].times});
     if (i == 0) continue;
     clock.problems.add(parts[i].problems);
     if (!parts[i].error_ns)
@@ -110,7 +163,7 @@ FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cyc
     else if (clock.error_ns)
       clock.error_ns = std::max(*clock.error_ns, *parts[i].error_ns);
   }
-  clock.times = TimeMap::joined(file.base_ns.value_or(0), std::move(pieces));
+  clock.times = TimeMap::joined(file.base_ns.value_or(0), times);
   return clock;
 }
 

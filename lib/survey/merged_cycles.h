@@ -1,9 +1,10 @@
 // MergedCycle: a profiling cycle in a trace that a merge of ours has written. Clocks drift from
 // cycle to cycle, so that a later merge has to place each of them by its own sync.
 //
-//   evidence.cycles = read_cycles(traceloom);        // what otherData.traceloom says
-//   std::vector<ClockFacts> parts = parts_of(file, evidence.cycles);
-//   FileClock clock = join_parts(file, evidence.cycles, align(parts));
+//   const auto cycles = read_cycles(traceloom);      // what otherData.traceloom says
+//   if (!cycles) problems.add(Problem::bad_cycles, 0);
+//   std::vector<ClockFacts> parts = parts_of(file, *cycles);
+//   FileClock clock = join_parts(file, *cycles, align(parts));
 #pragma once
 
 #include "clock/alignment.h"
@@ -21,24 +22,25 @@ namespace traceloom {
 struct MergedCycle {
   std::string name;           // as in ClockFacts; may be empty
   std::int64_t sync_us = 0;   // the moment that its ranks stamped
-  std::int64_t first_ns = 0;  // its first event; the cycle ends where the next one begins
+  std::int64_t first_ns = 0;  // its first event; all from here to the next cycle's is of it
+  std::int64_t last_ns = 0;   // its last one
   std::optional<std::int64_t> error_bound_us = {};  // the shortest sync of a rank
   bool operator==(const MergedCycle&) const = default;
 };
 
-// From otherData.traceloom, by first_ns; none where it does not say them, or says what cannot be.
-std::vector<MergedCycle> read_cycles(std::string_view traceloom);
+// From otherData.traceloom, by first_ns; none where it does not say them, nullopt where it says
+// what cannot be.
+std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom);
 // Those of a merge: the moments that its files were placed by. `starts` are the times of the
-// events; all have one entry a file.
+// events; all have one entry a file. What is in no cycle by a sync is of the one that it ends in.
 std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
                                      const std::vector<FileClock>& clocks,
                                      const std::vector<StartTimes>& starts);
 
-// A file for each of its cycles, to be aligned as any other; the file itself where it has no more
-// than one.
+// A file for each of its cycles, to be aligned as any other; the file itself where it says none.
 std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles);
-// What parts_of() was aligned to, as one clock. Its offset is that of the first cycle, its error
-// the largest of all.
+// What parts_of() was aligned to, as one clock. Its offset and drift are those of the first cycle,
+// its error the largest of all.
 FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles,
                      std::vector<FileClock> parts);
 

@@ -48,10 +48,12 @@ std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
 
 // Of a thread that two ranks claim.
 std::string words_on_claims(const Mark& mark, std::int64_t rank) {
+  const std::string thread =
+      mark.tid.empty() ? "pid " + mark.pid : fmt::format("thread {} of pid {}", mark.tid, mark.pid);
   return fmt::format(
-      "thread {0} of pid {1} is of ranks {2} and {3}, and counts as rank {2}; merge "
-      "the files of the ranks to have them apart",
-      mark.tid, mark.pid, rank, mark.value);
+      "{0} is of ranks {1} and {2}, and counts as rank {1}; merge the files of the ranks to have "
+      "them apart",
+      thread, rank, mark.value);
 }
 
 FileRank merged_rank(const Input& input, const FileEvidence& evidence) {

@@ -63,14 +63,16 @@ struct CommonTimes {
   bool operator==(const CommonTimes&) const = default;
 };
 
-// `times` keeps the order of times of one kind. What does not fit has no place in the output
-// either, and is taken as it is.
+// What does not fit has no place in the output either, and is taken as it is.
 inline CommonTimes common_times(const StartTimes& starts, const TimeMap& times) {
   CommonTimes common;
   for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {
     if (range.empty()) continue;
-    common.first_ns = std::min(common.first_ns, times.mapped_or_same(range.first));
-    common.last_ns = std::max(common.last_ns, times.mapped_or_same(range.last));
+    times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
+      const std::int64_t common_ns = times.mapped_or_same(ns);
+      common.first_ns = std::min(common.first_ns, common_ns);
+      common.last_ns = std::max(common.last_ns, common_ns);
+    });
   }
   return common;
 }

@@ -20,7 +20,6 @@ TEST_CASE("alignment: names its methods") {
 
 TEST_CASE("alignment: nothing in, nothing out") {
   CHECK(align({}).empty());
-  CHECK(common_origin_ns({}, {}) == 0);
 }
 
 TEST_CASE("alignment: the reference is the lowest rank that has a sync") {
@@ -207,7 +206,6 @@ TEST_CASE("alignment: takes whatever files say") {
     }
     const std::vector<FileClock> clocks = align(files);
     REQUIRE(clocks.size() == files.size());
-    CHECK(common_origin_ns(files, clocks) % 1000 == 0);
     std::int64_t reference = kMax;
     for (std::size_t i = 0; i < files.size(); ++i)
       if (clocks[i].method == sync) reference = std::min(reference, files[i].rank);
@@ -221,28 +219,6 @@ TEST_CASE("alignment: takes whatever files say") {
       CHECK(clocks[i].problems.count(Problem::bad_sync) <= 2);
     }
   }
-}
-
-TEST_CASE("common_origin: the earliest corrected start, floored to a microsecond") {
-  const std::vector<ClockFacts> files{
-      based(0, 1'000'000, 2'999), based(1, 0, 1'003'500), {.rank = 2, .base_ns = -5'000'000'000}};
-  CHECK(common_origin_ns(files, align(files)) == 1'002'000);
-  const std::vector<ClockFacts> negative{based(0, 0, -1), based(1, 0, 5)};
-  CHECK(common_origin_ns(negative, align(negative)) == -1'000);
-  const std::vector<ClockFacts> even{based(0, 0, -2'000)};
-  CHECK(common_origin_ns(even, align(even)) == -2'000);
-}
-
-TEST_CASE("common_origin: leaves out what does not fit") {
-  const std::vector<ClockFacts> files{based(0, kMin, -1), based(1, kMax, 1), based(2, 5'000, 1)};
-  CHECK(common_origin_ns(files, align(files)) == 5'000);
-  const std::vector<ClockFacts> lowest{based(0, kMin, 0)};
-  CHECK(common_origin_ns(lowest, align(lowest)) == kMin / 1000 * 1000);
-}
-
-TEST_CASE("common_origin: is 0 without any event") {
-  const std::vector<ClockFacts> files{{.rank = 0, .base_ns = kNowNs}, {.rank = 1}};
-  CHECK(common_origin_ns(files, align(files)) == 0);
 }
 
 TEST_CASE("alignment: an offset that is given takes the place of a rank's syncs") {

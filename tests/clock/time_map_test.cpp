@@ -70,9 +70,9 @@ TEST_CASE("time_map: knots that say the same are no drift") {
   CHECK_FALSE(TimeMap(50, 3, {{1000, 7}}).has_drift());
 }
 
-TEST_CASE("time_map: joined pieces shift each its own times, and durations stay") {
-  const TimeMap times =
-      TimeMap::joined(100, {{1000, TimeMap(105)}, {2000, TimeMap(93)}, {3000, TimeMap(104)}});
+TEST_CASE("time_map: joined cycles shift each its own times, and durations stay") {
+  const TimeMap times = TimeMap::joined(
+      100, {{1000, 1500, TimeMap(105)}, {2000, 2500, TimeMap(93)}, {3000, 3500, TimeMap(104)}});
   CHECK_FALSE(times.has_drift());
   CHECK(mapped(times, 0) == 105);
   CHECK(mapped(times, 1899) == 2004);
@@ -81,18 +81,43 @@ TEST_CASE("time_map: joined pieces shift each its own times, and durations stay"
   CHECK(mapped(times, 2900) == 3004);
   CHECK(mapped(times, 9000) == 9104);
   CHECK(mapped(times.since(4), 1900) == 1989);
-  CHECK(TimeMap::joined(100, {{1000, TimeMap(105)}, {2000, TimeMap(105)}}) == TimeMap(105));
+  CHECK(times.end_or_same(1899, 5000) == 5105);
+  CHECK(times.since(4).end_or_same(1900, 5000) == 5089);
+  CHECK(times.end_or_same(2900, kMax) == kMax);
+  CHECK(TimeMap::joined(100, {{1000, 1500, TimeMap(105)}, {2000, 2500, TimeMap(105)}}) ==
+        TimeMap(105));
 }
 
-TEST_CASE("time_map: joined pieces keep their drift") {
+TEST_CASE("time_map: joined cycles keep their drift, and an end goes by that of its start") {
   const TimeMap line(100, 100, {{1000, 10}, {2000, 20}, {3000, 40}});
-  CHECK(TimeMap::joined(100, {{1100, line}, {2100, line}}) == line);
-  const TimeMap stepped = TimeMap::joined(100, {{1100, line}, {2500, TimeMap(-900)}});
+  CHECK(TimeMap::joined(100, {{1100, 1200, line}, {2100, 2200, line}}) == line);
+  const TimeMap stepped = TimeMap::joined(100, {{1100, 1200, line}, {2500, 2600, TimeMap(-900)}});
   CHECK(stepped.has_drift());
   for (std::int64_t ns = 0; ns < 1900; ns += 7) CHECK(mapped(stepped, ns) == mapped(line, ns));
   CHECK(mapped(stepped, 2399) == mapped(line, 2399));
   CHECK(mapped(stepped, 2400) == 1500);
   CHECK(mapped(stepped, 9000) == 8100);
+  CHECK(stepped.end_or_same(2399, 2900) == mapped(line, 2900));
+  CHECK(stepped.end_or_same(2400, 2900) == 2000);
+}
+
+TEST_CASE("time_map: the earliest and the latest of times are among its bounds") {
+  using Times = std::vector<std::int64_t>;
+  const auto bounds = [](const TimeMap& times, std::int64_t first_ns, std::int64_t last_ns) {
+    Times found;
+    times.for_each_bound(first_ns, last_ns, [&](std::int64_t ns) { found.push_back(ns); });
+    return found;
+  };
+  CHECK(bounds(TimeMap(3), 5, 9) == Times{5, 9});
+  // The second cycle was before the first, by a clock that was set back.
+  const TimeMap set_back = TimeMap::joined(
+      100, {{1000, 1200, TimeMap(5000)}, {2000, 2300, TimeMap(0)}, {3000, 3300, TimeMap(100)}});
+  CHECK(bounds(set_back, 900, 3250) == Times{900, 1100, 1900, 2200, 2900, 3250});
+  CHECK(bounds(set_back, 900, 1300) == Times{900, 1300});  // in the first alone
+  CHECK(bounds(set_back, 1150, 1950) == Times{1150, 1150, 1900, 1950});
+  CHECK(bounds(set_back, 2850, 2850) == Times{2850, 2850});  // between two
+  CHECK(bounds(set_back, 7000, 8000) == Times{7000, 8000});
+  CHECK(bounds(set_back, kMin, kMax) == Times{kMin, 1100, 1900, 2200, 2900, kMax - 100});
 }
 
 TEST_CASE("time_map: drift never turns the order of times, and is exact at the knots") {

@@ -129,6 +129,25 @@ TEST_CASE("merger: two files that say one rank at the same time are refused, of 
   CHECK(merge_traces(options).events == 4);
 }
 
+TEST_CASE(
+    "merger: a merge of cycles between which a clock was set back is refused beside an input") {
+  const auto trace = [](int rank, std::int64_t sync_us) {
+    return TraceText()
+        .composer_rank(rank, std::to_string(sync_us))
+        .x("a", sync_us + 10, 5)
+        .x("b", sync_us + 20, 5)
+        .array();
+  };
+  const NamedTexts rank1{{"run/ep0-ba4-rank1.json", trace(1, 1'795'000'000'000'000)},
+                         {"run/ep0-ba5-rank1.json", trace(1, 1'794'990'000'000'000)}};
+  CHECK(refusal_of({{"ep0-ba4-rank0.json", trace(0, 1'795'000'000'000'000)},
+                    {"ep0-ba5-rank0.json", trace(0, 1'795'000'050'000'000)},
+                    {"node.json", merge_texts(rank1)},
+                    rank1[1]}) ==
+        "run/ep0-ba5-rank1.json: rank 1 is in node.json as well, at the same time, and one of the "
+        "two is a merge of it; leave one out");
+}
+
 TEST_CASE("merger: a merged file beside one of its inputs is refused") {
   const auto trace = [](int rank, int ts) {
     return TraceText().composer_rank(rank, "1000").x("a", ts, 5).x("b", ts + 10, 5).array();

@@ -80,6 +80,25 @@ std::vector<oracle::MergedEvent> placed_events(const Archive& archive) {
 
 }  // namespace
 
+TEST_CASE("rank_archive: a node's clock that was set back has put its second cycle first") {
+  NamedTexts files;
+  NamedTexts nodes;
+  for (const int rank : {0, 1}) {
+    NamedTexts of_node;
+    for (const int cycle : {4, 5}) {
+      const std::int64_t sync_us =
+          1'795'000'000'000'000 + cycle * 50'000'000 - (rank == 1 && cycle == 5 ? 90'000'000 : 0);
+      of_node.emplace_back(fmt::format("ep0-ba{}-rank{}.json", cycle, rank),
+                           rank_text(rank, std::to_string(sync_us), sync_us + 17 - rank));
+    }
+    nodes.emplace_back(fmt::format("node{}.json", rank), merge_texts(of_node));
+    files.insert(files.end(), of_node.begin(), of_node.end());
+  }
+  const std::vector<oracle::MergedEvent> events = placed_events(archive_of(nodes));
+  CHECK(events.size() == 4);
+  CHECK(events == read_merged(merge_texts(files)));
+}
+
 TEST_CASE("rank_archive: a trace a rank, each from its own first event on") {
   const Archive archive = archive_of({{"a.json", rank_text(1, "4000", "4010.25")},
                                       {"b.json", rank_text(0, "1000", 1017)},

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
+
 using namespace traceloom;
 
 namespace {
@@ -182,4 +185,37 @@ TEST_CASE("clock_plan: no inputs, no clocks") {
   CHECK(result.facts.empty());
   CHECK(result.clocks.empty());
   CHECK(result.origin_ns == 0);
+}
+
+TEST_CASE("common_origin: the earliest corrected start, floored to a microsecond") {
+  const auto origin_of = [](const std::vector<std::pair<std::int64_t, std::int64_t>>& files) {
+    std::vector<StartTimes> starts;
+    std::vector<FileClock> clocks;
+    for (const auto& [offset_ns, first_ns] : files) {
+      starts.push_back(starts_at(first_ns));
+      clocks.emplace_back().times = TimeMap(offset_ns);
+    }
+    starts.emplace_back();  // a file without events
+    clocks.emplace_back().times = TimeMap(-5'000'000'000);
+    return common_origin_ns(starts, clocks);
+  };
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  CHECK(origin_of({}) == 0);
+  CHECK(origin_of({{1'000'000, 2'999}, {0, 1'003'500}}) == 1'002'000);
+  CHECK(origin_of({{0, -1}, {0, 5}}) == -1'000);
+  CHECK(origin_of({{0, -2'000}}) == -2'000);
+  // What does not fit is left out, and the lowest microsecond of all has none below it.
+  CHECK(origin_of({{kMin, -1}, {kMax, 1}, {5'000, 1}}) == 5'000);
+  CHECK(origin_of({{kMin, 0}}) == kMin / 1000 * 1000);
+}
+
+TEST_CASE("common_origin: looks at each cycle of a clock that was set back") {
+  FileClock clock;
+  clock.times = TimeMap::joined(
+      0, {{1'000'000, 1'500'000, TimeMap(9'000'000)}, {2'000'000, 2'500'000, TimeMap(0)}});
+  StartTimes starts = starts_at(1'000'000);
+  CHECK(common_origin_ns({starts}, {clock}) == 10'000'000);
+  starts.add(2'600'000);
+  CHECK(common_origin_ns({starts}, {clock}) == 2'000'000);
 }

@@ -157,6 +157,19 @@ TEST_CASE("file_evidence: knows what a merge of ours wrote") {
   CHECK(evidence_around(R"({"otherData":{"traceloom":"yes"},"traceEvents":[]})").merged_by.empty());
 }
 
+TEST_CASE("file_evidence: a record of cycles that is damaged is counted, and is none") {
+  const auto with = [](const std::string& cycles) {
+    return evidence_around(
+        R"({"traceEvents":[],"otherData":{"traceloom":{"version":"1","cycles":)" + cycles + "}}}");
+  };
+  const std::string cycle = R"({"cycle":"a","sync_us":17,"first_ns":18000,"last_ns":18500})";
+  CHECK(with("[" + cycle + "]").cycles.size() == 1);
+  CHECK(with("[" + cycle + "]").problems.empty());
+  const FileEvidence damaged = with("[" + cycle + ",{}]");
+  CHECK(damaged.cycles.empty());
+  CHECK(damaged.problems.count(Problem::bad_cycles) == 1);
+}
+
 TEST_CASE("file_evidence: parts of a file add up") {
   FileEvidence evidence = evidence_of(rank_event("0", "0") + "," + sync_event("100", "0"), 1);
   CHECK_FALSE(evidence.has_several_ranks());

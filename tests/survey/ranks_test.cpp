@@ -166,6 +166,11 @@ TEST_CASE("ranks: a thread that two ranks claim is the first one's, and that is 
   CHECK(file.problems.explanation(Problem::ranks_in_one_pid) ==
         "thread 100 of pid 0 is of ranks 0 and 1, and counts as rank 0; merge the files of the "
         "ranks to have them apart");
+  const FileRank without_tid =
+      rank_of_one({"merged.json", std::nullopt}, marked({{0, "4", 10}, {1, "4", 20}}));
+  CHECK(without_tid.problems.explanation(Problem::ranks_in_one_pid) ==
+        "pid 4 is of ranks 0 and 1, and counts as rank 0; merge the files of the ranks to have "
+        "them apart");
 }
 
 TEST_CASE("ranks: a thread of another rank keeps it when its pid's rank claims it later") {

@@ -1,0 +1,233 @@
+// Merges of the ranks of a node, merged again: what a merge of all ranks' files is.
+
+#include "merge/merge_filter.h"
+#include "merge/merge_summary.h"
+#include "support/filter_files.h"
+#include "support/print_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+// The sync of a cycle on a rank. The clocks of ranks 1 to 3 are off, and drift from cycle to cycle;
+// those of ranks 2 and 3 are set back before the third cycle.
+std::int64_t sync_of(int rank, int cycle, std::int64_t set_back_us) {
+  return 1'795'000'000'000'000 + cycle * 50'000'000 + rank * 300'000 + rank * cycle * 70 -
+         (rank >= 2 && cycle == 2 ? set_back_us : 0);
+}
+
+// Four ranks and three cycles; rank 3 has the first event of each. The span of a cycle lasts until
+// the next one has begun on the clock of a node that was set back by 15 s.
+NamedTexts drifting_ranks(std::int64_t set_back_us = 0) {
+  NamedTexts files;
+  for (int rank = 0; rank < 4; ++rank)
+    for (int cycle = 0; cycle < 3; ++cycle) {
+      const std::int64_t sync_us = sync_of(rank, cycle, set_back_us);
+      files.push_back({fmt::format("ep0-ba{}-rank{}.json", 4 + cycle, rank),
+                       TraceText()
+                           .pid(std::to_string(rank))
+                           .composer_rank(rank, std::to_string(sync_us))
+                           .x("step", sync_us + 20 - rank, 5)
+                           .x("long", sync_us + 2000, 40'000'000)
+                           .array()});
+    }
+  return files;
+}
+
+// What torch writes beside: it has no sync, and begins before Composer's file does.
+NamedTexts torch_files() {
+  NamedTexts files;
+  for (int rank = 0; rank < 4; ++rank)
+    for (int cycle = 0; cycle < 3; ++cycle) {
+      const std::int64_t sync_us = sync_of(rank, cycle, 0);
+      files.push_back(
+          {fmt::format("ep0-ba{}-rank{}.pt.trace.json", 4 + cycle, rank),
+           TraceText()
+               .pid(std::to_string(900 + rank))
+               .cat("cpu_op")
+               .x("aten::mm", 3'000, 5)
+               .x("aten::add", 9'000, 5)
+               .object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 4}}, )"
+                                   R"("baseTimeNanoseconds": {})",
+                                   rank, (sync_us - 5'000) * 1000))});
+    }
+  return files;
+}
+
+NamedTexts of_ranks(const NamedTexts& files, const std::vector<int>& ranks) {
+  NamedTexts found;
+  for (const int rank : ranks)
+    for (const auto& [name, text] : files)
+      if (name.find(fmt::format("rank{}", rank)) != std::string::npos)
+        found.emplace_back(name, text);
+  return found;
+}
+
+// Both nodes, each merged, with the options of the merge to come.
+NamedTexts nodes_of(const NamedTexts& files, const ClockOptions& clock = {}) {
+  NamedTexts nodes;
+  for (const std::vector<int>& ranks : {std::vector{0, 1}, std::vector{2, 3}}) {
+    FilterFiles node(of_ranks(files, ranks));
+    node.options.plan.clock = clock;
+    nodes.emplace_back(fmt::format("node{}.json", nodes.size()), node.merge().text);
+  }
+  return nodes;
+}
+
+std::string merge_with(const NamedTexts& files, const ClockOptions& clock,
+                       const MergeFilter& filter = {}) {
+  FilterFiles merge(files);
+  merge.options.plan.clock = clock;
+  merge.options.filter = filter;
+  return merge.merge().text;
+}
+
+// The same events, at times that may be rounded twice where they are interpolated.
+void check_same(const std::string& merged, const std::string& expected) {
+  const std::vector<oracle::MergedEvent> events = read_merged(merged);
+  std::vector<oracle::MergedEvent> wanted = read_merged(expected);
+  REQUIRE(events.size() == wanted.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (std::abs(wanted[i].ts_ns - events[i].ts_ns) <= 2) wanted[i].ts_ns = events[i].ts_ns;
+    if (std::abs(wanted[i].duration_ns - events[i].duration_ns) <= 2)
+      wanted[i].duration_ns = events[i].duration_ns;
+    CHECK(events[i] == wanted[i]);
+  }
+}
+
+// Both nodes, that once more, and one node with the files of the other.
+void check_nodes(const NamedTexts& files, const ClockOptions& clock = {}) {
+  const NamedTexts nodes = nodes_of(files, clock);
+  const std::string whole = merge_with(files, clock);
+  const std::string again = merge_with(nodes, clock);
+  check_same(again, whole);
+  check_same(merge_with({{"again.json", again}}, clock), whole);
+  NamedTexts mixed = of_ranks(files, {2, 3});
+  mixed.push_back(nodes[0]);
+  check_same(merge_with(mixed, clock), whole);
+  mixed = of_ranks(files, {0, 1});
+  mixed.push_back(nodes[1]);
+  check_same(merge_with(mixed, clock), whole);
+}
+
+std::string cycles_of(const std::string& merged) {
+  const std::size_t begin = merged.find(R"("cycles":)");
+  return begin == std::string::npos ? ""
+                                    : merged.substr(begin, merged.find(']', begin) - begin + 1);
+}
+
+}  // namespace
+
+TEST_CASE("merge_of_nodes: each cycle of the merge of a node goes by its own sync") {
+  const NamedTexts files = drifting_ranks();
+  check_nodes(files);
+  const NamedTexts nodes = nodes_of(files);
+  CHECK(without_other_data(merge_texts(nodes)) == without_other_data(merge_texts(files)));
+  CHECK(cycles_of(nodes[1].second) ==
+        R"("cycles":[{"cycle":"ep0-ba4","sync_us":1795000000600000,)"
+        R"("first_ns":1795000000600017000,"last_ns":1795000000602000000},)"
+        R"({"cycle":"ep0-ba5","sync_us":1795000050600140,)"
+        R"("first_ns":1795000050600157000,"last_ns":1795000050602140000},)"
+        R"({"cycle":"ep0-ba6","sync_us":1795000100600280,)"
+        R"("first_ns":1795000100600297000,"last_ns":1795000100602280000}])");
+}
+
+TEST_CASE("merge_of_nodes: torch's files go with the cycle whose sync they go by") {
+  NamedTexts files = drifting_ranks();
+  const NamedTexts torch = torch_files();
+  files.insert(files.end(), torch.begin(), torch.end());
+  check_nodes(files);
+}
+
+TEST_CASE(
+    "merge_of_nodes: cycles of nodes are found again by their names where files are missing") {
+  NamedTexts files = drifting_ranks();
+  // Rank 0 and rank 2, by which their nodes go, lost a cycle each.
+  std::erase_if(files, [](const auto& file) {
+    return file.first == "ep0-ba4-rank0.json" || file.first == "ep0-ba6-rank2.json";
+  });
+  const auto step_of = [](const std::string& merged, std::int64_t rank) {
+    std::vector<std::int64_t> starts;
+    for (const oracle::MergedEvent& event : read_merged(merged))
+      if (event.rank == rank && event.name == "step") starts.push_back(event.ts_ns);
+    return starts;
+  };
+  const std::string whole = merge_texts(files);
+  const std::string again = merge_texts(nodes_of(files));
+  for (const std::int64_t rank : {0, 1, 2, 3}) CHECK(step_of(again, rank) == step_of(whole, rank));
+}
+
+TEST_CASE("merge_of_nodes: a node that has one cycle says which") {
+  for (const int kept : {4, 5, 6}) {
+    NamedTexts files = drifting_ranks();
+    std::erase_if(files, [&](const auto& file) {
+      const bool is_of_node1 = file.first.find("rank2") != std::string::npos ||
+                               file.first.find("rank3") != std::string::npos;
+      return is_of_node1 && !file.first.starts_with(fmt::format("ep0-ba{}", kept));
+    });
+    check_nodes(files);
+  }
+  // Without a name it says none: any other file's one cycle is the same.
+  CHECK(cycles_of(merge_texts({{"rank0.json", drifting_ranks()[0].second}})) == "");
+}
+
+TEST_CASE("merge_of_nodes: drift between the cycles of a node is interpolated, too") {
+  check_nodes(drifting_ranks(), {.drift = DriftMode::linear});
+}
+
+TEST_CASE("merge_of_nodes: a node's clock that was set between two cycles") {
+  for (const std::int64_t set_back_us : {100'000, 15'000'000, -3'000'000}) {
+    CAPTURE(set_back_us);
+    const NamedTexts files = drifting_ranks(set_back_us);
+    check_nodes(files);
+    // Between the clocks of ranks 2 and 3, which were set together, their node interpolates.
+    check_nodes(of_ranks(files, {0, 1, 2}), {.drift = DriftMode::linear});
+  }
+  // The third cycle comes first, on the clock of the node.
+  check_nodes(drifting_ranks(3'600'000'000));
+}
+
+TEST_CASE("merge_of_nodes: filters find what is of a cycle that a clock has put first") {
+  const NamedTexts files = drifting_ranks(3'600'000'000);
+  const NamedTexts nodes = nodes_of(files);
+  std::vector<MergeFilter> filters(3);
+  filters[0].labels.names.emplace_back("step");
+  filters[1].ranks = {{2, 2}};
+  filters[2].min_duration_ns = 1'000'000;
+  for (const char* time : {"0:10s", "50s:101s", "99s:", ":1ms"})
+    filters.emplace_back().time = TimeSelection::parse(time);
+  for (const MergeFilter& filter : filters)
+    check_same(merge_with(nodes, {}, filter), merge_with(files, {}, filter));
+  CHECK(read_merged(merge_with(nodes, {}, filters[1])).size() == 6);
+}
+
+TEST_CASE("merge_of_nodes: options that ask for something else than syncs move a node as one") {
+  const NamedTexts files = drifting_ranks();
+  const std::string node = nodes_of(files)[1].second;
+  const auto moved_by = [&](const ClockOptions& clock) {
+    const std::vector<oracle::MergedEvent> events =
+        read_merged(merge_with({{"0.json", files[0].second}, {"1.json", node}}, clock));
+    const std::vector<oracle::MergedEvent> before = read_merged(node);
+    const auto first = std::ranges::find(events, 2, &oracle::MergedEvent::rank);
+    const auto first_before = std::ranges::find(before, 2, &oracle::MergedEvent::rank);
+    const std::int64_t by_ns = first->ts_ns - first_before->ts_ns;
+    for (const oracle::MergedEvent& event : before) {
+      oracle::MergedEvent wanted = event;
+      wanted.ts_ns += by_ns;
+      CHECK(std::ranges::find(events, wanted) != events.end());
+    }
+    return by_ns;
+  };
+  CHECK(moved_by({.align_by = AlignBy::base}) == 0);
+  CHECK(moved_by({.offsets = {{2, 5'000'000}}}) == 5'000'000);
+}
