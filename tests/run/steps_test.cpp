@@ -104,3 +104,36 @@ TEST_CASE("steps: where none are marked all of it is one") {
   CHECK(steps.list.at(0).time == Interval{0, 270'000});
   CHECK(steps_of(TraceText().c("memory", 1, R"({"rss": 1})").array()).list.empty());
 }
+
+TEST_CASE("steps: of a merged file between whose cycles the clock was set back") {
+  constexpr std::int64_t kSyncUs = 1'795'000'000'000'000;
+  constexpr std::int64_t kSecondUs = 1'000'000;
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  const auto cycle = [](int rank, int number, std::int64_t sync_us) {
+    return TraceText()
+        .pid(std::to_string(rank))
+        .composer_rank(rank, std::to_string(sync_us))
+        .cat("user_annotation")
+        .x("ProfilerStep#" + std::to_string(number), sync_us, 40 * kSecondUs);
+  };
+  // The second cycle of rank 1 was 100 s after the first, and its clock says 30 s before; the step
+  // in it lasts until the first has begun on that clock.
+  const std::string node =
+      cycle(1, 1, kSyncUs)
+          .x("ProfilerStep#2", kSyncUs - 30 * kSecondUs, 40 * kSecondUs)
+          .object(R"("otherData":{"traceloom":{"version":"1","cycles":[)"
+                  R"({"cycle":"ep0-ba5","sync_us":1794999970000000,)"
+                  R"("first_ns":1794999970000000000,"last_ns":1794999970000000000},)"
+                  R"({"cycle":"ep0-ba4","sync_us":1795000000000000,)"
+                  R"("first_ns":1795000000000000000,"last_ns":1795000000000000000}]}})");
+  const Run run =
+      read_texts({{"ep0-ba4-rank0.json", cycle(0, 1, kSyncUs).array()},
+                  {"ep0-ba5-rank0.json", cycle(0, 2, kSyncUs + 100 * kSecondUs).array()},
+                  {"node.json", node}});
+  REQUIRE(run.ranks.size() == 2);
+  for (const RankEvents& rank : run.ranks) {
+    REQUIRE(rank.steps.list.size() == 2);
+    CHECK(rank.steps.list.at(0).time == Interval{0, 40 * kSecondNs});
+    CHECK(rank.steps.list.at(1).time == Interval{100 * kSecondNs, 140 * kSecondNs});
+  }
+}
