@@ -241,6 +241,13 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path) {
          });
 }
 
+bool can_be_reread(const std::string& path) {
+  if (path == "-") return false;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::is_regular_file(status) || fs::is_directory(status) || !fs::exists(status);
+}
+
 void refuse_repeated(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     if (!input.named_again) continue;

@@ -47,6 +47,10 @@ bool is_same_path(const std::string& a, const std::string& b);
 // stdin: to write there would destroy it.
 bool is_input(const std::vector<Input>& inputs, const std::string& path);
 
+// False for a pipe and for "-", which may be one. True where nothing is, or a folder: opening it
+// will tell.
+bool can_be_reread(const std::string& path);
+
 // Throws UsageError, with both names, when two arguments led to one file.
 void refuse_repeated(const std::vector<Input>& inputs);
 

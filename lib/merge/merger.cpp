@@ -10,21 +10,12 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-// What is not there, or is a folder, is told when it is opened.
-bool can_be_reread(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return fs::is_regular_file(status) || fs::is_directory(status) || !fs::exists(status);
-}
 
 void prepare_paths(const MergeOptions& options) {
   if (is_input(options.inputs, options.output))

@@ -6,9 +6,7 @@
 #include "survey/ranks.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace traceloom {
@@ -18,16 +16,11 @@ bool needs_ranks(const SummaryRequest& request) {
   return request.by.rank || !request.ranks.empty();
 }
 
-// Stdin and pipes cannot.
-bool can_be_read_again(const Input& input) {
-  std::error_code ignored;
-  return input.path != "-" && std::filesystem::is_regular_file(input.path, ignored);
-}
-
 SpanPlaces places_for(const SummaryRequest& request) {
   if (needs_ranks(request))
-    return std::ranges::all_of(request.inputs, can_be_read_again) ? SpanPlaces::files_and_pids
-                                                                  : SpanPlaces::files_and_threads;
+    return std::ranges::all_of(request.inputs, can_be_reread, &Input::path)
+               ? SpanPlaces::files_and_pids
+               : SpanPlaces::files_and_threads;
   // What a file gave before it turned out to be none has to be told apart.
   return request.keep_going ? SpanPlaces::files : SpanPlaces::none;
 }

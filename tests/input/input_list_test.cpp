@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -262,4 +263,14 @@ TEST_CASE("input_list: a missing file is kept for who can go on without it") {
         std::vector<Input>{{"/nowhere/a.json", 3}});
   CHECK_THROWS_WITH_AS(expand_inputs({"/nowhere/*.json"}, MissingFile::keep),
                        "/nowhere/*.json: no file matches this pattern", Error);
+}
+
+TEST_CASE("input_list: pipes and stdin cannot be read again") {
+  const TemporaryFolder folder;
+  CHECK(can_be_reread(folder.write("a.json", "[]")));
+  CHECK(can_be_reread(folder.path()));
+  CHECK(can_be_reread(folder.path("missing.json")));
+  REQUIRE(mkfifo(folder.path("pipe").c_str(), 0600) == 0);
+  CHECK_FALSE(can_be_reread(folder.path("pipe")));
+  CHECK_FALSE(can_be_reread("-"));
 }

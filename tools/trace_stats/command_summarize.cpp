@@ -7,6 +7,7 @@
 #include "common/selection_options.h"
 #include "common/switch_list.h"
 #include "input/input_list.h"
+#include "input/plain_source.h"
 #include "stats/summarize.h"
 #include "stats/summary_report.h"
 #include "trace_stats/command_output.h"
@@ -87,9 +88,10 @@ SummaryRequest make_request(const Options& options) {
   request.threads = options.threads;
   request.inputs = find_inputs(options.inputs, options.keep_going);
   for (const Input& input : request.inputs)
-    if (request.time && input.path == "-")
-      throw UsageError(
-          "--time reads its inputs twice, and stdin can be read only once: save it as a file");
+    if (request.time && !can_be_reread(input.path))
+      throw UsageError(fmt::format(
+          "--time reads its inputs twice, and {} can be read only once: save it as a file",
+          input_name(input.path)));
   return request;
 }
 
