@@ -108,10 +108,8 @@ bool Aligner::apply_sync(std::size_t file) {
   synced_by_[file] = sync;
   clock.method = own != nullptr ? shift.method : ClockMethod::sync_of_rank;
   clock.offset_ns = *offset;
-  if (cycles_.is_linked(*sync)) {
-    clock.error_ns = shift.error_ns;
-    if (!is_of_other_cycle(file)) clock.cycle = sync->cycle;
-  }
+  if (cycles_.is_linked(*sync)) clock.error_ns = shift.error_ns;
+  if (!is_of_other_cycle(file)) clock.cycle = sync->cycle;
   if (own != nullptr && !shift.bad_rounds.empty()) {
     clock.problems.add(Problem::bad_rounds, 0);
     clock.problems.explain(Problem::bad_rounds, shift.bad_rounds);

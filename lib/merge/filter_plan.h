@@ -62,6 +62,7 @@ struct Selection {
   // By file: the same by rank, as far as it has any.
   std::vector<std::map<std::int64_t, KeptCounts>> events_of_rank;
   std::vector<OutputProcess> rows;      // those of the merge that have events that stay
+  std::vector<MergedCycle> cycles;      // those that have events that stay, by these
   std::vector<std::string> categories;  // some that occur, when some are asked for
 };
 

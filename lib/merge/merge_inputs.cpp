@@ -1,6 +1,7 @@
 #include "merge/merge_inputs.h"
 
 #include "base/units.h"
+#include "merge/cycle_times.h"
 #include "merge/file_subset.h"
 #include "merge/flow_starts.h"
 #include "merge/one_pass_visitor.h"
@@ -121,7 +122,21 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
   find_startless_ends();
-  if (options_.filter.any()) plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+  if (!options_.filter.any()) return;
+  plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+  if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
+}
+
+// A filter of whole ranks leaves or takes whole files.
+void MergeInputs::keep_cycles_of_wanted_files() {
+  CycleTimes kept;
+  for (std::size_t file = 0; file < surveys_.size(); ++file) {
+    if (!plan_->filter->wants_file(file) || surveys_[file].starts.empty()) continue;
+    const CommonTimes times = common_times(surveys_[file].starts, plan_->files[file].clock.times);
+    kept.add(plan_->cycles, times.first_ns);
+    kept.add(plan_->cycles, times.last_ns);
+  }
+  plan_->cycles = kept.left_of(plan_->cycles);
 }
 
 // Of the files that have arrows ending at the next slice, by reading them once more.
@@ -140,7 +155,9 @@ bool MergeInputs::select() {
   if (plan_->filter && plan_->filter->needs_selection()) {
     SelectionVisitor visitor(*plan_, std::move(facts_));
     scan_planned(visitor);
-    plan_->filter->set_selection(visitor.take_selection());
+    Selection selection = visitor.take_selection();
+    plan_->cycles = std::move(selection.cycles);
+    plan_->filter->set_selection(std::move(selection));
   }
   return leaves_something();
 }

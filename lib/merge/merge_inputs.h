@@ -92,6 +92,7 @@ class MergeInputs {
   void scan_all(FileVisitor& visitor);
   void keep(std::vector<FileSurvey> surveys);
   void find_startless_ends();
+  void keep_cycles_of_wanted_files();
   bool leaves_something() const;
   bool lacks_facts() const;
   FailureHandler failure_handler();

@@ -1,5 +1,6 @@
 #include "merge/selection_visitor.h"
 
+#include "base/saturating.h"
 #include "event/event_timing.h"
 #include "merge/counters.h"
 #include "merge/last_ends.h"
@@ -48,6 +49,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
   std::vector<std::uint32_t> payloads;
   std::set<std::string> categories;
   LastEnds last_ends;
+  CycleTimes cycles;
 
   // From chunk to chunk.
   TrackCache tracks;
@@ -84,6 +86,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
     payloads.clear();
     categories.clear();
     last_ends.clear();
+    cycles.clear();
     tracks.reset();
     last_category.reset();
     problems = {};
@@ -198,10 +201,12 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
                      plan_.files[file].binds_next(event));
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
     chunk.count(process_row(*target), accepted);
+    if (accepted) note_time(start_ns, chunk.cycles);
   } else if (lacks_duration(event)) {
     chunk.endless.push_back({start_ns, target->number, row, accepted});
   } else {
     chunk.count(row, accepted);
+    if (accepted) note_time(start_ns, chunk.cycles);
     if (event.phase != 'X') return;
     const FlowSlice slice{start_ns, time->end_ns, row, accepted};
     if (binders_[file].touches(slice)) chunk.slices.push_back(slice);
@@ -217,6 +222,7 @@ void SelectionVisitor::take(ChunkResult& result, std::size_t file) {
   }
   if (categories_.size() < kMostCategories) categories_.merge(chunk.categories);
   current_->last_ends.add(chunk.last_ends);
+  cycles_.add(chunk.cycles);
   for (const FlowSlice& slice : chunk.slices) binders_[file].add(slice);
   current_->endless.insert(current_->endless.end(), chunk.endless.begin(), chunk.endless.end());
   current_->last_starts.add(chunk.last_starts);
@@ -236,6 +242,7 @@ void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
   for (const LinkedEvent& event : current_->linked.events()) {
     selection_.linked[file].add(event.offset, event.kept);
     count(file, event.row, event.kept, 1);
+    if (event.kept) note_time(event.ns, cycles_);
     CutArrows& cuts = selection_.cuts[file];
     if (event.is_cut) (event.phase == 's' ? cuts.starts : cuts.ends).push_back(event.offset);
   }
@@ -253,13 +260,20 @@ void SelectionVisitor::count(std::size_t file, std::uint32_t row, bool kept, std
   if (kept) kept_rows_.insert(row);
 }
 
+// Of an event that stays.
+void SelectionVisitor::note_time(std::int64_t output_ns, CycleTimes& cycles) const {
+  cycles.add(plan_.cycles, saturating_add(output_ns, plan_.origin_ns));
+}
+
 void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   const std::uint32_t row = row_in(pair.begin_payload);
   const bool kept = is_accepted(pair.begin_payload) && filter_.is_long_enough(pair.duration_ns());
   const FlowSlice slice{pair.start_ns, pair.end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
   count(file, row, kept, plan_.keeps_begin_end && !pair.has_to_be_joined() ? 2 : 1);
+  if (kept) note_time(pair.start_ns, cycles_);
   if (!plan_.keeps_begin_end) return;
+  if (kept) note_time(pair.end_ns, cycles_);
   selection_.linked[file].add(pair.begin_offset, kept);
   selection_.linked[file].add(pair.end_offset, kept);
 }
@@ -279,6 +293,7 @@ bool SelectionVisitor::add_slice(std::size_t file, std::uint32_t row, bool accep
   const FlowSlice slice{start_ns, end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
   count(file, row, kept, 1);
+  if (kept) note_time(start_ns, cycles_);
   return kept;
 }
 
@@ -299,6 +314,7 @@ std::vector<OutputProcess> SelectionVisitor::kept_rows() const {
 
 Selection SelectionVisitor::take_selection() {
   selection_.rows = kept_rows();
+  selection_.cycles = cycles_.left_of(plan_.cycles);
   selection_.categories.assign(categories_.begin(), categories_.end());
   return std::move(selection_);
 }

@@ -6,6 +6,7 @@
 //   plan.filter->set_selection(visitor.take_selection());
 #pragma once
 
+#include "merge/cycle_times.h"
 #include "merge/filter_plan.h"
 #include "merge/flow_binder.h"
 #include "merge/linked_events.h"
@@ -54,6 +55,7 @@ class SelectionVisitor : public FileVisitor {
   std::uint32_t process_row(const TrackTarget& target) const;
   std::vector<FlowPlace> places_of(std::size_t file, const FilterFacts& facts) const;
   void count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events);
+  void note_time(std::int64_t output_ns, CycleTimes& cycles) const;
   void add_pair(std::size_t file, const BeginEndPair& pair);
   void add_open(std::size_t file, const OpenBegin& begin);
   bool add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
@@ -70,6 +72,7 @@ class SelectionVisitor : public FileVisitor {
   Selection selection_;
   std::unordered_set<std::uint32_t> kept_rows_;
   std::set<std::string> categories_;
+  CycleTimes cycles_;
   std::unique_ptr<CurrentFile> current_;
   std::unique_ptr<ResultPool<Chunk>> pool_;
 };

@@ -80,10 +80,12 @@ void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<St
     const std::vector<ClockFacts> of_file = parts_of(plan.facts[i], evidence[i].cycles);
     parts.insert(parts.end(), of_file.begin(), of_file.end());
     ends.push_back(parts.size());
-    for (std::size_t k = 0; k < of_file.size(); ++k)
-      starts_of_parts.push_back(of_file.size() == 1
-                                    ? starts[i]
-                                    : starts_of(evidence[i].cycles[k], plan.facts[i].base_ns));
+    if (!has_parts(plan.facts[i], evidence[i].cycles)) {
+      starts_of_parts.push_back(starts[i]);
+      continue;
+    }
+    for (const MergedCycle& cycle : evidence[i].cycles)
+      starts_of_parts.push_back(starts_of(cycle, plan.facts[i].base_ns));
   }
   const std::vector<FileClock> clocks = align(parts, options);
   plan.cycles = find_cycles(parts, clocks, starts_of_parts);

@@ -136,15 +136,14 @@ std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
 }
 
 std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles) {
-  if (cycles.empty() || !file.is_merged) return {file};
+  if (!has_parts(file, cycles)) return {file};
   std::vector<ClockFacts> parts;
   for (const MergedCycle& cycle : cycles) {
     ClockFacts& part = parts.emplace_back(file);
     part.cycle = cycle.name;
     part.sync_us = cycle.sync_us;
     part.error_bound_us = cycle.error_bound_us;
-    if (cycles.size() > 1)
-      part.first_ns = saturating_subtract(cycle.first_ns, file.base_ns.value_or(0));
+    part.first_ns = saturating_subtract(cycle.first_ns, file.base_ns.value_or(0));
   }
   return parts;
 }

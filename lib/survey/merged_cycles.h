@@ -37,7 +37,11 @@ std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
                                      const std::vector<FileClock>& clocks,
                                      const std::vector<StartTimes>& starts);
 
-// A file for each of its cycles, to be aligned as any other; the file itself where it says none.
+// Whether a file is placed cycle by cycle, as it says them.
+inline bool has_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles) {
+  return file.is_merged && !cycles.empty();
+}
+// A file for each of its cycles, to be aligned as any other; the file itself where it has none.
 std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles);
 // What parts_of() was aligned to, as one clock. Its offset and drift are those of the first cycle,
 // its error the largest of all.

@@ -60,6 +60,11 @@ struct CommonTimes {
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
 
+  void add(std::int64_t ns) { add({ns, ns}); }
+  void add(const CommonTimes& other) {
+    first_ns = std::min(first_ns, other.first_ns);
+    last_ns = std::max(last_ns, other.last_ns);
+  }
   bool operator==(const CommonTimes&) const = default;
 };
 
@@ -68,11 +73,8 @@ inline CommonTimes common_times(const StartTimes& starts, const TimeMap& times) 
   CommonTimes common;
   for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {
     if (range.empty()) continue;
-    times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
-      const std::int64_t common_ns = times.mapped_or_same(ns);
-      common.first_ns = std::min(common.first_ns, common_ns);
-      common.last_ns = std::max(common.last_ns, common_ns);
-    });
+    times.for_each_bound(range.first, range.last,
+                         [&](std::int64_t ns) { common.add(times.mapped_or_same(ns)); });
   }
   return common;
 }

@@ -181,6 +181,33 @@ TEST_CASE("merge_of_nodes: a node that has one cycle says which") {
   CHECK(cycles_of(merge_texts({{"rank0.json", drifting_ranks()[0].second}})) == "");
 }
 
+TEST_CASE("merge_of_nodes: what a node says of its cycles stays, whatever stands beside them") {
+  // Rank 3 lost its sync, and has events of a time when there was no cycle.
+  NamedTexts files = of_ranks(drifting_ranks(), {2});
+  std::erase_if(files, [](const auto& file) { return !file.first.starts_with("ep0-ba5"); });
+  files.emplace_back("ep0-ba4-rank3.json", TraceText()
+                                               .pid("3")
+                                               .m("global_rank", R"({"value": 3})")
+                                               .x("early", sync_of(2, 1, 0) - 100'000'000, 5)
+                                               .array());
+  const std::string node = merge_texts(files);
+  const std::string said = R"("cycles":[{"cycle":"ep0-ba5","sync_us":1795000050600140,)"
+                           R"("first_ns":1795000050600158000,"last_ns":1795000050602140000}])";
+  CHECK(cycles_of(node) == said);
+  CHECK(cycles_of(merge_texts({{"node.json", node}})) == said);
+}
+
+TEST_CASE("merge_of_nodes: ranks of a node that share no cycle find theirs in another node") {
+  NamedTexts files = drifting_ranks(3'600'000'000);
+  std::erase_if(files, [](const auto& file) {
+    return file.first.find("rank2") != std::string::npos
+               ? !file.first.starts_with("ep0-ba5")
+               : file.first.find("rank3") != std::string::npos &&
+                     !file.first.starts_with("ep0-ba6");
+  });
+  check_same(merge_texts(nodes_of(files)), merge_texts(files));
+}
+
 TEST_CASE("merge_of_nodes: drift between the cycles of a node is interpolated, too") {
   check_nodes(drifting_ranks(), {.drift = DriftMode::linear});
 }
@@ -209,6 +236,28 @@ TEST_CASE("merge_of_nodes: filters find what is of a cycle that a clock has put 
   for (const MergeFilter& filter : filters)
     check_same(merge_with(nodes, {}, filter), merge_with(files, {}, filter));
   CHECK(read_merged(merge_with(nodes, {}, filters[1])).size() == 6);
+}
+
+TEST_CASE(
+    "merge_of_nodes: the first event is at 0 also where a filter has left out what was first") {
+  NamedTexts files = drifting_ranks(3'600'000'000);
+  // Of the first cycle nothing has such a name.
+  for (auto& [name, text] : files)
+    if (name.starts_with("ep0-ba4"))
+      for (const char* const span : {"step", "long"}) text.replace(text.find(span), 4, "gone");
+  std::vector<MergeFilter> filters(2);
+  filters[0].labels.names.emplace_back("step|long");
+  filters[1].ranks = {{0, 0}, {2, 2}};  // rank 3 has the first event
+  for (const MergeFilter& filter : filters) {
+    NamedTexts nodes;
+    for (const std::vector<int>& ranks : {std::vector{0, 1}, std::vector{2, 3}})
+      nodes.emplace_back(fmt::format("node{}.json", nodes.size()),
+                         merge_with(of_ranks(files, ranks), {}, filter));
+    const std::string merged = merge_texts(nodes);
+    const std::vector<oracle::MergedEvent> events = read_merged(merged);
+    const auto first = std::ranges::min_element(events, {}, &oracle::MergedEvent::ts_ns);
+    CHECK(first->ts_ns == std::stoll(base_of(merged)));
+  }
 }
 
 TEST_CASE("merge_of_nodes: options that ask for something else than syncs move a node as one") {

@@ -130,7 +130,7 @@ TEST_CASE("merged_cycles: a file is as many parts as it has cycles, if a merge w
   const std::vector<ClockFacts> only = parts_of(merged, {cycles[1]});
   REQUIRE(only.size() == 1);
   CHECK(only[0].cycle == "b");
-  CHECK(only[0].first_ns == 5);
+  CHECK(only[0].first_ns == 27'000);
   CHECK(parts_of(merged, {}).size() == 1);
   CHECK(parts_of({.rank = 2}, cycles).size() == 1);
 
