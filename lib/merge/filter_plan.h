@@ -12,6 +12,7 @@
 #include "merge/merge_filter.h"
 #include "merge/track_plan.h"
 #include "select/time_selection.h"
+#include "survey/merged_cycles.h"
 
 #include <cstddef>
 #include <cstdint>
