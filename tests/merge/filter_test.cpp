@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::string rank_text(int rank, std::string_view sync_us, const Us& ts) {
+std::string named_rank(int rank, std::string_view sync_us, const Us& ts) {
   return TraceText()
       .composer_rank(rank, sync_us)
       .m("num_cpus", "{\"number\": " + std::to_string(rank) + "}")
@@ -34,9 +34,9 @@ Texts names_of(const std::string& merged) {
 }  // namespace
 
 TEST_CASE("filter: a rank that is not wanted is not spoken of, but its clock and start count") {
-  FilterFiles files({{"a.json", rank_text(0, "1000", 1000)},
-                     {"b.json", rank_text(1, "4000", 4010)},
-                     {"c.json", rank_text(2, "7000", 7050)}});
+  FilterFiles files({{"a.json", named_rank(0, "1000", 1000)},
+                     {"b.json", named_rank(1, "4000", 4010)},
+                     {"c.json", named_rank(2, "7000", 7050)}});
   files.options.filter.ranks = {{1, 1}};
   const Merged merged = files.merge();
   const std::vector<oracle::Json> events = events_of(merged.text);
@@ -61,8 +61,8 @@ TEST_CASE("filter: a rank that is not wanted is not spoken of, but its clock and
 }
 
 TEST_CASE("filter: whole ranks are merged in one pass, and others are read once") {
-  const NamedTexts texts{{"a.json", rank_text(0, "1000", 1000)},
-                         {"b.json", rank_text(1, "4000", 4010)}};
+  const NamedTexts texts{{"a.json", named_rank(0, "1000", 1000)},
+                         {"b.json", named_rank(1, "4000", 4010)}};
   FilterFiles files(texts);
   files.options.filter.ranks = {{0, 0}};
   std::uint64_t bytes = 0;
@@ -75,9 +75,9 @@ TEST_CASE("filter: whole ranks are merged in one pass, and others are read once"
 }
 
 TEST_CASE("filter: gzip of whole ranks is the same in one pass and in two") {
-  FilterFiles files({{"a.json", rank_text(0, "1000", 1000)},
-                     {"b.json", rank_text(1, "4000", 4010)},
-                     {"c.json", rank_text(2, "4000", 4010)}});
+  FilterFiles files({{"a.json", named_rank(0, "1000", 1000)},
+                     {"b.json", named_rank(1, "4000", 4010)},
+                     {"c.json", named_rank(2, "4000", 4010)}});
   files.options.output += ".gz";
   files.options.filter.ranks = {{0, 0}, {2, 2}};
   const std::string once = files.merge().text;
@@ -276,7 +276,7 @@ TEST_CASE("filter: rows without events that are kept have no name, and nobody's 
                                .cat("kernel")
                                .x("gemm", 1005, 9)
                                .array();
-  FilterFiles files({{"a.json", text}, {"b.json", rank_text(1, "1000", 1000)}});
+  FilterFiles files({{"a.json", text}, {"b.json", named_rank(1, "1000", 1000)}});
   CHECK(names_of(files.merge().text) ==
         Texts{"0 rank 0", "0 main", "0 GPU · stream 7", "1 rank 1", "1 main"});
   files.options.filter.labels.categories = {"kernel"};
@@ -292,7 +292,7 @@ TEST_CASE("filter: rows without events that are kept have no name, and nobody's 
 TEST_CASE("filter: nothing is written when nothing is left") {
   const TemporaryFolder folder;
   MergeOptions options =
-      merge_options(folder, {{"a.json", rank_text(0, "1000", 1000)}}, "out.json");
+      merge_options(folder, {{"a.json", named_rank(0, "1000", 1000)}}, "out.json");
   folder.write("out.json", "old");
   const auto leaves_nothing = [&] {
     const MergeSummary summary = merge_traces(options);

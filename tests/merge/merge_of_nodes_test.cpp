@@ -128,6 +128,29 @@ std::string cycles_of(const std::string& merged) {
 
 }  // namespace
 
+TEST_CASE(
+    "merge_of_nodes: the merges of two nodes are brought together by the syncs of their lowest "
+    "ranks") {
+  const auto trace = [](int rank, std::int64_t sync_us) {
+    return TraceText()
+        .pid(std::to_string(rank))
+        .composer_rank(rank, std::to_string(1'795'000'000'000'000 + sync_us))
+        .x("step", 1'795'000'000'000'000 + sync_us + 10 + rank, 5)
+        .array();
+  };
+  const NamedTexts ranks{{"rank0.json", trace(0, 100)},
+                         {"rank1.json", trace(1, 4'100)},
+                         {"rank2.json", trace(2, 700'000)},
+                         {"rank3.json", trace(3, 55)}};
+  const std::string node0 = merge_texts({ranks[0], ranks[1]});
+  const std::string node1 = merge_texts({ranks[2], ranks[3]});
+  const std::string whole = merge_texts(ranks);
+  CHECK(without_other_data(merge_texts({{"node0.json", node0}, {"node1.json", node1}})) ==
+        without_other_data(whole));
+  CHECK(without_other_data(merge_texts({{"node0.json", node0}, ranks[2], ranks[3]})) ==
+        without_other_data(whole));
+}
+
 TEST_CASE("merge_of_nodes: each cycle of the merge of a node goes by its own sync") {
   const NamedTexts files = drifting_ranks();
   check_nodes(files);

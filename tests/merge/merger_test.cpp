@@ -9,26 +9,12 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <map>
 #include <set>
 
 using namespace traceloom;
 
 namespace {
-
-std::string rank_text(int rank, std::string_view sync_us, const Us& ts) {
-  return TraceText().composer_rank(rank, sync_us).x("step", ts, 5).array();
-}
-
-// "rank ts" of each event, on the output's own clock.
-std::vector<std::string> starts(const std::string& merged) {
-  std::vector<std::string> found;
-  for (const oracle::Json& event : events_of(merged))
-    if (text_of(event, "ph") != "M")
-      found.push_back(text_of(event, "pid") + " " + text_of(event, "ts"));
-  return found;
-}
 
 using Texts = std::vector<std::string>;
 
@@ -37,7 +23,7 @@ using Texts = std::vector<std::string>;
 TEST_CASE("merger: ranks meet on the clock of the lowest one, by their syncs") {
   const std::string merged =
       merge_texts({{"a.json", rank_text(1, "4000", 4010)}, {"b.json", rank_text(0, "1000", 1007)}});
-  CHECK(starts(merged) == Texts{"1 3", "0 0"});
+  CHECK(starts_in(merged) == Texts{"1 3", "0 0"});
   CHECK(base_of(merged) == "1007000");
   CHECK(merged.starts_with("{\""));
   CHECK(merged.ends_with("}"));
@@ -49,7 +35,7 @@ TEST_CASE("merger: bases that differ are folded into the times") {
   const std::string later =
       TraceText().x("a", "0.25", 1).object(R"("baseTimeNanoseconds": 1700000001000000000)");
   const std::string merged = merge_texts({{"rank0.json", text}, {"rank1.json", later}});
-  CHECK(starts(merged) == Texts{"0 0.5", "1 1000000.25"});
+  CHECK(starts_in(merged) == Texts{"0 0.5", "1 1000000.25"});
   CHECK(base_of(merged) == "1700000000000000000");
 }
 
@@ -58,7 +44,7 @@ TEST_CASE("merger: each cycle of a rank is shifted by its own sync, in one proce
                                           {"ep0-ba2-rank0.json", rank_text(0, "9000", 9000)},
                                           {"ep0-ba1-rank1.json", rank_text(1, "1100", 1100)},
                                           {"ep0-ba2-rank1.json", rank_text(1, "9900", 9900)}});
-  CHECK(starts(merged) == Texts{"0 0", "0 8000", "1 0", "1 8000"});
+  CHECK(starts_in(merged) == Texts{"0 0", "0 8000", "1 0", "1 8000"});
 }
 
 TEST_CASE("merger: says what it did") {
@@ -113,134 +99,8 @@ TEST_CASE("merger: a list without its bracket, with a last comma, or cut keeps i
 
 TEST_CASE("merger: an empty trace gives a trace with a name and no events") {
   const std::string merged = merge_texts({{"rank4.json", "[]"}});
-  CHECK(starts(merged).empty());
+  CHECK(starts_in(merged).empty());
   CHECK(base_of(merged) == "0");
-}
-
-TEST_CASE("merger: refuses an output that is an input, under any name, and touches nothing") {
-  const TemporaryFolder folder;
-  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)}};
-  MergeOptions options = merge_options(folder, files, "link.json");
-  std::filesystem::create_symlink(folder.path("rank0.json"), options.output);
-  CHECK_THROWS_WITH_AS(
-      merge_traces(options),
-      ("the output " + options.output + " is also an input; name another output").c_str(),
-      UsageError);
-  CHECK(read_file(folder.path("rank0.json")) == files[0].second);
-  CHECK(folder.entry_count() == 2);
-}
-
-TEST_CASE("merger: an input that is no trace stops it and leaves the old output") {
-  const TemporaryFolder folder;
-  MergeOptions options = merge_options(
-      folder, {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", "hello"}}, "out.json");
-  folder.write("out.json", "old");
-  CHECK_THROWS_AS(merge_traces(options), Error);
-  CHECK(read_file(options.output) == "old");
-  CHECK(folder.entry_count() == 3);
-}
-
-TEST_CASE("merger: keep_going leaves out what is no trace and says so in the output") {
-  const TemporaryFolder folder;
-  MergeOptions options = merge_options(folder,
-                                       {{"rank0.json", rank_text(0, "1000", 1007)},
-                                        {"rank1.json", "hello"},
-                                        {"rank2.json", rank_text(2, "2000", 2007)}},
-                                       "out.json");
-  options.keep_going = true;
-  const MergeSummary summary = merge_traces(options);
-  const std::string error =
-      folder.path("rank1.json") +
-      ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {";
-  REQUIRE(summary.left_out.size() == 1);
-  CHECK(summary.left_out[0].path == folder.path("rank1.json"));
-  CHECK(summary.left_out[0].error == error);
-  CHECK(summary.files.size() == 2);
-  const std::string merged = read_file(options.output);
-  CHECK(starts(merged) == Texts{"0 0", "2 0"});
-  const oracle::Json document = oracle::parse_json(merged);
-  const oracle::Json* left_out = document.find("otherData")->find("traceloom")->find("left_out");
-  REQUIRE(left_out != nullptr);
-  CHECK(text_of(left_out->items.at(0), "error") == error);
-}
-
-TEST_CASE("merger: a file with more open begin events than can be shown is refused, or left out" *
-          doctest::test_suite("long")) {
-  const TemporaryFolder folder;
-  const auto begins = [](std::size_t count) {
-    std::string text = "[";
-    for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"B","ts":1},)";
-    for (std::size_t i = 0; i < 10'000; ++i) text += R"({"ph":"E","ts":2},)";
-    return text;
-  };
-  MergeOptions options = merge_options(folder,
-                                       {{"rank0.json", rank_text(0, "1000", 1007)},
-                                        {"rank1.json", begins(kMostOpenBegins + 100'000)}},
-                                       "out.json");
-  folder.write("out.json", "old");
-  const std::string error = folder.path("rank1.json") +
-                            ": has more than 500,000 begin events open at a time, and no viewer "
-                            "shows them so deep; are its end events lost?";
-  for (const bool always_survey : {false, true}) {
-    options.always_survey = always_survey;
-    CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
-                         Error);
-    CHECK(read_file(options.output) == "old");
-  }
-  options.always_survey = false;
-  options.keep_going = true;
-  const auto check_left_out = [&] {
-    const MergeSummary summary = merge_traces(options);
-    REQUIRE(summary.left_out.size() == 1);
-    CHECK(summary.left_out[0].error == error);
-    CHECK(starts(read_file(options.output)) == Texts{"0 0"});
-  };
-  check_left_out();
-  SUBCASE("by a filter that reads steps as well") {
-    options.filter.steps = StepSelection::parse("1:");
-    folder.write("rank0.json",
-                 R"([{"ph":"X","name":"ProfilerStep#1","ts":1000,"dur":5,"pid":0,"tid":1}])");
-    check_left_out();
-  }
-}
-
-TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
-          doctest::test_suite("long")) {
-  const TemporaryFolder folder;
-  const auto threads = [](std::size_t count) {
-    std::string text = "[";
-    for (std::size_t tid = 1; tid <= count; ++tid)
-      text += R"({"ph":"i","ts":1,"pid":1,"tid":)" + std::to_string(tid) + "},\n";
-    return text;
-  };
-  MergeOptions options = merge_options(
-      folder,
-      {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", threads(kMostTracks + 1)}},
-      "out.json");
-  folder.write("out.json", "old");
-  const std::string error = folder.path("rank1.json") +
-                            ": has more than 500,000 threads, and no viewer shows so many; are its "
-                            "tids the numbers of requests?";
-  CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
-                       Error);
-  CHECK(read_file(options.output) == "old");
-  options.keep_going = true;
-  const MergeSummary summary = merge_traces(options);
-  REQUIRE(summary.left_out.size() == 1);
-  CHECK(summary.left_out[0].error == error);
-  CHECK(starts(read_file(options.output)) == Texts{"0 0"});
-}
-
-TEST_CASE("merger: with nothing left to merge keep_going fails, too") {
-  const TemporaryFolder folder;
-  MergeOptions options = merge_options(folder, {{"rank0.json", "hello"}}, "out.json");
-  options.keep_going = true;
-  CHECK_THROWS_WITH_AS(merge_traces(options),
-                       ("no input could be read; " + folder.path("rank0.json") +
-                        ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {")
-                           .c_str(),
-                       UsageError);
-  CHECK(folder.entry_count() == 1);
 }
 
 TEST_CASE("merger: threads of a process without a pid share no row with those of the main one") {
@@ -345,10 +205,10 @@ TEST_CASE("merger: a file without a clock beside files with one is refused, with
   CHECK(folder.entry_count() == 2);
   options.plan.clock.offsets[1] = 2'000'000;  // 2 ms
   merge_traces(options);
-  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 998"});
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 998"});
   options.plan.clock = {.align_by = AlignBy::none};
   merge_traces(options);
-  CHECK(starts(read_file(options.output)) == Texts{"0 1002", "1 0"});
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 1002", "1 0"});
 }
 
 TEST_CASE("merger: what was merged without a clock has none, whatever base the merge gave it") {
@@ -359,12 +219,12 @@ TEST_CASE("merger: what was merged without a clock has none, whatever base the m
   MergeOptions options = merge_options(
       folder, {{"m0.json", first}, {"m1.json", second}, {"rank2.json", raw}}, "out.json");
   const MergeSummary summary = merge_traces(options);
-  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 2000", "2 4000"});
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 2000", "2 4000"});
   for (const MergedFile& file : summary.files) CHECK(file.problems.count(Problem::no_clock) == 0);
   options.plan.clock.offsets[0] = 1'000'000;  // as good as one to move a merge by
   options.inputs.pop_back();
   merge_traces(options);
-  CHECK(starts(read_file(options.output)) == Texts{"0 0", "1 1000"});
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 1000"});
   const std::string based =
       R"({"baseTimeNanoseconds":1719853884000000000,"traceEvents":[{"ph":"X","ts":1,"dur":1}]})";
   options = merge_options(folder, {{"m0.json", first}, {"rank1.json", based}}, "out.json");
@@ -388,11 +248,11 @@ TEST_CASE("merger: the origin is the first event, that of the inputs, or what is
     merge_traces(options);
     return read_file(options.output);
   };
-  CHECK(starts(merged(OriginKind::first_event, 0)) == Texts{"0 0", "1 3"});
+  CHECK(starts_in(merged(OriginKind::first_event, 0)) == Texts{"0 0", "1 3"});
   CHECK(base_of(merged(OriginKind::first_event, 0)) == "1007000");
-  CHECK(starts(merged(OriginKind::keep, 0)) == Texts{"0 1007", "1 1010"});
+  CHECK(starts_in(merged(OriginKind::keep, 0)) == Texts{"0 1007", "1 1010"});
   CHECK(base_of(merged(OriginKind::keep, 0)) == "0");
-  CHECK(starts(merged(OriginKind::given, 1'000'000)) == Texts{"0 7", "1 10"});
+  CHECK(starts_in(merged(OriginKind::given, 1'000'000)) == Texts{"0 7", "1 10"});
   CHECK(base_of(merged(OriginKind::given, 1'000'000)) == "1000000");
   CHECK_THROWS_WITH_AS(merged(OriginKind::given, 1'008'500),
                        "--origin: the first event is 1.500 us before it; name 1007000 or earlier, "
@@ -416,28 +276,6 @@ TEST_CASE("merger: a dry run plans, and writes nothing") {
   REQUIRE(summary.processes.size() == 2);
   CHECK(summary.processes[1].rank == 1);
   CHECK(summary.processes[1].tracks.size() == 1);
-}
-
-TEST_CASE(
-    "merger: the merges of two nodes are brought together by the syncs of their lowest ranks") {
-  const auto trace = [](int rank, std::int64_t sync_us) {
-    return TraceText()
-        .pid(std::to_string(rank))
-        .composer_rank(rank, std::to_string(1'795'000'000'000'000 + sync_us))
-        .x("step", 1'795'000'000'000'000 + sync_us + 10 + rank, 5)
-        .array();
-  };
-  const NamedTexts ranks{{"rank0.json", trace(0, 100)},
-                         {"rank1.json", trace(1, 4'100)},
-                         {"rank2.json", trace(2, 700'000)},
-                         {"rank3.json", trace(3, 55)}};
-  const std::string node0 = merge_texts({ranks[0], ranks[1]});
-  const std::string node1 = merge_texts({ranks[2], ranks[3]});
-  const std::string whole = merge_texts(ranks);
-  CHECK(without_other_data(merge_texts({{"node0.json", node0}, {"node1.json", node1}})) ==
-        without_other_data(whole));
-  CHECK(without_other_data(merge_texts({{"node0.json", node0}, ranks[2], ranks[3]})) ==
-        without_other_data(whole));
 }
 
 TEST_CASE("merger: clock options that move nothing are refused") {

@@ -58,10 +58,6 @@ std::map<std::string, std::int64_t> offsets_of(const Archive& archive) {
   return offsets;
 }
 
-std::string rank_text(int rank, std::string_view sync_us, const Us& ts) {
-  return TraceText().composer_rank(rank, sync_us).x("step", ts, 5).array();
-}
-
 // The events of all ranks, placed by the manifest alone.
 std::vector<oracle::MergedEvent> placed_events(const Archive& archive) {
   std::vector<oracle::MergedEvent> events;

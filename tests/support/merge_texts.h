@@ -59,6 +59,15 @@ inline std::vector<oracle::Json> events_of(const std::string& merged) {
   return oracle::parse_json(merged).find("traceEvents")->items;
 }
 
+// "rank ts" of each event but metadata, on the output's own clock, in the order of the output.
+inline std::vector<std::string> starts_in(const std::string& merged) {
+  std::vector<std::string> found;
+  for (const oracle::Json& event : events_of(merged))
+    if (text_of(event, "ph") != "M")
+      found.push_back(text_of(event, "pid") + " " + text_of(event, "ts"));
+  return found;
+}
+
 inline std::string base_of(const std::string& merged) {
   return text_of(oracle::parse_json(merged), "baseTimeNanoseconds");
 }

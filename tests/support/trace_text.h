@@ -116,4 +116,9 @@ class TraceText {
   std::vector<std::string> elements_;
 };
 
+// The file of a rank that Composer has written, with one span.
+inline std::string rank_text(int rank, std::string_view clock_sync_us, const Us& ts) {
+  return TraceText().composer_rank(rank, clock_sync_us).x("step", ts, 5).array();
+}
+
 }  // namespace traceloom

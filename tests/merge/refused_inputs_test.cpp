@@ -1,0 +1,145 @@
+// What a merge refuses to read or write, and what --keep-going leaves out instead.
+#include "base/error.h"
+#include "merge/file_survey.h"
+#include "merge/merger.h"
+#include "oracle/json_value.h"
+#include "support/merge_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+using namespace traceloom;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("merger: refuses an output that is an input, under any name, and touches nothing") {
+  const TemporaryFolder folder;
+  const NamedTexts files{{"rank0.json", rank_text(0, "1000", 1007)}};
+  MergeOptions options = merge_options(folder, files, "link.json");
+  std::filesystem::create_symlink(folder.path("rank0.json"), options.output);
+  CHECK_THROWS_WITH_AS(
+      merge_traces(options),
+      ("the output " + options.output + " is also an input; name another output").c_str(),
+      UsageError);
+  CHECK(read_file(folder.path("rank0.json")) == files[0].second);
+  CHECK(folder.entry_count() == 2);
+}
+
+TEST_CASE("merger: an input that is no trace stops it and leaves the old output") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(
+      folder, {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", "hello"}}, "out.json");
+  folder.write("out.json", "old");
+  CHECK_THROWS_AS(merge_traces(options), Error);
+  CHECK(read_file(options.output) == "old");
+  CHECK(folder.entry_count() == 3);
+}
+
+TEST_CASE("merger: keep_going leaves out what is no trace and says so in the output") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", rank_text(0, "1000", 1007)},
+                                        {"rank1.json", "hello"},
+                                        {"rank2.json", rank_text(2, "2000", 2007)}},
+                                       "out.json");
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  const std::string error =
+      folder.path("rank1.json") +
+      ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {";
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(summary.left_out[0].path == folder.path("rank1.json"));
+  CHECK(summary.left_out[0].error == error);
+  CHECK(summary.files.size() == 2);
+  const std::string merged = read_file(options.output);
+  CHECK(starts_in(merged) == Texts{"0 0", "2 0"});
+  const oracle::Json document = oracle::parse_json(merged);
+  const oracle::Json* left_out = document.find("otherData")->find("traceloom")->find("left_out");
+  REQUIRE(left_out != nullptr);
+  CHECK(text_of(left_out->items.at(0), "error") == error);
+}
+
+TEST_CASE("merger: a file with more open begin events than can be shown is refused, or left out" *
+          doctest::test_suite("long")) {
+  const TemporaryFolder folder;
+  const auto begins = [](std::size_t count) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"B","ts":1},)";
+    for (std::size_t i = 0; i < 10'000; ++i) text += R"({"ph":"E","ts":2},)";
+    return text;
+  };
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", rank_text(0, "1000", 1007)},
+                                        {"rank1.json", begins(kMostOpenBegins + 100'000)}},
+                                       "out.json");
+  folder.write("out.json", "old");
+  const std::string error = folder.path("rank1.json") +
+                            ": has more than 500,000 begin events open at a time, and no viewer "
+                            "shows them so deep; are its end events lost?";
+  for (const bool always_survey : {false, true}) {
+    options.always_survey = always_survey;
+    CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
+                         Error);
+    CHECK(read_file(options.output) == "old");
+  }
+  options.always_survey = false;
+  options.keep_going = true;
+  const auto check_left_out = [&] {
+    const MergeSummary summary = merge_traces(options);
+    REQUIRE(summary.left_out.size() == 1);
+    CHECK(summary.left_out[0].error == error);
+    CHECK(starts_in(read_file(options.output)) == Texts{"0 0"});
+  };
+  check_left_out();
+  SUBCASE("by a filter that reads steps as well") {
+    options.filter.steps = StepSelection::parse("1:");
+    folder.write("rank0.json",
+                 R"([{"ph":"X","name":"ProfilerStep#1","ts":1000,"dur":5,"pid":0,"tid":1}])");
+    check_left_out();
+  }
+}
+
+TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
+          doctest::test_suite("long")) {
+  const TemporaryFolder folder;
+  const auto threads = [](std::size_t count) {
+    std::string text = "[";
+    for (std::size_t tid = 1; tid <= count; ++tid)
+      text += R"({"ph":"i","ts":1,"pid":1,"tid":)" + std::to_string(tid) + "},\n";
+    return text;
+  };
+  MergeOptions options = merge_options(
+      folder,
+      {{"rank0.json", rank_text(0, "1000", 1007)}, {"rank1.json", threads(kMostTracks + 1)}},
+      "out.json");
+  folder.write("out.json", "old");
+  const std::string error = folder.path("rank1.json") +
+                            ": has more than 500,000 threads, and no viewer shows so many; are its "
+                            "tids the numbers of requests?";
+  CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
+                       Error);
+  CHECK(read_file(options.output) == "old");
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(summary.left_out[0].error == error);
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 0"});
+}
+
+TEST_CASE("merger: with nothing left to merge keep_going fails, too") {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, {{"rank0.json", "hello"}}, "out.json");
+  options.keep_going = true;
+  CHECK_THROWS_WITH_AS(merge_traces(options),
+                       ("no input could be read; " + folder.path("rank0.json") +
+                        ": byte 0: not a trace: the text is not JSON; a trace starts with [ or {")
+                           .c_str(),
+                       UsageError);
+  CHECK(folder.entry_count() == 1);
+}
