@@ -1,7 +1,6 @@
 #include "survey/clock_plan.h"
 
 #include "base/optional_value.h"
-#include "base/saturating.h"
 #include "survey/clock_checks.h"
 #include "survey/lost_base.h"
 #include "survey/trace_name.h"
@@ -63,13 +62,6 @@ void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   problems.explain(problem, to_string(base));
 }
 
-StartTimes starts_of(const MergedCycle& cycle, std::optional<std::int64_t> base_ns) {
-  StartTimes starts;
-  starts.add(saturating_subtract(cycle.first_ns, base_ns.value_or(0)));
-  starts.add(saturating_subtract(cycle.last_ns, base_ns.value_or(0)));
-  return starts;
-}
-
 // Each cycle of a merged file as a file of its own.
 void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
                  const ClockOptions& options, ClockPlan& plan) {
@@ -77,15 +69,11 @@ void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<St
   std::vector<StartTimes> starts_of_parts;
   std::vector<std::size_t> ends;  // of the parts of each file
   for (std::size_t i = 0; i < plan.facts.size(); ++i) {
-    const std::vector<ClockFacts> of_file = parts_of(plan.facts[i], evidence[i].cycles);
-    parts.insert(parts.end(), of_file.begin(), of_file.end());
-    ends.push_back(parts.size());
-    if (!has_parts(plan.facts[i], evidence[i].cycles)) {
-      starts_of_parts.push_back(starts[i]);
-      continue;
+    for (FilePart& part : parts_of(plan.facts[i], starts[i], evidence[i].cycles)) {
+      parts.push_back(std::move(part.facts));
+      starts_of_parts.push_back(part.starts);
     }
-    for (const MergedCycle& cycle : evidence[i].cycles)
-      starts_of_parts.push_back(starts_of(cycle, plan.facts[i].base_ns));
+    ends.push_back(parts.size());
   }
   const std::vector<FileClock> clocks = align(parts, options);
   plan.cycles = find_cycles(parts, clocks, starts_of_parts);

@@ -135,15 +135,19 @@ std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
   return finder.take();
 }
 
-std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles) {
-  if (!has_parts(file, cycles)) return {file};
-  std::vector<ClockFacts> parts;
+std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
+                               const std::vector<MergedCycle>& cycles) {
+  if (!file.is_merged || cycles.empty()) return {{file, starts}};
+  const std::int64_t base_ns = file.base_ns.value_or(0);
+  std::vector<FilePart> parts;
   for (const MergedCycle& cycle : cycles) {
-    ClockFacts& part = parts.emplace_back(file);
-    part.cycle = cycle.name;
-    part.sync_us = cycle.sync_us;
-    part.error_bound_us = cycle.error_bound_us;
-    part.first_ns = saturating_subtract(cycle.first_ns, file.base_ns.value_or(0));
+    FilePart& part = parts.emplace_back(FilePart{file, {}});
+    part.facts.cycle = cycle.name;
+    part.facts.sync_us = cycle.sync_us;
+    part.facts.error_bound_us = cycle.error_bound_us;
+    part.facts.first_ns = saturating_subtract(cycle.first_ns, base_ns);
+    part.starts.add(*part.facts.first_ns);
+    part.starts.add(saturating_subtract(cycle.last_ns, base_ns));
   }
   return parts;
 }

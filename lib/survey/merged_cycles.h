@@ -3,8 +3,8 @@
 //
 //   const auto cycles = read_cycles(traceloom);      // what otherData.traceloom says
 //   if (!cycles) problems.add(Problem::bad_cycles, 0);
-//   std::vector<ClockFacts> parts = parts_of(file, *cycles);
-//   FileClock clock = join_parts(file, *cycles, align(parts));
+//   for (const FilePart& part : parts_of(file, starts, *cycles)) facts.push_back(part.facts);
+//   FileClock clock = join_parts(file, *cycles, align(facts));
 #pragma once
 
 #include "clock/alignment.h"
@@ -37,12 +37,14 @@ std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
                                      const std::vector<FileClock>& clocks,
                                      const std::vector<StartTimes>& starts);
 
-// Whether a file is placed cycle by cycle, as it says them.
-inline bool has_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles) {
-  return file.is_merged && !cycles.empty();
-}
-// A file for each of its cycles, to be aligned as any other; the file itself where it has none.
-std::vector<ClockFacts> parts_of(const ClockFacts& file, const std::vector<MergedCycle>& cycles);
+// What is aligned as a file.
+struct FilePart {
+  ClockFacts facts;
+  StartTimes starts;
+};
+// One for each cycle of a file; the file itself where it has none.
+std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
+                               const std::vector<MergedCycle>& cycles);
 // What parts_of() was aligned to, as one clock. Its offset and drift are those of the first cycle,
 // its error the largest of all.
 FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles,
