@@ -73,23 +73,22 @@ NamedTexts of_ranks(const NamedTexts& files, const std::vector<int>& ranks) {
   return found;
 }
 
-// Both nodes, each merged, with the options of the merge to come.
-NamedTexts nodes_of(const NamedTexts& files, const ClockOptions& clock = {}) {
-  NamedTexts nodes;
-  for (const std::vector<int>& ranks : {std::vector{0, 1}, std::vector{2, 3}}) {
-    FilterFiles node(of_ranks(files, ranks));
-    node.options.plan.clock = clock;
-    nodes.emplace_back(fmt::format("node{}.json", nodes.size()), node.merge().text);
-  }
-  return nodes;
-}
-
 std::string merge_with(const NamedTexts& files, const ClockOptions& clock,
                        const MergeFilter& filter = {}) {
   FilterFiles merge(files);
   merge.options.plan.clock = clock;
   merge.options.filter = filter;
   return merge.merge().text;
+}
+
+// Both nodes, each merged, with the options of the merge to come.
+NamedTexts nodes_of(const NamedTexts& files, const ClockOptions& clock = {},
+                    const MergeFilter& filter = {}) {
+  NamedTexts nodes;
+  for (const std::vector<int>& ranks : {std::vector{0, 1}, std::vector{2, 3}})
+    nodes.emplace_back(fmt::format("node{}.json", nodes.size()),
+                       merge_with(of_ranks(files, ranks), clock, filter));
+  return nodes;
 }
 
 // The same events, at times that may be rounded twice where they are interpolated.
@@ -272,11 +271,7 @@ TEST_CASE(
   filters[0].labels.names.emplace_back("step|long");
   filters[1].ranks = {{0, 0}, {2, 2}};  // rank 3 has the first event
   for (const MergeFilter& filter : filters) {
-    NamedTexts nodes;
-    for (const std::vector<int>& ranks : {std::vector{0, 1}, std::vector{2, 3}})
-      nodes.emplace_back(fmt::format("node{}.json", nodes.size()),
-                         merge_with(of_ranks(files, ranks), {}, filter));
-    const std::string merged = merge_texts(nodes);
+    const std::string merged = merge_texts(nodes_of(files, {}, filter));
     const std::vector<oracle::MergedEvent> events = read_merged(merged);
     const auto first = std::ranges::min_element(events, {}, &oracle::MergedEvent::ts_ns);
     CHECK(first->ts_ns == std::stoll(base_of(merged)));

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <sys/resource.h>
 
 using namespace traceloom;
 using namespace traceloom::record;
@@ -18,9 +17,7 @@ TEST_CASE("disk full: what it has no room for of an external trace is none of th
   const std::string external = folder.write("external/torch.json", text);
   for (const char* name : {"a.json", "a.json.gz"}) {
     const int code = run_child([&] {
-      signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{3000, 3000};
-      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+      limit_file_size(3000);
       Options options = options_for(folder);
       options.overwrite = true;
       options.file_name = [&](const Position&) { return name; };
@@ -43,10 +40,7 @@ TEST_CASE(
     "disk full: the file ends with a whole event, what is lost is counted, training goes on") {
   const TemporaryFolder folder;
   const int code = run_child([&] {
-    // A limit of the size of files behaves like a full disk: a part is written, then nothing.
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{100'000, 100'000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+    limit_file_size(100'000);
     Options options = options_for(folder);
     std::vector<std::string> log;
     options.log = [&](const std::string& line) { log.push_back(line); };
@@ -78,9 +72,7 @@ TEST_CASE(
 TEST_CASE("disk full: where nothing can be written there is no file, and its path is empty") {
   const TemporaryFolder folder;
   CHECK(run_child([&] {
-          signal(SIGXFSZ, SIG_IGN);
-          const rlimit limit{0, 0};
-          if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+          limit_file_size(0);
           Options options = options_for(folder);
           std::optional<SavedTrace> told;
           options.on_saved = [&](const SavedTrace& trace) { told = trace; };

@@ -10,7 +10,6 @@
 #include <map>
 #include <new>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <thread>
 
 using namespace traceloom;
@@ -264,9 +263,7 @@ TEST_CASE("journal: one that is another process's, of the same number, is left a
 TEST_CASE("journal: without room for one recording goes on, and it is told") {
   const TemporaryFolder folder;
   const int code = run_child([&] {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1'000'000, 1'000'000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
+    limit_file_size(1'000'000);
     Options options = options_for(folder);
     options.journal_folder = folder.path("journal");
     std::vector<std::string> log;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -53,6 +54,14 @@ pid_t start_child(const Work& work) {
     code = 99;
   }
   _exit(code);
+}
+
+// Of what the child writes: a limit of the size of files behaves like a full disk, a part is
+// written and then nothing. 90 is its exit code where that cannot be.
+inline void limit_file_size(rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{bytes, bytes};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(90);
 }
 
 // The status that waitpid() gives.
