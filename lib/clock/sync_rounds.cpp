@@ -93,6 +93,7 @@ bool join(SyncRounds& rounds, const SyncRounds& of_other_rank) {
 }
 
 bool is_possible(const SyncRounds& rounds) {
+  if (rounds.enter_ns.size() != rounds.exit_ns.size()) return false;
   for (std::size_t i = 0; i < rounds.enter_ns.size(); ++i)
     if (rounds.exit_ns[i] < rounds.enter_ns[i]) return false;
   return true;

@@ -17,6 +17,12 @@
 
 namespace traceloom {
 
+// Stamps are before the year 2116, so that the difference of two of them always fits.
+constexpr bool is_usable_stamp(std::int64_t ns) {
+  constexpr std::int64_t kEndNs = std::int64_t{1} << 62;
+  return ns > -kEndNs && ns < kEndNs;
+}
+
 // What a rank stamped; as many exits as enters.
 struct SyncRounds {
   std::vector<std::int64_t> enter_ns;
@@ -66,7 +72,7 @@ std::optional<SyncRounds> on_machine(const SyncRounds& rounds, const ClockRange&
 // What is known of a barrier when one more rank that shares the clock stamped it: the last enter
 // and the first exit. False, and nothing happens, for another number of rounds.
 bool join(SyncRounds& rounds, const SyncRounds& of_other_rank);
-// No exit of a round can be before an enter.
+// As many exits as enters, and no exit of a round before its enter.
 bool is_possible(const SyncRounds& rounds);
 
 struct ClockOffset {

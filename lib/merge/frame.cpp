@@ -2,6 +2,7 @@
 
 #include "base/json_check.h"
 #include "base/json_string.h"
+#include "event/trace_time.h"
 #include "merge/filter_record.h"
 #include "merge/top_level_values.h"
 #include "output/json_writer.h"
@@ -149,6 +150,23 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& ev
   json.end_array();
 }
 
+// read_rounds() reads it.
+void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
+  json.begin_object();
+  for (const auto& [key, times] :
+       {std::pair("enter", &rounds.enter_ns), std::pair("exit", &rounds.exit_ns)}) {
+    json.key(key);
+    json.begin_array();
+    for (const std::int64_t ns : *times) {
+      std::string time;
+      append_microseconds(time, ns);
+      json.raw(time);
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
 // read_cycles() reads it.
 void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
   json.begin_array();
@@ -165,6 +183,12 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
     if (cycle.error_bound_us) {
       json.key("error_bound_us");
       json.value(*cycle.error_bound_us);
+    }
+    for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.start_rounds),
+                                      std::pair("end_rounds", &cycle.end_rounds)}) {
+      if (rounds->empty()) continue;
+      json.key(key);
+      write_rounds(json, *rounds);
     }
     json.end_object();
   }
@@ -236,7 +260,8 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
   json.key("origin_ns");
   json.value(plan.origin_ns);
   // One without a name is any other file's one.
-  if (plan.cycles.size() > 1 || (plan.cycles.size() == 1 && !plan.cycles.front().name.empty())) {
+  if (plan.cycles.size() > 1 ||
+      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
     json.key("cycles");
     write_cycles(json, plan.cycles);
   }

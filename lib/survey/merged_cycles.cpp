@@ -5,6 +5,7 @@
 #include "base/saturating.h"
 #include "event/event.h"
 #include "survey/json_member.h"
+#include "survey/rounds_json.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,6 +16,15 @@
 namespace traceloom {
 namespace {
 
+// False where they cannot be; where there are none, they stay empty.
+bool read_rounds_if_any(std::string_view object, SyncRounds& rounds) {
+  if (object.empty()) return true;
+  std::optional<SyncRounds> found = read_rounds(object);
+  if (!found) return false;
+  rounds = *std::move(found);
+  return true;
+}
+
 std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   const std::string_view name = find_member(cycle, "cycle");
   const auto sync_us = json_integer(find_member(cycle, "sync_us"));
@@ -22,14 +32,44 @@ std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   const auto last_ns = json_integer(find_member(cycle, "last_ns"));
   if (!is_json_string(name) || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
     return std::nullopt;
-  return MergedCycle{decoded(name), *sync_us, *first_ns, *last_ns,
-                     json_integer(find_member(cycle, "error_bound_us"))};
+  MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns,
+                    json_integer(find_member(cycle, "error_bound_us"))};
+  const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.start_rounds) &&
+                       read_rounds_if_any(find_member(cycle, "end_rounds"), found.end_rounds);
+  return is_good ? std::optional(std::move(found)) : std::nullopt;
 }
 
 // On the common clock.
 std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
   const std::int64_t shift_ns = saturating_subtract(clock.offset_ns, file.base_ns.value_or(0));
   return saturating_add(*file.sync_us, shift_ns / 1000);
+}
+
+// What a rank stamped at the barriers, on the common clock.
+struct StampedRounds {
+  std::int64_t rank;
+  bool is_placed;         // by its rounds, or its machine
+  std::int64_t error_ns;  // of that place
+  SyncRounds start;
+  SyncRounds end;
+};
+
+// None where a time does not fit.
+SyncRounds on_common_clock(const SyncRounds& rounds, const ClockFacts& file,
+                           const FileClock& clock) {
+  const std::int64_t base_ns = file.base_ns.value_or(0);
+  SyncRounds mapped = rounds;
+  for (std::vector<std::int64_t>* const times : {&mapped.enter_ns, &mapped.exit_ns})
+    for (std::int64_t& ns : *times)
+      if (!clock.times.map(saturating_subtract(ns, base_ns), ns)) return {};
+  return mapped;
+}
+
+// Where nothing fits both the first ones stay.
+void join_where_possible(SyncRounds& known, const SyncRounds& rounds, std::int64_t error_ns) {
+  std::optional<SyncRounds> both = on_machine(rounds, {-error_ns, error_ns});
+  if (rounds.empty() || !both) return;
+  if ((known.empty() || join(*both, known)) && is_possible(*both)) known = *std::move(both);
 }
 
 class CycleFinder {
@@ -40,11 +80,13 @@ class CycleFinder {
     if (!clock.cycle) return;
     Found& found = found_[*clock.cycle];
     if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
-    if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
+    if (clock.method == ClockMethod::sync_of_rank) return;
+    add_stamp(file, clock, found);
+    if (!file.start_rounds.empty() || !file.end_rounds.empty()) add_rounds(file, clock, found);
   }
 
   std::vector<MergedCycle> take() {
-    for (const auto& [number, found] : found_)
+    for (auto& [number, found] : found_)
       if (found.rank && found.first_ns) add_cycle(found);
     std::ranges::stable_sort(cycles_, {}, &MergedCycle::first_ns);
     const auto is_same = [](const MergedCycle& a, const MergedCycle& b) {
@@ -63,6 +105,7 @@ class CycleFinder {
     std::optional<std::int64_t> rank;  // whose stamp it is
     MergedCycle cycle;
     std::optional<std::int64_t> first_ns;
+    std::vector<StampedRounds> rounds;
   };
 
   // The lowest rank says when it was and what it is called: the reference is not shifted.
@@ -74,9 +117,27 @@ class CycleFinder {
     found.cycle.sync_us = moment_us(file, clock);
   }
 
-  void add_cycle(const Found& found) {
-    cycles_.push_back(found.cycle);
-    cycles_.back().first_ns = *found.first_ns;
+  static void add_rounds(const ClockFacts& file, const FileClock& clock, Found& found) {
+    const bool is_placed =
+        clock.method == ClockMethod::rounds || clock.method == ClockMethod::same_boot;
+    found.rounds.push_back({file.rank, is_placed && clock.error_ns, clock.error_ns.value_or(0),
+                            on_common_clock(file.start_rounds, file, clock),
+                            on_common_clock(file.end_rounds, file, clock)});
+  }
+
+  void add_cycle(Found& found) {
+    MergedCycle& cycle = cycles_.emplace_back(std::move(found.cycle));
+    cycle.first_ns = *found.first_ns;
+    // The places of the others are said in relation to the lowest rank. One that goes by the one
+    // number though there are rounds has none that fit.
+    std::ranges::stable_sort(found.rounds, {}, &StampedRounds::rank);
+    for (const StampedRounds& rounds : found.rounds) {
+      const bool is_lowest = rounds.rank == *found.rank;
+      if (!is_lowest && !rounds.is_placed) continue;
+      const std::int64_t error_ns = is_lowest ? 0 : rounds.error_ns;
+      join_where_possible(cycle.start_rounds, rounds.start, error_ns);
+      join_where_possible(cycle.end_rounds, rounds.end, error_ns);
+    }
   }
 
   // A file that is in no cycle by a sync is of the one that it ends in, if it begins in no other.
@@ -145,6 +206,8 @@ std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
     part.facts.cycle = cycle.name;
     part.facts.sync_us = cycle.sync_us;
     part.facts.error_bound_us = cycle.error_bound_us;
+    part.facts.start_rounds = cycle.start_rounds;
+    part.facts.end_rounds = cycle.end_rounds;
     part.facts.first_ns = saturating_subtract(cycle.first_ns, base_ns);
     part.starts.add(*part.facts.first_ns);
     part.starts.add(saturating_subtract(cycle.last_ns, base_ns));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "clock/alignment.h"
+#include "clock/sync_rounds.h"
 #include "survey/start_times.h"
 
 #include <cstdint>
@@ -25,6 +26,16 @@ struct MergedCycle {
   std::int64_t first_ns = 0;  // its first event; all from here to the next cycle's is of it
   std::int64_t last_ns = 0;   // its last one
   std::optional<std::int64_t> error_bound_us = {};  // the shortest sync of a rank
+  // The barriers at its beginning and at its end, where our recorder has stamped them: in each
+  // round the last rank's enter and the first one's exit, as far as the places of the ranks are
+  // known.
+  SyncRounds start_rounds = {};
+  SyncRounds end_rounds = {};
+
+  // Whether it says more than the sync of the file, which any merge goes by.
+  bool is_worth_telling() const {
+    return !name.empty() || !start_rounds.empty() || !end_rounds.empty();
+  }
   bool operator==(const MergedCycle&) const = default;
 };
 

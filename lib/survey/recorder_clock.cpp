@@ -4,39 +4,13 @@
 #include "base/json_walk.h"
 #include "event/trace_time.h"
 #include "survey/json_member.h"
+#include "survey/rounds_json.h"
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {
-
-// Times stay below this (the year 2116), so that the difference of two of them always fits.
-constexpr std::int64_t kMaxNs = std::int64_t{1} << 62;
-
-bool is_usable(std::int64_t ns) {
-  return ns > -kMaxNs && ns < kMaxNs;
-}
-
-// False when it is no list of times.
-bool read_times(std::string_view list, std::vector<std::int64_t>& times) {
-  bool is_good = is_json_list(list);
-  for_each_element(list, [&](std::string_view value) {
-    const std::optional<ParsedTime> time = parse_time(value);
-    is_good = is_good && time && is_usable(time->rounded_ns());
-    if (is_good) times.push_back(time->rounded_ns());
-  });
-  return is_good;
-}
-
-std::optional<SyncRounds> read_rounds(std::string_view args) {
-  SyncRounds rounds;
-  const bool is_good = read_times(find_member(args, "enter"), rounds.enter_ns) &&
-                       read_times(find_member(args, "exit"), rounds.exit_ns) &&
-                       rounds.enter_ns.size() == rounds.exit_ns.size() && is_possible(rounds);
-  return is_good ? std::optional(std::move(rounds)) : std::nullopt;
-}
 
 void keep_first(SyncRounds& first, const SyncRounds& later) {
   if (first.empty()) first = later;
@@ -55,7 +29,7 @@ void RecorderClock::add(std::string_view name, const Event& event, ProblemCounts
     if (!boot.empty()) machine_ = boot + '/' + json_member(args, "time_ns");
   } else if (name == "recorder") {
     const auto error_ns = json_integer(json_member(event.text(Key::args), "clock_error_ns"));
-    if (error_ns && is_usable(*error_ns)) error_ns_ = std::max(error_ns_, *error_ns);
+    if (error_ns && is_usable_stamp(*error_ns)) error_ns_ = std::max(error_ns_, *error_ns);
   }
 }
 
@@ -76,8 +50,8 @@ void RecorderClock::add_pair(const Event& event) {
   const std::optional<ParsedTime> ts = parse_time(event.text(Key::ts));
   const auto mono = json_integer(json_member(args, "mono"));
   const auto bracket = json_integer(json_member(args, "bracket_ns"));
-  if (!ts || !mono || !bracket || !is_usable(ts->rounded_ns()) || !is_usable(*mono) ||
-      *bracket < 0 || !is_usable(*bracket))
+  if (!ts || !mono || !bracket || !is_usable_stamp(ts->rounded_ns()) || !is_usable_stamp(*mono) ||
+      *bracket < 0 || !is_usable_stamp(*bracket))
     return;
   if (!opened_ns_) opened_ns_ = ts->rounded_ns();
   const std::int64_t ahead_ns = ts->rounded_ns() - *mono;

@@ -67,6 +67,7 @@ TEST_CASE("sync_rounds: ranks of a clock are one that enters last and leaves fir
   CHECK(rounds == SyncRounds{{12, 50}, {20, 58}});
   CHECK(join(rounds, {{21, 50}, {30, 60}}));
   CHECK_FALSE(is_possible(rounds));
+  CHECK_FALSE(is_possible({{1, 2}, {3}}));
 }
 
 TEST_CASE("sync_rounds: on the machine's clock an enter is as early, an exit as late as may be") {

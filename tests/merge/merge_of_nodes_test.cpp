@@ -64,6 +64,30 @@ NamedTexts torch_files() {
   return files;
 }
 
+// Two rounds of barriers from `at_us` on; each lasts 10 us, and the next one follows at once.
+std::string rounds_args(const char* group, std::int64_t at_us) {
+  return fmt::format(R"({{"group": "{}", "enter": [{}, {}], "exit": [{}, {}]}})", group, at_us,
+                     at_us + 10, at_us + 10, at_us + 20);
+}
+
+// Of our recorder: the one number of ranks 2 and 3 is 500 us off, the barriers are not.
+NamedTexts recorded_ranks() {
+  NamedTexts files;
+  for (int rank = 0; rank < 4; ++rank)
+    for (int cycle = 0; cycle < 2; ++cycle) {
+      const std::int64_t at_us = sync_of(rank, cycle, 0);
+      files.push_back({fmt::format("ep0-ba{}-rank{}.json", 4 + cycle, rank),
+                       TraceText()
+                           .pid(std::to_string(rank))
+                           .composer_rank(rank, std::to_string(at_us + (rank < 2 ? 0 : 500)))
+                           .m("clock_sync_rounds", rounds_args("start", at_us))
+                           .m("clock_sync_rounds", rounds_args("end", at_us + 1'000'000))
+                           .x("step", at_us + 20 - rank, 5)
+                           .array()});
+    }
+  return files;
+}
+
 NamedTexts of_ranks(const NamedTexts& files, const std::vector<int>& ranks) {
   NamedTexts found;
   for (const int rank : ranks)
@@ -162,6 +186,19 @@ TEST_CASE("merge_of_nodes: each cycle of the merge of a node goes by its own syn
         R"("first_ns":1795000050600157000,"last_ns":1795000050602140000},)"
         R"({"cycle":"ep0-ba6","sync_us":1795000100600280,)"
         R"("first_ns":1795000100600297000,"last_ns":1795000100602280000}])");
+}
+
+TEST_CASE("merge_of_nodes: what ranks have stamped at barriers counts in the next merge, too") {
+  const NamedTexts files = recorded_ranks();
+  for (const oracle::MergedEvent& event : read_merged(merge_texts(files)))
+    CHECK(event.ts_ns % 50'000'000'000 == 20'000 - event.rank * 1000);
+  check_nodes(files);
+  // Also where the cycle has no name.
+  NamedTexts unnamed;
+  for (const auto& [name, text] : files)
+    if (name.starts_with("ep0-ba4")) unnamed.emplace_back(name.substr(sizeof("ep0-ba4")), text);
+  REQUIRE(unnamed.size() == 4);
+  check_nodes(unnamed);
 }
 
 TEST_CASE("merge_of_nodes: torch's files go with the cycle whose sync they go by") {

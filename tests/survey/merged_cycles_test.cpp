@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 using namespace traceloom;
 
 namespace {
@@ -54,6 +58,84 @@ TEST_CASE("merged_cycles: says where the record is damaged") {
   }
   CHECK_FALSE(read_cycles(R"({"cycles":{}})").has_value());
   CHECK_FALSE(read_cycles(R"({"cycles":7})").has_value());
+}
+
+TEST_CASE("merged_cycles: reads the barriers of a cycle") {
+  const auto read = [](const std::string& rounds) {
+    return read_cycles(R"({"cycles":[{"cycle":"a","sync_us":17,"first_ns":18,"last_ns":18,)" +
+                       rounds + "}]}");
+  };
+  const MergedCycle cycle{.name = "a", .sync_us = 17, .first_ns = 18, .last_ns = 18};
+  MergedCycle wanted = cycle;
+  wanted.end_rounds = {{5000, 7000}, {6000, 9001}};
+  CHECK(read(R"("end_rounds":{"enter":[5,7],"exit":[6,9.001]})") == Cycles{wanted});
+  wanted.start_rounds = {{-4000}, {-4000}};
+  CHECK(read(R"("start_rounds":{"enter":[-4],"exit":[-4]},)"
+             R"("end_rounds":{"enter":[5,7],"exit":[6,9.001]})") == Cycles{wanted});
+  CHECK(read(R"("start_rounds":{"enter":[],"exit":[]})") == Cycles{cycle});
+  for (const char* bad :
+       {"5", "[]", "{}", R"({"enter":[5]})", R"({"enter":[5],"exit":[6,7]})",
+        R"({"enter":[5],"exit":[4]})", R"({"enter":[5],"exit":[null]})", R"({"enter":5,"exit":6})",
+        R"({"enter":[5],"exit":[4611686018427387.904]})"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(read(R"("start_rounds":)" + std::string(bad)).has_value());
+    CHECK_FALSE(read(R"("end_rounds":)" + std::string(bad)).has_value());
+  }
+}
+
+TEST_CASE("merged_cycles: the barriers of a merge are those of all its ranks together") {
+  const auto recorded = [](std::int64_t rank, SyncRounds rounds) {
+    return ClockFacts{.rank = rank,
+                      .base_ns = 1000,
+                      .sync_us = 100,
+                      .start_rounds = rounds,
+                      .end_rounds = std::move(rounds),
+                      .cycle = "a"};
+  };
+  const auto placed = [](ClockMethod method, std::int64_t offset_ns, std::int64_t error_ns) {
+    FileClock clock = clock_in(0, offset_ns);
+    clock.method = method;
+    clock.error_ns = error_ns;
+    return clock;
+  };
+  using enum ClockMethod;
+  std::vector<ClockFacts> files{recorded(5, {{100'000, 120'000}, {110'000, 130'000}}),
+                                recorded(2, {{200'000, 220'000}, {211'000, 231'000}})};
+  // The lowest rank's have no error, whatever its file is said to be off.
+  std::vector<FileClock> clocks{placed(rounds, 103'000, 500), placed(sync, 1000, 9000)};
+  const std::vector<StartTimes> starts(7, starts_from(300'000, 400'000));
+  const auto rounds_of = [&] {
+    const Cycles cycles =
+        find_cycles(files, clocks, {starts.begin(), starts.begin() + files.size()});
+    REQUIRE(cycles.size() == 1);
+    CHECK(cycles[0].start_rounds == cycles[0].end_rounds);
+    return cycles[0].start_rounds;
+  };
+  CHECK(rounds_of() == SyncRounds{{201'500, 221'500}, {211'000, 231'000}});
+  // On the machine of the reference; and one whose place says less than is known.
+  files.push_back(recorded(3, {{200'000, 220'000}, {208'000, 231'000}}));
+  clocks.push_back(placed(same_boot, 1000, 100));
+  files.push_back(recorded(4, {{205'000, 225'000}, {206'000, 226'000}}));
+  clocks.push_back(placed(rounds, 1000, 10'000));
+  CHECK(rounds_of() == SyncRounds{{201'500, 221'500}, {208'100, 231'000}});
+  // By the one number, of another number of rounds, and what cannot be.
+  files.push_back(recorded(6, {{205'000, 225'000}, {206'000, 226'000}}));
+  clocks.push_back(placed(sync, 1000, 0));
+  files.push_back(recorded(7, {{205'000}, {206'000}}));
+  clocks.push_back(placed(rounds, 1000, 0));
+  files.push_back(recorded(8, {{195'000, 225'000}, {200'000, 226'000}}));
+  clocks.push_back(placed(rounds, 1000, 0));
+  CHECK(rounds_of() == SyncRounds{{201'500, 221'500}, {208'100, 231'000}});
+}
+
+TEST_CASE("merged_cycles: barriers are placed by the drift of their file") {
+  const ClockFacts file{.sync_us = 100, .start_rounds = {{1'000'000}, {1'500'000}}, .cycle = "a"};
+  FileClock clock = clock_in(0, 0);
+  clock.times = TimeMap(0, 0, {{0, 0}, {2'000'000, 200}});
+  const Cycles cycles = find_cycles({file}, {clock}, {starts_from(0, 2'000'000)});
+  REQUIRE(cycles.size() == 1);
+  CHECK(cycles[0].start_rounds == SyncRounds{{1'000'100}, {1'500'150}});
+  CHECK(cycles[0].end_rounds.empty());
 }
 
 TEST_CASE("merged_cycles: the cycles of a merge are those of its lowest rank in each") {
@@ -115,7 +197,8 @@ TEST_CASE("merged_cycles: of two cycles that begin with one event there is one")
 }
 
 TEST_CASE("merged_cycles: a file is as many parts as it has cycles, if a merge wrote it") {
-  const Cycles cycles{{"a", 17, 18'000, 18'100, 5}, {"b", 27, 28'000, 28'200}};
+  const SyncRounds rounds{{27'100}, {27'200}};
+  const Cycles cycles{{"a", 17, 18'000, 18'100, 5}, {"b", 27, 28'000, 28'200, {}, rounds, {}}};
   const ClockFacts merged{
       .rank = 2, .base_ns = 1000, .sync_us = 17, .first_ns = 5, .is_merged = true};
   const StartTimes starts = starts_from(5, 30'000);
@@ -127,6 +210,8 @@ TEST_CASE("merged_cycles: a file is as many parts as it has cycles, if a merge w
   CHECK(parts[1].facts.sync_us == 27);
   CHECK(parts[0].facts.error_bound_us == 5);
   CHECK_FALSE(parts[1].facts.error_bound_us.has_value());
+  CHECK(parts[0].facts.start_rounds.empty());
+  CHECK(parts[1].facts.start_rounds == rounds);
   CHECK(parts[1].facts.first_ns == 27'000);
   CHECK(parts[1].starts.relative().first == 27'000);
   CHECK(parts[1].starts.relative().last == 27'200);
