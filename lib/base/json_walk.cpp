@@ -81,6 +81,12 @@ bool repeats_decoded_key(std::string_view object) {
   return false;
 }
 
+// Escapes make it longer.
+bool is_key(std::string_view written, std::string_view key) {
+  if (written.size() <= key.size()) return written == key;
+  return written.find('\\') != std::string_view::npos && decode_json_string(written) == key;
+}
+
 }  // namespace
 
 bool repeats_key(std::string_view object) {
@@ -101,7 +107,7 @@ bool repeats_key(std::string_view object) {
 std::string_view find_member(std::string_view object, std::string_view key) {
   std::string_view found;
   for_each_member(object, [&](std::string_view name, std::string_view value) {
-    if (name == key) found = value;
+    if (is_key(name, key)) found = value;
   });
   return found;
 }

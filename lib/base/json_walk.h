@@ -63,8 +63,8 @@ void for_each_element(std::string_view list, Visit visit) {
 // values hold is not looked at; false for what is no object.
 bool repeats_key(std::string_view object);
 
-// The value of the last member of that key, which is written without escapes; empty when there is
-// none or the value is no object.
+// The value of the last member of that key, however it is written; empty when there is none or the
+// value is no object.
 std::string_view find_member(std::string_view object, std::string_view key);
 
 }  // namespace traceloom

@@ -2,6 +2,9 @@
 
 #include "base/json_string.h"
 
+#include <charconv>
+#include <system_error>
+
 namespace traceloom {
 namespace {
 
@@ -58,6 +61,14 @@ std::string canonical_id(std::string_view value) {
   const std::string text = decoded(value);
   if (std::string integer = integer_text(text); !integer.empty()) return integer;
   return is_json_string(value) ? "\"" + text + "\"" : text;
+}
+
+std::optional<std::int64_t> json_integer(std::string_view value) {
+  const std::string text = canonical_id(value);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
 }
 
 }  // namespace traceloom

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -106,5 +107,8 @@ std::string decoded(std::string_view value);
 // One spelling for what both viewers take for the same pid or tid: 7, 7.0, 7e0 and "7" are all "7"
 // (numbers without quotes), other strings keep their quotes: "\"Spans\"". Absent or null: empty.
 std::string canonical_id(std::string_view value);
+
+// A whole number, also in quotes or written as 7.0.
+std::optional<std::int64_t> json_integer(std::string_view value);
 
 }  // namespace traceloom

@@ -1,9 +1,9 @@
 #include "merge/slice_joiner.h"
 
 #include "base/json_string.h"
+#include "base/json_walk.h"
 #include "event/event_timing.h"
 #include "event/trace_time.h"
-#include "survey/json_member.h"
 
 #include <fmt/format.h>
 
@@ -13,12 +13,21 @@
 namespace traceloom {
 namespace {
 
-using Members = std::vector<std::pair<std::string, std::string>>;
+using Members = std::vector<std::pair<std::string, std::string_view>>;
+
+// The keys are decoded.
+Members members_of(std::string_view args) {
+  Members members;
+  for_each_member(args, [&](std::string_view key, std::string_view value) {
+    members.emplace_back(decode_json_string(key), value);
+  });
+  return members;
+}
 
 // The args of both halves; where both have a member, the end's stands, as viewers have it.
 std::string merged_args(std::string_view begin, std::string_view end) {
-  Members members = json_members(begin);
-  const Members of_end = json_members(end);
+  Members members = members_of(begin);
+  const Members of_end = members_of(end);
   if (of_end.empty()) return std::string(begin);
   for (const auto& [key, value] : of_end) {
     const auto same =
@@ -33,7 +42,7 @@ std::string merged_args(std::string_view begin, std::string_view end) {
   for (const auto& [key, value] : members) {
     if (text.size() > 1) text += ", ";
     append_json_string(text, key);
-    text += ": " + value;
+    text.append(": ").append(value);
   }
   return text + "}";
 }

@@ -11,7 +11,6 @@
 #include "merge/top_level_rules.h"
 #include "merge/track_key.h"
 #include "scan/event_repair.h"
-#include "survey/json_member.h"
 
 #include <algorithm>
 #include <array>
@@ -137,9 +136,10 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
     return;
   }
   if (key == "global_rank") {
-    if (const std::string title = json_member(event.text(Key::args), "process"); !title.empty()) {
+    if (const std::string_view title = find_member(event.text(Key::args), "process");
+        !title.empty()) {
       add_name(event, "process", decoded(title));
-      add_name(event, "source_pid", canonical_id(json_member(event.text(Key::args), "source_pid")));
+      add_name(event, "source_pid", canonical_id(find_member(event.text(Key::args), "source_pid")));
     }
     return;
   }
@@ -148,7 +148,7 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
   if (key == "process_labels") member = "labels";
   if (key == "thread_sort_index") member = "sort_index";
   if (member.empty()) return;
-  const std::string value = json_member(event.text(Key::args), member);
+  const std::string_view value = find_member(event.text(Key::args), member);
   if (!value.empty()) add_name(event, key, decoded(value));
 }
 

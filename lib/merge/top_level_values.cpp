@@ -6,7 +6,6 @@
 #include "merge/sample_tracks.h"
 #include "merge/stack_frames.h"
 #include "merge/top_level_rules.h"
-#include "survey/json_member.h"
 
 #include <algorithm>
 #include <optional>

@@ -9,7 +9,6 @@
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
 #include "record/trace_file.h"
-#include "survey/json_member.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -267,10 +266,7 @@ class NodeMerger::Node {
 class NodeMerger::OpenNodes {
  public:
   static void add(const std::shared_ptr<Node>& node) {
-    static const bool installed = [] {
-      load_json_parser();
-      return std::atexit(close_all) == 0;
-    }();
+    static const bool installed = std::atexit(close_all) == 0;
     static_cast<void>(installed);
     OpenNodes& all = instance();
     const std::lock_guard lock(all.mutex_);

@@ -1,8 +1,8 @@
 #include "survey/file_evidence.h"
 
+#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
-#include "survey/json_member.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 // False when args.value is no whole number. `tid`: that of the event, where it matters.
 bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
-  const auto value = json_integer(json_member(event.text(Key::args), "value"));
+  const auto value = json_integer(find_member(event.text(Key::args), "value"));
   if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset, std::move(tid)});
   return value.has_value();
 }
@@ -26,7 +26,7 @@ std::optional<std::int64_t> base_time(const TopLevelParser& top_level) {
   if (const auto kineto = json_integer(top_level.value("baseTimeNanoseconds"))) return kineto;
   const std::string_view viztracer = top_level.value("viztracer_metadata");
   if (!viztracer.empty())
-    if (const auto base = json_integer(json_member(viztracer, "baseTimeNanoseconds"))) return base;
+    if (const auto base = json_integer(find_member(viztracer, "baseTimeNanoseconds"))) return base;
   if (const auto clang = parse_time(top_level.value("beginningOfTime"))) return clang->rounded_ns();
   return std::nullopt;
 }
@@ -59,8 +59,8 @@ void FileEvidence::add(const Event& event) {
 void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   const std::string_view distributed = top_level.value("distributedInfo");
   if (!distributed.empty()) {
-    distributed_rank = json_integer(json_member(distributed, "rank"));
-    world_size = json_integer(json_member(distributed, "world_size"));
+    distributed_rank = json_integer(find_member(distributed, "rank"));
+    world_size = json_integer(find_member(distributed, "world_size"));
   }
   top_level_rank = json_integer(top_level.value("global_rank"));
   const std::string_view sync = top_level.value("clock_sync_timestamp_us");
@@ -69,8 +69,8 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   base_ns = base_time(top_level);
   is_torch = has_torch_key(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
-    if (const std::string ours = json_member(other, "traceloom"); !ours.empty()) {
-      merged_by = decoded(json_member(ours, "version"));
+    if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
+      merged_by = decoded(find_member(ours, "version"));
       if (auto said = read_cycles(ours))
         cycles = *std::move(said);
       else

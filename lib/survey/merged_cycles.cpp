@@ -4,7 +4,6 @@
 #include "base/optional_value.h"
 #include "base/saturating.h"
 #include "event/event.h"
-#include "survey/json_member.h"
 #include "survey/rounds_json.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "base/json_check.h"
 #include "base/json_walk.h"
 #include "event/trace_time.h"
-#include "survey/json_member.h"
 #include "survey/rounds_json.h"
 
 #include <algorithm>
@@ -25,10 +24,10 @@ void RecorderClock::add(std::string_view name, const Event& event, ProblemCounts
     add_pair(event);
   } else if (name == "host" && machine_.empty()) {
     const std::string_view args = event.text(Key::args);
-    const std::string boot = decoded(json_member(args, "boot_id"));
-    if (!boot.empty()) machine_ = boot + '/' + json_member(args, "time_ns");
+    const std::string boot = decoded(find_member(args, "boot_id"));
+    if (!boot.empty()) machine_ = boot + '/' + std::string(find_member(args, "time_ns"));
   } else if (name == "recorder") {
-    const auto error_ns = json_integer(json_member(event.text(Key::args), "clock_error_ns"));
+    const auto error_ns = json_integer(find_member(event.text(Key::args), "clock_error_ns"));
     if (error_ns && is_usable_stamp(*error_ns)) error_ns_ = std::max(error_ns_, *error_ns);
   }
 }
@@ -48,8 +47,8 @@ void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
 void RecorderClock::add_pair(const Event& event) {
   const std::string_view args = event.text(Key::args);
   const std::optional<ParsedTime> ts = parse_time(event.text(Key::ts));
-  const auto mono = json_integer(json_member(args, "mono"));
-  const auto bracket = json_integer(json_member(args, "bracket_ns"));
+  const auto mono = json_integer(find_member(args, "mono"));
+  const auto bracket = json_integer(find_member(args, "bracket_ns"));
   if (!ts || !mono || !bracket || !is_usable_stamp(ts->rounded_ns()) || !is_usable_stamp(*mono) ||
       *bracket < 0 || !is_usable_stamp(*bracket))
     return;

@@ -1,7 +1,7 @@
 #include "survey/step_marks.h"
 
+#include "base/json_walk.h"
 #include "base/saturating.h"
-#include "survey/json_member.h"
 
 #include <algorithm>
 #include <array>
@@ -27,9 +27,9 @@ std::optional<std::int64_t> torch_step(const Event& event) {
 std::optional<std::int64_t> composer_batch(const Event& event) {
   const std::string_view args = event.text(Key::args);
   if (args.find("\"batch\"") == std::string_view::npos ||
-      args.find("\"epoch\"") == std::string_view::npos || !json_integer(json_member(args, "epoch")))
+      args.find("\"epoch\"") == std::string_view::npos || !json_integer(find_member(args, "epoch")))
     return std::nullopt;
-  return json_integer(json_member(args, "batch"));
+  return json_integer(find_member(args, "batch"));
 }
 
 // Some other batch may begin in it.

@@ -1,8 +1,8 @@
 #include "survey/sync_marks.h"
 
+#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
-#include "survey/json_member.h"
 
 #include <string_view>
 
@@ -52,9 +52,9 @@ void SyncMarks::add(const Event& event) {
     return;
   }
   const std::string_view args = event.text(Key::args);
-  const std::string id = canonical_id(json_member(args, "sync_id"));
+  const std::string id = canonical_id(find_member(args, "sync_id"));
   if (id.empty()) return;
-  const std::optional<std::int64_t> asked_ns = nanoseconds(json_member(args, "issue_ts"));
+  const std::optional<std::int64_t> asked_ns = nanoseconds(find_member(args, "issue_ts"));
   if (Mark* const mark = find(id))
     keep_shorter(mark->event, between(asked_ns.value_or(*ts_ns), *ts_ns));
 }

@@ -56,6 +56,16 @@ TEST_CASE("json_walk: finds the last member of a key") {
   CHECK(find_member(R"({"a":1,"b":{"a":2},"a":3})", "a") == "3");
   CHECK(find_member(R"({"a":1})", "b").empty());
   CHECK(find_member("[1]", "a").empty());
+  CHECK(find_member(R"({"r\u0061nk":1,"ranks":2})", "rank") == "1");
+  CHECK(find_member(R"({"rank\n":1,"r\u0061n":2,"rank":3})", "rank") == "3");
+}
+
+TEST_CASE("json_walk: finds members beside what is no UTF-8, and none in what is no object") {
+  CHECK(find_member("{\"host\":\"M\xfcnchen\",\"rank\":3}", "rank") == "3");
+  for (const char* text : {"", "7", "null", "{}", "\"a\"", "{\"a\": ", "{\"a\""}) {
+    CAPTURE(text);
+    CHECK(find_member(text, "a").empty());
+  }
 }
 
 TEST_CASE("json_walk: deep nesting is skipped without recursion") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 
 using namespace traceloom;
@@ -60,6 +61,19 @@ TEST_CASE("event: what is no integer of at most 30 digits stays as it is written
                            "[1]", "-", "7x", "1e99", "1234567890123456789012345678901"}) {
     CAPTURE(text);
     CHECK(canonical_id(text) == text);
+  }
+}
+
+TEST_CASE("event: whole numbers in any spelling") {
+  for (const char* seven : {"7", "7.0", "7e0", "\"7\"", "\"7.00\""}) {
+    CAPTURE(seven);
+    CHECK(json_integer(seven) == 7);
+  }
+  CHECK(json_integer("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());
+  for (const char* text :
+       {"", "null", "true", "[7]", "7.5", "7x", "\"7x\"", "9223372036854775808"}) {
+    CAPTURE(text);
+    CHECK_FALSE(json_integer(text).has_value());
   }
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("slice_joiner: the args of both, those of the end stand") {
   CHECK(args(R"(,"args":{"a":1})", R"(,"args":{"a":1})") ==
         R"({"ph":"X","name":"a","ts":0, "dur": 1,"args":{"a":1},"pid":0,"tid":7})");
   CHECK(
-      args(R"(,"args":{"a":1, "b":[2]})", R"(,"args":{"b":3,"c\n":"x"})") ==
+      args(R"(,"args":{"a":1, "b":[2]})", R"(,"args":{"\u0062":3,"c\n":"x"})") ==
       R"({"ph":"X","name":"a","ts":0, "dur": 1,"args":{"a": 1, "b": 3, "c\n": "x"},"pid":0,"tid":7})");
   CHECK(args("", R"(,"args":{"b":3})") ==
         R"({"ph":"X","name":"a","ts":0, "dur": 1,"pid":0,"tid":7, "args": {"b":3}})");

@@ -115,6 +115,17 @@ TEST_CASE("file_evidence: takes what stands around the events") {
   CHECK(evidence.problems.empty());
 }
 
+TEST_CASE("file_evidence: bytes that are no UTF-8 do not hide what stands beside them") {
+  FileEvidence evidence = evidence_of(
+      "{\"name\":\"global_rank\",\"ph\":\"M\",\"pid\":3,\"tid\":1,"
+      "\"args\":{\"host\":\"M\xfcnchen\",\"value\":3}}");
+  add_top_level(evidence,
+                "{\"traceEvents\":[],\"otherData\":{\"host\":\"M\xfcnchen\","
+                "\"traceloom\":{\"version\":\"7\"}}}");
+  REQUIRE(evidence.rank_marks.size() == 1);
+  CHECK(evidence.merged_by == "7");
+}
+
 TEST_CASE("file_evidence: what is not there is unknown") {
   for (const char* text :
        {R"({"traceEvents":[]})", R"({"traceEvents":[],"distributedInfo":{},"otherData":{}})",
