@@ -7,10 +7,59 @@
 #include "merge/counters.h"
 #include "merge/id_keys.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace traceloom {
 namespace {
+
+// To JavaScript.
+bool is_false(std::string_view value) {
+  return value == "null" || value == "false" || value == "\"\"" ||
+         (is_json_number(value) && value.find_first_of("123456789") == std::string_view::npos);
+}
+
+// The colors that catapult has a name for.
+bool is_color(std::string_view value) {
+  static constexpr std::array<std::string_view, 34> kColors{"background_memory_dump",
+                                                            "bad",
+                                                            "black",
+                                                            "cq_build_abandoned",
+                                                            "cq_build_attempt_failed",
+                                                            "cq_build_attempt_passed",
+                                                            "cq_build_attempt_runnig",
+                                                            "cq_build_failed",
+                                                            "cq_build_passed",
+                                                            "cq_build_running",
+                                                            "detailed_memory_dump",
+                                                            "generic_work",
+                                                            "good",
+                                                            "grey",
+                                                            "heap_dump_child_node_arrow",
+                                                            "heap_dump_object_type",
+                                                            "heap_dump_stack_frame",
+                                                            "light_memory_dump",
+                                                            "olive",
+                                                            "rail_animation",
+                                                            "rail_idle",
+                                                            "rail_load",
+                                                            "rail_response",
+                                                            "startup",
+                                                            "terrible",
+                                                            "thread_state_iowait",
+                                                            "thread_state_runnable",
+                                                            "thread_state_running",
+                                                            "thread_state_sleeping",
+                                                            "thread_state_uninterruptible",
+                                                            "thread_state_unknown",
+                                                            "vsync_highlight_color",
+                                                            "white",
+                                                            "yellow"};
+  static_assert(std::ranges::is_sorted(kColors));
+  return is_json_string(value) && std::ranges::binary_search(kColors, decoded(value));
+}
 
 class FieldEditor {
  public:
@@ -18,6 +67,10 @@ class FieldEditor {
       : all_(event), event_(event.event), clean_(event.clean), edit_(edit), problems_(problems) {}
 
   void run() {
+    if (!edit_text(Key::name, "source_name") && (needs_name(event_.phase) || is_lone_step()))
+      add_none(Key::name);
+    if (!edit_text(Key::cat, "source_cat") && is_flow_phase(event_.phase)) add_none(Key::cat);
+    edit_color();
     edit_number(Key::tts, "source_tts");
     const bool is_half = all_.joins_slices && (event_.phase == 'B' || event_.phase == 'E');
     if (!is_half) {
@@ -33,6 +86,39 @@ class FieldEditor {
   }
 
  private:
+  // catapult imports nothing at all where one of these is no string. False when there is none then:
+  // to statistics, too, anything else is no name and no category.
+  bool edit_text(Key key, std::string_view other_name) {
+    const std::string_view value = clean_.text(key);
+    if (value.empty()) return false;
+    if (is_json_string(value)) return true;
+    edit_.rename(key, other_name);
+    note_field();
+    return false;
+  }
+
+  // Nor where one is missing.
+  void add_none(Key key) {
+    edit_.insert(key, kQuotedNoName);
+    note_field();
+  }
+
+  // Nor where it does not know a color.
+  void edit_color() {
+    const std::string_view value = clean_.text(Key::cname);
+    if (value.empty() || is_false(value) || is_color(value)) return;
+    edit_.rename(Key::cname, "source_cname");
+    note_field();
+  }
+
+  // Nor where these have none.
+  void add_args() {
+    const std::string_view args = clean_.text(Key::args);
+    if (!args.empty() && args != "null") return;
+    edit_.set(Key::args, "{}");
+    note_field();
+  }
+
   // Perfetto reads no further in the whole file than to an event where this is no number.
   void edit_number(Key key, std::string_view other_name) {
     const std::string_view value = clean_.text(key);
@@ -47,10 +133,7 @@ class FieldEditor {
   void edit_flag(Key key) {
     const std::string_view value = clean_.text(key);
     if (value.empty() || value == "true" || value == "false") return;
-    const bool is_false =
-        value == "null" || value == "\"\"" || value == "\"false\"" ||
-        (is_json_number(value) && value.find_first_of("123456789") == std::string_view::npos);
-    edit_.replace(key, is_false ? "false" : "true");
+    edit_.replace(key, is_false(value) || value == "\"false\"" ? "false" : "true");
     note_field();
   }
 
@@ -76,6 +159,12 @@ class FieldEditor {
     note_field();
   }
 
+  // Neither an async event nor a thread state: no viewer takes it.
+  bool is_lone_step() const {
+    return event_.phase == 'T' && !event_.has(Key::id) && !event_.has(Key::id2) &&
+           !event_.has(Key::dur);
+  }
+
   void edit_phase() {
     switch (event_.phase) {
       case 'i':
@@ -87,15 +176,16 @@ class FieldEditor {
       case 'c':
         return replace_args(move_clock_sync(clean_.text(Key::args), all_.time));
       case 'P':
+        add_args();
         return replace_args(move_profile(clean_.text(Key::args), all_.time));
       case 'v':
+        add_args();
         return replace_args(rename_heaps(clean_.text(Key::args), all_.file.frames, pid()));
       case 'M':
+        add_args();
         return replace_args(rename_dictionaries(clean_.text(Key::args), all_.file.frames, pid()));
       case 'T':
-        // Neither an async event nor a thread state: no viewer takes it.
-        if (!event_.has(Key::id) && !event_.has(Key::id2) && !event_.has(Key::dur))
-          edit_.replace(Key::ph, "\"i\"");
+        if (is_lone_step()) edit_.replace(Key::ph, "\"i\"");
         return;
       default:
         return;

@@ -17,11 +17,22 @@
 
 namespace traceloom {
 
+// Catapult imports nothing at all where one of these has no name; a c is written as an i.
+constexpr bool needs_name(char phase) {
+  return phase == 'X' || phase == 'B' || phase == 'i' || phase == 'I' || phase == 'R' ||
+         phase == 'c';
+}
+
 // True when edit_fields() would do nothing, but for references to objects.
 inline bool has_usual_fields(const Event& event) {
-  constexpr std::uint32_t kRare =
-      Event::bit(Key::id2) | Event::bit(Key::tts) | Event::bit(Key::tdur) | Event::bit(Key::sf) |
-      Event::bit(Key::esf) | Event::bit(Key::flow_in) | Event::bit(Key::flow_out);
+  const std::string_view name = event.text(Key::name);
+  if (name.empty() ? needs_name(event.phase) : !is_json_string(name)) return false;
+  const std::string_view category = event.text(Key::cat);
+  if (category.empty() ? is_flow_phase(event.phase) : !is_json_string(category)) return false;
+  constexpr std::uint32_t kRare = Event::bit(Key::id2) | Event::bit(Key::tts) |
+                                  Event::bit(Key::tdur) | Event::bit(Key::sf) |
+                                  Event::bit(Key::esf) | Event::bit(Key::flow_in) |
+                                  Event::bit(Key::flow_out) | Event::bit(Key::cname);
   if ((event.present & kRare) != 0) return false;
   switch (event.phase) {
     case 'X':

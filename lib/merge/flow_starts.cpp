@@ -1,5 +1,6 @@
 #include "merge/flow_starts.h"
 
+#include "event/event_label.h"
 #include "event/event_timing.h"
 #include "merge/flow_binder.h"
 #include "merge/id_keys.h"
@@ -24,9 +25,10 @@ bool begins_slice(const Event& event) {
 // Viewers know a flow by id, category and name.
 std::uint64_t flow_hash(const Event& event, std::string_view id) {
   std::string key(id);
-  for (const Key part : {Key::cat, Key::name}) {
+  for (const std::string_view part :
+       {flow_category(event), string_or_nothing(event.text(Key::name))}) {
     key += '\0';
-    key += decoded(event.text(part));
+    key += decoded(part);
   }
   return std::hash<std::string>()(key);
 }

@@ -19,6 +19,16 @@
 
 namespace traceloom {
 
+// kNoName as JSON.
+inline constexpr std::string_view kQuotedNoName = "\"(none)\"";
+
+// The category of a flow event as a merge writes it: viewers tell flows apart by it, and catapult
+// imports nothing at all where one has none.
+inline std::string_view flow_category(const Event& event) {
+  const std::string_view category = event.text(Key::cat);
+  return is_json_string(category) ? category : kQuotedNoName;
+}
+
 inline bool is_flow_phase(char phase) {
   return phase == 's' || phase == 't' || phase == 'f';
 }

@@ -1,6 +1,8 @@
 #include "merge/linked_events.h"
 
+#include "event/event_label.h"
 #include "merge/file_survey.h"
+#include "merge/id_keys.h"
 #include "scan/begin_end.h"
 
 #include <algorithm>
@@ -157,7 +159,7 @@ void LinkedEvents::add(const Event& event, std::int64_t ns, std::uint32_t row, b
   linked.name = kNoText;
   if (is_flow_phase(event.phase)) {
     linked.binds_next = binds_next;
-    linked.label = text(event.text(Key::cat), event.text(Key::name), 'f');
+    linked.label = text(flow_category(event), string_or_nothing(event.text(Key::name)), 'f');
     linked.id = id(id_key(event.text(Key::id), id_scratch_));
   } else {
     const bool is_nestable = event.phase == 'b' || event.phase == 'e';

@@ -29,7 +29,7 @@ Texts counter_args(const MergedCase& merged) {
 
 constexpr std::string_view kCpu =
     R"({"ph":"M","name":"process_labels","pid":50,"args":{"labels":"CPU"}},
-       {"ph":"X","ts":0,"dur":1,"pid":50,"tid":50})";
+       {"ph":"X","name":"a","ts":0,"dur":1,"pid":50,"tid":50})";
 
 }  // namespace
 
@@ -51,7 +51,7 @@ TEST_CASE("counters: one name in several processes of a rank is told apart by th
 TEST_CASE("counters: the main processes of several files of a rank are one") {
   const std::string composer =
       R"([{"ph":"M","name":"global_rank","pid":0,"tid":1,"args":{"value":0}},
-          {"ph":"X","ts":0,"dur":1,"pid":0,"tid":1},
+          {"ph":"X","name":"a","ts":0,"dur":1,"pid":0,"tid":1},
           {"ph":"C","ts":1,"pid":0,"name":"mem","args":{"v":1}}])";
   const std::string torch =
       "[" + std::string(kCpu) + R"(,{"ph":"C","ts":1,"pid":50,"name":"mem","args":{"v":1}}])";
@@ -61,7 +61,7 @@ TEST_CASE("counters: the main processes of several files of a rank are one") {
 
 TEST_CASE("counters: one counter has one name in all files of a rank") {
   const auto cycle = [](const std::string& names, int start) {
-    return fmt::format(R"([{}{{"ph":"X","pid":100,"tid":1,"ts":{},"dur":10}},
+    return fmt::format(R"([{}{{"ph":"X","name":"a","pid":100,"tid":1,"ts":{},"dur":10}},
 {{"ph":"C","name":"mem","pid":100,"ts":{},"args":{{"v":1}}}},
 {{"ph":"C","name":"mem","pid":200,"ts":{},"args":{{"v":2}}}}])",
                        names, start, start, start);

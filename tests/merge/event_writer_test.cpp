@@ -103,7 +103,7 @@ TEST_CASE("event_writer: changes values in place, in every order of the fields")
       {R"("ts" : 12.25)", R"("ts" : 2.25)"},
   }};
   do {
-    std::string before = R"([{"ph":"i","ts":10,"pid":1166,"tid":7}, {"ph":"X")";
+    std::string before = R"([{"ph":"i","name":"a","ts":10,"pid":1166,"tid":7}, {"ph":"X")";
     std::string after = R"({"ph":"X")";
     for (const auto& [in, out] : fields) {
       before += "," + in;
@@ -117,8 +117,9 @@ TEST_CASE("event_writer: changes values in place, in every order of the fields")
 
 TEST_CASE("event_writer: copies an event of which nothing changes byte by byte") {
   const std::string event =
-      R"({ "ph":"X",  "ts": 0.500 , "dur":1.250,"pid": 3,"tid":7,"args":{"a" : [1, 2.50]} })";
-  CHECK(written(R"([{"ph":"i","ts":0,"pid":3,"tid":7},)" + event + "]").events[1] == event);
+      R"({ "ph":"X",  "name": "a", "ts": 0.500 , "dur":1.250,"pid": 3,"tid":7,"args":{"a" : [1, 2.50]} })";
+  CHECK(written(R"([{"ph":"i","name":"a","ts":0,"pid":3,"tid":7},)" + event + "]").events[1] ==
+        event);
 }
 
 TEST_CASE("event_writer: puts a missing pid and tid in front") {
@@ -132,40 +133,44 @@ TEST_CASE("event_writer: a counter without a tid stays without one") {
 }
 
 TEST_CASE("event_writer: times in quotes, with exponents or long tails become plain numbers") {
-  CHECK(written_event(R"({"ph":"X","ts":"12.730","dur":"5.16","pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":2.73,"dur":5.16,"pid":3,"tid":7})");
-  CHECK(written_event(R"({"ph":"X","ts":1.5e3,"dur":2E0,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1490,"dur":2,"pid":3,"tid":7})");
-  CHECK(written_event(R"({"ph":"X","ts":11.0,"dur":0.45599999999999996,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0.456,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"X","name":"a","ts":"12.730","dur":"5.16","pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":2.73,"dur":5.16,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"X","name":"a","ts":1.5e3,"dur":2E0,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1490,"dur":2,"pid":3,"tid":7})");
+  CHECK(written_event(
+            R"({"ph":"X","name":"a","ts":11.0,"dur":0.45599999999999996,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0.456,"pid":3,"tid":7})");
   // Start and end are rounded, not the duration: 11.0004 + 0.0002 ends at 11.001.
-  CHECK(written_event(R"({"ph":"X","ts":11.0004,"dur":0.0002,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0.001,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"X","name":"a","ts":11.0004,"dur":0.0002,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0.001,"pid":3,"tid":7})");
 }
 
 TEST_CASE("event_writer: a duration that is negative or no number is 0") {
-  CHECK(written_event(R"({"ph":"X","ts":11,"dur":-4,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0,"pid":3,"tid":7})");
-  CHECK(written_event(R"({"ph":"X","ts":11,"dur":"abc","pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"X","name":"a","ts":11,"dur":-4,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"X","name":"a","ts":11,"dur":"abc","pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0,"pid":3,"tid":7})");
 }
 
 TEST_CASE("event_writer: Kineto's broken negatives are read as what they mean") {
-  CHECK(written(R"([{"ph":"X","ts":0.-66,"dur":1,"pid":1,"tid":7}])").events ==
-        Texts{R"({"ph":"X","ts":0.934,"dur":1,"pid":3,"tid":7})"});
+  CHECK(written(R"([{"ph":"X","name":"a","ts":0.-66,"dur":1,"pid":1,"tid":7}])").events ==
+        Texts{R"({"ph":"X","name":"a","ts":0.934,"dur":1,"pid":3,"tid":7})"});
 }
 
 TEST_CASE("event_writer: an epoch with nanoseconds loses no digit") {
-  const Written all = written(R"([{"ph":"X","ts":1712195495406752.812,"dur":1,"pid":1,"tid":7},
-                                  {"ph":"X","ts":1712195495406752.813,"dur":1,"pid":1,"tid":7}])");
-  CHECK(all.events == Texts{R"({"ph":"X","ts":0.812,"dur":1,"pid":3,"tid":7})",
-                            R"({"ph":"X","ts":0.813,"dur":1,"pid":3,"tid":7})"});
+  const Written all =
+      written(R"([{"ph":"X","name":"a","ts":1712195495406752.812,"dur":1,"pid":1,"tid":7},
+                                  {"ph":"X","name":"a","ts":1712195495406752.813,"dur":1,"pid":1,"tid":7}])");
+  CHECK(all.events == Texts{R"({"ph":"X","name":"a","ts":0.812,"dur":1,"pid":3,"tid":7})",
+                            R"({"ph":"X","name":"a","ts":0.813,"dur":1,"pid":3,"tid":7})"});
 }
 
 TEST_CASE("event_writer: leaves out what has no usable time or no phase") {
-  CHECK(written(R"([{"ph":"X","dur":1,"pid":1,"tid":7},{"ph":"X","ts":null,"pid":1,"tid":7},
-                    {"ph":"X","ts":"abc","pid":1,"tid":7},{"ts":1,"pid":1,"tid":7}])")
-            .events.empty());
+  CHECK(
+      written(
+          R"([{"ph":"X","name":"a","dur":1,"pid":1,"tid":7},{"ph":"X","name":"a","ts":null,"pid":1,"tid":7},
+                    {"ph":"X","name":"a","ts":"abc","pid":1,"tid":7},{"ts":1,"pid":1,"tid":7}])")
+          .events.empty());
 }
 
 TEST_CASE("event_writer: leaves out stray end events, and only those") {
@@ -179,66 +184,76 @@ TEST_CASE("event_writer: leaves out stray end events, and only those") {
 }
 
 TEST_CASE("event_writer: flow ids are numbers, of their own in every file") {
-  const std::string list = R"([{"ph":"s","id":7,"ts":1,"pid":1,"tid":7},
-                               {"ph":"t","id":"0x7","ts":1,"pid":1,"tid":7},
-                               {"ph":"f","bp":"e","id":"7","ts":1,"pid":1,"tid":7}])";
+  const std::string list = R"([{"ph":"s","name":"a","cat":"c","id":7,"ts":1,"pid":1,"tid":7},
+                               {"ph":"t","name":"a","cat":"c","id":"0x7","ts":1,"pid":1,"tid":7},
+                               {"ph":"f","name":"a","cat":"c","bp":"e","id":"7","ts":1,"pid":1,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
-  CHECK(writing.write(0).events == Texts{R"({"ph":"s","id":7,"ts":0,"pid":0,"tid":7})",
-                                         R"({"ph":"t","id":9,"ts":0,"pid":0,"tid":7})",
-                                         R"({"ph":"f","bp":"e","id":8,"ts":0,"pid":0,"tid":7})"});
-  CHECK(writing.write(1).events == Texts{R"({"ph":"s","id":17,"ts":0,"pid":1,"tid":7})",
-                                         R"({"ph":"t","id":19,"ts":0,"pid":1,"tid":7})",
-                                         R"({"ph":"f","bp":"e","id":18,"ts":0,"pid":1,"tid":7})"});
+  CHECK(writing.write(0).events ==
+        Texts{R"({"ph":"s","name":"a","cat":"c","id":7,"ts":0,"pid":0,"tid":7})",
+              R"({"ph":"t","name":"a","cat":"c","id":9,"ts":0,"pid":0,"tid":7})",
+              R"({"ph":"f","name":"a","cat":"c","bp":"e","id":8,"ts":0,"pid":0,"tid":7})"});
+  CHECK(writing.write(1).events ==
+        Texts{R"({"ph":"s","name":"a","cat":"c","id":17,"ts":0,"pid":1,"tid":7})",
+              R"({"ph":"t","name":"a","cat":"c","id":19,"ts":0,"pid":1,"tid":7})",
+              R"({"ph":"f","name":"a","cat":"c","bp":"e","id":18,"ts":0,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: bind ids lie above the numbers that Perfetto gives to flows") {
   const std::string list =
-      R"([{"ph":"X","ts":1,"dur":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":7},
-          {"ph":"X","ts":1,"dur":1,"bind_id":2,"flow_in":true,"pid":1,"tid":7}])";
+      R"([{"ph":"X","name":"a","ts":1,"dur":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":7},
+          {"ph":"X","name":"a","ts":1,"dur":1,"bind_id":2,"flow_in":true,"pid":1,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
   CHECK(
       writing.write(0).events ==
-      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813897,"flow_out":true,"pid":0,"tid":7})",
-            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813890,"flow_in":true,"pid":0,"tid":7})"});
+      Texts{
+          R"({"ph":"X","name":"a","ts":0,"dur":1,"bind_id":549755813897,"flow_out":true,"pid":0,"tid":7})",
+          R"({"ph":"X","name":"a","ts":0,"dur":1,"bind_id":549755813890,"flow_in":true,"pid":0,"tid":7})"});
   CHECK(
       writing.write(1).events ==
-      Texts{R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813907,"flow_out":true,"pid":1,"tid":7})",
-            R"({"ph":"X","ts":0,"dur":1,"bind_id":549755813900,"flow_in":true,"pid":1,"tid":7})"});
+      Texts{
+          R"({"ph":"X","name":"a","ts":0,"dur":1,"bind_id":549755813907,"flow_out":true,"pid":1,"tid":7})",
+          R"({"ph":"X","name":"a","ts":0,"dur":1,"bind_id":549755813900,"flow_in":true,"pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: async ids become local to the process, of their own in every file") {
-  const std::string list = R"([{"ph":"b","cat":"x","id": 1,"ts":1,"pid":1,"tid":7},
-                               {"ph":"e","cat":"x","ts":1,"id" : "0x1","pid":1,"tid":7},
-                               {"ph":"n","cat":"x","id2":{"global":"0x2"},"ts":1,"pid":1,"tid":7},
-                               {"ph":"S","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},
-                               {"ph":"F","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":2,"tid":7}])";
+  const std::string list = R"([{"ph":"b","name":"a","cat":"x","id": 1,"ts":1,"pid":1,"tid":7},
+                               {"ph":"e","name":"a","cat":"x","ts":1,"id" : "0x1","pid":1,"tid":7},
+                               {"ph":"n","name":"a","cat":"x","id2":{"global":"0x2"},"ts":1,"pid":1,"tid":7},
+                               {"ph":"S","name":"a","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},
+                               {"ph":"F","name":"a","cat":"x","id2":{"local":"0x1"},"ts":1,"pid":2,"tid":7}])";
   Writing writing({{list, 0}, {list, 1}});
   const Texts first = writing.write(0).events;
   REQUIRE(first.size() == 5);
-  CHECK(first[0] == R"({"ph":"b","cat":"x","id2": {"local": "0x1"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[1] == R"({"ph":"e","cat":"x","ts":0,"id2" : {"local": "0x9"},"pid":0,"tid":7})");
-  CHECK(first[2] == R"({"ph":"n","cat":"x","id2":{"local": "0x8"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[3] == R"({"ph":"b","cat":"x","id2":{"local": "0x7"},"ts":0,"pid":0,"tid":7})");
-  CHECK(first[4] == R"({"ph":"e","cat":"x","id2":{"local": "0x6"},"ts":0,"pid":0,"tid":10000000})");
+  CHECK(first[0] ==
+        R"({"ph":"b","name":"a","cat":"x","id2": {"local": "0x1"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[1] ==
+        R"({"ph":"e","name":"a","cat":"x","ts":0,"id2" : {"local": "0x9"},"pid":0,"tid":7})");
+  CHECK(first[2] ==
+        R"({"ph":"n","name":"a","cat":"x","id2":{"local": "0x8"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[3] ==
+        R"({"ph":"b","name":"a","cat":"x","id2":{"local": "0x7"},"ts":0,"pid":0,"tid":7})");
+  CHECK(first[4] ==
+        R"({"ph":"e","name":"a","cat":"x","id2":{"local": "0x6"},"ts":0,"pid":0,"tid":10000000})");
   CHECK(writing.write(1).events[0] ==
-        R"({"ph":"b","cat":"x","id2": {"local": "0xb"},"ts":0,"pid":1,"tid":7})");
+        R"({"ph":"b","name":"a","cat":"x","id2": {"local": "0xb"},"ts":0,"pid":1,"tid":7})");
 }
 
 TEST_CASE("event_writer: of id and id2 in one event the id counts") {
-  CHECK(written_event(R"({"ph":"b","id":5,"id2":{"local":"0x9"},"ts":10,"pid":1,"tid":7})") ==
-        R"({"ph":"b","source_id":5,"id2":{"local": "0x5"},"ts":0,"pid":3,"tid":7})");
-  CHECK(written_event(R"({"ph":"b","id2":{},"id":"a","ts":10,"pid":1,"tid":7})") ==
-        R"({"ph":"b","id2":{"local": "0x1"},"source_id":"a","ts":0,"pid":3,"tid":7})");
+  CHECK(written_event(
+            R"({"ph":"b","name":"a","id":5,"id2":{"local":"0x9"},"ts":10,"pid":1,"tid":7})") ==
+        R"({"ph":"b","name":"a","source_id":5,"id2":{"local": "0x5"},"ts":0,"pid":3,"tid":7})");
+  CHECK(written_event(R"({"ph":"b","name":"a","id2":{},"id":"a","ts":10,"pid":1,"tid":7})") ==
+        R"({"ph":"b","name":"a","id2":{"local": "0x1"},"source_id":"a","ts":0,"pid":3,"tid":7})");
 }
 
 TEST_CASE("event_writer: a global instant of one of many ranks is one of its process") {
-  const std::string list = R"([{"ph":"i","ts":1,"s":"g","pid":1,"tid":7}])";
-  CHECK(written(list).events == Texts{R"({"ph":"i","ts":0,"s":"g","pid":3,"tid":7})"});
+  const std::string list = R"([{"ph":"i","name":"a","ts":1,"s":"g","pid":1,"tid":7}])";
+  CHECK(written(list).events == Texts{R"({"ph":"i","name":"a","ts":0,"s":"g","pid":3,"tid":7})"});
   CHECK(Writing({{list, 0}, {list, 1}}).write(1).events ==
-        Texts{R"({"ph":"i","ts":0,"s":"p","pid":1,"tid":7})"});
-  const std::string old = R"([{"ph":"I","ts":1,"s":"g","pid":1,"tid":7}])";
+        Texts{R"({"ph":"i","name":"a","ts":0,"s":"p","pid":1,"tid":7})"});
+  const std::string old = R"([{"ph":"I","name":"a","ts":1,"s":"g","pid":1,"tid":7}])";
   CHECK(Writing({{old, 0}, {old, 1}}).write(1).events ==
-        Texts{R"({"ph":"I","ts":0,"s":"p","pid":1,"tid":7})"});
+        Texts{R"({"ph":"I","name":"a","ts":0,"s":"p","pid":1,"tid":7})"});
 }
 
 TEST_CASE("event_writer: clock syncs, which have done their work, become instants") {
@@ -266,11 +281,11 @@ TEST_CASE("event_writer: keeps metadata of other tools at time 0, drops what the
           {"ph":"M","name":"global_rank","pid":1,"tid":7,"args":{"value":3}},
           {"ph":"M","name":"clock_sync_timestamp_us","pid":1,"tid":7,"args":{"value":3}},
           {"ph":"M","name":"clock_sync_error_bound","pid":1,"tid":7,"args":{"value":3}},
-          {"ph":"i","ts":5,"pid":1,"tid":7}])");
+          {"ph":"i","name":"a","ts":5,"pid":1,"tid":7}])");
   CHECK(all.metadata ==
         Texts{R"({"ph":"M","name":"num_cpus","ts":0,"pid":3,"tid":7,"args":{"number":8}})",
               R"({"tid": 7, "ph":"M","name":"overhead","pid":3,"args":{}})"});
-  CHECK(all.events == Texts{R"({"ph":"i","ts":0,"pid":3,"tid":7})"});
+  CHECK(all.events == Texts{R"({"ph":"i","name":"a","ts":0,"pid":3,"tid":7})"});
 }
 
 TEST_CASE("event_writer: what is no strict JSON is repaired and edited as well") {
@@ -281,17 +296,20 @@ TEST_CASE("event_writer: what is no strict JSON is repaired and edited as well")
 
 TEST_CASE("event_writer: knows pids, tids and ids that have to be repaired") {
   const Written all = written(
-      "[{\"ph\":\"s\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\xff\",\"id\":\"a\t\"},"
-      "{\"ph\":\"s\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"b\t\"},"
-      "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\q\"},"
-      "{\"ph\":\"b\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\r\t\"}]");
-  CHECK(all.events == Texts{R"({"ph":"s","ts":0,"pid":3,"tid":10000001,"id":2})",
-                            R"({"ph":"s","ts":0,"pid":3,"tid":10000000,"id":1})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x2"}})",
-                            R"({"ph":"b","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})"});
+      "[{\"ph\":\"s\",\"name\":\"a\",\"cat\":\"c\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\xff\","
+      "\"id\":\"a\t\"},"
+      "{\"ph\":\"s\",\"name\":\"a\",\"cat\":\"c\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\","
+      "\"id\":\"b\t\"},"
+      "{\"ph\":\"b\",\"name\":\"a\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\q\"},"
+      "{\"ph\":\"b\",\"name\":\"a\",\"ts\":1,\"pid\":\"P\t1\",\"tid\":\"T\t2\",\"id\":\"\\r\t\"}]");
+  CHECK(all.events ==
+        Texts{R"({"ph":"s","name":"a","cat":"c","ts":0,"pid":3,"tid":10000001,"id":2})",
+              R"({"ph":"s","name":"a","cat":"c","ts":0,"pid":3,"tid":10000000,"id":1})",
+              R"({"ph":"b","name":"a","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x2"}})",
+              R"({"ph":"b","name":"a","ts":0,"pid":3,"tid":10000000,"id2":{"local": "0x1"}})"});
 }
 
 TEST_CASE("event_writer: a key that stands twice or is escaped is written once, plainly") {
-  CHECK(written_event(R"({"ph":"i","ts":1,"pid":9,"\u0070id":1,"tid":7,"ts":12})") ==
-        R"({"ph":"i","pid":3,"tid":7,"ts":2})");
+  CHECK(written_event(R"({"ph":"i","name":"a","ts":1,"pid":9,"\u0070id":1,"tid":7,"ts":12})") ==
+        R"({"ph":"i","name":"a","pid":3,"tid":7,"ts":2})");
 }

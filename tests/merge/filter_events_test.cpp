@@ -186,7 +186,7 @@ TEST_CASE("filter_events: counters, instants and flows between slices go by what
   CHECK(files.kept() == Texts{"C mem", "i mark", "X out"});
   files.options.filter.labels.categories = {};
   files.options.filter.labels.excluded_names.emplace_back("^m");
-  CHECK(files.kept() == Texts{"X out", "C net", "X "});
+  CHECK(files.kept() == Texts{"X out", "C net", "X (none)"});
   files.options.filter.labels.excluded_names = {NamePattern("^\\(none\\)$")};
   CHECK(files.kept() == Texts{"C mem", "i mark", "X out", "C net"});
 }

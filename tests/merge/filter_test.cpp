@@ -170,8 +170,8 @@ TEST_CASE("filter: time counts from the first event of all ranks and is half-ope
 }
 
 TEST_CASE("filter: samples go by their rank and time, those of a merged input as well") {
-  const std::string text = R"({"traceEvents":[{"ph":"i","ts":0,"pid":1,"tid":7},)"
-                           R"({"ph":"i","ts":100,"pid":1,"tid":7}],)"
+  const std::string text = R"({"traceEvents":[{"ph":"i","name":"a","ts":0,"pid":1,"tid":7},)"
+                           R"({"ph":"i","name":"a","ts":100,"pid":1,"tid":7}],)"
                            R"("samples":[{"ts":1,"tid":7},{"ts":101,"tid":7}]})";
   FilterFiles files({{"rank0.json", text}, {"rank1.json", text}});
   const auto samples = [&] {

@@ -106,25 +106,25 @@ TEST_CASE("flow_binder: many random slices give what a search through all of the
 }
 
 TEST_CASE("flow_binder: an f without bp e binds to the next slice, nothing else does") {
-  CHECK(next_by_raw(R"({"ph":"f","ts":1})"));
-  CHECK(next_by_raw(R"({"ph":"f","ts":1,"bp":"n"})"));
-  CHECK(next_by_raw(R"({"ph":"f","ts":1,"bp":null})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"bp":"n"})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"bp":null})"));
   CHECK(next_by_raw(R"({"ph":"f","name":"bp","ts":1})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","ts":1,"bp":"e"})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","ts":1,"bp" : "e"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"bp":"e"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"bp" : "e"})"));
   CHECK_FALSE(next_by_raw("{\"ph\":\"f\",\"ts\":1,\"bp\"\t:\n\"e\" }"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","bp":"e","ts":1})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"s","ts":1})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"t","ts":1,"bp":"n"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","bp":"e","ts":1})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"s","name":"a","cat":"c","ts":1})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"t","name":"a","cat":"c","ts":1,"bp":"n"})"));
 }
 
 TEST_CASE("flow_binder: bp is a member of the event itself, and the last of two counts") {
-  CHECK(next_by_raw(R"({"ph":"f","ts":1,"args":{"bp":"e"}})"));
-  CHECK(next_by_raw(R"({"ph":"f","args":{"bp":"e"},"ts":1,"bp":"n"})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","args":{"bp":"n"},"ts":1,"bp":"e"})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","args":{"bp":"n"},"bp":"e","ts":1})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"args":{"bp":"e"}})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","args":{"bp":"e"},"ts":1,"bp":"n"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","args":{"bp":"n"},"ts":1,"bp":"e"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","args":{"bp":"n"},"bp":"e","ts":1})"));
   CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"bp","bp":"e","ts":1})"));
-  CHECK(next_by_raw(R"({"ph":"f","ts":1,"a\"bp":"e"})"));
-  CHECK(next_by_raw(R"({"ph":"f","bp":"e","ts":1,"bp":"n"})"));
-  CHECK_FALSE(next_by_raw(R"({"ph":"f","bp":"n","ts":1,"bp":"e"})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","ts":1,"a\"bp":"e"})"));
+  CHECK(next_by_raw(R"({"ph":"f","name":"a","cat":"c","bp":"e","ts":1,"bp":"n"})"));
+  CHECK_FALSE(next_by_raw(R"({"ph":"f","name":"a","cat":"c","bp":"n","ts":1,"bp":"e"})"));
 }

@@ -73,9 +73,10 @@ TEST_CASE("format case 11: an event with a quote inside a name is dropped, the n
 
 TEST_CASE("format case 12: NaN is text in args, no value of a counter, and no time") {
   const std::string in_args =
-      R"({"ph":"i","ts":1,"pid":1,"tid":7,"args":{"a":NaN,"b":-Infinity,"c":nan}})";
-  CHECK(written(in_args) ==
-        R"({"ph":"i","ts":1,"pid":0,"tid":7,"args":{"a":"NaN","b":"-Infinity","c":"nan"}})");
+      R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":7,"args":{"a":NaN,"b":-Infinity,"c":nan}})";
+  CHECK(
+      written(in_args) ==
+      R"({"ph":"i","name":"a","ts":1,"pid":0,"tid":7,"args":{"a":"NaN","b":"-Infinity","c":"nan"}})");
   CHECK(problems(in_args) == Texts{at("not_json_value")});
 
   const std::string counter = R"({"ph":"C","ts":1,"pid":1,"name":"c","args":{"a":NaN}})";
@@ -85,7 +86,7 @@ TEST_CASE("format case 12: NaN is text in args, no value of a counter, and no ti
   CHECK(written(half) == R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"b":2}})");
   CHECK(problems(half) == Texts{at("bad_counter"), at("not_json_value")});
 
-  const std::string time = R"({"ph":"i","ts":NaN,"pid":1,"tid":7})";
+  const std::string time = R"({"ph":"i","name":"a","ts":NaN,"pid":1,"tid":7})";
   CHECK(written(time).empty());
   CHECK(problems(time) == Texts{at("bad_timestamp")});
 }
@@ -101,18 +102,19 @@ TEST_CASE("format case 13: surrogate pairs become UTF-8, half ones U+FFFD") {
 }
 
 TEST_CASE("format case 14: of a key that stands twice the last one is taken") {
-  const std::string event = R"({"ph":"i","ts":1,"pid":1,"tid":7,"ts":3,"args":{"a":1,"a":2}})";
-  CHECK(written(event) == R"({"ph":"i","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
+  const std::string event =
+      R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":7,"ts":3,"args":{"a":1,"a":2}})";
+  CHECK(written(event) == R"({"ph":"i","name":"a","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
   CHECK(problems(event) == Texts{at("duplicate_key")});
   // In args alone, in many events of one shape.
   const std::string in_args =
-      R"({"ph":"i","ts":3,"pid":1,"tid":7,"args":{"a":1,"b":{"c":0},"a":2}})";
+      R"({"ph":"i","name":"a","ts":3,"pid":1,"tid":7,"args":{"a":1,"b":{"c":0},"a":2}})";
   std::string list = "[" + in_args;
   for (int i = 0; i < 50; ++i) list += ",\n" + in_args;
   const MergedCase many(list + "]");
   CHECK(many.problems() == Texts{"duplicate_key 51 at 1"});
   CHECK(many.events() ==
-        Texts(51, R"({"ph":"i","ts":0,"pid":0,"tid":7,"args":{"b":{"c":0},"a":2}})"));
+        Texts(51, R"({"ph":"i","name":"a","ts":0,"pid":0,"tid":7,"args":{"b":{"c":0},"a":2}})"));
 }
 
 TEST_CASE(
@@ -131,46 +133,51 @@ TEST_CASE(
 
 TEST_CASE("format case 15: times in quotes are numbers, in events of all phases") {
   const MergedCase merged(
-      R"([{"ph":"X","ts":"1778655624745710.730","dur":"5.16","pid":1,"tid":7},
-          {"ph":"i","ts":"1778655624745711","dur":"0","tts":"7.5","tdur":"1","pid":1,"tid":7},
+      R"([{"ph":"X","name":"a","ts":"1778655624745710.730","dur":"5.16","pid":1,"tid":7},
+          {"ph":"i","name":"a","ts":"1778655624745711","dur":"0","tts":"7.5","tdur":"1","pid":1,"tid":7},
           {"ph":"C","ts":"1778655624745711","pid":1,"name":"c","args":{"v":"5"}},
-          {"ph":"b","id":1,"ts":"1778655624745711","dur":"","pid":1,"tid":7},
-          {"ph":"O","id":1,"ts":"1778655624745711","tts":null,"pid":1,"tid":7}])");
+          {"ph":"b","name":"a","id":1,"ts":"1778655624745711","dur":"","pid":1,"tid":7},
+          {"ph":"O","name":"a","id":1,"ts":"1778655624745711","tts":null,"pid":1,"tid":7}])");
   CHECK(merged.value("baseTimeNanoseconds") == "1778655624745710000");
-  CHECK(merged.events() ==
-        Texts{R"({"ph":"X","ts":0.73,"dur":5.16,"pid":0,"tid":7})",
-              R"({"ph":"i","ts":1,"dur":0,"tts":7.5,"tdur":1,"pid":0,"tid":7})",
-              R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"v":"5"}})",
-              R"({"ph":"b","id2":{"local": "0x1"},"ts":1,"source_dur":"","pid":0,"tid":7})",
-              R"({"ph":"O","id":"0x1","ts":1,"source_tts":null,"pid":0,"tid":7})"});
-  CHECK(merged.problems() == Texts{"bad_field 2 at 257"});
+  CHECK(
+      merged.events() ==
+      Texts{
+          R"({"ph":"X","name":"a","ts":0.73,"dur":5.16,"pid":0,"tid":7})",
+          R"({"ph":"i","name":"a","ts":1,"dur":0,"tts":7.5,"tdur":1,"pid":0,"tid":7})",
+          R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"v":"5"}})",
+          R"({"ph":"b","name":"a","id2":{"local": "0x1"},"ts":1,"source_dur":"","pid":0,"tid":7})",
+          R"({"ph":"O","name":"a","id":"0x1","ts":1,"source_tts":null,"pid":0,"tid":7})"});
+  CHECK(merged.problems() == Texts{"bad_field 2 at 279"});
 }
 
 TEST_CASE("format case 16: exponents, whole numbers with a point, and minus 0") {
-  CHECK(written(R"({"ph":"i","ts":1.5e3,"pid":1,"tid":7})") ==
-        R"({"ph":"i","ts":1500,"pid":0,"tid":7})");
-  CHECK(written(R"({"ph":"X","ts":-0.0,"dur":1e-3,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":0,"dur":0.001,"pid":0,"tid":7})");
-  const MergedCase epoch(R"([{"ph":"i","ts":1750244461563845.0,"pid":1,"tid":7}])");
+  CHECK(written(R"({"ph":"i","name":"a","ts":1.5e3,"pid":1,"tid":7})") ==
+        R"({"ph":"i","name":"a","ts":1500,"pid":0,"tid":7})");
+  CHECK(written(R"({"ph":"X","name":"a","ts":-0.0,"dur":1e-3,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":0,"dur":0.001,"pid":0,"tid":7})");
+  const MergedCase epoch(R"([{"ph":"i","name":"a","ts":1750244461563845.0,"pid":1,"tid":7}])");
   CHECK(epoch.value("baseTimeNanoseconds") == "1750244461563845000");
   CHECK(epoch.problems().empty());
 }
 
 TEST_CASE("format case 17: Kineto's broken negatives are read, and no duration is negative") {
-  const MergedCase merged(R"([{"ph":"X","ts":0.-66,"dur":-12.-345,"pid":1,"tid":7},
-                              {"ph":"i","ts":0,"pid":1,"tid":7}])");
+  const MergedCase merged(R"([{"ph":"X","name":"a","ts":0.-66,"dur":-12.-345,"pid":1,"tid":7},
+                              {"ph":"i","name":"a","ts":0,"pid":1,"tid":7}])");
   CHECK(merged.value("baseTimeNanoseconds") == "-1000");
-  CHECK(merged.events() == Texts{R"({"ph":"X","ts":0.934,"dur":0,"pid":0,"tid":7})",
-                                 R"({"ph":"i","ts":1,"pid":0,"tid":7})"});
+  CHECK(merged.events() == Texts{R"({"ph":"X","name":"a","ts":0.934,"dur":0,"pid":0,"tid":7})",
+                                 R"({"ph":"i","name":"a","ts":1,"pid":0,"tid":7})"});
   CHECK(merged.problems() == Texts{"negative_duration 1 at 1", "broken_negative 1 at 1"});
 }
 
 TEST_CASE("format case 18: many digits are rounded at the end of the slice, never garbage") {
-  CHECK(written(R"({"ph":"X","ts":1,"dur":0.4559999999999999612345678,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0.456,"pid":0,"tid":7})");
-  CHECK(written(R"({"ph":"X","ts":1.0004,"dur":0.00012345678901234567,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0.001,"pid":0,"tid":7})");
-  const std::string huge = R"({"ph":"i","ts":123456789012345678901234567890,"pid":1,"tid":7})";
+  CHECK(written(
+            R"({"ph":"X","name":"a","ts":1,"dur":0.4559999999999999612345678,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0.456,"pid":0,"tid":7})");
+  CHECK(written(
+            R"({"ph":"X","name":"a","ts":1.0004,"dur":0.00012345678901234567,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0.001,"pid":0,"tid":7})");
+  const std::string huge =
+      R"({"ph":"i","name":"a","ts":123456789012345678901234567890,"pid":1,"tid":7})";
   CHECK(written(huge).empty());
   CHECK(problems(huge) == Texts{at("bad_timestamp")});
 }
@@ -178,7 +185,8 @@ TEST_CASE("format case 18: many digits are rounded at the end of the slice, neve
 TEST_CASE("format case 19: an event needs a time, metadata does not") {
   for (const char* const ts : {"", R"("ts":null,)", R"("ts":"abc",)"}) {
     CAPTURE(ts);
-    const std::string event = std::string(R"({"ph":"X",)") + ts + R"("dur":1,"pid":1,"tid":7})";
+    const std::string event =
+        std::string(R"({"ph":"X","name":"a",)") + ts + R"("dur":1,"pid":1,"tid":7})";
     CHECK(written(event).empty());
     CHECK(problems(event) == Texts{at("bad_timestamp")});
     const MergedCase merged(list(std::string(R"({"ph":"M",)") + ts +
@@ -207,8 +215,8 @@ TEST_CASE(
 }
 
 TEST_CASE("format case 20: an X with a negative duration takes no time") {
-  CHECK(written(R"({"ph":"X","ts":1,"dur":-5,"pid":1,"tid":7})") ==
-        R"({"ph":"X","ts":1,"dur":0,"pid":0,"tid":7})");
-  CHECK(problems(R"({"ph":"X","ts":1,"dur":-5,"pid":1,"tid":7})") ==
+  CHECK(written(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
+        R"({"ph":"X","name":"a","ts":1,"dur":0,"pid":0,"tid":7})");
+  CHECK(problems(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
         Texts{at("negative_duration")});
 }

@@ -35,15 +35,15 @@ TEST_CASE("format case 35: a pair of one time is a slice of no length, with noth
 
 TEST_CASE("format case 36: what one cycle leaves open takes nothing of the next one") {
   const std::string first = R"([{"ph":"B","name":"step","ts":10,"pid":1,"tid":7},
-                                {"ph":"i","ts":20,"pid":1,"tid":7}])";
+                                {"ph":"i","name":"a","ts":20,"pid":1,"tid":7}])";
   const std::string second = R"([{"ph":"E","name":"step","ts":100,"pid":1,"tid":7},
                                  {"ph":"E","ts":101,"pid":1,"tid":7},
-                                 {"ph":"i","ts":120,"pid":1,"tid":7}])";
+                                 {"ph":"i","name":"a","ts":120,"pid":1,"tid":7}])";
   const MergedCase merged({{"ep0-ba1-rank0.json", first}, {"ep0-ba2-rank0.json", second}});
   CHECK(merged.events() ==
-        Texts{R"({"ph":"i","ts":10,"pid":0,"tid":7})",
+        Texts{R"({"ph":"i","name":"a","ts":10,"pid":0,"tid":7})",
               R"({"ph":"X","name":"step","ts":0, "dur": 10,"pid":0,"tid":7, "unclosed": true})",
-              R"({"ph":"i","ts":110,"pid":0,"tid":7})"});
+              R"({"ph":"i","name":"a","ts":110,"pid":0,"tid":7})"});
   CHECK(merged.problems(0) == Texts{"begin_without_end 1 at 1"});
   CHECK(merged.problems(1) == Texts{"end_without_begin 2 at 1"});
 }
@@ -65,9 +65,9 @@ TEST_CASE("format case 37: in Composer's files an end of another name closes not
 {"ph":"B","name":"b","ts":2,"pid":0,"tid":7},
 {"ph":"E","name":"other","ts":3,"pid":0,"tid":7},
 {"ph":"E","name":"a","ts":5,"pid":0,"tid":7},
-{"ph":"i","ts":9,"pid":0,"tid":7}])");
+{"ph":"i","name":"a","ts":9,"pid":0,"tid":7}])");
   CHECK(merged.events() ==
-        Texts{R"({"ph":"i","ts":8,"pid":0,"tid":7})",
+        Texts{R"({"ph":"i","name":"a","ts":8,"pid":0,"tid":7})",
               R"({"ph":"X","name":"a","ts":0, "dur": 4,"pid":0,"tid":7})",
               R"({"ph":"X","name":"b","ts":1, "dur": 7,"pid":0,"tid":7, "unclosed": true})"});
   CHECK(merged.problems() == Texts{"end_without_begin 1 at 161", "begin_without_end 1 at 115"});

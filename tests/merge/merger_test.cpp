@@ -138,20 +138,21 @@ TEST_CASE("merger: metadata that many files or chunks repeat is written once") {
 }
 
 TEST_CASE("merger: a merge of a merge is the same, to the byte, but for otherData") {
-  const std::string flows = TraceText()
-                                .composer_rank(0, "1000")
-                                .x("a", 1000, 9)
-                                .with_id("s", "flow", 1001, "5")
-                                .with_id("f", "flow", 1002, "\"0x5\"")
-                                .with_id("b", "async", 1003, "77")
-                                .with_id("e", "async", 1004, "\"z\"")
-                                .raw(R"({"ph":"X","ts":1005,"dur":1,"pid":1,"tid":1,"bind_id":3})")
-                                .raw(R"({"ph":"M","name":"num_cpus","pid":1,"args":{"number":8}})")
-                                .pid("\"Spans\"")
-                                .tid("\"x\"")
-                                .x("span", "1000.25", 3)
-                                .b("open", 1003)
-                                .object("\"schemaVersion\": 1, \"run\": 1");
+  const std::string flows =
+      TraceText()
+          .composer_rank(0, "1000")
+          .x("a", 1000, 9)
+          .with_id("s", "flow", 1001, "5")
+          .with_id("f", "flow", 1002, "\"0x5\"")
+          .with_id("b", "async", 1003, "77")
+          .with_id("e", "async", 1004, "\"z\"")
+          .raw(R"({"ph":"X","name":"a","ts":1005,"dur":1,"pid":1,"tid":1,"bind_id":3})")
+          .raw(R"({"ph":"M","name":"num_cpus","pid":1,"args":{"number":8}})")
+          .pid("\"Spans\"")
+          .tid("\"x\"")
+          .x("span", "1000.25", 3)
+          .b("open", 1003)
+          .object("\"schemaVersion\": 1, \"run\": 1");
   std::string second = flows;
   second.replace(second.find("\"value\": 0"), 10, "\"value\": 1");
   second.replace(second.find("\"schemaVersion\": 1"), 18, "\"schemaVersion\": 2");
@@ -167,11 +168,12 @@ TEST_CASE("merger: a merge of a merge is the same, to the byte, but for otherDat
 }
 
 TEST_CASE("merger: a merged file can be joined by another rank, without ids in common") {
-  const TraceText ids = TraceText()
-                            .x("a", 1, 9)
-                            .with_id("b", "async", 2, "0")
-                            .with_id("s", "f", 2, "0")
-                            .raw(R"({"ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"bind_id":0})");
+  const TraceText ids =
+      TraceText()
+          .x("a", 1, 9)
+          .with_id("b", "async", 2, "0")
+          .with_id("s", "f", 2, "0")
+          .raw(R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"bind_id":0})");
   const std::string once = merge_texts({{"rank0.json", ids.array()}, {"rank1.json", ids.array()}});
   for (const bool merged_first : {true, false}) {
     const NamedTexts files = merged_first
@@ -226,7 +228,7 @@ TEST_CASE("merger: what was merged without a clock has none, whatever base the m
   merge_traces(options);
   CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 1000"});
   const std::string based =
-      R"({"baseTimeNanoseconds":1719853884000000000,"traceEvents":[{"ph":"X","ts":1,"dur":1}]})";
+      R"({"baseTimeNanoseconds":1719853884000000000,"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]})";
   options = merge_options(folder, {{"m0.json", first}, {"rank1.json", based}}, "out.json");
   CHECK_THROWS_WITH_AS(
       merge_traces(options),

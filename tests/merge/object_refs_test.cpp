@@ -20,7 +20,8 @@ std::string args_behind_objects(const std::string& event) {
 }
 
 std::string args_of_slice(const std::string& args) {
-  return args_behind_objects(R"({"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,"args":)" + args + "}");
+  return args_behind_objects(R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":7,"args":)" +
+                             args + "}");
 }
 
 }  // namespace
@@ -59,11 +60,11 @@ TEST_CASE("object_refs: a reference leads to the process that it names") {
   const MergedCase merged(
       R"([{"ph":"N","name":"T","id":"0x7f","ts":0,"pid":1,"tid":7},
           {"ph":"N","name":"T","id":"0x7f","ts":0,"pid":2,"tid":8},
-          {"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,"args":{"a":{"id_ref":"0x7f","pid_ref":2}}}])");
+          {"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":7,"args":{"a":{"id_ref":"0x7f","pid_ref":2}}}])");
   CHECK(merged.events() ==
         Texts{R"({"ph":"N","name":"T","id":"0x2","ts":0,"pid":0,"tid":7})",
               R"({"ph":"N","name":"T","id":"0x1","ts":0,"pid":0,"tid":10000000})",
-              R"({"ph":"X","ts":1,"dur":1,"pid":0,"tid":7,)"
+              R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":0,"tid":7,)"
               R"("args":{"a":{"id_ref":"0x1","pid_ref":0}}})"});
 }
 
@@ -73,22 +74,24 @@ TEST_CASE("object_refs: processes that stay apart are named as they are called n
   const MergedCase merged({{"rank0.json",
                             R"([{"ph":"N","name":"T","id":"0x7f","ts":0,"pid":1,"tid":7},
             {"ph":"N","name":"T","id":"0x7f","ts":0,"pid":2,"tid":8},
-            {"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,"args":{"a":{"id_ref":"0x7f","pid_ref":2}}}])"}},
+            {"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":7,"args":{"a":{"id_ref":"0x7f","pid_ref":2}}}])"}},
                           plan);
   CHECK(merged.events() == Texts{R"({"ph":"N","name":"T","id":"0x2","ts":0,"pid":1,"tid":7})",
                                  R"({"ph":"N","name":"T","id":"0x1","ts":0,"pid":2,"tid":8})",
-                                 R"({"ph":"X","ts":1,"dur":1,"pid":1,"tid":7,)"
+                                 R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":7,)"
                                  R"("args":{"a":{"id_ref":"0x1","pid_ref":2}}})"});
 }
 
 TEST_CASE("object_refs: an object of the whole file is found from every process") {
   const MergedCase merged(R"([{"ph":"O","name":"T","id2":{"global":"0x7f"},"ts":0,"pid":1,"tid":7,)"
                           R"("args":{"snapshot":{}}},
-          {"ph":"X","ts":1,"dur":1,"pid":2,"tid":8,"args":{"a":{"id_ref":"0x7f"}}}])");
-  CHECK(merged.events() ==
-        Texts{R"({"ph":"O","name":"T","id":"0x1","ts":0,"pid":0,"tid":7,)"
-              R"("args":{"snapshot":{}}})",
-              R"({"ph":"X","ts":1,"dur":1,"pid":0,"tid":10000000,"args":{"a":{"id_ref":"0x1"}}})"});
+          {"ph":"X","name":"a","ts":1,"dur":1,"pid":2,"tid":8,"args":{"a":{"id_ref":"0x7f"}}}])");
+  CHECK(
+      merged.events() ==
+      Texts{
+          R"({"ph":"O","name":"T","id":"0x1","ts":0,"pid":0,"tid":7,)"
+          R"("args":{"snapshot":{}}})",
+          R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":0,"tid":10000000,"args":{"a":{"id_ref":"0x1"}}})"});
 }
 
 TEST_CASE("object_refs: objects that only a snapshot names have ids, too") {
@@ -115,7 +118,7 @@ TEST_CASE("object_refs: contexts and objects share their ids, profiles and dumps
           {"ph":")","name":"T","id":"0x7","ts":1,"pid":1,"tid":7},
           {"ph":"P","name":"Profile","id":"0x7","ts":1,"pid":1,"tid":7},
           {"ph":"P","name":"Profile","id":"0x7","ts":1,"pid":2,"tid":8},
-          {"ph":"v","id":"0x7","ts":1,"pid":1,"tid":7},{"ph":"v","id":"0x7","ts":1,"pid":2,"tid":8},
+          {"ph":"v","name":"a","id":"0x7","ts":1,"pid":1,"tid":7},{"ph":"v","name":"a","id":"0x7","ts":1,"pid":2,"tid":8},
           {"ph":"D","name":"T","id":"0x7","ts":2,"pid":1,"tid":7}])j");
   Texts ids;
   for (const std::string& line : merged.events())

@@ -70,7 +70,7 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
   const TemporaryFolder folder;
   const auto begins = [](std::size_t count) {
     std::string text = "[";
-    for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"B","ts":1},)";
+    for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"B","name":"a","ts":1},)";
     for (std::size_t i = 0; i < 10'000; ++i) text += R"({"ph":"E","ts":2},)";
     return text;
   };
@@ -111,7 +111,7 @@ TEST_CASE("merger: a file with more threads than can be shown is refused, or lef
   const auto threads = [](std::size_t count) {
     std::string text = "[";
     for (std::size_t tid = 1; tid <= count; ++tid)
-      text += R"({"ph":"i","ts":1,"pid":1,"tid":)" + std::to_string(tid) + "},\n";
+      text += R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":)" + std::to_string(tid) + "},\n";
     return text;
   };
   MergeOptions options = merge_options(

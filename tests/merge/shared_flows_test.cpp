@@ -42,7 +42,8 @@ Texts ids(const MergedCase& merged) {
 NamedTexts files_of(std::string_view id) {
   const std::string event =
       R"("ts":1,"pid":1,"tid":1,"cat":"rpc","name":"call","id":)" + std::string(id) + "}]";
-  return {{"rank0.json", R"([{"ph":"s",)" + event}, {"rank1.json", R"([{"ph":"f",)" + event}};
+  return {{"rank0.json", R"([{"ph":"s","name":"a","cat":"c",)" + event},
+          {"rank1.json", R"([{"ph":"f","name":"a","cat":"c",)" + event}};
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_CASE("stack_frames: frames and types of processes stay apart, and heap dump
       R"({"ph":"M","name":"typeNames","pid":1,"args":{"typeNames":{"0":"int"}}},)"
       R"({"ph":"M","name":"typeNames","pid":2,"args":{"typeNames":{}}},)"
       R"({"ph":"M","name":"typeNames","pid":2,"args":{"typeNames":{"0":"char"}}},)"
-      R"({"ph":"v","id":"0x1","ts":0,"pid":2,"tid":7,"args":{"dumps":{"heaps":{"malloc":{)"
+      R"({"ph":"v","name":"a","id":"0x1","ts":0,"pid":2,"tid":7,"args":{"dumps":{"heaps":{"malloc":{)"
       R"("entries":[{"bt":"1","type":"0","size":"10"},{"bt":"","size":"20"}]}}}}}])";
   const MergedCase merged(NamedTexts{{"rank0.json", text}, {"rank1.json", text}});
   const auto event = [](const char* name, const char* values, int rank) {
@@ -84,9 +84,10 @@ TEST_CASE("stack_frames: frames and types of processes stay apart, and heap dump
                                    event("stackFrames", R"({"f1_2_1":{"name":"n"}})", 1),
                                    event("typeNames", R"({"f0_1_0":"int","f0_2_0":"char"})", 0),
                                    event("typeNames", R"({"f1_1_0":"int","f1_2_0":"char"})", 1)});
-  CHECK(merged.events()[1] ==
-        R"({"ph":"v","id":"0x13","ts":0,"pid":1,"tid":7,"args":{"dumps":{"heaps":{"malloc":{)"
-        R"("entries":[{"bt":"f1_2_1","type":"f1_2_0","size":"10"},{"bt":"","size":"20"}]}}}}})");
+  CHECK(
+      merged.events()[1] ==
+      R"({"ph":"v","name":"a","id":"0x13","ts":0,"pid":1,"tid":7,"args":{"dumps":{"heaps":{"malloc":{)"
+      R"("entries":[{"bt":"f1_2_1","type":"f1_2_0","size":"10"},{"bt":"","size":"20"}]}}}}})");
   const MergedCase again(NamedTexts{{"merged.json", merged.text()}});
   CHECK(without_other_data(again.text()) == without_other_data(merged.text()));
   // With another one behind it, the groups go on.

@@ -11,7 +11,7 @@ namespace {
 
 // A trace of one event, with `values` beside it.
 std::string trace(const std::string& values) {
-  return R"({"traceEvents":[{"ph":"i","ts":5,"pid":1,"tid":7}],)" + values + "}";
+  return R"({"traceEvents":[{"ph":"i","name":"a","ts":5,"pid":1,"tid":7}],)" + values + "}";
 }
 
 MergedCase merge_values(const std::string& first, const std::string& second) {
@@ -92,14 +92,15 @@ TEST_CASE("top_level_values: samples move with the events, and may be the first"
   CHECK(merged.value("displayTimeUnit") == R"("ns")");
   CHECK(merged.value("samples") == R"([{"pid":3,"sf":"f0_1","tid":7,"ts":0.5},)"
                                    R"({"name":"s","pid":3,"tid":8,"ts":6}])");
-  CHECK(merged.problems() == Texts{"bad_timestamp 2 at 61"});
+  CHECK(merged.problems() == Texts{"bad_timestamp 2 at 72"});
 }
 
 TEST_CASE("top_level_values: a sample is of the busiest thread of its tid") {
   const MergedCase merged(NamedTexts{
-      {"rank0.json", R"({"traceEvents":[{"ph":"i","ts":0,"pid":9,"tid":0},)"
-                     R"({"ph":"i","ts":0,"pid":1,"tid":0},{"ph":"i","ts":0,"pid":1,"tid":0}],)"
-                     R"("samples":[{"ts":0,"tid":"0"},{"ts":0,"tid":0,"pid":9}]})"}});
+      {"rank0.json",
+       R"({"traceEvents":[{"ph":"i","name":"a","ts":0,"pid":9,"tid":0},)"
+       R"({"ph":"i","name":"a","ts":0,"pid":1,"tid":0},{"ph":"i","name":"a","ts":0,"pid":1,"tid":0}],)"
+       R"("samples":[{"ts":0,"tid":"0"},{"ts":0,"tid":0,"pid":9}]})"}});
   const oracle::Json first = oracle::parse_json(merged.events()[0]);
   const oracle::Json second = oracle::parse_json(merged.events()[1]);
   CHECK(text_of(first, "tid") != text_of(second, "tid"));
@@ -124,8 +125,8 @@ TEST_CASE("top_level_values: what is no strict JSON is mended, or kept as text")
        trace("\"stackFrames\":{\"1\":{\"name\":\"a\tb\xff\"},},\"new\":{\"v\":NaN},\"odd\":{1}")}});
   CHECK(merged.value("stackFrames") == "{\"f0_1\":{\"name\":\"a\\u0009b\xef\xbf\xbd\"}}");
   CHECK(merged.rank_values() == R"({"0":{"new":{"v":"NaN"},"odd":"{1}"}})");
-  CHECK(merged.problems() == Texts{"trailing_comma 1 at 65", "invalid_utf8 1 at 65",
-                                   "control_character 1 at 65", "not_json_value 2 at 94"});
+  CHECK(merged.problems() == Texts{"trailing_comma 1 at 76", "invalid_utf8 1 at 76",
+                                   "control_character 1 at 76", "not_json_value 2 at 105"});
 }
 
 TEST_CASE("top_level_values: a large value goes through in pieces") {

@@ -362,8 +362,12 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
       }
     const auto add = [&](const TraceEvent& event, char phase, std::int64_t duration,
                          const std::string& args) {
-      merged.push_back({input.rank, common_start(input, event), phase, event.name.value_or(""),
-                        read_string(*event.json, "cat").value_or(""), duration, args});
+      const auto none_for = [&](const char* phases) {
+        return std::string_view(phases).find(phase) == std::string_view::npos ? "" : "(none)";
+      };
+      merged.push_back({input.rank, common_start(input, event), phase,
+                        event.name.value_or(none_for("XBiIR")),
+                        read_string(*event.json, "cat").value_or(none_for("stf")), duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
       if (is_endless(event))

@@ -33,8 +33,8 @@ TEST_CASE("event_key: finds every key and nothing but the keys") {
     if (name.size() < 8) CHECK(find(name + std::string(1, '\0')) == Key::count_);
     CHECK(find("x" + name) == Key::count_);
   }
-  for (const char* other : {"", "Ph", "PH", "ttss", "tdu", "bp", "fs", "stack", "cname", "argsargs",
-                            "bind_idx", "id2 ", " ts"}) {
+  for (const char* other : {"", "Ph", "PH", "ttss", "tdu", "bp", "fs", "stack", "cnames",
+                            "argsargs", "bind_idx", "id2 ", " ts"}) {
     CAPTURE(other);
     CHECK(find(other) == Key::count_);
   }
