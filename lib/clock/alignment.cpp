@@ -51,6 +51,7 @@ class Aligner {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       map_times(i);
       clocks_[i].is_known = is_known(i);
+      tell_rounds(i);
     }
     count_no_clock();
     return std::move(clocks_);
@@ -71,6 +72,8 @@ class Aligner {
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
   bool is_known(std::size_t file) const;
+  void tell_rounds(std::size_t file);
+  SyncRounds on_common_clock(SyncRounds rounds, std::size_t file) const;
   void count_no_clock();
 
   const std::vector<ClockFacts>& files_;
@@ -290,6 +293,24 @@ bool Aligner::is_known(std::size_t file) const {
   if (clock.method != ClockMethod::merged) return clock.method != ClockMethod::none;
   const std::optional<std::int64_t>& first_ns = files_[file].first_ns;
   return first_ns && is_unix_time(saturating_add(*first_ns, clock.offset_ns));
+}
+
+void Aligner::tell_rounds(std::size_t file) {
+  const RankSync* const sync = synced_by_[file];
+  if (sync == nullptr || sync != cycles_.own(file) || sync != &cycles_.first_of(*sync)) return;
+  const CycleShifts::Stamps stamps = shifts_.stamps_on(*sync);
+  clocks_[file].start_rounds = on_common_clock(stamps.start, file);
+  clocks_[file].end_rounds = on_common_clock(stamps.end, file);
+}
+
+// None where one is no usable stamp there.
+SyncRounds Aligner::on_common_clock(SyncRounds rounds, std::size_t file) const {
+  const std::int64_t base_ns = files_[file].base_ns.value_or(0);
+  for (std::vector<std::int64_t>* const times : {&rounds.enter_ns, &rounds.exit_ns})
+    for (std::int64_t& ns : *times)
+      if (!clocks_[file].times.map(saturating_subtract(ns, base_ns), ns) || !is_usable_stamp(ns))
+        return {};
+  return is_possible(rounds) ? rounds : SyncRounds{};
 }
 
 void Aligner::count_no_clock() {

@@ -103,6 +103,10 @@ struct FileClock {
   std::optional<std::int64_t> error_ns;
   // Of a file that goes by a sync of its cycle: equal for files whose syncs stamp one moment.
   std::optional<std::size_t> cycle;
+  // Of a file by which the others of its cycle have their places: when its clock entered and left
+  // the barriers, on the common clock, as all ranks that share the machine stamped them.
+  SyncRounds start_rounds;
+  SyncRounds end_rounds;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
   ProblemCounts problems;  // no_clock; bad_sync; bad_rounds; clock_step

@@ -170,6 +170,14 @@ std::optional<SyncPoint> CycleShifts::point(const RankSync& sync, SyncRounds Sta
   return SyncPoint{*at_ns, shift->middle_ns(), shift->error_ns()};
 }
 
+CycleShifts::Stamps CycleShifts::stamps_on(const RankSync& sync) const {
+  const Stamps& on_clock = stamps_.at(sync.cycle).at(clock_of(sync));
+  const std::optional<ClockRange> behind = difference({0, 0}, ahead_of_clock(sync));
+  if (!behind) return {};
+  return {on_machine(on_clock.start, *behind).value_or(SyncRounds{}),
+          on_machine(on_clock.end, *behind).value_or(SyncRounds{})};
+}
+
 // A machine is of use where ranks share it, and where its clock is one.
 void CycleShifts::gather_stamps(const RankSync& first) {
   std::map<std::string, int> ranks_on;

@@ -37,15 +37,18 @@ class CycleShifts {
   // `files` and `cycles` must live as long.
   CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles);
 
-  // `sync` is one of `cycles`.
-  const CycleShift& of(const RankSync& sync) const { return shifts_.at(&sync); }
-
- private:
   // What was stamped on one clock in a cycle: that of a machine, or of a rank where none is known.
   struct Stamps {
     SyncRounds start;
     SyncRounds end;
   };
+
+  // `sync` is one of `cycles`.
+  const CycleShift& of(const RankSync& sync) const { return shifts_.at(&sync); }
+  // On the rank's own clock, whatever others of its machine have stamped of its cycle, too.
+  Stamps stamps_on(const RankSync& sync) const;
+
+ private:
   using StampsOfClock = std::map<std::string, Stamps>;
 
   void place_rank(std::int64_t rank);

@@ -31,8 +31,9 @@ std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   const auto last_ns = json_integer(find_member(cycle, "last_ns"));
   if (!is_json_string(name) || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
     return std::nullopt;
-  MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns,
-                    json_integer(find_member(cycle, "error_bound_us"))};
+  MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns};
+  const auto bound_us = json_integer(find_member(cycle, "error_bound_us"));
+  if (bound_us && *bound_us >= 0) found.error_bound_us = bound_us;
   const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.start_rounds) &&
                        read_rounds_if_any(find_member(cycle, "end_rounds"), found.end_rounds);
   return is_good ? std::optional(std::move(found)) : std::nullopt;
@@ -44,33 +45,6 @@ std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
   return saturating_add(*file.sync_us, shift_ns / 1000);
 }
 
-// What a rank stamped at the barriers, on the common clock.
-struct StampedRounds {
-  std::int64_t rank;
-  bool is_placed;         // by its rounds, or its machine
-  std::int64_t error_ns;  // of that place
-  SyncRounds start;
-  SyncRounds end;
-};
-
-// None where a time does not fit.
-SyncRounds on_common_clock(const SyncRounds& rounds, const ClockFacts& file,
-                           const FileClock& clock) {
-  const std::int64_t base_ns = file.base_ns.value_or(0);
-  SyncRounds mapped = rounds;
-  for (std::vector<std::int64_t>* const times : {&mapped.enter_ns, &mapped.exit_ns})
-    for (std::int64_t& ns : *times)
-      if (!clock.times.map(saturating_subtract(ns, base_ns), ns)) return {};
-  return mapped;
-}
-
-// Where nothing fits both the first ones stay.
-void join_where_possible(SyncRounds& known, const SyncRounds& rounds, std::int64_t error_ns) {
-  std::optional<SyncRounds> both = on_machine(rounds, {-error_ns, error_ns});
-  if (rounds.empty() || !both) return;
-  if ((known.empty() || join(*both, known)) && is_possible(*both)) known = *std::move(both);
-}
-
 class CycleFinder {
  public:
   void add(const ClockFacts& file, const FileClock& clock, const StartTimes& starts) {
@@ -79,13 +53,13 @@ class CycleFinder {
     if (!clock.cycle) return;
     Found& found = found_[*clock.cycle];
     if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
-    if (clock.method == ClockMethod::sync_of_rank) return;
-    add_stamp(file, clock, found);
-    if (!file.start_rounds.empty() || !file.end_rounds.empty()) add_rounds(file, clock, found);
+    if (!clock.start_rounds.empty()) found.cycle.start_rounds = clock.start_rounds;
+    if (!clock.end_rounds.empty()) found.cycle.end_rounds = clock.end_rounds;
+    if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
   }
 
   std::vector<MergedCycle> take() {
-    for (auto& [number, found] : found_)
+    for (const auto& [number, found] : found_)
       if (found.rank && found.first_ns) add_cycle(found);
     std::ranges::stable_sort(cycles_, {}, &MergedCycle::first_ns);
     const auto is_same = [](const MergedCycle& a, const MergedCycle& b) {
@@ -104,7 +78,6 @@ class CycleFinder {
     std::optional<std::int64_t> rank;  // whose stamp it is
     MergedCycle cycle;
     std::optional<std::int64_t> first_ns;
-    std::vector<StampedRounds> rounds;
   };
 
   // The lowest rank says when it was and what it is called: the reference is not shifted.
@@ -116,27 +89,9 @@ class CycleFinder {
     found.cycle.sync_us = moment_us(file, clock);
   }
 
-  static void add_rounds(const ClockFacts& file, const FileClock& clock, Found& found) {
-    const bool is_placed =
-        clock.method == ClockMethod::rounds || clock.method == ClockMethod::same_boot;
-    found.rounds.push_back({file.rank, is_placed && clock.error_ns, clock.error_ns.value_or(0),
-                            on_common_clock(file.start_rounds, file, clock),
-                            on_common_clock(file.end_rounds, file, clock)});
-  }
-
-  void add_cycle(Found& found) {
-    MergedCycle& cycle = cycles_.emplace_back(std::move(found.cycle));
-    cycle.first_ns = *found.first_ns;
-    // The places of the others are said in relation to the lowest rank. One that goes by the one
-    // number though there are rounds has none that fit.
-    std::ranges::stable_sort(found.rounds, {}, &StampedRounds::rank);
-    for (const StampedRounds& rounds : found.rounds) {
-      const bool is_lowest = rounds.rank == *found.rank;
-      if (!is_lowest && !rounds.is_placed) continue;
-      const std::int64_t error_ns = is_lowest ? 0 : rounds.error_ns;
-      join_where_possible(cycle.start_rounds, rounds.start, error_ns);
-      join_where_possible(cycle.end_rounds, rounds.end, error_ns);
-    }
+  void add_cycle(const Found& found) {
+    cycles_.push_back(found.cycle);
+    cycles_.back().first_ns = *found.first_ns;
   }
 
   // A file that is in no cycle by a sync is of the one that it ends in, if it begins in no other.

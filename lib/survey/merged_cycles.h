@@ -26,9 +26,8 @@ struct MergedCycle {
   std::int64_t first_ns = 0;  // its first event; all from here to the next cycle's is of it
   std::int64_t last_ns = 0;   // its last one
   std::optional<std::int64_t> error_bound_us = {};  // the shortest sync of a rank
-  // The barriers at its beginning and at its end, where our recorder has stamped them: in each
-  // round the last rank's enter and the first one's exit, as far as the places of the ranks are
-  // known.
+  // The barriers at its beginning and at its end, where our recorder has stamped them: those of
+  // FileClock.
   SyncRounds start_rounds = {};
   SyncRounds end_rounds = {};
 

@@ -134,6 +134,45 @@ TEST_CASE(
   CHECK(methods(files) == Methods(6, rounds));
 }
 
+TEST_CASE("alignment: the file that a cycle goes by says when its clock met the barriers") {
+  std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
+  files[1].end_rounds = {};
+  CHECK(align(files)[0].start_rounds == files[0].start_rounds);
+  CHECK(align(files)[0].end_rounds == files[0].end_rounds);
+  CHECK(align(files)[1].start_rounds.empty());
+  // Whatever the others have stamped: they are not placed where the reference stamped nothing.
+  files = {recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
+  files[0].end_rounds = {};
+  CHECK(align(files)[0].end_rounds.empty());
+  // Nor is a rank the one that all go by because its number is the lowest of a cycle.
+  files = {recorded(0, 0, 0), recorded(1, 100, 100, 1), recorded(2, 0, 0), recorded(2, 0, 0, 1)};
+  const std::vector<FileClock> clocks = align(files);
+  CHECK(clocks[1].start_rounds.empty());
+  CHECK(clocks[3].start_rounds == files[3].start_rounds);
+  // On the common clock: without the base, and from where the file was put.
+  files = {recorded(0, 0, 0), recorded(0, 0, 0, 2), recorded(1, 40, 40), recorded(1, 40, 40, 1),
+           recorded(1, 40, 40, 2)};
+  CHECK(align(files)[3].start_rounds == recorded(1, 0, 0, 1).start_rounds);
+  CHECK(align(files, {.align_by = AlignBy::none})[0].start_rounds.empty());
+  // None that no merge could read again.
+  files = {recorded(0, 0, 0)};
+  files[0].end_rounds = {{0}, {std::int64_t{1} << 62}};
+  CHECK(align(files)[0].end_rounds.empty());
+}
+
+TEST_CASE("alignment: with the ranks of its machine it met them when the last one entered") {
+  ClockFacts late = recorded(1, 0, 0);
+  late.start_rounds.enter_ns[1] += 4'000;
+  const std::vector<FileClock> clocks =
+      align({on("m/1", {100, 140}, recorded(0, 0, 0)), on("m/1", {100, 140}, late)});
+  // The machine is known to 40 ns, to it and back.
+  SyncRounds wanted = recorded(0, 0, 0).start_rounds;
+  for (std::int64_t& ns : wanted.enter_ns) ns -= 40;
+  for (std::int64_t& ns : wanted.exit_ns) ns += 40;
+  wanted.enter_ns[1] += 4'000;
+  CHECK(clocks[0].start_rounds == wanted);
+}
+
 TEST_CASE("alignment: what shares the machine of the reference needs no sync") {
   std::vector<ClockFacts> files{
       on("m/1", {100, 140}, recorded(0, 0, 0)), on("m/1", {110, 170}, recorded(1, 0, 0)),
