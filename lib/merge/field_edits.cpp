@@ -61,6 +61,13 @@ bool is_color(std::string_view value) {
   return is_json_string(value) && std::ranges::binary_search(kColors, decoded(value));
 }
 
+// The metadata of which catapult reads the args, but for what a merge writes itself.
+bool reads_args_of(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> kNames{
+      "num_cpus", "process_uptime_seconds", "stackFrames", "typeNames", "TraceConfig"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 class FieldEditor {
  public:
   FieldEditor(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems)
@@ -182,7 +189,7 @@ class FieldEditor {
         add_args();
         return replace_args(rename_heaps(clean_.text(Key::args), all_.file.frames, pid()));
       case 'M':
-        add_args();
+        if (reads_args_of(decoded(event_.text(Key::name)))) add_args();
         return replace_args(rename_dictionaries(clean_.text(Key::args), all_.file.frames, pid()));
       case 'T':
         if (is_lone_step()) edit_.replace(Key::ph, "\"i\"");

@@ -59,10 +59,8 @@ TEST_CASE("field_edits: thread clocks are numbers, and stay what they are") {
 TEST_CASE("field_edits: metadata is mended as well") {
   const MergedCase merged(
       R"([{"ph":"M","name":"m","tts":"x","dur":"0","ts":"y","pid":1,"tid":7},{"ph":"i","name":"a","ts":0,"pid":1,"tid":7}])");
-  CHECK(
-      merged.metadata() ==
-      Texts{
-          R"({"args": {}, "ph":"M","name":"m","source_tts":"x","dur":0,"ts":0,"pid":0,"tid":7})"});
+  CHECK(merged.metadata() ==
+        Texts{R"({"ph":"M","name":"m","source_tts":"x","dur":0,"ts":0,"pid":0,"tid":7})"});
   CHECK(merged.problems() == Texts{"bad_field 1 at 1"});
 }
 
@@ -195,7 +193,7 @@ TEST_CASE("field_edits: a color is one that catapult has") {
   }
 }
 
-TEST_CASE("field_edits: samples and memory dumps have args") {
+TEST_CASE("field_edits: samples, memory dumps and metadata that catapult reads have args") {
   for (const char* const phase : {"P", "v"}) {
     const std::string begin = std::string(R"({"ph":")") + phase + R"(","name":"a","ts":)";
     CHECK(text_of_mended(begin + R"(5,"pid":1,"tid":7,"args":null})") ==
@@ -203,4 +201,10 @@ TEST_CASE("field_edits: samples and memory dumps have args") {
     CHECK(text_of_mended(begin + R"(5,"pid":1,"tid":7})").find(R"("args": {}, )") !=
           std::string::npos);
   }
+  const MergedCase merged(R"([{"ph":"M","name":"num_cpus","pid":1,"tid":7},)"
+                          R"({"ph":"M","name":"TracingStartedInBrowser","pid":1,"tid":7},)"
+                          R"({"ph":"i","name":"a","ts":0,"pid":1,"tid":7}])");
+  CHECK(merged.metadata() ==
+        Texts{R"({"args": {}, "ph":"M","name":"num_cpus","pid":0,"tid":7})",
+              R"({"ph":"M","name":"TracingStartedInBrowser","pid":0,"tid":7})"});
 }
