@@ -17,12 +17,12 @@ namespace {
 
 void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts& problems) {
   problems.add(Problem::clock_step, 0);
-  std::int64_t jump_ns = 0;
-  std::int64_t elapsed_ns = 0;
-  if (!__builtin_sub_overflow(earlier.shift_ns, later.shift_ns, &jump_ns) &&
-      !__builtin_sub_overflow(later.at_ns, earlier.at_ns, &elapsed_ns))
-    problems.explain(Problem::clock_step, fmt::format("{} within {}", format_duration(jump_ns),
-                                                      format_duration(elapsed_ns)));
+  const std::int64_t jump_ns = saturating_subtract(earlier.shift_ns, later.shift_ns);
+  const std::int64_t elapsed_ns = saturating_subtract(later.at_ns, earlier.at_ns);
+  problems.explain(Problem::clock_step,
+                   elapsed_ns > 0 ? fmt::format("{} within {}", format_duration(jump_ns),
+                                                format_duration(elapsed_ns))
+                                  : fmt::format("{} within a cycle", format_duration(jump_ns)));
 }
 
 bool is_stronger_than_events(ClockMethod method) {
@@ -202,7 +202,11 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
   std::vector<SyncPoint> points;
   std::vector<const RankSync*> sync_of;  // of each point
   for (const RankSync* sync : syncs) {
-    for (const SyncPoint& point : shifts_.of(*sync).points) {
+    const CycleShift& shift = shifts_.of(*sync);
+    if (shift.set_back)
+      for (const std::size_t file : sync->files)
+        count_step(shift.points.front(), *shift.set_back, clocks_[file].problems);
+    for (const SyncPoint& point : shift.points) {
       if (!points.empty() && point.at_ns <= points.back().at_ns) continue;
       points.push_back(point);
       sync_of.push_back(sync);
@@ -213,7 +217,12 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
       for (const std::size_t file : sync_of[i]->files)
         count_step(points[i - 1], points[i], clocks_[file].problems);
   for (const std::size_t file : files) {
-    const RankSync* const sync = nearest_sync(syncs, synced_by_[file]->ns);
+    const RankSync& own = *synced_by_[file];
+    // Beyond all cycles of the reference a rank stays with those that share its cycle.
+    if (!cycles_.is_of_reference(own) &&
+        (own.ns < points.front().at_ns || own.ns > points.back().at_ns))
+      continue;
+    const RankSync* const sync = nearest_sync(syncs, own.ns);
     const auto index = std::find(sync_of.begin(), sync_of.end(), sync) - sync_of.begin();
     if (static_cast<std::size_t>(index) == points.size()) continue;
     interpolate(file, drift_around(points, static_cast<std::size_t>(index)));
@@ -233,7 +242,7 @@ void Aligner::interpolate(std::size_t file, Drift drift) {
   }
   if (options_.drift != DriftMode::linear) return;
   const CycleShift& shift = shifts_.of(*synced_by_[file]);
-  if (shift.method == ClockMethod::rounds) {
+  if (shift.method == ClockMethod::rounds && !shift.was_set()) {
     clock.error_ns = 0;
     for (const SyncPoint& point : shift.points)
       clock.error_ns = std::max(*clock.error_ns, point.error_ns);

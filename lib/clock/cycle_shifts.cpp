@@ -20,6 +20,10 @@ ClockRange range_of(const SyncPoint& point) {
 
 }  // namespace
 
+bool CycleShift::was_set() const {
+  return set_back || change_between(points.front(), points.back()) == ClockChange::step;
+}
+
 CycleShifts::CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles)
     : files_(files), cycles_(cycles) {
   const std::vector<std::int64_t>& ranks = cycles.ranks();
@@ -52,7 +56,8 @@ CycleShift CycleShifts::first_shift(const RankSync& sync,
   if (const std::optional<SyncPoint> between = on_line(sync, found)) {
     point = *between;
   } else if (const RankSync* const neighbour = nearest_sync(found, sync.ns)) {
-    point.shift_ns = of(*neighbour).shift_ns;
+    const std::vector<SyncPoint>& known = of(*neighbour).points;
+    point.shift_ns = (sync.ns < neighbour->ns ? known.front() : known.back()).shift_ns;
     point.error_ns = of(*neighbour).error_ns.value_or(kStampErrorNs);
   }
   CycleShift shift;
@@ -138,12 +143,14 @@ bool CycleShifts::by_rounds(const RankSync& sync, CycleShift& shift) const {
   if ((!start && !end) || !shift.bad_rounds.empty()) return false;
   shift.method = ClockMethod::rounds;
   shift.points = {start ? *start : *end};
-  if (start && end && start->at_ns < end->at_ns) shift.points.push_back(*end);
+  if (start && end && start->at_ns < end->at_ns)
+    shift.points.push_back(*end);
+  else if (start)
+    shift.set_back = end;
   const SyncPoint& first = shift.points.front();
-  const SyncPoint& last = shift.points.back();
+  const SyncPoint& last = shift.set_back ? *shift.set_back : shift.points.back();
   const ClockRange all = hull(range_of(first), range_of(last));
-  shift.shift_ns =
-      change_between(first, last) == ClockChange::step ? first.shift_ns : all.middle_ns();
+  shift.shift_ns = shift.was_set() ? first.shift_ns : all.middle_ns();
   shift.error_ns = farthest(shift.shift_ns, all);
   return true;
 }

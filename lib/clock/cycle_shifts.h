@@ -29,7 +29,12 @@ struct CycleShift {
   std::optional<std::int64_t> error_ns = {};
   // The moments of the cycle at which the shift is known, ascending; one or two.
   std::vector<SyncPoint> points = {};
+  // What is known of its end where the clock has been set back to before `points`.
+  std::optional<SyncPoint> set_back = {};
   std::string bad_rounds = {};  // why they are not used though they are there; empty: none such
+
+  // Whether the clock was set between the beginning and the end of the cycle.
+  bool was_set() const;
 };
 
 class CycleShifts {

@@ -93,6 +93,36 @@ TEST_CASE("alignment: a clock that was set within its cycle is told, and the bou
   CHECK_FALSE(align(files, kLinear)[1].times.has_drift());
 }
 
+TEST_CASE("alignment: a clock that was set back to before its cycle is told, too") {
+  std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, -2'000'000)};
+  for (const ClockOptions& options : {ClockOptions{}, kLinear}) {
+    CHECK(align(files, options)[1].offset_ns == -3'000'000);
+    CHECK(errors(files, options) == Errors{0, 2'003'010'003});
+    CHECK(counts(files, Problem::clock_step) == Counts{0, 1});
+  }
+  CHECK(align(files)[1].problems.explanation(Problem::clock_step) == "-2.003 s within a cycle");
+  // Set ahead, with a cycle before it: between the two it drifts, within the second it does not.
+  files = {recorded(0, 0, 0), recorded(0, 0, 0, 1), recorded(1, 0, 0), recorded(1, 0, 50'000, 1)};
+  CHECK(errors(files, kLinear) == Errors{0, 0, 10'003, 50'010'003});
+}
+
+TEST_CASE("alignment: ranks in a cycle behind those of the reference stay together") {
+  // Rank 1 drifts in the first cycle; ranks 2 and 3 have one clock.
+  const std::vector<ClockFacts> files{recorded(0, 0, 0),        recorded(1, 0, 100),
+                                      recorded(1, 200, 200, 1), recorded(2, 0, 0),
+                                      recorded(2, 0, 0, 1),     recorded(3, 0, 0, 1)};
+  for (const ClockOptions& options : {ClockOptions{}, kLinear}) {
+    const std::vector<FileClock> clocks = align(files, options);
+    // From where rank 1 was at last.
+    CHECK(clocks[2].offset_ns == -100'000);
+    CHECK(clocks[4].offset_ns == 100'000);
+    CHECK(clocks[5].offset_ns == 100'000);
+    for (const std::size_t file : {std::size_t{2}, std::size_t{4}, std::size_t{5}})
+      CHECK(clocks[file].times.mapped_or_same(kNowNs + 10'500'000'000) ==
+            kNowNs + 10'500'000'000 + clocks[file].offset_ns);
+  }
+}
+
 TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000), recorded(2, 0, 0)};
   files[1].start_rounds.enter_ns[1] += 5'000'000;
