@@ -20,7 +20,7 @@ namespace traceloom {
 // Catapult imports nothing at all where one of these has no name; a c is written as an i.
 constexpr bool needs_name(char phase) {
   return phase == 'X' || phase == 'B' || phase == 'i' || phase == 'I' || phase == 'R' ||
-         phase == 'c';
+         phase == 'P' || phase == 'c';
 }
 
 // True when edit_fields() would do nothing, but for references to objects.

@@ -144,7 +144,7 @@ TEST_CASE("field_edits: long values are no trouble") {
 
 TEST_CASE("field_edits: what viewers draw has a name, which is a string") {
   const std::string none = R"-("name": "(none)")-";
-  for (const std::string phase : {"X", "B", "i", "I", "R", "c"}) {
+  for (const std::string phase : {"X", "B", "i", "I", "R", "P", "c"}) {
     CAPTURE(phase);
     const std::string rest = R"("ph":")" + phase +
                              R"(","cat":"k","ts":5,"dur":1,"id":1,"args":{"v":1},"pid":1,"tid":7})";
