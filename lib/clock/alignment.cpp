@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace traceloom {
@@ -39,7 +40,7 @@ class Aligner {
         cycles_(files, wants_sync()),
         shifts_(files, cycles_),
         synced_by_(files.size()),
-        knots_(files.size()) {}
+        lines_(files.size()) {}
 
   std::vector<FileClock> run() {
     for (const std::size_t file : cycles_.bad_syncs())
@@ -64,7 +65,7 @@ class Aligner {
   bool apply_sync(std::size_t file);
   void find_drifts();
   void find_drift(const std::vector<std::size_t>& files, const std::vector<const RankSync*>& syncs);
-  void interpolate(std::size_t file, Drift drift);
+  void interpolate(std::size_t file, const Drift& drift);
   bool is_of_other_cycle(std::size_t file) const;
   void place_by_machines();
   void place_by_machine(std::size_t file);
@@ -81,8 +82,8 @@ class Aligner {
   std::vector<FileClock> clocks_;
   const SyncCycles cycles_;
   const CycleShifts shifts_;
-  std::vector<const RankSync*> synced_by_;         // of each file; nullptr for other methods
-  std::vector<std::vector<TimeMap::Knot>> knots_;  // of each file: none without drift
+  std::vector<const RankSync*> synced_by_;  // of each file; nullptr for other methods
+  std::vector<std::shared_ptr<const TimeMap::Line>> lines_;  // of each file: none without drift
 };
 
 std::vector<bool> Aligner::wants_sync() const {
@@ -216,6 +217,7 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
     if (change_between(points[i - 1], points[i]) == ClockChange::step)
       for (const std::size_t file : sync_of[i]->files)
         count_step(points[i - 1], points[i], clocks_[file].problems);
+  const std::vector<Drift> drifts = drifts_of(points);
   for (const std::size_t file : files) {
     const RankSync& own = *synced_by_[file];
     // Beyond all cycles of the reference a rank stays with those that share its cycle.
@@ -225,19 +227,19 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
     const RankSync* const sync = nearest_sync(syncs, own.ns);
     const auto index = std::find(sync_of.begin(), sync_of.end(), sync) - sync_of.begin();
     if (static_cast<std::size_t>(index) == points.size()) continue;
-    interpolate(file, drift_around(points, static_cast<std::size_t>(index)));
+    interpolate(file, drifts[static_cast<std::size_t>(index)]);
   }
 }
 
 // On the line from sync to sync a file is as far off as it is at their ends.
-void Aligner::interpolate(std::size_t file, Drift drift) {
+void Aligner::interpolate(std::size_t file, const Drift& drift) {
   FileClock& clock = clocks_[file];
   clock.drift_ppm = drift.ppm;
-  if (drift.knots.size() < 2) return;
+  if (drift.line->knots.size() < 2) return;
   if (const std::optional<std::int64_t> first_ns = files_[file].first_ns;
       first_ns && is_of_other_cycle(file)) {
     const std::int64_t base_ns = files_[file].base_ns.value_or(0);
-    const TimeMap line(base_ns, base_ns, drift.knots);
+    const TimeMap line(base_ns, base_ns, drift.line);
     clock.offset_ns = saturating_subtract(line.mapped_or_same(*first_ns), *first_ns);
   }
   if (options_.drift != DriftMode::linear) return;
@@ -247,7 +249,7 @@ void Aligner::interpolate(std::size_t file, Drift drift) {
     for (const SyncPoint& point : shift.points)
       clock.error_ns = std::max(*clock.error_ns, point.error_ns);
   }
-  knots_[file] = std::move(drift.knots);
+  lines_[file] = drift.line;
 }
 
 // It has no sync, and the nearest one is of another cycle, so far away that the clock has drifted.
@@ -288,10 +290,10 @@ void Aligner::map_times(std::size_t file) {
   const std::int64_t offset_ns = clocks_[file].offset_ns;
   const std::int64_t relative_ns =
       options_.align_by == AlignBy::none ? 0 : files_[file].relative_base_ns.value_or(0);
-  if (!knots_[file].empty()) {
+  if (lines_[file] != nullptr) {
     const std::int64_t base_ns = files_[file].base_ns.value_or(0);
     clocks_[file].times =
-        TimeMap(sum(base_ns, relative_ns).value_or(base_ns), base_ns, std::move(knots_[file]));
+        TimeMap(sum(base_ns, relative_ns).value_or(base_ns), base_ns, lines_[file]);
   } else {
     clocks_[file].times = TimeMap(sum(offset_ns, relative_ns).value_or(offset_ns), offset_ns);
   }

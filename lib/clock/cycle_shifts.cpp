@@ -76,7 +76,7 @@ std::optional<SyncPoint> CycleShifts::on_line(const RankSync& sync,
   if (earlier.at_ns >= sync.ns || later.at_ns <= sync.ns ||
       change_between(earlier, later) != ClockChange::drift)
     return std::nullopt;
-  const TimeMap line(0, 0, drift_around({earlier, later}, 0).knots);
+  const TimeMap line(0, 0, drifts_of({earlier, later}).front().line);
   return SyncPoint{sync.ns, line.mapped_or_same(sync.ns) - sync.ns,
                    std::max(earlier.error_ns, later.error_ns)};
 }

@@ -1,6 +1,9 @@
 #include "clock/drift.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -32,22 +35,26 @@ ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later) {
                                                                    : ClockChange::unsure;
 }
 
-Drift drift_around(const std::vector<SyncPoint>& points, std::size_t index) {
-  const auto drifts_behind = [&](std::size_t i) {
-    return i + 1 < points.size() && change_between(points[i], points[i + 1]) == ClockChange::drift;
-  };
-  std::size_t first = index;
-  while (first > 0 && drifts_behind(first - 1)) --first;
-  std::size_t last = index;
-  while (drifts_behind(last)) ++last;
-  Drift drift;
-  for (std::size_t i = first; i <= last; ++i)
-    drift.knots.push_back({points[i].at_ns, points[i].shift_ns});
-  if (index < last)
-    drift.ppm = drift_ppm(points[index], points[index + 1]);
-  else if (first < index)
-    drift.ppm = drift_ppm(points[index - 1], points[index]);
-  return drift;
+std::vector<Drift> drifts_of(const std::vector<SyncPoint>& points) {
+  std::vector<Drift> drifts(points.size());
+  for (std::size_t first = 0; first < points.size();) {
+    std::size_t last = first;
+    while (last + 1 < points.size() &&
+           change_between(points[last], points[last + 1]) == ClockChange::drift)
+      ++last;
+    std::vector<TimeMap::Knot> knots;
+    for (std::size_t i = first; i <= last; ++i)
+      knots.push_back({points[i].at_ns, points[i].shift_ns});
+    const auto line = std::make_shared<const TimeMap::Line>(std::move(knots));
+    for (std::size_t i = first; i <= last; ++i) {
+      drifts[i].line = line;
+      if (first == last) continue;
+      const std::size_t earlier = std::min(i, last - 1);
+      drifts[i].ppm = drift_ppm(points[earlier], points[earlier + 1]);
+    }
+    first = last + 1;
+  }
+  return drifts;
 }
 
 }  // namespace traceloom

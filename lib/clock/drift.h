@@ -1,13 +1,13 @@
 // How the clock of a rank drifts between its clock syncs.
 //
 //   std::vector<SyncPoint> points = {{0, 100, 5}, {1'000'000'000, 40'100, 5}};
-//   drift_around(points, 0).ppm == -40            // the clock loses 40 us a second
+//   drifts_of(points)[0].ppm == -40               // the clock loses 40 us a second
 #pragma once
 
 #include "clock/time_map.h"
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,14 +32,14 @@ ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later);
 
 struct Drift {
   // The sync and those around it, as far as the clock only drifted: between them the shift can be
-  // interpolated. One alone when nothing is known of drift.
-  std::vector<TimeMap::Knot> knots;
+  // interpolated. One alone when nothing is known of drift. They share it.
+  std::shared_ptr<const TimeMap::Line> line;
   // How much faster the clock runs than the reference's, in millionths, to three decimals: up to
   // the next sync, or since the one before.
   std::optional<double> ppm;
 };
 
-// `points` ascend by time; `index` is one of them.
-Drift drift_around(const std::vector<SyncPoint>& points, std::size_t index);
+// One a point; these ascend by time.
+std::vector<Drift> drifts_of(const std::vector<SyncPoint>& points);
 
 }  // namespace traceloom

@@ -19,28 +19,34 @@ std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& afte
   return static_cast<std::int64_t>(before.shift_ns + quotient);
 }
 
-bool has_slope(std::span<const TimeMap::Knot> knots) {
-  const auto rises = [](const TimeMap::Knot& a, const TimeMap::Knot& b) {
-    return a.shift_ns != b.shift_ns;
-  };
-  return std::ranges::adjacent_find(knots, rises) != knots.end();
-}
-
 }  // namespace
 
+TimeMap::Line::Line(std::vector<Knot> all) : knots(std::move(all)) {
+  const auto rises = [](const Knot& a, const Knot& b) { return a.shift_ns != b.shift_ns; };
+  has_slope = std::ranges::adjacent_find(knots, rises) != knots.end();
+}
+
 TimeMap::TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
-                 std::vector<Knot> knots)
+                 std::shared_ptr<const Line> line)
     : shift_ns_{relative_shift_ns, unix_shift_ns},
-      knots_(std::move(knots)),
-      has_drift_(has_slope(knots_)) {
-  if (has_drift_ || knots_.empty()) return;
+      line_(std::move(line)),
+      has_drift_(line_->has_slope) {
+  if (has_drift_) return;
   for (std::int64_t& shift_ns : shift_ns_)
-    shift_ns = saturating_add(shift_ns, knots_.front().shift_ns);
-  knots_.clear();
+    if (!line_->knots.empty()) shift_ns = saturating_add(shift_ns, line_->knots.front().shift_ns);
+  line_ = nullptr;
+}
+
+bool TimeMap::operator==(const TimeMap& other) const {
+  const bool same_line = line_ == other.line_ ||
+                         (line_ != nullptr && other.line_ != nullptr && *line_ == *other.line_);
+  return same_line && std::ranges::equal(shift_ns_, other.shift_ns_) &&
+         origin_ns_ == other.origin_ns_ && parts_ == other.parts_ && has_drift_ == other.has_drift_;
 }
 
 TimeMap TimeMap::joined(std::int64_t base_ns, const std::vector<Cycle>& cycles) {
   TimeMap joined(base_ns);
+  std::vector<Knot> knots;
   for (std::size_t i = 0; i < cycles.size(); ++i) {
     const Cycle& cycle = cycles[i];
     // Cycles between which the clock only drifted are on one line.
@@ -48,37 +54,39 @@ TimeMap TimeMap::joined(std::int64_t base_ns, const std::vector<Cycle>& cycles) 
       joined.parts_.back().last_ns = std::max(joined.parts_.back().last_ns, cycle.last_ns);
       continue;
     }
-    joined.parts_.push_back({cycle.first_ns, cycle.last_ns, joined.knots_.size()});
+    joined.parts_.push_back({cycle.first_ns, cycle.last_ns, knots.size()});
     joined.has_drift_ |= cycle.times.has_drift_;
-    const std::vector<Knot>& knots = cycle.times.knots_;
-    joined.knots_.insert(joined.knots_.end(), knots.begin(), knots.end());
-    if (knots.empty())
-      joined.knots_.push_back(
-          {cycle.first_ns, saturating_subtract(cycle.times.shift_ns_[0], base_ns)});
+    if (const Line* const line = cycle.times.line_.get())
+      knots.insert(knots.end(), line->knots.begin(), line->knots.end());
+    else
+      knots.push_back({cycle.first_ns, saturating_subtract(cycle.times.shift_ns_[0], base_ns)});
   }
-  return joined.parts_.size() == 1 ? cycles.front().times : joined;
+  if (joined.parts_.size() == 1) return cycles.front().times;
+  joined.line_ = std::make_shared<const Line>(std::move(knots));
+  return joined;
 }
 
 TimeMap TimeMap::since(std::int64_t origin_ns) const {
   TimeMap times = *this;
-  if (knots_.empty())
+  if (line_ != nullptr)
+    times.origin_ns_ = saturating_add(origin_ns_, origin_ns);
+  else
     for (std::int64_t& shift_ns : times.shift_ns_)
       shift_ns = saturating_subtract(shift_ns, origin_ns);
-  else
-    for (Knot& knot : times.knots_) knot.shift_ns = saturating_subtract(knot.shift_ns, origin_ns);
   return times;
 }
 
 std::span<const TimeMap::Knot> TimeMap::knots_at(std::int64_t at_ns) const {
-  if (parts_.empty()) return knots_;
+  const std::vector<Knot>& knots = line_->knots;
+  if (parts_.empty()) return knots;
   auto next = std::ranges::upper_bound(parts_, at_ns, {}, &Part::first_ns);
   if (next == parts_.begin()) ++next;
-  const std::size_t end = next == parts_.end() ? knots_.size() : next->first_knot;
+  const std::size_t end = next == parts_.end() ? knots.size() : next->first_knot;
   const std::size_t begin = std::prev(next)->first_knot;
-  return std::span(knots_).subspan(begin, end - begin);
+  return std::span(knots).subspan(begin, end - begin);
 }
 
-bool TimeMap::add_shift(std::span<const Knot> knots, std::int64_t& ns) {
+bool TimeMap::add_shift(std::span<const Knot> knots, std::int64_t& ns) const {
   const auto later = std::ranges::upper_bound(knots, ns, {}, &Knot::at_ns);
   std::int64_t shift_ns = 0;
   if (later == knots.begin())
@@ -87,7 +95,7 @@ bool TimeMap::add_shift(std::span<const Knot> knots, std::int64_t& ns) {
     shift_ns = knots.back().shift_ns;
   else
     shift_ns = interpolated(*std::prev(later), *later, ns);
-  return !__builtin_add_overflow(ns, shift_ns, &ns);
+  return !__builtin_add_overflow(ns, saturating_subtract(shift_ns, origin_ns_), &ns);
 }
 
 }  // namespace traceloom

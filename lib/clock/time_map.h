@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,26 +41,35 @@ class TimeMap {
     std::int64_t shift_ns = 0;
     bool operator==(const Knot&) const = default;
   };
+  // Straight from knot to knot, constant before the first and behind the last. They ascend by time,
+  // and at_ns + shift_ns does, too.
+  struct Line {
+    explicit Line(std::vector<Knot> all);
+    std::vector<Knot> knots;
+    bool has_slope;
+    bool operator==(const Line&) const = default;
+  };
   struct Cycle;
 
   explicit TimeMap(std::int64_t shift_ns = 0) : shift_ns_{shift_ns, shift_ns} {}
   // Times that are no Unix time by their size are shifted by the first, the others by the second.
   TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns)
       : shift_ns_{relative_shift_ns, unix_shift_ns} {}
-  // The same, and on top of it a shift that drifts: straight from knot to knot, constant before the
-  // first and behind the last. They ascend by time, and at_ns + shift_ns does, too.
-  TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns, std::vector<Knot> knots);
+  // The same, and on top of it a shift that drifts. The files of a rank share its line, which may
+  // have many knots.
+  TimeMap(std::int64_t relative_shift_ns, std::int64_t unix_shift_ns,
+          std::shared_ptr<const Line> line);
 
   // False, and `common_ns` means nothing, when the result does not fit. Once or twice an event.
   bool map(std::int64_t file_ns, std::int64_t& common_ns) const {
     return to_clock(file_ns, common_ns) &&
-           (knots_.empty() || add_shift(knots_at(common_ns), common_ns));
+           (line_ == nullptr || add_shift(knots_at(common_ns), common_ns));
   }
   // The same for the end of a span, which goes by the cycle that it begins in.
   bool map_end(std::int64_t start_ns, std::int64_t end_ns, std::int64_t& common_ns) const {
     std::int64_t at_ns = 0;
     return to_clock(start_ns, at_ns) && to_clock(end_ns, common_ns) &&
-           (knots_.empty() || add_shift(knots_at(at_ns), common_ns));
+           (line_ == nullptr || add_shift(knots_at(at_ns), common_ns));
   }
   // Whether durations change, too.
   bool has_drift() const { return has_drift_; }
@@ -105,7 +115,7 @@ class TimeMap {
     }
   }
 
-  bool operator==(const TimeMap&) const = default;
+  bool operator==(const TimeMap& other) const;
 
  private:
   // Of joined().
@@ -121,11 +131,12 @@ class TimeMap {
     return !__builtin_add_overflow(file_ns, shift_ns_[is_unix_time(file_ns) ? 1 : 0], &at_ns);
   }
   std::span<const Knot> knots_at(std::int64_t at_ns) const;
-  static bool add_shift(std::span<const Knot> knots, std::int64_t& ns);
+  bool add_shift(std::span<const Knot> knots, std::int64_t& ns) const;
 
-  std::int64_t shift_ns_[2];  // of relative and of Unix times
-  std::vector<Knot> knots_;   // none, or all shift is theirs but for the base
-  std::vector<Part> parts_;   // none, or two and more, each with knots of its own
+  std::int64_t shift_ns_[2];          // of relative and of Unix times
+  std::shared_ptr<const Line> line_;  // none, or all shift is its but for base and origin
+  std::int64_t origin_ns_ = 0;        // of since(), where there is a line
+  std::vector<Part> parts_;           // none, or two and more, each with knots of its own
   bool has_drift_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <random>
 
 using namespace traceloom;
-using enum ClockMethod;
 
 TEST_CASE("alignment: shifts each rank to the lowest by its sync") {
   // The files and shifts of a real run whose ranks were given clocks 1.5 s, 0.7 s and 37 ms apart.
@@ -14,7 +13,8 @@ TEST_CASE("alignment: shifts each rank to the lowest by its sync") {
       synced(0, 1795202969712922, "ep0-ba8", 2208), synced(1, 1795202971212811, "ep0-ba8", 4286),
       synced(2, 1795202969012786, "ep0-ba8", 5024), synced(3, 1795202969750062, "ep0-ba8", 6085)};
   CHECK(offsets(files) == Ns{0, -1'499'889'000, 700'136'000, -37'140'000});
-  CHECK(methods(files) == Methods{sync, sync, sync, sync});
+  CHECK(methods(files) ==
+        Methods{ClockMethod::sync, ClockMethod::sync, ClockMethod::sync, ClockMethod::sync});
   CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 0});
   // The rank that came last to the barrier waited least: its 2208 us bound every pair.
   for (const FileClock& clock : align(files)) CHECK(clock.error_ns == 2'209'000);

@@ -6,7 +6,12 @@
 #include <utility>
 
 using namespace traceloom;
-using enum ClockMethod;
+using ClockMethod::base;
+using ClockMethod::epoch;
+using ClockMethod::given;
+using ClockMethod::none;
+using ClockMethod::rounds;
+using ClockMethod::same_boot;
 
 namespace {
 
@@ -127,7 +132,7 @@ TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken")
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000), recorded(2, 0, 0)};
   files[1].start_rounds.enter_ns[1] += 5'000'000;
   files[1].start_rounds.exit_ns[1] += 5'000'000;
-  CHECK(methods(files) == Methods{rounds, sync, rounds});
+  CHECK(methods(files) == Methods{rounds, ClockMethod::sync, rounds});
   CHECK(offsets(files) == Ns{0, -3'500'000, 0});
   CHECK(errors(files) == Errors{0, 6'000, 10'003});
   CHECK(counts(files, Problem::bad_rounds) == Counts{0, 1, 0});
@@ -136,14 +141,14 @@ TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken")
   files[1] = recorded(1, 3'000, 3'000);
   files[1].end_rounds.exit_ns[0] -= 2'000'000;
   files[1].end_rounds.enter_ns[0] -= 2'000'000;
-  CHECK(methods(files) == Methods{rounds, sync, rounds});
+  CHECK(methods(files) == Methods{rounds, ClockMethod::sync, rounds});
 }
 
 TEST_CASE("alignment: files without rounds, or with others than the reference, go by the sync") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), synced(1, kNowUs + 500, "ba0", 5),
                                 recorded(2, 0, 0)};
   files[2].start_rounds = files[2].end_rounds = {{kNowNs}, {kNowNs}};
-  CHECK(methods(files) == Methods{sync, sync, sync});
+  CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, ClockMethod::sync});
   CHECK(offsets(files) == Ns{0, -500'000, -500'000});
   CHECK(errors(files) == Errors{6'000, 6'000, 6'000});
   CHECK(counts(files, Problem::bad_rounds) == Counts{0, 0, 0});

@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 using namespace traceloom;
-using enum ClockMethod;
+using ClockMethod::base;
+using ClockMethod::given;
+using ClockMethod::none;
+using ClockMethod::sync_event;
 
 namespace {
 
@@ -44,7 +47,7 @@ TEST_CASE("alignment: shared moments weigh less than a clock sync and more than 
   }
   SUBCASE("a clock sync stays what it is") {
     files[2].sync_us = 9;
-    CHECK(methods(files) == Methods{sync_event, sync_event, sync});
+    CHECK(methods(files) == Methods{sync_event, sync_event, ClockMethod::sync});
     CHECK(offsets(files) == Ns{6000, 3000, 0});
     CHECK(errors(files) == Errors{10, 20, std::nullopt});
   }

@@ -7,10 +7,14 @@
 #include <random>
 
 using namespace traceloom;
-using enum ClockMethod;
+using ClockMethod::base;
+using ClockMethod::epoch;
+using ClockMethod::merged;
+using ClockMethod::none;
+using ClockMethod::sync_of_rank;
 
 TEST_CASE("alignment: names its methods") {
-  CHECK(to_string(sync) == "sync");
+  CHECK(to_string(ClockMethod::sync) == "sync");
   CHECK(to_string(sync_of_rank) == "sync_of_rank");
   CHECK(to_string(base) == "base");
   CHECK(to_string(epoch) == "epoch");
@@ -28,7 +32,7 @@ TEST_CASE("alignment: the reference is the lowest rank that has a sync") {
   const std::vector<ClockFacts> files{based(0, kNowNs, 5), synced(1, kNowUs + 7),
                                       synced(2, kNowUs)};
   CHECK(offsets(files) == Ns{kNowNs, 0, 7'000});
-  CHECK(methods(files) == Methods{base, sync, sync});
+  CHECK(methods(files) == Methods{base, ClockMethod::sync, ClockMethod::sync});
   CHECK(counts(files, Problem::no_clock) == Counts{1, 0, 0});
 }
 
@@ -124,7 +128,7 @@ TEST_CASE("alignment: a rank without a sync is counted where others have one") {
                                       synced(1, kNowUs + 1),
                                       based(2, kNowNs, 7),
                                       {.rank = 3, .first_ns = kNowNs}};
-  CHECK(methods(files) == Methods{sync, sync, base, epoch});
+  CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, base, epoch});
   CHECK(offsets(files) == Ns{0, -1'000, kNowNs, 0});
   CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 1, 1});
 }
@@ -134,7 +138,7 @@ TEST_CASE("alignment: a merged file goes by the sync that it has, and else keeps
   with_sync.is_merged = true;
   const std::vector<ClockFacts> files{
       with_sync, synced(1, 10), synced(2, 30), {.rank = 0, .base_ns = 77, .is_merged = true}};
-  CHECK(methods(files) == Methods{sync, sync, sync, merged});
+  CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, ClockMethod::sync, merged});
   CHECK(offsets(files) == Ns{0, 4'999'990'000, 4'999'970'000, 77});
   CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 1});
   CHECK(align(files)[1].error_ns == 2'000);
@@ -146,13 +150,13 @@ TEST_CASE("alignment: a sync that no clock shows is taken for missing") {
     CAPTURE(wild);
     const std::vector<ClockFacts> files{synced(0, wild), synced(1, 1000), synced(2, 3000)};
     CHECK(offsets(files) == Ns{0, 0, -2'000'000});
-    CHECK(methods(files) == Methods{none, sync, sync});
+    CHECK(methods(files) == Methods{none, ClockMethod::sync, ClockMethod::sync});
     CHECK(counts(files, Problem::bad_sync) == Counts{1, 0, 0});
     CHECK(counts(files, Problem::no_clock) == Counts{1, 0, 0});
   }
   SUBCASE("the file then goes by the other syncs of its rank") {
     const std::vector<ClockFacts> files{synced(0, 1000), synced(1, kMax), synced(1, 4000)};
-    CHECK(methods(files) == Methods{sync, sync_of_rank, sync});
+    CHECK(methods(files) == Methods{ClockMethod::sync, sync_of_rank, ClockMethod::sync});
     CHECK(offsets(files) == Ns{0, -3'000'000, -3'000'000});
     CHECK(counts(files, Problem::bad_sync) == Counts{0, 1, 0});
   }
@@ -162,7 +166,7 @@ TEST_CASE("alignment: a sync that does not fit together with the base is taken f
   ClockFacts file = synced(1, 1);
   file.base_ns = kMax;
   const std::vector<ClockFacts> files{synced(0, 1000), file};
-  CHECK(methods(files) == Methods{sync, base});
+  CHECK(methods(files) == Methods{ClockMethod::sync, base});
   CHECK(offsets(files) == Ns{0, kMax});
   CHECK(counts(files, Problem::bad_sync) == Counts{0, 1});
   CHECK(counts(files, Problem::no_clock) == Counts{0, 1});
@@ -173,7 +177,7 @@ TEST_CASE("alignment: a new cycle that the shift carries out of range is taken f
   const std::vector<ClockFacts> files{synced(0, far_us, "a"), synced(1, 0, "a"),
                                       synced(1, far_us, "b")};
   CHECK(counts(files, Problem::bad_sync) == Counts{0, 0, 1});
-  CHECK(methods(files) == Methods{sync, sync, sync_of_rank});
+  CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, sync_of_rank});
   CHECK(offsets(files) == Ns{0, far_us * 1000, far_us * 1000});
 }
 
@@ -208,14 +212,15 @@ TEST_CASE("alignment: takes whatever files say") {
     REQUIRE(clocks.size() == files.size());
     std::int64_t reference = kMax;
     for (std::size_t i = 0; i < files.size(); ++i)
-      if (clocks[i].method == sync) reference = std::min(reference, files[i].rank);
+      if (clocks[i].method == ClockMethod::sync) reference = std::min(reference, files[i].rank);
     for (std::size_t i = 0; i < files.size(); ++i) {
       const std::int64_t base_ns = files[i].base_ns.value_or(0);
-      if (clocks[i].method == sync && files[i].rank == reference)
+      if (clocks[i].method == ClockMethod::sync && files[i].rank == reference)
         CHECK(clocks[i].offset_ns == base_ns);
-      if (clocks[i].method != sync && clocks[i].method != sync_of_rank)
+      if (clocks[i].method != ClockMethod::sync && clocks[i].method != sync_of_rank)
         CHECK(clocks[i].offset_ns == base_ns);
-      if (files[i].is_merged) CHECK((clocks[i].method == merged || clocks[i].method == sync));
+      if (files[i].is_merged)
+        CHECK((clocks[i].method == merged || clocks[i].method == ClockMethod::sync));
       CHECK(clocks[i].problems.count(Problem::bad_sync) <= 2);
     }
   }

@@ -37,12 +37,13 @@ TEST_CASE("drift: reaches as far as the clock only drifts") {
                                       {5 * kSecond, 9 * kSecond, 0},
                                       {6 * kSecond, 9 * kSecond + 123'457, 0}};
   for (const std::size_t index : {0U, 1U, 2U})
-    CHECK(drift_around(points, index).knots == Knots{{0, 0}, {kSecond, -40'000}, {3 * kSecond, 0}});
-  CHECK(drift_around(points, 0).ppm == 40);
-  CHECK(drift_around(points, 1).ppm == -20);
-  CHECK(drift_around(points, 2).ppm == -20);
-  CHECK(drift_around(points, 3).knots == Knots{{4 * kSecond, 5 * kSecond}});
-  CHECK_FALSE(drift_around(points, 3).ppm.has_value());
-  CHECK(drift_around(points, 4).ppm == -123.457);
-  CHECK(drift_around(points, 5).knots.size() == 2);
+    CHECK(drifts_of(points)[index].line->knots ==
+          Knots{{0, 0}, {kSecond, -40'000}, {3 * kSecond, 0}});
+  CHECK(drifts_of(points)[0].ppm == 40);
+  CHECK(drifts_of(points)[1].ppm == -20);
+  CHECK(drifts_of(points)[2].ppm == -20);
+  CHECK(drifts_of(points)[3].line->knots == Knots{{4 * kSecond, 5 * kSecond}});
+  CHECK_FALSE(drifts_of(points)[3].ppm.has_value());
+  CHECK(drifts_of(points)[4].ppm == -123.457);
+  CHECK(drifts_of(points)[5].line->knots.size() == 2);
 }

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -17,6 +19,10 @@ std::int64_t mapped(const TimeMap& times, std::int64_t ns) {
   std::int64_t result = 0;
   REQUIRE(times.map(ns, result));
   return result;
+}
+
+std::shared_ptr<const TimeMap::Line> along(std::vector<TimeMap::Knot> knots) {
+  return std::make_shared<const TimeMap::Line>(std::move(knots));
 }
 
 }  // namespace
@@ -48,7 +54,7 @@ TEST_CASE("time_map: to a time that begins elsewhere") {
 }
 
 TEST_CASE("time_map: a shift that drifts is straight between knots and constant outside") {
-  const TimeMap times(50, 0, {{1000, 7}, {3000, -3}, {4000, 0}});
+  const TimeMap times(50, 0, along({{1000, 7}, {3000, -3}, {4000, 0}}));
   REQUIRE(times.has_drift());
   CHECK(mapped(times, 0) == 57);
   CHECK(mapped(times, 950) == 1007);
@@ -64,10 +70,10 @@ TEST_CASE("time_map: a shift that drifts is straight between knots and constant 
 }
 
 TEST_CASE("time_map: knots that say the same are no drift") {
-  CHECK(TimeMap(50, 3, {{1000, 7}, {3000, 7}}) == TimeMap(57, 10));
-  CHECK(TimeMap(50, 3, {{1000, 7}}) == TimeMap(57, 10));
-  CHECK(TimeMap(50, 3, {}) == TimeMap(50, 3));
-  CHECK_FALSE(TimeMap(50, 3, {{1000, 7}}).has_drift());
+  CHECK(TimeMap(50, 3, along({{1000, 7}, {3000, 7}})) == TimeMap(57, 10));
+  CHECK(TimeMap(50, 3, along({{1000, 7}})) == TimeMap(57, 10));
+  CHECK(TimeMap(50, 3, along({})) == TimeMap(50, 3));
+  CHECK_FALSE(TimeMap(50, 3, along({{1000, 7}})).has_drift());
 }
 
 TEST_CASE("time_map: joined cycles shift each its own times, and durations stay") {
@@ -89,7 +95,7 @@ TEST_CASE("time_map: joined cycles shift each its own times, and durations stay"
 }
 
 TEST_CASE("time_map: joined cycles keep their drift, and an end goes by that of its start") {
-  const TimeMap line(100, 100, {{1000, 10}, {2000, 20}, {3000, 40}});
+  const TimeMap line(100, 100, along({{1000, 10}, {2000, 20}, {3000, 40}}));
   CHECK(TimeMap::joined(100, {{1100, 1200, line}, {2100, 2200, line}}) == line);
   const TimeMap stepped = TimeMap::joined(100, {{1100, 1200, line}, {2500, 2600, TimeMap(-900)}});
   CHECK(stepped.has_drift());
@@ -136,7 +142,7 @@ TEST_CASE("time_map: drift never turns the order of times, and is exact at the k
           static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(step / 1000 + 1)) -
           step / 2000;
     }
-    const TimeMap times(0, 0, knots);
+    const TimeMap times(0, 0, along(knots));
     for (const TimeMap::Knot& knot : knots)
       CHECK(mapped(times, knot.at_ns) == knot.at_ns + knot.shift_ns);
     for (int i = 0; i < 50; ++i) {
