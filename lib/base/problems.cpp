@@ -53,8 +53,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"bad_args", notice, "args that are not JSON; kept as text under \"unparsed\""},
     {"bad_field", notice,
      "field that viewers refuse (no name, id2 without local or global, tts that is no number, "
-     "...); "
-     "mended, or kept as source_..."},
+     "...); mended, or kept as source_..."},
     {"bad_counter", loss, "counter value that is no number; dropped"},
     {"invalid_utf8", notice, "bytes that are not UTF-8; replaced by U+FFFD"},
     {"control_character", notice, "raw control character in a string; escaped"},

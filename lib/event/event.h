@@ -94,12 +94,12 @@ struct Event {
   }
 };
 
-inline bool is_json_string(std::string_view value) {
+constexpr bool is_json_string(std::string_view value) {
   return !value.empty() && value.front() == '"';
 }
 
 // What stands between the quotes of a string value; the value itself when it is no string.
-inline std::string_view unquoted(std::string_view value) {
+constexpr std::string_view unquoted(std::string_view value) {
   return is_json_string(value) && value.size() >= 2 ? value.substr(1, value.size() - 2) : value;
 }
 

@@ -21,6 +21,7 @@ namespace traceloom {
 
 // kNoName as JSON.
 inline constexpr std::string_view kQuotedNoName = "\"(none)\"";
+static_assert(unquoted(kQuotedNoName) == kNoName);
 
 // The category of a flow event as a merge writes it: viewers tell flows apart by it, and catapult
 // imports nothing at all where one has none.
