@@ -231,7 +231,8 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
   }
 }
 
-// On the line from sync to sync a file is as far off as it is at their ends.
+// On the line from sync to sync a file is as far off as the moments of its cycle are from it, which
+// are knots of it unless too little is known of the drift within the cycle.
 void Aligner::interpolate(std::size_t file, const Drift& drift) {
   FileClock& clock = clocks_[file];
   clock.drift_ppm = drift.ppm;
@@ -245,9 +246,12 @@ void Aligner::interpolate(std::size_t file, const Drift& drift) {
   if (options_.drift != DriftMode::linear) return;
   const CycleShift& shift = shifts_.of(*synced_by_[file]);
   if (shift.method == ClockMethod::rounds && !shift.was_set()) {
+    const TimeMap line(0, 0, drift.line);
     clock.error_ns = 0;
-    for (const SyncPoint& point : shift.points)
-      clock.error_ns = std::max(*clock.error_ns, point.error_ns);
+    for (const SyncPoint& point : shift.points) {
+      const std::int64_t shift_ns = line.mapped_or_same(point.at_ns) - point.at_ns;
+      clock.error_ns = std::max(*clock.error_ns, farthest(shift_ns, range_of(point)));
+    }
   }
   lines_[file] = drift.line;
 }

@@ -98,8 +98,8 @@ struct FileClock {
   TimeMap times = TimeMap();  // from file time to common time, for every event
   // By sync: how far two ranks may be apart in the file's cycle, the least bound that any of them
   // gives, plus 1 us for the two truncated stamps. By rounds and same_boot: how far this file may
-  // be from the reference, from the first sync of its cycle to the last; two other files may be
-  // as far apart as both errors together. Unknown without a sync.
+  // be from the reference, from the first to the last barriers of its cycle that it stamped; two
+  // other files may be as far apart as both errors together. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
   // Of a file that goes by a sync of its cycle: equal for files whose syncs stamp one moment.
   std::optional<std::size_t> cycle;

@@ -12,12 +12,6 @@ namespace {
 // A stamp is in whole microseconds.
 constexpr std::int64_t kStampErrorNs = 1000;
 
-ClockRange range_of(const SyncPoint& point) {
-  const auto range =
-      difference({point.shift_ns, point.shift_ns}, {-point.error_ns, point.error_ns});
-  return range.value_or(ClockRange{point.shift_ns, point.shift_ns});
-}
-
 }  // namespace
 
 bool CycleShift::was_set() const {

@@ -22,6 +22,12 @@ double drift_ppm(const SyncPoint& earlier, const SyncPoint& later) {
 
 }  // namespace
 
+ClockRange range_of(const SyncPoint& point) {
+  const auto range =
+      difference({point.shift_ns, point.shift_ns}, {-point.error_ns, point.error_ns});
+  return range.value_or(ClockRange{point.shift_ns, point.shift_ns});
+}
+
 ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later) {
   const Int128 elapsed = Int128{later.at_ns} - earlier.at_ns;
   const Int128 jump = magnitude(Int128{later.shift_ns} - earlier.shift_ns);

@@ -4,6 +4,7 @@
 //   drifts_of(points)[0].ppm == -40               // the clock loses 40 us a second
 #pragma once
 
+#include "clock/sync_rounds.h"
 #include "clock/time_map.h"
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct SyncPoint {
   std::int64_t shift_ns = 0;  // to the common clock
   std::int64_t error_ns = 0;  // how far the shift may be off
 };
+
+// Where the shift is, for all that is known.
+ClockRange range_of(const SyncPoint& point);
 
 enum class ClockChange : std::uint8_t {
   drift,   // at most 500 ppm of the time between, and the errors of the syncs are no more either

@@ -78,6 +78,19 @@ TEST_CASE("alignment: with linear drift a file has a knot at each end of its cyc
   CHECK(clock.times.mapped_or_same(first_ns + 500'050'000) == first_ns + 500'050'000 - 3'050'000);
 }
 
+TEST_CASE("alignment: with linear drift the bound holds for ends that are no knots, too") {
+  // Too short to tell drift within it: the line ends where the second cycle begins.
+  std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(0, 0, 0, 1), recorded(1, 0, 0),
+                                recorded(1, 100, 0, 1)};
+  files[1].end_rounds = rounds_at(kNowUs + 10'010'000);
+  files[3].end_rounds = rounds_at(kNowUs + 10'010'103);
+  const FileClock clock = align(files, kLinear)[3];
+  REQUIRE(clock.times.has_drift());
+  const std::int64_t end_ns = kNowNs + 10'010'000'000;
+  CHECK(clock.times.mapped_or_same(end_ns) == end_ns - 100'000);
+  CHECK(clock.error_ns == 13'003);
+}
+
 TEST_CASE("alignment: one group of rounds will do, the first or the last") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'100)};
   files[1].end_rounds = {};  // killed
