@@ -313,9 +313,8 @@ bool Aligner::is_known(std::size_t file) const {
 void Aligner::tell_rounds(std::size_t file) {
   const RankSync* const sync = synced_by_[file];
   if (sync == nullptr || sync != cycles_.own(file) || sync != &cycles_.first_of(*sync)) return;
-  const CycleShifts::Stamps stamps = shifts_.stamps_on(*sync);
-  clocks_[file].start_rounds = on_common_clock(stamps.start, file);
-  clocks_[file].end_rounds = on_common_clock(stamps.end, file);
+  const CycleRounds stamps = shifts_.stamps_on(*sync);
+  clocks_[file].rounds = {on_common_clock(stamps.start, file), on_common_clock(stamps.end, file)};
 }
 
 // None where one is no usable stamp there.

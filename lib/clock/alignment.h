@@ -34,10 +34,9 @@ struct ClockFacts {
   // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from. All
   // else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
-  // Of our recorder: the barriers at the beginning and at the end of the cycle, and the machine's
-  // clock; all on the clock of base_ns or of ts.
-  SyncRounds start_rounds = {};
-  SyncRounds end_rounds = {};
+  // Of our recorder: the barriers of the cycle, and the machine's clock; both on the clock of
+  // base_ns or of ts.
+  CycleRounds rounds = {};
   std::optional<MachineClock> machine = {};
   std::vector<SyncEvent> sync_events = {};  // in the time of the file
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
@@ -105,8 +104,7 @@ struct FileClock {
   std::optional<std::size_t> cycle;
   // Of a file by which the others of its cycle have their places: when its clock entered and left
   // the barriers, on the common clock, as all ranks that share the machine stamped them.
-  SyncRounds start_rounds;
-  SyncRounds end_rounds;
+  CycleRounds rounds;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
   ProblemCounts problems;  // no_clock; bad_sync; bad_rounds; clock_step

@@ -132,8 +132,8 @@ std::optional<CycleShift> CycleShifts::by_machine(const RankSync& sync) const {
 // The middle of what both ends of the cycle allow for; but where the clock was set in between, the
 // first end's.
 bool CycleShifts::by_rounds(const RankSync& sync, CycleShift& shift) const {
-  const std::optional<SyncPoint> start = point(sync, &Stamps::start, shift.bad_rounds);
-  const std::optional<SyncPoint> end = point(sync, &Stamps::end, shift.bad_rounds);
+  const std::optional<SyncPoint> start = point(sync, &CycleRounds::start, shift.bad_rounds);
+  const std::optional<SyncPoint> end = point(sync, &CycleRounds::end, shift.bad_rounds);
   if ((!start && !end) || !shift.bad_rounds.empty()) return false;
   shift.method = ClockMethod::rounds;
   shift.points = {start ? *start : *end};
@@ -149,7 +149,7 @@ bool CycleShifts::by_rounds(const RankSync& sync, CycleShift& shift) const {
   return true;
 }
 
-std::optional<SyncPoint> CycleShifts::point(const RankSync& sync, SyncRounds Stamps::*group,
+std::optional<SyncPoint> CycleShifts::point(const RankSync& sync, SyncRounds CycleRounds::*group,
                                             std::string& bad_rounds) const {
   const RankSync& first = cycles_.first_of(sync);
   const StampsOfClock& stamps = stamps_.at(sync.cycle);
@@ -171,8 +171,8 @@ std::optional<SyncPoint> CycleShifts::point(const RankSync& sync, SyncRounds Sta
   return SyncPoint{*at_ns, shift->middle_ns(), shift->error_ns()};
 }
 
-CycleShifts::Stamps CycleShifts::stamps_on(const RankSync& sync) const {
-  const Stamps& on_clock = stamps_.at(sync.cycle).at(clock_of(sync));
+CycleRounds CycleShifts::stamps_on(const RankSync& sync) const {
+  const CycleRounds& on_clock = stamps_.at(sync.cycle).at(clock_of(sync));
   const std::optional<ClockRange> behind = difference({0, 0}, ahead_of_clock(sync));
   if (!behind) return {};
   return {on_machine(on_clock.start, *behind).value_or(SyncRounds{}),
@@ -208,16 +208,16 @@ CycleShifts::StampsOfClock CycleShifts::stamps_of(const RankSync& first) const {
   for (const RankSync* sync : cycles_.all_of(first)) {
     const ClockFacts& facts = facts_of(*sync);
     const ClockRange ahead = ahead_of_clock(*sync);
-    Stamps& on_clock = stamps[clock_of(*sync)];
-    add(on_clock.start, on_machine(facts.start_rounds, ahead));
-    add(on_clock.end, on_machine(facts.end_rounds, ahead));
+    CycleRounds& on_clock = stamps[clock_of(*sync)];
+    add(on_clock.start, on_machine(facts.rounds.start, ahead));
+    add(on_clock.end, on_machine(facts.rounds.end, ahead));
   }
   return stamps;
 }
 
 const ClockFacts& CycleShifts::facts_of(const RankSync& sync) const {
   for (const std::size_t file : sync.files)
-    if (!files_[file].start_rounds.empty() || files_[file].machine) return files_[file];
+    if (!files_[file].rounds.empty() || files_[file].machine) return files_[file];
   return files_[sync.files.front()];
 }
 

@@ -42,19 +42,14 @@ class CycleShifts {
   // `files` and `cycles` must live as long.
   CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles);
 
-  // What was stamped on one clock in a cycle: that of a machine, or of a rank where none is known.
-  struct Stamps {
-    SyncRounds start;
-    SyncRounds end;
-  };
-
   // `sync` is one of `cycles`.
   const CycleShift& of(const RankSync& sync) const { return shifts_.at(&sync); }
   // On the rank's own clock, whatever others of its machine have stamped of its cycle, too.
-  Stamps stamps_on(const RankSync& sync) const;
+  CycleRounds stamps_on(const RankSync& sync) const;
 
  private:
-  using StampsOfClock = std::map<std::string, Stamps>;
+  // Of a cycle, by clock: that of a machine, or of a rank where none is known.
+  using StampsOfClock = std::map<std::string, CycleRounds>;
 
   void place_rank(std::int64_t rank);
   void settle_first(const RankSync& first);
@@ -65,7 +60,7 @@ class CycleShifts {
   CycleShift by_sync(const RankSync& sync) const;
   std::optional<CycleShift> by_machine(const RankSync& sync) const;
   bool by_rounds(const RankSync& sync, CycleShift& shift) const;
-  std::optional<SyncPoint> point(const RankSync& sync, SyncRounds Stamps::*group,
+  std::optional<SyncPoint> point(const RankSync& sync, SyncRounds CycleRounds::*group,
                                  std::string& bad_rounds) const;
 
   void gather_stamps(const RankSync& first);

@@ -32,6 +32,15 @@ struct SyncRounds {
   bool operator==(const SyncRounds&) const = default;
 };
 
+// What a rank stamped of a profiling cycle; either may be missing.
+struct CycleRounds {
+  SyncRounds start = {};
+  SyncRounds end = {};
+
+  bool empty() const { return start.empty() && end.empty(); }
+  bool operator==(const CycleRounds&) const = default;
+};
+
 // From ... to, both included.
 struct ClockRange {
   std::int64_t low_ns = 0;

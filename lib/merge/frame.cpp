@@ -184,8 +184,8 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
       json.key("error_bound_us");
       json.value(*cycle.error_bound_us);
     }
-    for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.start_rounds),
-                                      std::pair("end_rounds", &cycle.end_rounds)}) {
+    for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.rounds.start),
+                                      std::pair("end_rounds", &cycle.rounds.end)}) {
       if (rounds->empty()) continue;
       json.key(key);
       write_rounds(json, *rounds);

@@ -44,8 +44,7 @@ void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
   const auto moved = [base_ns](const SyncRounds& rounds) {
     return on_machine(rounds, {-base_ns, -base_ns}).value_or(SyncRounds{});
   };
-  file.start_rounds = moved(recorder.start());
-  file.end_rounds = moved(recorder.end());
+  file.rounds = {moved(recorder.rounds().start), moved(recorder.rounds().end)};
   file.machine = recorder.machine();
   if (!file.machine || base_ns == 0) return;
   const std::optional<ClockRange> ahead = sum(file.machine->ahead, ClockRange{base_ns, base_ns});

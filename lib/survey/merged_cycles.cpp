@@ -34,8 +34,8 @@ std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns};
   const auto bound_us = json_integer(find_member(cycle, "error_bound_us"));
   if (bound_us && *bound_us >= 0) found.error_bound_us = bound_us;
-  const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.start_rounds) &&
-                       read_rounds_if_any(find_member(cycle, "end_rounds"), found.end_rounds);
+  const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.rounds.start) &&
+                       read_rounds_if_any(find_member(cycle, "end_rounds"), found.rounds.end);
   return is_good ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -53,8 +53,7 @@ class CycleFinder {
     if (!clock.cycle) return;
     Found& found = found_[*clock.cycle];
     if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
-    if (!clock.start_rounds.empty()) found.cycle.start_rounds = clock.start_rounds;
-    if (!clock.end_rounds.empty()) found.cycle.end_rounds = clock.end_rounds;
+    if (!clock.rounds.empty()) found.cycle.rounds = clock.rounds;
     if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
   }
 
@@ -160,8 +159,7 @@ std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
     part.facts.cycle = cycle.name;
     part.facts.sync_us = cycle.sync_us;
     part.facts.error_bound_us = cycle.error_bound_us;
-    part.facts.start_rounds = cycle.start_rounds;
-    part.facts.end_rounds = cycle.end_rounds;
+    part.facts.rounds = cycle.rounds;
     part.facts.first_ns = saturating_subtract(cycle.first_ns, base_ns);
     part.starts.add(*part.facts.first_ns);
     part.starts.add(saturating_subtract(cycle.last_ns, base_ns));

@@ -26,15 +26,11 @@ struct MergedCycle {
   std::int64_t first_ns = 0;  // its first event; all from here to the next cycle's is of it
   std::int64_t last_ns = 0;   // its last one
   std::optional<std::int64_t> error_bound_us = {};  // the shortest sync of a rank
-  // The barriers at its beginning and at its end, where our recorder has stamped them: those of
-  // FileClock.
-  SyncRounds start_rounds = {};
-  SyncRounds end_rounds = {};
+  // Its barriers, where our recorder has stamped them: those of FileClock.
+  CycleRounds rounds = {};
 
   // Whether it says more than the sync of the file, which any merge goes by.
-  bool is_worth_telling() const {
-    return !name.empty() || !start_rounds.empty() || !end_rounds.empty();
-  }
+  bool is_worth_telling() const { return !name.empty() || !rounds.empty(); }
   bool operator==(const MergedCycle&) const = default;
 };
 

@@ -39,7 +39,7 @@ void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
   const std::optional<SyncRounds> rounds = read_rounds(args);
   if (!rounds || (group != "\"start\"" && group != "\"end\""))
     return problems.add(Problem::bad_rounds, event.offset);
-  keep_first(group == "\"start\"" ? start_ : end_, *rounds);
+  keep_first(group == "\"start\"" ? rounds_.start : rounds_.end, *rounds);
 }
 
 // The file's ts is the moment at which CLOCK_MONOTONIC showed `mono`, or up to half of
@@ -63,8 +63,8 @@ void RecorderClock::add_range(const std::optional<ClockRange>& ahead) {
 }
 
 void RecorderClock::append(const RecorderClock& later) {
-  keep_first(start_, later.start_);
-  keep_first(end_, later.end_);
+  keep_first(rounds_.start, later.rounds_.start);
+  keep_first(rounds_.end, later.rounds_.end);
   if (machine_.empty()) machine_ = later.machine_;
   if (!opened_ns_) opened_ns_ = later.opened_ns_;
   add_range(later.ahead_);

@@ -26,9 +26,8 @@ class RecorderClock {
   void add(std::string_view name, const Event& event, ProblemCounts& problems);
   void append(const RecorderClock& later);
 
-  // The barriers at the beginning of the cycle, and those at its end: in the time of the file.
-  const SyncRounds& start() const { return start_; }
-  const SyncRounds& end() const { return end_; }
+  // In the time of the file.
+  const CycleRounds& rounds() const { return rounds_; }
   // From all moments at which the file was compared with its machine's clock, and what the recorder
   // says of its times between them. nullopt when it was not, or the boot has no id.
   std::optional<MachineClock> machine() const;
@@ -41,8 +40,7 @@ class RecorderClock {
   void add_pair(const Event& event);
   void add_range(const std::optional<ClockRange>& ahead);
 
-  SyncRounds start_;
-  SyncRounds end_;
+  CycleRounds rounds_;
   std::string machine_;
   std::optional<ClockRange> ahead_;
   std::optional<std::int64_t> opened_ns_;

@@ -27,8 +27,8 @@ ClockFacts recorded(std::int64_t rank, std::int64_t ahead_us, std::int64_t end_a
   const std::int64_t at_us = kNowUs + cycle * 10'000'000;
   ClockFacts file =
       synced(rank, at_us + ahead_us + (rank == 0 ? 0 : 500), "ba" + std::to_string(cycle), 5);
-  file.start_rounds = rounds_at(at_us + ahead_us);
-  file.end_rounds = rounds_at(at_us + 1'000'000 + end_ahead_us);
+  file.rounds.start = rounds_at(at_us + ahead_us);
+  file.rounds.end = rounds_at(at_us + 1'000'000 + end_ahead_us);
   return file;
 }
 
@@ -82,8 +82,8 @@ TEST_CASE("alignment: with linear drift the bound holds for ends that are no kno
   // Too short to tell drift within it: the line ends where the second cycle begins.
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(0, 0, 0, 1), recorded(1, 0, 0),
                                 recorded(1, 100, 0, 1)};
-  files[1].end_rounds = rounds_at(kNowUs + 10'010'000);
-  files[3].end_rounds = rounds_at(kNowUs + 10'010'103);
+  files[1].rounds.end = rounds_at(kNowUs + 10'010'000);
+  files[3].rounds.end = rounds_at(kNowUs + 10'010'103);
   const FileClock clock = align(files, kLinear)[3];
   REQUIRE(clock.times.has_drift());
   const std::int64_t end_ns = kNowNs + 10'010'000'000;
@@ -93,11 +93,11 @@ TEST_CASE("alignment: with linear drift the bound holds for ends that are no kno
 
 TEST_CASE("alignment: one group of rounds will do, the first or the last") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'100)};
-  files[1].end_rounds = {};  // killed
+  files[1].rounds.end = {};  // killed
   CHECK(offsets(files) == Ns{0, -3'000'000});
   CHECK(errors(files) == Errors{0, 10'003});
   files[1] = recorded(1, 3'000, 3'100);
-  files[0].start_rounds = {};
+  files[0].rounds.start = {};
   CHECK(offsets(files) == Ns{0, -3'100'000});
   CHECK_FALSE(align(files)[1].drift_ppm);
 }
@@ -143,8 +143,8 @@ TEST_CASE("alignment: ranks in a cycle behind those of the reference stay togeth
 
 TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000), recorded(2, 0, 0)};
-  files[1].start_rounds.enter_ns[1] += 5'000'000;
-  files[1].start_rounds.exit_ns[1] += 5'000'000;
+  files[1].rounds.start.enter_ns[1] += 5'000'000;
+  files[1].rounds.start.exit_ns[1] += 5'000'000;
   CHECK(methods(files) == Methods{rounds, ClockMethod::sync, rounds});
   CHECK(offsets(files) == Ns{0, -3'500'000, 0});
   CHECK(errors(files) == Errors{0, 6'000, 10'003});
@@ -152,15 +152,15 @@ TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken")
   CHECK(align(files)[1].problems.explanation(Problem::bad_rounds) == "4.977 ms too far apart");
   // So they are when only those of the end are.
   files[1] = recorded(1, 3'000, 3'000);
-  files[1].end_rounds.exit_ns[0] -= 2'000'000;
-  files[1].end_rounds.enter_ns[0] -= 2'000'000;
+  files[1].rounds.end.exit_ns[0] -= 2'000'000;
+  files[1].rounds.end.enter_ns[0] -= 2'000'000;
   CHECK(methods(files) == Methods{rounds, ClockMethod::sync, rounds});
 }
 
 TEST_CASE("alignment: files without rounds, or with others than the reference, go by the sync") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), synced(1, kNowUs + 500, "ba0", 5),
                                 recorded(2, 0, 0)};
-  files[2].start_rounds = files[2].end_rounds = {{kNowNs}, {kNowNs}};
+  files[2].rounds.start = files[2].rounds.end = {{kNowNs}, {kNowNs}};
   CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, ClockMethod::sync});
   CHECK(offsets(files) == Ns{0, -500'000, -500'000});
   CHECK(errors(files) == Errors{6'000, 6'000, 6'000});
@@ -184,41 +184,40 @@ TEST_CASE(
 
 TEST_CASE("alignment: the file that a cycle goes by says when its clock met the barriers") {
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
-  files[1].end_rounds = {};
-  CHECK(align(files)[0].start_rounds == files[0].start_rounds);
-  CHECK(align(files)[0].end_rounds == files[0].end_rounds);
-  CHECK(align(files)[1].start_rounds.empty());
+  files[1].rounds.end = {};
+  CHECK(align(files)[0].rounds == files[0].rounds);
+  CHECK(align(files)[1].rounds.empty());
   // Whatever the others have stamped: they are not placed where the reference stamped nothing.
   files = {recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
-  files[0].end_rounds = {};
-  CHECK(align(files)[0].end_rounds.empty());
+  files[0].rounds.end = {};
+  CHECK(align(files)[0].rounds.end.empty());
   // Nor is a rank the one that all go by because its number is the lowest of a cycle.
   files = {recorded(0, 0, 0), recorded(1, 100, 100, 1), recorded(2, 0, 0), recorded(2, 0, 0, 1)};
   const std::vector<FileClock> clocks = align(files);
-  CHECK(clocks[1].start_rounds.empty());
-  CHECK(clocks[3].start_rounds == files[3].start_rounds);
+  CHECK(clocks[1].rounds.empty());
+  CHECK(clocks[3].rounds == files[3].rounds);
   // On the common clock: without the base, and from where the file was put.
   files = {recorded(0, 0, 0), recorded(0, 0, 0, 2), recorded(1, 40, 40), recorded(1, 40, 40, 1),
            recorded(1, 40, 40, 2)};
-  CHECK(align(files)[3].start_rounds == recorded(1, 0, 0, 1).start_rounds);
-  CHECK(align(files, {.align_by = AlignBy::none})[0].start_rounds.empty());
+  CHECK(align(files)[3].rounds == recorded(1, 0, 0, 1).rounds);
+  CHECK(align(files, {.align_by = AlignBy::none})[0].rounds.empty());
   // None that no merge could read again.
   files = {recorded(0, 0, 0)};
-  files[0].end_rounds = {{0}, {std::int64_t{1} << 62}};
-  CHECK(align(files)[0].end_rounds.empty());
+  files[0].rounds.end = {{0}, {std::int64_t{1} << 62}};
+  CHECK(align(files)[0].rounds.end.empty());
 }
 
 TEST_CASE("alignment: with the ranks of its machine it met them when the last one entered") {
   ClockFacts late = recorded(1, 0, 0);
-  late.start_rounds.enter_ns[1] += 4'000;
+  late.rounds.start.enter_ns[1] += 4'000;
   const std::vector<FileClock> clocks =
       align({on("m/1", {100, 140}, recorded(0, 0, 0)), on("m/1", {100, 140}, late)});
   // The machine is known to 40 ns, to it and back.
-  SyncRounds wanted = recorded(0, 0, 0).start_rounds;
+  SyncRounds wanted = recorded(0, 0, 0).rounds.start;
   for (std::int64_t& ns : wanted.enter_ns) ns -= 40;
   for (std::int64_t& ns : wanted.exit_ns) ns += 40;
   wanted.enter_ns[1] += 4'000;
-  CHECK(clocks[0].start_rounds == wanted);
+  CHECK(clocks[0].rounds.start == wanted);
 }
 
 TEST_CASE("alignment: what shares the machine of the reference needs no sync") {
@@ -242,7 +241,7 @@ TEST_CASE("alignment: ranks of a machine are one, which narrows the bound") {
   // Rank 2 enters 9 us later and leaves as much earlier than its neighbour: it alone says nearly
   // all that the two know.
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(1, 0, 0), recorded(2, 0, 0)};
-  for (SyncRounds* group : {&files[2].start_rounds, &files[2].end_rounds}) {
+  for (SyncRounds* group : {&files[2].rounds.start, &files[2].rounds.end}) {
     for (std::int64_t& ns : group->enter_ns) ns += 4'000;
     for (std::int64_t& ns : group->exit_ns) ns -= 4'000;
   }

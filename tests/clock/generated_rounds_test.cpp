@@ -81,8 +81,7 @@ std::vector<ClockFacts> recorded(Barriers& barriers) {
   const std::vector<SyncRounds> end = barriers.meet(kNowNs + kCycleNs);
   for (std::size_t rank = 0; rank < start.size(); ++rank) {
     files.push_back(composers(static_cast<std::int64_t>(rank), start[rank]));
-    files.back().start_rounds = start[rank];
-    files.back().end_rounds = end[rank];
+    files.back().rounds = {start[rank], end[rank]};
   }
   return files;
 }
@@ -112,7 +111,7 @@ Result measured(DriftMode drift, std::size_t ranks, unsigned trials) {
     Barriers barriers(seed, ranks);
     const std::vector<ClockFacts> files = recorded(barriers);
     std::vector<ClockFacts> without = files;
-    for (ClockFacts& file : without) file.start_rounds = file.end_rounds = {};
+    for (ClockFacts& file : without) file.rounds = {};
     const std::vector<FileClock> clocks = align(files, {.drift = drift});
     const std::vector<FileClock> by_sync = align(without, {.drift = drift});
     for (std::size_t rank = 1; rank < ranks; ++rank) {

@@ -69,9 +69,9 @@ TEST_CASE("merged_cycles: reads the barriers of a cycle") {
   };
   const MergedCycle cycle{.name = "a", .sync_us = 17, .first_ns = 18, .last_ns = 18};
   MergedCycle wanted = cycle;
-  wanted.end_rounds = {{5000, 7000}, {6000, 9001}};
+  wanted.rounds.end = {{5000, 7000}, {6000, 9001}};
   CHECK(read(R"("end_rounds":{"enter":[5,7],"exit":[6,9.001]})") == Cycles{wanted});
-  wanted.start_rounds = {{-4000}, {-4000}};
+  wanted.rounds.start = {{-4000}, {-4000}};
   CHECK(read(R"("start_rounds":{"enter":[-4],"exit":[-4]},)"
              R"("end_rounds":{"enter":[5,7],"exit":[6,9.001]})") == Cycles{wanted});
   CHECK(read(R"("start_rounds":{"enter":[],"exit":[]})") == Cycles{cycle});
@@ -89,13 +89,11 @@ TEST_CASE("merged_cycles: the barriers are those of the file that the others go 
   const std::vector<ClockFacts> files{{.rank = 1, .sync_us = 100, .cycle = "a"},
                                       {.rank = 2, .sync_us = 100, .cycle = "a"}};
   std::vector<FileClock> clocks{clock_in(0, 0), clock_in(0, 0)};
-  clocks[1].start_rounds = {{100'000}, {110'000}};
-  clocks[1].end_rounds = {{130'000}, {135'000}};
+  clocks[1].rounds = {{{100'000}, {110'000}}, {{130'000}, {135'000}}};
   const Cycles cycles =
       find_cycles(files, clocks, {starts_from(110'000, 120'000), starts_from(120'000, 130'000)});
   REQUIRE(cycles.size() == 1);
-  CHECK(cycles[0].start_rounds == clocks[1].start_rounds);
-  CHECK(cycles[0].end_rounds == clocks[1].end_rounds);
+  CHECK(cycles[0].rounds == clocks[1].rounds);
 }
 
 TEST_CASE("merged_cycles: the cycles of a merge are those of its lowest rank in each") {
@@ -170,8 +168,8 @@ TEST_CASE("merged_cycles: a file is as many parts as it has cycles, if a merge w
   CHECK(parts[1].facts.sync_us == 27);
   CHECK(parts[0].facts.error_bound_us == 5);
   CHECK_FALSE(parts[1].facts.error_bound_us.has_value());
-  CHECK(parts[0].facts.start_rounds.empty());
-  CHECK(parts[1].facts.start_rounds == rounds);
+  CHECK(parts[0].facts.rounds.start.empty());
+  CHECK(parts[1].facts.rounds.start == rounds);
   CHECK(parts[1].facts.first_ns == 27'000);
   CHECK(parts[1].starts.relative().first == 27'000);
   CHECK(parts[1].starts.relative().last == 27'200);

@@ -38,11 +38,11 @@ TEST_CASE("recorder_clock: rounds of both ends, in nanoseconds") {
       evidence_of(rounds("start", "1700000000000000.001,1700000000000002", "17e14,1.7e15") + "," +
                   rounds("end", "5", "7.5"));
   CHECK(evidence.problems.count(Problem::bad_rounds) == 1);  // left before they were entered
-  CHECK(evidence.recorder.start().empty());
-  CHECK(evidence.recorder.end() == SyncRounds{{5'000}, {7'500}});
+  CHECK(evidence.recorder.rounds().start.empty());
+  CHECK(evidence.recorder.rounds().end == SyncRounds{{5'000}, {7'500}});
   const FileEvidence good = evidence_of(rounds("start", "1700000000000000.001,1700000000000002",
                                                "1700000000000001,1700000000000003.5"));
-  CHECK(good.recorder.start() ==
+  CHECK(good.recorder.rounds().start ==
         SyncRounds{{1'700'000'000'000'000'001, 1'700'000'000'000'002'000},
                    {1'700'000'000'000'001'000, 1'700'000'000'000'003'500}});
   CHECK(good.problems.empty());
@@ -60,7 +60,7 @@ TEST_CASE("recorder_clock: rounds that are none are counted where they stand") {
     const FileEvidence evidence = evidence_of(first + "," + bad, 9);
     CHECK(evidence.problems.count(Problem::bad_rounds) == 1);
     CHECK(evidence.problems.first_offset(Problem::bad_rounds) == 10 + first.size());
-    CHECK(evidence.recorder.start().empty());
+    CHECK(evidence.recorder.rounds().start.empty());
   }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("recorder_clock: what comes first counts, in whichever part of the fil
   evidence.append(evidence_of(rounds("start", "5", "6") + "," + rounds("end", "8", "9") + "," +
                               host("b") + "," + pair("1", "1", "0")));
   evidence.append(evidence_of(host("other")));
-  CHECK(evidence.recorder.start() == SyncRounds{{1'000}, {2'000}});
-  CHECK(evidence.recorder.end() == SyncRounds{{8'000}, {9'000}});
+  CHECK(evidence.recorder.rounds().start == SyncRounds{{1'000}, {2'000}});
+  CHECK(evidence.recorder.rounds().end == SyncRounds{{8'000}, {9'000}});
   CHECK(evidence.recorder.machine()->id == "b/4026531834");
 }

@@ -71,9 +71,9 @@ void check_bounds(const SharedStamps& stamps, const DemoOptions& options, DriftM
     const auto number = static_cast<std::int64_t>(rank);
     const ClockSkew skew = skew_of(options, number);
     ClockFacts file{.rank = number, .cycle = "ba0"};
-    file.start_rounds = shown(stamps[rank], 0, skew);
-    file.end_rounds = shown(stamps[rank], 1, skew);
-    file.sync_us = file.start_rounds.exit_ns[0] / 1000;
+    file.rounds.start = shown(stamps[rank], 0, skew);
+    file.rounds.end = shown(stamps[rank], 1, skew);
+    file.sync_us = file.rounds.start.exit_ns[0] / 1000;
     files.push_back(file);
   }
   const std::vector<FileClock> clocks = align(files, {.drift = drift});
