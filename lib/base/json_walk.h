@@ -5,8 +5,11 @@
 //   });
 //
 // Nothing is copied. The text should be is_strict_json(): what it is not, is not noticed, and the
-// members of such a text may be any of its parts.
+// members of such a text may be any of its parts; nothing outside is read. In the header as it is
+// the hot path of statistics: out of line, those of memory and operators took 8 and 5 % longer.
 #pragma once
+
+#include "base/json_token.h"
 
 #include <cstddef>
 #include <string_view>
@@ -28,21 +31,80 @@ inline bool is_json_number(std::string_view value) {
 class JsonWalk {
  public:
   // `container` is an object or a list; anything else has no members.
-  explicit JsonWalk(std::string_view container);
+  explicit JsonWalk(std::string_view container)
+      : at_(container.data()),
+        end_(container.data() + container.size()),
+        has_keys_(is_json_object(container)) {
+    if (has_keys_ || is_json_list(container))
+      ++at_;
+    else
+      at_ = end_;
+  }
 
   // Moves to the next member or element; false when there is none.
-  bool next();
+  bool next() {
+    skip_space();
+    if (at_ != end_ && *at_ == ',') {
+      ++at_;
+      skip_space();
+    }
+    if (at_ == end_ || *at_ == '}' || *at_ == ']') return false;
+    if (has_keys_) read_key();
+    const char* const value = at_;
+    skip_value();
+    value_ = {value, static_cast<std::size_t>(at_ - value)};
+    return true;
+  }
   // What stands between the quotes of the key, as written; empty in a list.
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
 
  private:
-  std::size_t skip_space(std::size_t at) const;
-  std::size_t string_end(std::size_t at) const;
-  std::size_t value_end(std::size_t at) const;
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  void skip_space() {
+    while (at_ != end_ && is_space(*at_)) ++at_;
+  }
+  void read_key() {
+    const char* const key = at_ + 1;
+    skip_string();
+    key_ = {key, static_cast<std::size_t>(at_ - key)};
+    if (!key_.empty()) key_.remove_suffix(1);
+    skip_space();
+    if (at_ != end_) ++at_;  // the colon
+    skip_space();
+  }
+  // From an opening quote to behind the closing one.
+  void skip_string() {
+    ++at_;
+    while (at_ != end_) {
+      at_ = skip_plain_characters(at_, end_);
+      if (at_ == end_) return;
+      const char c = *at_++;
+      if (c == '"') return;
+      if (c == '\\' && at_ != end_) ++at_;
+    }
+  }
+  void skip_value() {
+    std::size_t depth = 0;
+    while (at_ != end_) {
+      const char c = *at_;
+      if (c == '"') {
+        skip_string();
+        if (depth == 0) return;
+        continue;
+      }
+      const bool closes = c == '}' || c == ']';
+      // A number or word ends there.
+      if (depth == 0 && (closes || c == ',' || is_space(c))) return;
+      if (c == '{' || c == '[') ++depth;
+      ++at_;
+      if (closes && --depth == 0) return;
+    }
+  }
 
-  std::string_view text_;
-  std::size_t at_;
+  const char* at_;
+  const char* end_;
+  bool has_keys_;
   std::string_view key_;
   std::string_view value_;
 };

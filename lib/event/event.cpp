@@ -49,6 +49,14 @@ bool is_plain_integer(std::string_view value) {
          value.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// As it stands, without quotes.
+std::optional<std::int64_t> integer_in(std::string_view digits) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 std::string decoded(std::string_view value) {
@@ -64,11 +72,8 @@ std::string canonical_id(std::string_view value) {
 }
 
 std::optional<std::int64_t> json_integer(std::string_view value) {
-  const std::string text = canonical_id(value);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
+  const std::optional<std::int64_t> plain = integer_in(value);
+  return plain ? plain : integer_in(canonical_id(value));
 }
 
 }  // namespace traceloom

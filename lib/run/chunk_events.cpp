@@ -1,9 +1,9 @@
 #include "run/chunk_events.h"
 
 #include "base/json_string.h"
+#include "base/json_walk.h"
 #include "base/saturating.h"
 #include "event/event_label.h"
-#include "run/args_walk.h"
 #include "run/details.h"
 #include "select/label_filter.h"
 
@@ -15,6 +15,10 @@ namespace {
 
 bool is_external_key(std::string_view key) {
   return key == "External id" || key == "external id";
+}
+
+std::int64_t integer_of(const JsonWalk& member) {
+  return json_integer(member.value()).value_or(kNoId);
 }
 
 // Spans of Composer that mark steps.
@@ -43,9 +47,9 @@ void append_renumbered(To& to, const From& from, const std::vector<std::uint32_t
 
 BatchNote read_batch_note(std::string_view args) {
   BatchNote note;
-  for (ArgsWalk walk(args); walk.next();) {
-    if (walk.key() == "epoch") note.epoch = walk.integer(kNoId);
-    if (walk.key() == "batch") note.batch = walk.integer(kNoId);
+  for (JsonWalk walk(args); walk.next();) {
+    if (walk.key() == "epoch") note.epoch = integer_of(walk);
+    if (walk.key() == "batch") note.batch = integer_of(walk);
   }
   return note;
 }
@@ -116,7 +120,7 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
 
 std::uint32_t ChunkEvents::detail_of(std::string_view args, bool (*is_wanted)(std::string_view)) {
   scratch_.clear();
-  for (ArgsWalk walk(args); walk.next();)
+  for (JsonWalk walk(args); walk.next();)
     if (is_wanted(walk.key())) append_detail(scratch_, walk.key(), walk.value());
   return detail_texts_.intern(scratch_);
 }
@@ -127,16 +131,16 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
   const bool meets = labels_[span.label].kind.role == Role::communication;
   if (wanted_.details || meets) device.detail = detail_of(event.text(Key::args), is_detail);
   int missing = 4;
-  for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
+  for (JsonWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     const std::string_view key = args.key();
     if (key == "device")
-      device.device = small_number(args.integer(kNoId));
+      device.device = small_number(integer_of(args));
     else if (key == "stream")
-      device.stream = small_number(args.integer(kNoId));
+      device.stream = small_number(integer_of(args));
     else if (key == "correlation")
-      device.correlation = args.integer(kNoId);
+      device.correlation = integer_of(args);
     else if (is_external_key(key))
-      device.external = args.integer(kNoId);
+      device.external = integer_of(args);
     else
       continue;
     --missing;
@@ -150,9 +154,9 @@ void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   // The tensors of a collective tell how much it moves.
   const bool is_collective = labels_[span.label].kind.mark == SpanMark::collective;
   if (wanted_.arguments || is_collective) found.arguments = detail_of(args, is_argument);
-  for (ArgsWalk walk(args); walk.next();)
+  for (JsonWalk walk(args); walk.next();)
     if (is_external_key(walk.key())) {
-      found.external = walk.integer(kNoId);
+      found.external = integer_of(walk);
       break;
     }
   columns_.operators.push_back(found);
@@ -161,11 +165,11 @@ void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
   CallSpan call{span, kNoId, kNoId};
   int missing = 2;
-  for (ArgsWalk args(event.text(Key::args)); missing > 0 && args.next();) {
+  for (JsonWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     if (args.key() == "correlation")
-      call.correlation = args.integer(kNoId);
+      call.correlation = integer_of(args);
     else if (is_external_key(args.key()))
-      call.external = args.integer(kNoId);
+      call.external = integer_of(args);
     else
       continue;
     --missing;
@@ -176,9 +180,9 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (kind.mark == SpanMark::collective) {
-    for (ArgsWalk args(event.text(Key::args)); args.next();)
+    for (JsonWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
-        marked.number = args.integer(kNoId);
+        marked.number = integer_of(args);
         break;
       }
   } else if (kind.mark != SpanMark::step && may_have_note(event.text(Key::name))) {
@@ -211,7 +215,7 @@ void ChunkEvents::add_memory(const Event& event, std::int64_t start_ns) {
 
 void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
   CounterSample sample{start_ns, label_of(event), track_of(event), 0, 0};
-  for (ArgsWalk args(event.text(Key::args)); args.next();) {
+  for (JsonWalk args(event.text(Key::args)); args.next();) {
     const std::optional<double> value = read_counter_value(args.value());
     if (!value) continue;
     // Counters of one name and several ids are several counters.

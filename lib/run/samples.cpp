@@ -1,6 +1,7 @@
 #include "run/samples.h"
 
-#include "run/args_walk.h"
+#include "base/json_walk.h"
+#include "event/event.h"
 
 #include <charconv>
 #include <cmath>
@@ -19,8 +20,8 @@ constexpr DeviceName kDeviceNames[] = {{1, "GPU"},  {6, "GPU"},  {9, "XLA"},   {
 constexpr double kMostValue = 1e100;  // what is more overflows in sums and units
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
 
-std::int64_t read_bytes(const ArgsWalk& walk) {
-  const std::int64_t bytes = walk.integer(kNotTold);
+std::int64_t read_bytes(const JsonWalk& walk) {
+  const std::int64_t bytes = json_integer(walk.value()).value_or(kNotTold);
   return -kMostBytes < bytes && bytes < kMostBytes ? bytes : kNotTold;
 }
 
@@ -29,14 +30,15 @@ std::int64_t read_bytes(const ArgsWalk& walk) {
 std::optional<MemorySample> read_memory_sample(std::string_view args) {
   MemorySample sample;
   sample.bytes = kNotTold;
-  for (ArgsWalk walk(args); walk.next();) {
+  for (JsonWalk walk(args); walk.next();) {
     if (walk.key() == "Bytes") sample.bytes = read_bytes(walk);
-    if (walk.key() == "Addr") sample.address = walk.integer(kNotTold);
+    if (walk.key() == "Addr") sample.address = json_integer(walk.value()).value_or(kNotTold);
     if (walk.key() == "Total Allocated") sample.allocated = read_bytes(walk);
     if (walk.key() == "Total Reserved") sample.reserved = read_bytes(walk);
     if (walk.key() == "Device Type")
-      sample.device_type = static_cast<std::int32_t>(walk.integer(0) & 0xffff);
-    if (walk.key() == "Device Id") sample.device = walk.integer(-1);
+      sample.device_type =
+          static_cast<std::int32_t>(json_integer(walk.value()).value_or(0) & 0xffff);
+    if (walk.key() == "Device Id") sample.device = json_integer(walk.value()).value_or(-1);
   }
   if (sample.bytes == kNotTold) return std::nullopt;
   return sample;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,18 @@ TEST_CASE("json_walk: an empty container and what is none have nothing in them")
 TEST_CASE("json_walk: a word or number ends before white space, comma and bracket") {
   CHECK(members("{\"a\":12 ,\"b\":-1e5\n}") == Texts{"a=12", "b=-1e5"});
   CHECK(elements("[null,true]") == Texts{"null", "true"});
+}
+
+TEST_CASE("json_walk: of text that is no JSON it reads no byte beyond the end") {
+  for (const char* text : {"{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\": [", "{x}", "{x",
+                           "{\"a\": \"\\", "{\"a\"}"}) {
+    CAPTURE(text);
+    // Without a byte behind it, so that a reader beyond the end is seen.
+    const std::vector<char> exact(text, text + std::strlen(text));
+    int count = 0;
+    for (JsonWalk walk({exact.data(), exact.size()}); walk.next() && count < 10;) ++count;
+    CHECK(count <= 1);
+  }
 }
 
 TEST_CASE("json_walk: finds the last member of a key") {
