@@ -36,7 +36,8 @@ OrderKey key_of(const PlacedEvent& event) {
 }
 
 bool is_before(const PlacedEvent& a, const PlacedEvent& b) {
-  return is_slice(a) ? a.duration_ns > b.duration_ns : a.start_ns < b.start_ns;
+  if (!is_slice(a)) return a.start_ns < b.start_ns;
+  return a.duration_ns != b.duration_ns ? a.duration_ns > b.duration_ns : a.source_at < b.source_at;
 }
 
 // Whether a slice of the block, by its number, is of the track and start of `event`.

@@ -6,8 +6,9 @@
 // Catapult nests slices of a track that start in the same nanosecond in the order of the file,
 // takes the first and last sample of a counter for its bounds, and stops its import at an E that is
 // earlier than the B before it. So slices of one start stand by their length, the longest first
-// (equal ones as they were, and those of no length), and the samples of a counter, and B and E
-// events of a track, by their time. What is out of order swaps places; all else stays where it is.
+// (equal ones by where they begin in their file, those of no length as they were), and the samples
+// of a counter, and B and E events of a track, by their time. What is out of order swaps places;
+// all else stays where it is.
 #pragma once
 
 #include "merge/event_block.h"

@@ -1,7 +1,7 @@
 // EventBlock: some events as they will be written, and what has to be known to put them in order.
 //
-//   block.place({start_ns, duration_ns, 0, 0, track, OrderClass::slice}, [&] {
-//   edit.append_to(block.text); });
+//   block.place({.start_ns = start_ns, .group = track, .order = OrderClass::begin},
+//               [&] { edit.append_to(block.text); });
 #pragma once
 
 #include "base/text_buffer.h"
@@ -23,6 +23,7 @@ enum class OrderClass : std::uint8_t { end, slice, begin, counter, other, flow }
 struct PlacedEvent {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // of slices
+  std::uint64_t source_at = 0;   // in its file, of what became it; of a B and E: of the B
   std::uint64_t begin = 0;       // in EventBlock::text, of the ",\n" before the event
   std::uint32_t size = 0;
   std::uint32_t group = 0;  // the track, or what tells one counter from another
@@ -60,6 +61,7 @@ struct EventBlock {
     PlacedEvent& placed = events.emplace_back();
     placed.start_ns = event.start_ns;
     placed.duration_ns = event.duration_ns;
+    placed.source_at = event.source_at;
     placed.begin = begin;
     placed.size = static_cast<std::uint32_t>(text.size() - begin);
     placed.group = event.group;

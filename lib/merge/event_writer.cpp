@@ -181,7 +181,12 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if ((event.phase == 'i' || event.phase == 'I' || event.phase == 'R') &&
       plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
-  append(event, {start_ns, time->duration_ns, 0, 0, target->number}, edit, state);
+  append(event,
+         {.start_ns = start_ns,
+          .duration_ns = time->duration_ns,
+          .source_at = event.offset,
+          .group = target->number},
+         edit, state);
 }
 
 // Where order matters, the event's place is kept: always of slices, B, E and counters.
@@ -256,7 +261,7 @@ void EventWriter::keep_endless(const Event& event, const Event& clean, std::int6
   if (!plan_.files[file_].lacks_durations) return note_unplanned(event, state);
   SliceHalf half = begin_half(event, clean, edit, state);
   half.track = track;
-  state.halves.endless.push_back({start_ns, std::move(half)});
+  state.halves.endless.push_back({start_ns, event.offset, std::move(half)});
 }
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {

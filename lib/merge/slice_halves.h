@@ -34,6 +34,7 @@ struct SliceHalf {
 // An X without dur: a begin that no end will close.
 struct EndlessSlice {
   std::int64_t start_ns;  // by the time of the merge
+  std::uint64_t offset;   // in its file
   SliceHalf half;
 };
 

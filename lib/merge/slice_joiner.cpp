@@ -104,7 +104,7 @@ void SliceJoiner::end_endless() {
     if (duration_ns < least_ns_) continue;
     std::string event = joined(slice.half, {}, duration_ns);
     event.insert(event.size() - 1, fmt::format(", \"unclosed\": {}", kNoDuration));
-    write({std::move(event), slice.start_ns, duration_ns, track});
+    write({std::move(event), slice.start_ns, duration_ns, slice.offset, track});
   }
   endless_.clear();
   last_starts_.clear();
@@ -130,22 +130,26 @@ void SliceJoiner::release(std::uint32_t slot) {
 }
 
 void SliceJoiner::join(const BeginEndPair& pair) {
-  if (is_dropped(pair.begin_payload, pair.duration_ns()))
+  const SliceHalf& begin = slots_[pair.begin_payload].half;
+  const std::int64_t duration_ns = pair.duration_ns();
+  if (is_dropped(pair.begin_payload, duration_ns))
     leave(pair.begin_payload, pair.same_start_outer);
   else
     emit(pair.begin_payload,
-         joined(slots_[pair.begin_payload].half, slots_[pair.end_payload].half, pair.duration_ns()),
-         pair.start_ns, pair.duration_ns(), pair.same_start_outer);
+         {joined(begin, slots_[pair.end_payload].half, duration_ns), pair.start_ns, duration_ns,
+          pair.begin_offset, begin.track},
+         pair.same_start_outer);
   release(pair.end_payload);
 }
 
 void SliceJoiner::close_open(const OpenBegin& begin) {
-  const std::int64_t rank = slots_[begin.payload].half.rank;
-  const std::int64_t duration_ns = last_ends_.of(rank, begin.start_ns) - begin.start_ns;
+  const SliceHalf& half = slots_[begin.payload].half;
+  const std::int64_t duration_ns = last_ends_.of(half.rank, begin.start_ns) - begin.start_ns;
   if (is_dropped(begin.payload, duration_ns)) return leave(begin.payload, kNoPayload);
-  std::string event = joined(slots_[begin.payload].half, {}, duration_ns);
+  std::string event = joined(half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");
-  emit(begin.payload, std::move(event), begin.start_ns, duration_ns, kNoPayload);
+  emit(begin.payload, {std::move(event), begin.start_ns, duration_ns, begin.offset, half.track},
+       kNoPayload);
 }
 
 bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) const {
@@ -163,9 +167,7 @@ void SliceJoiner::leave(std::uint32_t begin, std::uint32_t outer) {
 
 // Into the output, or to the event around it when that begins at the same time and is not yet out.
 // Of more than there is room for the order is left to whoever reads the trace.
-void SliceJoiner::emit(std::uint32_t begin, std::string event, std::int64_t start_ns,
-                       std::int64_t duration_ns, std::uint32_t outer) {
-  Joined slice{std::move(event), start_ns, duration_ns, slots_[begin].half.track};
+void SliceJoiner::emit(std::uint32_t begin, Joined slice, std::uint32_t outer) {
   if (inner_bytes_ > max_bytes_) outer = kNoPayload;
   if (outer == kNoPayload) {
     write(slice);
@@ -185,7 +187,12 @@ void SliceJoiner::write_inner(std::uint32_t slot) {
 }
 
 void SliceJoiner::write(const Joined& slice) {
-  out_.place({slice.start_ns, slice.duration_ns, 0, 0, slice.track, OrderClass::slice}, [&] {
+  const PlacedEvent place{.start_ns = slice.start_ns,
+                          .duration_ns = slice.duration_ns,
+                          .source_at = slice.begin_offset,
+                          .group = slice.track,
+                          .order = OrderClass::slice};
+  out_.place(place, [&] {
     out_.text += ",\n";
     out_.text += slice.event;
   });

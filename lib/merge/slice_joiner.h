@@ -62,6 +62,7 @@ class SliceJoiner {
     std::string event;
     std::int64_t start_ns;
     std::int64_t duration_ns;
+    std::uint64_t begin_offset;
     std::uint32_t track;
   };
   struct Slot {
@@ -75,8 +76,7 @@ class SliceJoiner {
   void end_endless();
   bool is_dropped(std::uint32_t begin, std::int64_t duration_ns) const;
   void leave(std::uint32_t begin, std::uint32_t outer);
-  void emit(std::uint32_t begin, std::string event, std::int64_t start_ns, std::int64_t duration_ns,
-            std::uint32_t outer);
+  void emit(std::uint32_t begin, Joined slice, std::uint32_t outer);
   void write_inner(std::uint32_t slot);
   void write(const Joined& slice);
   void release(std::uint32_t slot);

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace traceloom {
 
 bool is_earlier(const PlacedEvent& a, const PlacedEvent& b) {
   if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
   if (a.order != b.order) return a.order < b.order;
-  return a.duration_ns > b.duration_ns;
+  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
+  if (a.order != OrderClass::slice) return false;
+  return std::tie(a.group, a.source_at) < std::tie(b.group, b.source_at);
 }
 
 void SortedRun::add(const PlacedEvent& event, std::string_view text) {

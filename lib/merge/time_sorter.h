@@ -12,9 +12,8 @@
 
 namespace traceloom {
 
-// Order: time; at the same time OrderClass; slices then by length, the longest first; then as they
-// came. Memory: two times kRunBytes. What is more is written to nameless files beside the output
-// and merged from there, so that twice the output's size is needed on that disk.
+// Order: is_earlier(). Memory: two times kRunBytes. What is more is written to nameless files
+// beside the output and merged from there, so that twice the output's size is needed on that disk.
 class TimeSorter : public BlockOutput {
  public:
   static constexpr std::size_t kRunBytes = std::size_t{24} << 20;

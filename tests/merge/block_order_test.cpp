@@ -15,6 +15,7 @@ struct Placed {
   std::uint32_t group;
   std::int64_t start_ns;
   std::int64_t duration_ns = 0;
+  std::uint64_t source_at = 0;
 };
 
 constexpr auto slice = OrderClass::slice;
@@ -23,7 +24,11 @@ constexpr auto counter = OrderClass::counter;
 EventBlock block_of(std::initializer_list<Placed> events) {
   EventBlock block;
   for (const Placed& event : events)
-    block.place({event.start_ns, event.duration_ns, 0, 0, event.group, event.order},
+    block.place({.start_ns = event.start_ns,
+                 .duration_ns = event.duration_ns,
+                 .source_at = event.source_at,
+                 .group = event.group,
+                 .order = event.order},
                 [&] { block.text += std::string(",") + event.name; });
   return block;
 }
@@ -41,6 +46,14 @@ TEST_CASE("block_order: slices of a track that start together stand by their len
                  {"next", slice, 1, 20, 1},
                  {"parent", slice, 1, 10, 30}}) == ",parent,next,child");
   CHECK(ordered({{"c", slice, 1, 0, 1}, {"b", slice, 1, 0, 2}, {"a", slice, 1, 0, 3}}) == ",a,b,c");
+}
+
+TEST_CASE("block_order: slices of one start and length stand by where they begin in their file") {
+  CHECK(ordered({{"child", slice, 1, 10, 5, 200}, {"parent", slice, 1, 10, 5, 100}}) ==
+        ",parent,child");
+  // Those of no length, and of other tracks, as they were.
+  CHECK(ordered({{"a", slice, 1, 10, 0, 200}, {"b", slice, 1, 10, 0, 100}}) == ",a,b");
+  CHECK(ordered({{"a", slice, 1, 10, 5, 200}, {"b", slice, 2, 10, 5, 100}}) == ",a,b");
 }
 
 TEST_CASE("block_order: what is in order, or has no order, stays") {
@@ -72,9 +85,10 @@ TEST_CASE(
 TEST_CASE("block_order: text between the events stays where it is") {
   EventBlock block;
   block.text += ",instant";
-  block.place({10, 5, 0, 0, 1, slice}, [&] { block.text += ",child"; });
+  block.place({.start_ns = 10, .duration_ns = 5, .order = slice}, [&] { block.text += ",child"; });
   block.text += ",flow";
-  block.place({10, 50, 0, 0, 1, slice}, [&] { block.text += ",the parent"; });
+  block.place({.start_ns = 10, .duration_ns = 50, .order = slice},
+              [&] { block.text += ",the parent"; });
   block.text += ",last";
   put_in_order(block);
   CHECK(block.text.view() == ",instant,the parent,flow,child,last");

@@ -72,6 +72,19 @@ TEST_CASE("slice_joiner: what begins with its parent stands behind it") {
   CHECK(names == Texts{"second+1", "later+1", "outer+20", "middle+10", "inner+1"});
 }
 
+TEST_CASE("slice_joiner: it stands before an X that begins and ends with it, if its B does") {
+  CHECK(joined(R"([{"ph":"B","name":"outer","ts":1,"pid":0,"tid":0},
+                   {"ph":"X","name":"inner","ts":1,"dur":2,"pid":0,"tid":0},
+                   {"ph":"E","name":"outer","ts":3,"pid":0,"tid":0},
+                   {"ph":"X","name":"outer","ts":5,"dur":2,"pid":0,"tid":0},
+                   {"ph":"B","name":"inner","ts":5,"pid":0,"tid":0},
+                   {"ph":"E","name":"inner","ts":7,"pid":0,"tid":0}])") ==
+        Texts{R"({"ph":"X","name":"outer","ts":0, "dur": 2,"pid":0,"tid":10000000})",
+              R"({"ph":"X","name":"outer","ts":4,"dur":2,"pid":0,"tid":10000000})",
+              R"({"ph":"X","name":"inner","ts":0,"dur":2,"pid":0,"tid":10000000})",
+              R"({"ph":"X","name":"inner","ts":4, "dur": 2,"pid":0,"tid":10000000})"});
+}
+
 TEST_CASE("slice_joiner: the args of both, those of the end stand") {
   const auto args = [](const std::string& begin, const std::string& end) {
     const Texts events =

@@ -14,7 +14,11 @@ TEST_CASE("sorted_run: gives back what was added, also texts larger than its buf
   const std::string large(3 * SortedRun::kBufferBytes, 'x');
   for (int i = 0; i < 2000; ++i) {
     const std::string text = i == 1000 ? large : std::to_string(i);
-    run.add({i, 2 * i, 0, static_cast<std::uint32_t>(text.size()), 7, OrderClass::begin}, text);
+    run.add({.start_ns = i,
+             .duration_ns = 2 * i,
+             .size = static_cast<std::uint32_t>(text.size()),
+             .order = OrderClass::begin},
+            text);
   }
   CHECK(folder.entry_count() == 0);
   for (int i = 0; i < 2000; ++i) {

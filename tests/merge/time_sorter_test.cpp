@@ -33,26 +33,42 @@ std::string sorted(const std::vector<PlacedEvent>& events, std::size_t run_bytes
 
 constexpr std::size_t kAllInMemory = std::size_t{1} << 20;
 
+PlacedEvent placed(std::int64_t start_ns, std::int64_t duration_ns, OrderClass order) {
+  return {.start_ns = start_ns, .duration_ns = duration_ns, .order = order};
+}
+
 }  // namespace
 
 TEST_CASE("time_sorter: by time, then what ends, slices by length, what begins, the rest, flows") {
   const std::vector<PlacedEvent> events{
-      {5, 0, 0, 0, 0, OrderClass::flow},  {5, 0, 0, 0, 0, OrderClass::other},
-      {5, 0, 0, 0, 0, OrderClass::begin}, {5, 1, 0, 0, 0, OrderClass::slice},
-      {5, 9, 0, 0, 0, OrderClass::slice}, {5, 0, 0, 0, 0, OrderClass::end},
-      {-3, 0, 0, 0, 0, OrderClass::flow}, {5, 9, 0, 0, 1, OrderClass::slice}};
+      placed(5, 0, OrderClass::flow),  placed(5, 0, OrderClass::other),
+      placed(5, 0, OrderClass::begin), placed(5, 1, OrderClass::slice),
+      placed(5, 9, OrderClass::slice), placed(5, 0, OrderClass::end),
+      placed(-3, 0, OrderClass::flow), placed(5, 9, OrderClass::slice)};
   CHECK(sorted(events, kAllInMemory) == "6 5 4 7 3 2 1 0 ");
   CHECK(sorted(events, 1) == "6 5 4 7 3 2 1 0 ");
   CHECK(sorted({}, 1) == "");
+}
+
+TEST_CASE("time_sorter: of equal slices of a track, the one that begins first in its file") {
+  const auto slice = [](std::uint32_t track, std::uint64_t source_at) {
+    PlacedEvent event = placed(5, 9, OrderClass::slice);
+    event.group = track;
+    event.source_at = source_at;
+    return event;
+  };
+  const std::vector<PlacedEvent> events{slice(2, 10), slice(1, 30), slice(1, 20)};
+  CHECK(sorted(events, kAllInMemory) == "2 1 0 ");
+  CHECK(sorted(events, 1) == "2 1 0 ");
 }
 
 TEST_CASE("time_sorter: the same bytes however small the memory is") {
   std::mt19937 random(4);
   std::vector<PlacedEvent> events;
   for (int i = 0; i < 3000; ++i)
-    events.push_back({static_cast<std::int64_t>(random() % 500),
-                      static_cast<std::int64_t>(random() % 3), 0, 0, 0,
-                      static_cast<OrderClass>(random() % 6)});
+    events.push_back(placed(static_cast<std::int64_t>(random() % 500),
+                            static_cast<std::int64_t>(random() % 3),
+                            static_cast<OrderClass>(random() % 6)));
   const std::string wanted = sorted(events, kAllInMemory);
   // 3000 runs of one event: they are merged into one whenever there are kMaxRuns.
   for (const std::size_t run_bytes : {1U, 100U, 5000U}) {
