@@ -5,7 +5,6 @@
 #include "event/trace_time.h"
 #include "merge/filter_record.h"
 #include "merge/top_level_values.h"
-#include "output/json_writer.h"
 #include "output/problem_list.h"
 
 #include <map>
@@ -195,19 +194,6 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
   json.end_array();
 }
 
-void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
-  json.begin_array();
-  for (const LeftOut& file : left_out) {
-    json.begin_object();
-    json.key("path");
-    json.value(file.path);
-    json.key("error");
-    json.value(file.error);
-    json.end_object();
-  }
-  json.end_array();
-}
-
 }  // namespace
 
 void write_head_of_trace(const MergePlan& plan,
@@ -242,6 +228,19 @@ bool have_same_head(const MergePlan& a, const MergePlan& b) {
     if (same) rest.remove_prefix(piece.size());
   });
   return same && rest.empty();
+}
+
+void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
+  json.begin_array();
+  for (const LeftOut& file : left_out) {
+    json.begin_object();
+    json.key("path");
+    json.value(file.path);
+    json.key("error");
+    json.value(file.error);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,

@@ -4,6 +4,7 @@
 
 #include "merge/file_survey.h"
 #include "merge/plan.h"
+#include "output/json_writer.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,14 +34,18 @@ struct LeftOut {
   std::string path;
   std::string error;
 };
+// [{"path", "error"}]
+void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out);
 
 // From the bracket behind the last event to the end of the text, piece by piece: what the inputs
 // said beside their events may be large. otherData.traceloom says what was done:
-//   {"version", "origin_ns", "ranks": [{"rank", "files": [{"path", "evidence", "method",
-//   "offset_ns",
-//    "error_ns", "drift_ppm" (where known), "events"}]}], "problems": [{"file", "kind", "count",
-//    "first_offset"}], "left_out":
-//    [{"path", "error"}]}
+//   {"version", "origin_ns",
+//    "cycles": [{"cycle", "sync_us", "first_ns", "last_ns", "error_bound_us", "start_rounds",
+//                "end_rounds"}],                                         (merged_cycles.h)
+//    "ranks": [{"rank", "files": [{"path", "evidence", "method", "offset_ns", "error_ns",
+//                                  "drift_ppm" (where known), "events"}]}],
+//    "problems": [{"file", "kind", "count", "first_offset"}],              (problem_list.h)
+//    "left_out": [{"path", "error"}]}
 // "events" are those of that rank, or null. With a filter there is "filter" (filter_record.h), each
 // file has "filtered" as well, the number of its events that were dropped, and there is nothing of
 // the ranks that are not wanted. otherData.ranks has, per rank, the top-level values of its files

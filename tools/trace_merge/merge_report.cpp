@@ -119,16 +119,7 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
   json.end_array();
   json.key("left_out");
-  json.begin_array();
-  for (const LeftOut& file : summary.left_out) {
-    json.begin_object();
-    json.key("path");
-    json.value(file.path);
-    json.key("error");
-    json.value(file.error);
-    json.end_object();
-  }
-  json.end_array();
+  write_left_out(json, summary.left_out);
   json.end_object();
   return text + "\n";
 }
