@@ -34,6 +34,22 @@ inline constexpr std::size_t kMostTracks = 500'000;
 // Of one file. A file with more is refused, too: a B that waits for its E is held whole.
 inline constexpr std::size_t kMostOpenBegins = 500'000;
 
+// What a merge of ours has noted of a process that it left a process of its own, or of one that a
+// row of a rank's process is of.
+struct BesideMain {
+  std::string title;       // within its rank
+  std::string source_pid;  // canonical, in the file that it comes from
+  bool operator==(const BesideMain&) const = default;
+};
+
+// What it has noted of a row to which it gave a tid: without it, rows of several merges that have
+// got the same number would become one.
+struct RowSource {
+  std::string tid;                         // canonical, in the file that it comes from
+  std::optional<BesideMain> process = {};  // when that is not the one that the row is in
+  bool operator==(const RowSource&) const = default;
+};
+
 // A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
@@ -46,6 +62,8 @@ struct TrackFacts {
   bool has_global_async = false;   // async events whose id is not id2.local
   std::string name;                // thread_name, decoded
   std::optional<std::int64_t> sort_index;
+  std::optional<RowSource> source;  // of a file that was merged before
+  bool is_of_other_process() const { return source && source->process; }
 
   // For gpu_rows.h.
   std::vector<std::pair<std::string, std::uint64_t>> gpu_events;  // by gpu_of(), with their number
@@ -56,12 +74,6 @@ struct TrackFacts {
   // The events of this track are those of which GpuRowFinder says this; and the GPU of the row.
   std::optional<std::string> said_gpu;
   std::optional<std::string> gpu;
-};
-
-// What a merge of ours has noted of a process that it left a process of its own.
-struct BesideMain {
-  std::string title;       // within its rank
-  std::string source_pid;  // canonical, in the file that it comes from
 };
 
 struct ProcessFacts {

@@ -14,6 +14,9 @@
 namespace traceloom {
 namespace {
 
+// Keys, and values that are JSON.
+using Members = std::vector<std::pair<std::string_view, std::string>>;
+
 // Metadata events without ts (the viewers' order of names is by ts, and there is one name only),
 // with a category (catapult's streaming reader sees no event without one).
 class MetadataWriter {
@@ -30,9 +33,7 @@ class MetadataWriter {
   void write(std::uint32_t tid, std::string_view name, std::string_view key, std::int64_t value) {
     write_args(tid, name, {{key, std::to_string(value)}});
   }
-  // The values are JSON.
-  void write_args(std::uint32_t tid, std::string_view name,
-                  const std::vector<std::pair<std::string_view, std::string>>& args) {
+  void write_args(std::uint32_t tid, std::string_view name, const Members& args) {
     if (!std::exchange(is_first_, false)) out_.text() += ",\n";
     JsonWriter json(out_.text());
     json.begin_object();
@@ -67,11 +68,26 @@ class MetadataWriter {
 std::string json_of_id(const std::string& canonical) {
   if (canonical.empty()) return "null";
   if (is_json_string(canonical)) return json_string(unquoted(canonical));
-  return is_strict_json(canonical) ? canonical : json_string(canonical);
+  // Many a parser refuses a number of more than 64 bits.
+  const bool is_large =
+      canonical.find_first_not_of("-0123456789") == std::string::npos && !json_integer(canonical);
+  return is_strict_json(canonical) && !is_large ? canonical : json_string(canonical);
 }
 
 std::uint32_t main_tid_of(const OutputProcess& process) {
   return process.tracks.empty() ? 1 : process.tracks.front().tid;
+}
+
+// With what tells a later merge which row it is.
+Members name_of(const OutputTrack& track) {
+  Members args{{"name", json_string(track.name)}};
+  if (!track.source) return args;
+  if (const std::optional<BesideMain>& process = track.source->process) {
+    args.emplace_back("process", json_string(process->title));
+    args.emplace_back("source_pid", json_of_id(process->source_pid));
+  }
+  args.emplace_back("source_tid", json_of_id(track.source->tid));
+  return args;
 }
 
 void write_metadata(const OutputProcess& process, std::int64_t sort_index,
@@ -82,8 +98,7 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
   metadata.write(main_tid, "process_sort_index", "sort_index", sort_index);
   // What Composer writes; it also tells this and other mergers which rank a merged event is of.
-  std::vector<std::pair<std::string_view, std::string>> rank{
-      {"value", std::to_string(process.rank)}};
+  Members rank{{"value", std::to_string(process.rank)}};
   if (!process.is_main) {
     rank.emplace_back("process", json_string(process.title));
     rank.emplace_back("source_pid", json_of_id(process.source_pid));
@@ -91,7 +106,7 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   metadata.write_args(main_tid, "global_rank", rank);
   std::int64_t index = 0;
   for (const OutputTrack& track : process.tracks) {
-    metadata.write(track.tid, "thread_name", "name", track.name);
+    metadata.write_args(track.tid, "thread_name", name_of(track));
     metadata.write(track.tid, "thread_sort_index", "sort_index", index++);
   }
 }

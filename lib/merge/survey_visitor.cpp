@@ -69,10 +69,17 @@ struct SurveyVisitor::Chunk : ChunkResult {
     std::string value;  // decoded
   };
 
+  struct RowFact {
+    std::string pid;
+    std::string tid;
+    RowSource source;
+  };
+
   FileEvidence evidence;
   StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
   std::vector<NameFact> names;
+  std::vector<RowFact> row_sources;
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
@@ -101,6 +108,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
  private:
   void add_name(const Event& event, std::string_view key, std::string value);
+  void add_row_source(const Event& event);
   void add_dictionary(const Event& event);
   void add_frame(std::string_view json_id);
   void add_times_in_args(const Event& event, std::int64_t start_ns);
@@ -150,6 +158,19 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
   if (member.empty()) return;
   const std::string_view value = find_member(event.text(Key::args), member);
   if (!value.empty()) add_name(event, key, decoded(value));
+  if (key == "thread_name") add_row_source(event);
+}
+
+void SurveyVisitor::Chunk::add_row_source(const Event& event) {
+  const std::string_view args = event.text(Key::args);
+  const std::string_view tid = find_member(args, "source_tid");
+  if (tid.empty()) return;
+  RowSource source{canonical_id(tid)};
+  const std::string_view pid = find_member(args, "source_pid");
+  if (!pid.empty())
+    source.process = BesideMain{decoded(find_member(args, "process")), canonical_id(pid)};
+  row_sources.push_back(
+      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});
 }
 
 void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, std::string value) {
@@ -396,6 +417,9 @@ void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
     if (fact.key == "thread_sort_index")
       survey.tracks[*track].sort_index = json_integer(fact.value);
   }
+  for (const Chunk::RowFact& row : chunk.row_sources)
+    if (const auto track = track_ids_[file].find(track_key(row.pid, row.tid, scratch)))
+      survey.tracks[*track].source = row.source;
 }
 
 }  // namespace traceloom

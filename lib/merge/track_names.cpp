@@ -11,6 +11,8 @@
 namespace traceloom {
 namespace {
 
+constexpr const char* kRowSeparator = " · ";
+
 bool is_number(std::string_view text) {
   return !text.empty() && text != "0" &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -52,8 +54,11 @@ std::string process_title_of_rank(std::int64_t rank, const std::string& pid,
   const bool has_name = facts != nullptr && !facts->name.empty() &&
                         (facts->labels.empty() || facts->labels == "CPU") && unquoted(pid) == pid;
   if (has_name) return rank_title(rank, facts->name, pid);
-  const std::string title = process_title(pid, facts);
-  return fmt::format("rank {} · {}", rank, title.empty() ? "unnamed" : title);
+  return group_title(rank, process_title(pid, facts));
+}
+
+std::string group_title(std::int64_t rank, const std::string& process) {
+  return fmt::format("rank {} · {}", rank, process.empty() ? "unnamed" : process);
 }
 
 std::string thread_title(const std::string& tid, std::string name, bool is_gpu) {
@@ -67,7 +72,12 @@ std::string thread_title(const std::string& tid, std::string name, bool is_gpu) 
 
 std::string row_title(const std::string& process, const std::string& thread) {
   if (process.empty() || process == thread) return thread;
-  return thread.empty() ? process : process + " · " + thread;
+  return thread.empty() ? process : process + kRowSeparator + thread;
+}
+
+std::string thread_of_row(const std::string& process, const std::string& row) {
+  const std::string before = process + kRowSeparator;
+  return !process.empty() && row.starts_with(before) ? row.substr(before.size()) : row;
 }
 
 }  // namespace traceloom

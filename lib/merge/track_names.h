@@ -26,10 +26,15 @@ std::string process_title(const std::string& pid, const ProcessFacts* facts);
 std::string process_title_of_rank(std::int64_t rank, const std::string& pid,
                                   const ProcessFacts* facts);
 
+// The same by its process_title().
+std::string group_title(std::int64_t rank, const std::string& process);
+
 // A thread within its process; `name` is the name that its file gives it, or nothing.
 std::string thread_title(const std::string& tid, std::string name, bool is_gpu);
 
 // A thread of a process that is no group of its own.
 std::string row_title(const std::string& process, const std::string& thread);
+// The thread of such a title.
+std::string thread_of_row(const std::string& process, const std::string& row);
 
 }  // namespace traceloom

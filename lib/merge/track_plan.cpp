@@ -108,6 +108,15 @@ void assign_tids(const ProcessKey& process_key, Process& process, const ThreadKe
   }
 }
 
+// A later merge puts the same thread of other files there by it.
+std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& key,
+                                   const Thread& thread) {
+  if (key.is_foreign && !process.is_foreign)
+    return RowSource{key.tid.text, BesideMain{thread.process, key.pid.text}};
+  if (plain_tid(key.tid.text) == thread.tid) return std::nullopt;
+  return RowSource{key.tid.text};
+}
+
 OutputProcess describe(const ProcessKey& process_key, const Process& process,
                        const ThreadKey* main) {
   OutputProcess output;
@@ -131,7 +140,8 @@ OutputProcess describe(const ProcessKey& process_key, const Process& process,
   for (const auto& [place, key, thread] : order)
     output.tracks.push_back(
         {thread->tid,
-         row_title(thread->process, thread_title(key->tid.text, thread->name, thread->is_gpu))});
+         row_title(thread->process, thread_title(key->tid.text, thread->name, thread->is_gpu)),
+         source_of(process_key, *key, *thread)});
   return output;
 }
 
@@ -198,7 +208,9 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
       if (facts.gpu || place.process.rank != ranks_of_files[file].rank_of(pid)) continue;
       files_[file].processes.try_emplace(
           pid, ProcessTarget{files_[file].targets.back().pid,
-                             title_in_process(pid, place, known.facts_of(file, pid))});
+                             facts.is_of_other_process()
+                                 ? ""
+                                 : title_in_process(pid, place, known.facts_of(file, pid))});
     }
     files_[file].ranks.assign(ranks.begin(), ranks.end());
   }

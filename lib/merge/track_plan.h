@@ -8,7 +8,8 @@
 // Threads of the rank's main process, and of every process that stays one, keep their tids where
 // viewers can show them; everything else (threads of folded processes, tids that are text, 0,
 // negative or above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two source
-// threads share a row; the same thread keeps its place over all files of a rank.
+// threads share a row; the same thread keeps its place over all files of a rank, also of files that
+// a merge of ours has given such numbers (RowSource).
 #pragma once
 
 #include "base/string_table.h"
@@ -18,6 +19,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,7 @@ struct ProcessTarget {
 struct OutputTrack {
   std::uint32_t tid = 0;
   std::string name;
+  std::optional<RowSource> source;  // where the tid is none of its own
 };
 
 // A process of the merged trace.

@@ -2,15 +2,19 @@
 
 #include "merge/track_names.h"
 
-#include <fmt/format.h>
-
 namespace traceloom {
 namespace {
 
 // Of a process beside the main one.
 std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
+  if (facts.is_of_other_process()) return facts.source->process->title;
   if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
   return process_title(pid, process);
+}
+
+std::string name_of_thread(const TrackFacts& facts) {
+  return facts.is_of_other_process() ? thread_of_row(facts.source->process->title, facts.name)
+                                     : facts.name;
 }
 
 // Gathers the threads of one file into the processes of the output.
@@ -51,7 +55,8 @@ class FileTracksReader {
     Process& process = processes_[place.process];
     name(process, place, facts, pid, told);
     process.has_counters |= facts.counters > 0;
-    if (process_facts != nullptr && !process_facts->labels.empty() &&
+    const bool is_labelled = !facts.is_of_other_process() || !place.process.is_foreign;
+    if (is_labelled && process_facts != nullptr && !process_facts->labels.empty() &&
         (facts.events > 0 || facts.counters > 0) &&
         std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
             process.labels.end())
@@ -67,7 +72,9 @@ class FileTracksReader {
   // without a pid are a process of their own, as they are to whoever pairs begin and end by pid.
   ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
                        const ProcessFacts* process) const {
-    const std::string tid = canonical_id(facts.tid);
+    if (facts.is_of_other_process())
+      return {true, {facts.source->process->source_pid}, {facts.source->tid}};
+    const std::string tid = facts.source ? facts.source->tid : canonical_id(facts.tid);
     if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
     if (!rank_.is_merged())
       return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
@@ -83,8 +90,10 @@ class FileTracksReader {
     const std::int64_t rank = place.process.rank;
     if (place.process.is_foreign) {
       process.title = title_of(track, pid, facts);
-      process.name = track.gpu ? fmt::format("rank {} · {}", rank, process.title)
-                               : process_title_of_rank(rank, pid, facts);
+      const bool is_row = track.gpu || track.is_of_other_process();
+      process.name =
+          is_row ? group_title(rank, process.title) : process_title_of_rank(rank, pid, facts);
+      if (is_row && is_gpu_label(process.title)) process.labels.push_back(process.title);
     } else if (!place.thread.is_foreign && facts != nullptr) {
       process.name = rank_title(rank, facts->name, pid);
     }
@@ -94,10 +103,11 @@ class FileTracksReader {
                   const std::string& pid, const ProcessFacts* process) const {
     thread.events += facts.events;
     thread.is_gpu |= facts.is_gpu;
+    if (facts.is_of_other_process()) thread.is_gpu |= is_gpu_label(facts.source->process->title);
     const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
     thread.is_os_main |=
         place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
-    if (thread.name.empty()) thread.name = facts.name;
+    if (thread.name.empty()) thread.name = name_of_thread(facts);
     if (place.thread.is_foreign && !place.process.is_foreign)
       thread.process = title_of(facts, pid, process);
     if (was_merged_ && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
