@@ -62,6 +62,7 @@ class Aligner {
   std::vector<bool> wants_sync() const;
   bool goes_by_sync(const ClockFacts& file) const;
   void decide(std::size_t file);
+  bool may_go_by(const RankSync& sync, std::size_t file) const;
   bool apply_sync(std::size_t file);
   void find_drifts();
   void find_drift(const std::vector<std::size_t>& files, const std::vector<const RankSync*>& syncs);
@@ -97,11 +98,19 @@ bool Aligner::goes_by_sync(const ClockFacts& file) const {
          (options_.align_by == AlignBy::any || options_.align_by == AlignBy::sync);
 }
 
+// By the sync of another file of its rank. What is merged is not of one rank; and a clock that
+// counts from the start of the machine says nothing of one that shows Unix time.
+bool Aligner::may_go_by(const RankSync& sync, std::size_t file) const {
+  const ClockFacts& facts = files_[file];
+  if (facts.is_merged || !facts.first_ns) return !facts.is_merged;
+  const std::int64_t first_ns = saturating_add(*facts.first_ns, facts.base_ns.value_or(0));
+  return is_unix_time(first_ns) == is_unix_time(sync.ns);
+}
+
 bool Aligner::apply_sync(std::size_t file) {
   const RankSync* const own = cycles_.own(file);
   const RankSync* const sync = own != nullptr ? own : cycles_.of_rank(file);
-  // What is merged is not of one rank: the sync of another file says nothing of it.
-  if (sync == nullptr || (own == nullptr && files_[file].is_merged)) return false;
+  if (sync == nullptr || (own == nullptr && !may_go_by(*sync, file))) return false;
   FileClock& clock = clocks_[file];
   const CycleShift& shift = shifts_.of(*sync);
   const std::optional<std::int64_t> offset = sum(files_[file].base_ns.value_or(0), shift.shift_ns);
@@ -338,59 +347,23 @@ void Aligner::count_no_clock() {
     FileClock& clock = clocks_[i];
     if (synced_by_[i] != nullptr && !cycles_.is_linked(*synced_by_[i])) {
       clock.problems.add(Problem::no_clock, 0);
-      clock.problems.explain(Problem::no_clock,
-                             "its clock sync is of cycles that the other ranks do not have");
+      clock.problems.explain(
+          Problem::no_clock,
+          fmt::format("rank {}, whose clock sync is of cycles that the others do not have",
+                      files_[i].rank));
       continue;
     }
     const bool is_absolute = clock.method == ClockMethod::base ||
                              clock.method == ClockMethod::epoch ||
                              clock.method == ClockMethod::merged;
-    if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync))
+    if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync)) {
       clock.problems.add(Problem::no_clock, 0);
+      clock.problems.explain(Problem::no_clock, fmt::format("rank {}", files_[i].rank));
+    }
   }
 }
 
 }  // namespace
-
-std::string_view to_string(ClockMethod method) {
-  switch (method) {
-    case ClockMethod::sync:
-      return "sync";
-    case ClockMethod::rounds:
-      return "rounds";
-    case ClockMethod::same_boot:
-      return "same_boot";
-    case ClockMethod::sync_of_rank:
-      return "sync_of_rank";
-    case ClockMethod::sync_event:
-      return "sync_event";
-    case ClockMethod::base:
-      return "base";
-    case ClockMethod::epoch:
-      return "epoch";
-    case ClockMethod::merged:
-      return "merged";
-    case ClockMethod::given:
-      return "given";
-    case ClockMethod::none:
-      return "none";
-  }
-  return {};
-}
-
-std::optional<AlignBy> parse_align_by(std::string_view name) {
-  if (name == "auto") return AlignBy::any;
-  if (name == "sync") return AlignBy::sync;
-  if (name == "base") return AlignBy::base;
-  if (name == "none") return AlignBy::none;
-  return std::nullopt;
-}
-
-std::optional<DriftMode> parse_drift_mode(std::string_view name) {
-  if (name == "constant") return DriftMode::constant;
-  if (name == "linear") return DriftMode::linear;
-  return std::nullopt;
-}
 
 std::vector<FileClock> align(const std::vector<ClockFacts>& files, const ClockOptions& options) {
   return Aligner(files, options).run();

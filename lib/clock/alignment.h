@@ -136,7 +136,8 @@ struct FileClock {
 // clock_step is counted for the files of the later sync. Nothing is interpolated in either case.
 //
 // A file without a sync goes by that of its cycle, else by the nearest of its rank; where it names
-// another cycle than that one, by what lies on the line between the syncs at its first event.
+// another cycle than that one, by what lies on the line between the syncs at its first event. Not
+// where only one of the two is in Unix time.
 //
 // A file without a sync that shares sync_events with others goes by those, to the nearest file
 // with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix

@@ -208,14 +208,26 @@ void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<F
   const auto is_unknown = [&](const FileClock& clock) {
     return !clock.is_known && (any_clock || (any_given && clock.method == ClockMethod::none));
   };
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (is_unknown(clocks.clocks[i]) && !surveys[i].starts.empty())
-      throw Error(
-          inputs[i].path,
-          fmt::format("rank {0} has no clock sync and no base time, while other files have; "
-                      "give --offset {0}=0 (or what its clock is behind) to place it, or "
-                      "--align none to leave all times as they are",
-                      ranks[i].rank));
+  const auto is_known_by_another_file = [&](std::int64_t rank) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (ranks[i].rank == rank && !is_unknown(clocks.clocks[i])) return true;
+    return false;
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_unknown(clocks.clocks[i]) || surveys[i].starts.empty()) continue;
+    const std::int64_t rank = ranks[i].rank;
+    if (is_known_by_another_file(rank))
+      throw Error(inputs[i].path,
+                  fmt::format("its times do not say when they began, while those of other files "
+                              "of rank {} do; leave it out, or give --align none to leave all "
+                              "times as they are",
+                              rank));
+    throw Error(inputs[i].path,
+                fmt::format("rank {0} has no clock sync and no base time, while other files have; "
+                            "give --offset {0}=0 (or what its clock is behind) to place it, or "
+                            "--align none to leave all times as they are",
+                            rank));
+  }
 }
 
 void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<FileRank>& ranks,

@@ -14,9 +14,11 @@ std::optional<std::int64_t> error_bound_of(const FileEvidence& evidence) {
 }
 
 std::vector<std::optional<LostBase>> lost_bases(const std::vector<FileEvidence>& evidence,
+                                                const std::vector<FileRank>& ranks,
                                                 const std::vector<StartTimes>& starts) {
   std::vector<FileTimes> files;
-  for (std::size_t i = 0; i < evidence.size(); ++i) files.push_back({evidence[i], starts[i]});
+  for (std::size_t i = 0; i < evidence.size(); ++i)
+    files.push_back({ranks[i].rank, evidence[i], starts[i]});
   return find_lost_bases(files);
 }
 
@@ -89,7 +91,7 @@ void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<St
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options) {
-  const std::vector<std::optional<LostBase>> bases = lost_bases(evidence, starts);
+  const std::vector<std::optional<LostBase>> bases = lost_bases(evidence, ranks, starts);
   ClockPlan plan;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ClockFacts file;

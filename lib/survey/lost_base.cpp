@@ -87,6 +87,22 @@ std::optional<LostBase> own_base(const FileTimes& file) {
   return guess;
 }
 
+// For torch's own file beside Composer's, which has copies of its events: those are at the times
+// that the file has, or around them where others were copied as well.
+std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vector<FileTimes>& files,
+                                         const std::vector<std::optional<LostBase>>& bases) {
+  const StartTimes::Range& own = file.starts.relative();
+  if (file.evidence.base_ns || file.evidence.was_merged_by_us() || own.empty() ||
+      !file.starts.unix_time().empty())
+    return std::nullopt;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].rank != file.rank || !bases[i] || bases[i]->by != LostBase::By::guess) continue;
+    const StartTimes::Range& other = files[i].starts.relative();
+    if (other.first <= own.first && own.last <= other.last) return bases[i];
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string to_string(const LostBase& base) {
@@ -113,6 +129,8 @@ std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<FileTimes
         base = base_for(file.starts.relative(), *hint);
     }
   }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (!bases[i]) bases[i] = guessed_for_rank(files[i], files, bases);
   return bases;
 }
 

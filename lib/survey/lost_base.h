@@ -26,7 +26,8 @@ struct LostBase {
     own_sync,     // its clock sync
     other_files,  // the times of files that have a base or Unix times
     guess,        // no base fits: the first relative event was put at the file's clock sync, or
-                  // else at its first Unix time
+                  // else at its first Unix time; or it is what was guessed for another file of
+                  // the rank that has relative times of the same clock
   };
   By by = By::own_events;
   std::int64_t base_ns = 0;  // Unix ns of the relative time 0
@@ -36,6 +37,7 @@ struct LostBase {
 std::string to_string(const LostBase& base);
 
 struct FileTimes {
+  std::int64_t rank;
   const FileEvidence& evidence;
   const StartTimes& starts;
 };

@@ -118,7 +118,7 @@ TEST_CASE("alignment: cycles of other batches are other moments") {
     CHECK(counts(apart, Problem::no_clock) == Counts{0, 1});
     const std::vector<FileClock> clocks = align(apart);
     CHECK(clocks[1].problems.explanation(Problem::no_clock) ==
-          "its clock sync is of cycles that the other ranks do not have");
+          "rank 1, whose clock sync is of cycles that the others do not have");
     CHECK(clocks[0].error_ns == 51'000);
     CHECK_FALSE(clocks[1].error_ns.has_value());
   }

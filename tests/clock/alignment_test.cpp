@@ -72,10 +72,6 @@ TEST_CASE("alignment: a file without a sync goes by the nearest one of its rank"
     files.push_back({.rank = 1, .first_ns = kNowNs, .cycle = "b"});
     CHECK(offsets(files).back() == -30'000);
   }
-  SUBCASE("the first one when its time is on another clock") {
-    files.push_back({.rank = 1, .first_ns = 3'000'000});
-    CHECK(offsets(files).back() == -10'000);
-  }
   SUBCASE("the first one when it has no event") {
     files.push_back({.rank = 1, .base_ns = base_ns});
     CHECK(offsets(files).back() == base_ns - 10'000);
@@ -86,6 +82,15 @@ TEST_CASE("alignment: a file without a sync goes by the nearest one of its rank"
   }
   CHECK(methods(files).back() == sync_of_rank);
   CHECK(counts(files, Problem::no_clock).back() == 0);
+}
+
+TEST_CASE("alignment: a sync of Unix time says nothing of a file that counts from elsewhere") {
+  const std::vector<ClockFacts> files{
+      synced(0, kNowUs), synced(1, kNowUs + 30), {.rank = 1, .first_ns = 3'000'000}};
+  CHECK(methods(files) == Methods{ClockMethod::sync, ClockMethod::sync, none});
+  CHECK(offsets(files) == Ns{0, -30'000, 0});
+  CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 1});
+  CHECK(align(files)[2].problems.explanation(Problem::no_clock) == "rank 1");
 }
 
 TEST_CASE("alignment: syncs of a relative clock are compared with relative time") {

@@ -213,6 +213,25 @@ TEST_CASE("merger: a file without a clock beside files with one is refused, with
   CHECK(starts_in(read_file(options.output)) == Texts{"0 1002", "1 0"});
 }
 
+TEST_CASE("merger: a file on another clock than its rank's others is refused, with what to do") {
+  const TemporaryFolder folder;
+  const NamedTexts files{
+      {"ep0-ba1-rank0.json", rank_text(0, "1795202302559745", 1'795'202'302'559'750)},
+      {"rank0.json", TraceText().x("a", 17, 1).array()}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  CHECK_THROWS_WITH_AS(merge_traces(options),
+                       (folder.path("rank0.json") +
+                        ": its times do not say when they began, while those of other files of "
+                        "rank 0 do; leave it out, or give --align none to leave all times as they "
+                        "are")
+                           .c_str(),
+                       Error);
+  CHECK(folder.entry_count() == 2);
+  options.plan.clock = {.align_by = AlignBy::none};
+  merge_traces(options);
+  CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "0 1795202302559733"});
+}
+
 TEST_CASE("merger: what was merged without a clock has none, whatever base the merge gave it") {
   const std::string first = merge_texts({{"rank0.json", TraceText().x("a", 5000, 1).array()}});
   const std::string second = merge_texts({{"rank1.json", TraceText().x("b", 7000, 1).array()}});

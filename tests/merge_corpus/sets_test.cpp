@@ -167,9 +167,22 @@ TEST_CASE("corpus: all forms of a set merge together") {
   for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
     CAPTURE(set.path().string());
     std::vector<std::string> paths;
+    std::vector<std::string> legacy;  // without any absolute time
     for (const fs::path& group : groups_of(set.path()))
-      for (const std::string& path : traces_in(group)) paths.push_back(path);
-    CHECK(joined(CheckedMerge(paths).faults()) == "");
+      for (const std::string& path : traces_in(group))
+        (group.filename() == "legacy" ? legacy : paths).push_back(path);
+    const CheckedMerge merge(paths);
+    CHECK(joined(merge.faults()) == "");
+    // All is of one run: nothing is left at the zero of another clock.
+    constexpr std::int64_t kHourNs = 3'600'000'000'000;
+    for (const EventMatch& match : merge.matches()) REQUIRE(ns_of(*match.output, "ts") < kHourNs);
+    if (legacy.empty()) continue;
+    std::vector<std::string> all = paths;
+    all.insert(all.end(), legacy.begin(), legacy.end());
+    CHECK_THROWS_WITH_AS(
+        CheckedMerge{all},
+        doctest::Contains("its times do not say when they began, while those of other files of"),
+        Error);
   }
 }
 

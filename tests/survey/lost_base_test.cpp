@@ -13,6 +13,7 @@ constexpr std::int64_t kRelative = 4'346'000 * kSecond;
 constexpr std::int64_t kNow = kBase + kRelative;
 
 struct File {
+  std::int64_t rank = 0;
   FileEvidence evidence = {};
   StartTimes starts = {};
 
@@ -37,7 +38,7 @@ File torch() {
 
 std::vector<std::string> found(const std::vector<File>& files) {
   std::vector<FileTimes> times;
-  for (const File& file : files) times.push_back({file.evidence, file.starts});
+  for (const File& file : files) times.push_back({file.rank, file.evidence, file.starts});
   std::vector<std::string> words;
   for (const std::optional<LostBase>& base : find_lost_bases(times)) {
     if (!base)
@@ -91,6 +92,24 @@ TEST_CASE(
   CHECK(found({composer(sync_us).at(7000).at(kNow)}) ==
         Words{"guess " + std::to_string(kNow + 40'000 - 7000)});
   CHECK(found({composer(40).at(7000).at(kNow)}) == Words{"guess " + std::to_string(kNow - 7000)});
+}
+
+TEST_CASE("lost_base: torch's own file goes by the guess for its copies in Composer's") {
+  const std::int64_t sync_us = kNow / 1000 + 40;
+  const std::string guess = "guess " + std::to_string(kNow + 40'000 - 7000);
+  const File composers = composer(sync_us).at(7000).at(9000).at(kNow);
+  CHECK(found({composers, File{}.at(7000).at(9000)}) == Words{guess, guess});
+  CHECK(found({File{}.at(8000), composers}) == Words{guess, guess});
+  // Not a file of another clock, nor one that says more.
+  CHECK(found({composers, File{}.at(7000).at(9001)}) == Words{guess, "-"});
+  CHECK(found({composers, File{}.at(8000).at(kNow)}) == Words{guess, "-"});
+  File based = File{}.at(8000);
+  based.evidence.base_ns = kBase;
+  CHECK(found({composers, based}) == Words{guess, "-"});
+  // Nor of another rank.
+  File other = File{}.at(8000);
+  other.rank = 1;
+  CHECK(found({composers, other}) == Words{guess, "-"});
 }
 
 TEST_CASE("lost_base: a file of relative times alone goes by its clock sync, then by other files") {
