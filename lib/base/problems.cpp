@@ -50,7 +50,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"broken_negative", notice,
      "negative time with its sign in the middle, as Kineto writes it (0.-66); read as it is meant"},
     {"duplicate_key", notice, "key that stands twice in an event; the last one was taken"},
-    {"bad_args", notice, "args that are not JSON; kept as text under \"unparsed\""},
+    {"bad_args", notice,
+     "args that are not JSON, or nest deeper than 512; kept as text under \"unparsed\""},
     {"bad_field", notice,
      "field that viewers refuse (no name, id2 without local or global, tts that is no number, "
      "...); mended, or kept as source_..."},

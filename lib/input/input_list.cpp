@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kMostLinks = 40;  // as the kernel follows
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kTraceNames = "*.json, *.json.gz or node_trace.*.log";
 
@@ -222,10 +223,14 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 bool is_same_path(const std::string& a, const std::string& b) {
-  // Of a relative path that does not exist weakly_canonical() makes no absolute one.
+  // Of a relative path that does not exist weakly_canonical() makes no absolute one, and it takes a
+  // link to what does not exist for a file.
   const auto canonical = [](const std::string& path) {
     std::error_code error;
-    return fs::weakly_canonical(fs::absolute(path, error), error);
+    fs::path target = fs::absolute(path, error);
+    for (int links = 0; links < kMostLinks && fs::is_symlink(target, error); ++links)
+      target = target.parent_path() / fs::read_symlink(target, error);
+    return fs::weakly_canonical(target, error);
   };
   return same_file(a, b) || canonical(a) == canonical(b);
 }

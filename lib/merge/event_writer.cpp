@@ -227,7 +227,8 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
   SliceHalf half;
   if (event.phase == 'E') {
     half.text = edit.text(Key::args);
-    if (clean.text(Key::sf) != "null") half.frame = edit.text(Key::sf);
+    const Key frame = clean.has(Key::esf) ? Key::esf : Key::sf;
+    if (clean.text(frame) != "null") half.frame = edit.text(frame);
   } else {
     // What stands there is not that of the slice: node writes 0.
     if (clean.has(Key::tdur)) edit.remove(Key::tdur);

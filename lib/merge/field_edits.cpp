@@ -87,7 +87,7 @@ class FieldEditor {
     edit_flag(Key::flow_in);
     edit_flag(Key::flow_out);
     edit_frame(Key::sf);
-    if (!is_half) edit_frame(Key::esf);
+    if (!is_half || event_.phase == 'E') edit_frame(Key::esf);
     if (clean_.has(Key::id2)) edit_id2();
     edit_phase();
   }

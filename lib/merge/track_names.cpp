@@ -30,6 +30,10 @@ bool is_gpu_label(const std::string& labels) {
   return labels.starts_with("GPU");
 }
 
+bool is_backward_name(const std::string& thread) {
+  return thread.find("pt_autograd_") != std::string::npos;
+}
+
 std::string rank_title(std::int64_t rank, const std::string& process, const std::string& pid) {
   if (starts_with_rank(process, rank)) return process;
   std::string title = fmt::format("rank {}", rank);

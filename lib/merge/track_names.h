@@ -14,6 +14,8 @@
 namespace traceloom {
 
 bool is_gpu_label(const std::string& labels);
+// What torch calls the threads of the backward pass: "thread 1201 (pt_autograd_0)".
+bool is_backward_name(const std::string& thread);
 
 // The main process of a rank; `process` is the name that its file gives it, or nothing.
 std::string rank_title(std::int64_t rank, const std::string& process, const std::string& pid);

@@ -127,12 +127,15 @@ OutputProcess describe(const ProcessKey& process_key, const Process& process,
   output.is_main = !process_key.is_foreign;
   output.title = process.title;
   output.source_pid = process_key.pid.text;
-  // Main thread, other threads of its process, GPU rows, the rest; a file merged before keeps its
-  // order.
+  // Main thread, that of the backward pass, other threads of its process, GPU rows, the rest; a
+  // file merged before keeps its order.
   using Rank = std::tuple<int, NaturalId, std::int64_t>;
   std::vector<std::tuple<Rank, const ThreadKey*, const Thread*>> order;
   for (const auto& [key, thread] : process.threads) {
-    const int group = &key == main ? 0 : !key.is_foreign ? 1 : thread.is_gpu ? 2 : 3;
+    const int group = &key == main                    ? 0
+                      : key.is_foreign                ? thread.is_gpu ? 3 : 4
+                      : is_backward_name(thread.name) ? 1
+                                                      : 2;
     order.emplace_back(Rank{group, key.pid, thread.merged_sort_index.value_or(0)}, &key, &thread);
   }
   std::stable_sort(order.begin(), order.end(),

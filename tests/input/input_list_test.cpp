@@ -253,6 +253,10 @@ TEST_CASE("input_list: knows the same path of a file that is still to be written
   CHECK(is_same_path(a, folder.path("link.json")));
   CHECK(is_same_path(folder.path("new.json"), folder.path("here/new.json")));
   CHECK(is_same_path("new.json", "./new.json"));
+  fs::create_symlink("here/new.json", folder.path("to new.json"));
+  fs::create_symlink("to new.json", folder.path("to link.json"));
+  CHECK(is_same_path(folder.path("to link.json"), folder.path("new.json")));
+  CHECK_FALSE(is_same_path(folder.path("to link.json"), folder.path("other.json")));
   CHECK(is_same_path((fs::current_path() / "new.json").string(), "new.json"));
   CHECK_FALSE(is_same_path("new.json", "newer.json"));
   CHECK_FALSE(is_same_path(a, folder.path("new.json")));

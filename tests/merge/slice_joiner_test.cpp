@@ -133,6 +133,13 @@ TEST_CASE("slice_joiner: the clock of the thread and the stack at the end are th
   }
 }
 
+TEST_CASE("slice_joiner: an E may call its stack the one at the end") {
+  CHECK(joined(R"([{"ph":"B","name":"a","ts":1,"pid":1,"tid":7,"sf":1},
+                   {"ph":"E","name":"a","ts":9,"pid":1,"tid":7,"esf":2}])") ==
+        Texts{R"({"ph":"X","name":"a","ts":0, "dur": 8, "esf": "f0_2","pid":0,"tid":7,)"
+              R"("sf":"f0_1"})"});
+}
+
 TEST_CASE("slice_joiner: B and E that need a repair") {
   CHECK(
       joined("[{\"ph\":\"B\",\"name\":\"a\tb\",\"ts\":\"1\",\"pid\":1,\"tid\":7},"

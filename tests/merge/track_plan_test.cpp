@@ -239,6 +239,16 @@ TEST_CASE("track_plan: a rank without events is there and has no rows") {
   CHECK(plan.processes()[0].tracks.empty());
 }
 
+TEST_CASE("track_plan: the thread of the backward pass comes behind the main one") {
+  FileSurvey survey =
+      file_of({track("50", "51"), track("50", "60"), track("50", "50", 9), track("50", "70")});
+  survey.tracks[1].name = "thread 60 (pt_autograd_0)";
+  survey.tracks[3].name = "worker";
+  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  CHECK(names(TrackPlan(surveys, {rank_of(0)}).processes()[0]) ==
+        Texts{"50 thread 50", "60 thread 60 (pt_autograd_0)", "51 thread 51", "70 worker"});
+}
+
 TEST_CASE("track_plan: a merged file keeps its tids and their order") {
   FileSurvey survey = file_of(
       {track("0", "10000000", 9), track("0", "7"), track("1", "1", 5), track("1", "10000000")});

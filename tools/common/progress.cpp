@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBeforeFirst = 1s;  // a bar that flashes by tells nothing
 constexpr auto kBetween = 100ms;
+constexpr std::uint64_t kRecentMs = 3000;
 constexpr std::array<std::size_t, 4> kBarWidths{20, 10, 5, 0};  // the longest that leaves room
 
 std::string bar(double share, std::size_t width) {
@@ -49,18 +50,25 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 
 }  // namespace
 
+std::uint64_t RecentRate::after(std::uint64_t ms, std::uint64_t done) {
+  seen_.push_back({ms, done});
+  while (seen_.size() > 2 && seen_[1].ms + kRecentMs <= ms) seen_.pop_front();
+  const Seen& first = seen_.front();
+  return (done - std::min(first.done, done)) * 1000 / std::max<std::uint64_t>(ms - first.ms, 1);
+}
+
 std::string progress_line(std::string_view label, std::uint64_t done, std::uint64_t total,
-                          std::uint64_t elapsed_ms, std::size_t width) {
-  const double seconds = std::max(static_cast<double>(elapsed_ms), 1.0) / 1000;
-  const double rate = static_cast<double>(done) / seconds;
-  const std::string rate_text = format_bytes(static_cast<std::uint64_t>(rate)) + "/s";
+                          std::uint64_t bytes_per_second, std::size_t width) {
+  const std::string rate_text = format_bytes(bytes_per_second) + "/s";
   if (total == 0)
     return shorten_middle(fmt::format("{}  {}  {}", label, format_bytes(done), rate_text), width);
   const std::uint64_t shown = std::min(done, total);  // a file may grow while it is read
   const double share = static_cast<double>(shown) / static_cast<double>(total);
   const std::string percent = fmt::format("{} {:3.0f} %", label, share * 100);
   const std::string left =
-      done > 0 ? time_left(static_cast<double>(total - shown) / rate) : std::string{};
+      bytes_per_second > 0
+          ? time_left(static_cast<double>(total - shown) / static_cast<double>(bytes_per_second))
+          : std::string{};
   const std::string bytes = fmt::format("{} of {}", format_bytes(shown), format_bytes(total));
   for (const std::size_t bar_width : kBarWidths) {
     std::string line = joined({percent, bar(share, bar_width), bytes, rate_text, left});
@@ -91,13 +99,15 @@ void Progress::draw_until_stopped(const std::stop_token& stop) {
     wake_.wait_for(lock, stop, time, [] { return false; });
     return stop.stop_requested();
   };
+  RecentRate rate;
   if (stopped_within(kBeforeFirst)) return;
   do {
     const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - start);
     const auto width = static_cast<std::size_t>(std::max(terminal_width(Stream::err) - 1, 1));
-    const std::string line =
-        progress_line(label_, done_, total_, static_cast<std::uint64_t>(elapsed.count()), width);
+    const std::uint64_t done = done_;
+    const std::string line = progress_line(
+        label_, done, total_, rate.after(static_cast<std::uint64_t>(elapsed.count()), done), width);
     std::fputs(("\r" + line + "\x1b[K").c_str(), stderr);
   } while (!stopped_within(kBetween));
   std::fputs("\r\x1b[K", stderr);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -42,9 +43,24 @@ class Progress {
   std::jthread drawer_;
 };
 
-// The line as it stands after `elapsed_ms` milliseconds, at most `width` columns: where all does
-// not fit, the bar gets shorter, then bytes, rate and time go, one after the other.
+// Bytes a second in the last three: the second pass of a merge that packs its output is many times
+// slower than the first, so that what all took so far would tell too little time left.
+class RecentRate {
+ public:
+  // `ms` since the begin, more each time.
+  std::uint64_t after(std::uint64_t ms, std::uint64_t done);
+
+ private:
+  struct Seen {
+    std::uint64_t ms = 0;
+    std::uint64_t done = 0;
+  };
+  std::deque<Seen> seen_{Seen{}};
+};
+
+// The line at such a rate, at most `width` columns: where all does not fit, the bar gets shorter,
+// then bytes, rate and time go, one after the other.
 std::string progress_line(std::string_view label, std::uint64_t done, std::uint64_t total,
-                          std::uint64_t elapsed_ms, std::size_t width);
+                          std::uint64_t bytes_per_second, std::size_t width);
 
 }  // namespace traceloom
