@@ -80,6 +80,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "their global_rank"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
+    {"bad_base", notice,
+     "base time (baseTimeNanoseconds, beginningOfTime) that is no usable number; treated as "
+     "missing"},
     {"bad_cycles", notice,
      "what a merge wrote of its cycles is damaged; all of them go by the first clock sync"},
     {"bad_rounds", notice,

@@ -75,6 +75,7 @@ enum class Problem : std::uint8_t {
   ranks_in_one_pid,
   sync_conflict,
   bad_sync,
+  bad_base,
   bad_cycles,
   bad_rounds,
   no_clock,

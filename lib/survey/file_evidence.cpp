@@ -22,12 +22,16 @@ bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
 }
 
 // Unix nanoseconds of ts 0, from whichever key the producer writes it under.
-std::optional<std::int64_t> base_time(const TopLevelParser& top_level) {
-  if (const auto kineto = json_integer(top_level.value("baseTimeNanoseconds"))) return kineto;
-  const std::string_view viztracer = top_level.value("viztracer_metadata");
-  if (!viztracer.empty())
-    if (const auto base = json_integer(find_member(viztracer, "baseTimeNanoseconds"))) return base;
-  if (const auto clang = parse_time(top_level.value("beginningOfTime"))) return clang->rounded_ns();
+std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCounts& problems) {
+  const std::string_view kineto = top_level.value("baseTimeNanoseconds");
+  const std::string_view viztracer =
+      find_member(top_level.value("viztracer_metadata"), "baseTimeNanoseconds");
+  for (const std::string_view text : {kineto, viztracer})
+    if (const auto base = json_integer(text)) return base;
+  const std::string_view clang = top_level.value("beginningOfTime");
+  if (const auto base = parse_time(clang)) return base->rounded_ns();
+  for (const std::string_view text : {kineto, viztracer, clang})
+    if (!text.empty() && text != "null") problems.add(Problem::bad_base, 0);
   return std::nullopt;
 }
 
@@ -66,7 +70,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   const std::string_view sync = top_level.value("clock_sync_timestamp_us");
   top_level_sync_us = json_integer(sync);
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
-  base_ns = base_time(top_level);
+  base_ns = base_time(top_level, problems);
   is_torch = has_torch_key(top_level);
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
     if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {

@@ -126,12 +126,26 @@ TEST_CASE("file_evidence: bytes that are no UTF-8 do not hide what stands beside
   CHECK(evidence.merged_by == "7");
 }
 
+TEST_CASE("file_evidence: a base time that is no number is missing, and told") {
+  for (const char* base :
+       {R"("baseTimeNanoseconds":"?")", R"("baseTimeNanoseconds":1.7e18)",
+        R"("baseTimeNanoseconds":99999999999999999999)",
+        R"("viztracer_metadata":{"baseTimeNanoseconds":true})", R"("beginningOfTime":"noon")"}) {
+    CAPTURE(base);
+    const FileEvidence evidence =
+        evidence_around(R"({"traceEvents":[],)" + std::string(base) + "}");
+    CHECK_FALSE(evidence.base_ns.has_value());
+    CHECK(evidence.problems.count(Problem::bad_base) == 1);
+  }
+}
+
 TEST_CASE("file_evidence: what is not there is unknown") {
-  for (const char* text :
-       {R"({"traceEvents":[]})", R"({"traceEvents":[],"distributedInfo":{},"otherData":{}})",
-        R"({"traceEvents":[],"distributedInfo":null,"otherData":[],"viztracer_metadata":7})",
-        R"({"traceEvents":[],"global_rank":null,"baseTimeNanoseconds":"?","beginningOfTime":null})",
-        R"({"traceEvents":[],"distributedInfo":{"rank":"r","world_size":null}})"}) {
+  for (
+      const char* text :
+      {R"({"traceEvents":[]})", R"({"traceEvents":[],"distributedInfo":{},"otherData":{}})",
+       R"({"traceEvents":[],"distributedInfo":null,"otherData":[],"viztracer_metadata":7})",
+       R"({"traceEvents":[],"global_rank":null,"baseTimeNanoseconds":null,"beginningOfTime":null})",
+       R"({"traceEvents":[],"distributedInfo":{"rank":"r","world_size":null}})"}) {
     CAPTURE(text);
     const FileEvidence evidence = evidence_around(text);
     CHECK_FALSE(evidence.distributed_rank.has_value());
