@@ -43,13 +43,19 @@ class JsonWalk {
 
   // Moves to the next member or element; false when there is none.
   bool next() {
-    skip_space();
-    if (at_ != end_ && *at_ == ',') {
-      ++at_;
+    if (has_keys_) {
+      // Whatever stands before it: some write comments there, or a comma too many.
+      while (at_ != end_ && *at_ != '"') ++at_;
+      if (at_ == end_) return false;
+      read_key();
+    } else {
       skip_space();
+      if (at_ != end_ && *at_ == ',') {
+        ++at_;
+        skip_space();
+      }
+      if (at_ == end_ || *at_ == '}' || *at_ == ']') return false;
     }
-    if (at_ == end_ || *at_ == '}' || *at_ == ']') return false;
-    if (has_keys_) read_key();
     const char* const value = at_;
     skip_value();
     value_ = {value, static_cast<std::size_t>(at_ - value)};

@@ -87,7 +87,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "what a merge wrote of its cycles is damaged; all of them go by the first clock sync"},
     {"bad_rounds", notice,
      "rounds of a clock sync that cannot be (was a clock set meanwhile?); not used"},
-    {"no_clock", loss,
+    {"no_clock", notice,
      "no clock evidence while other ranks have some; left unshifted; --offset RANK=TIME shifts it"},
     {"base_restored", notice,
      "relative times whose base the file does not have; the base was found again"},

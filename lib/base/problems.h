@@ -17,8 +17,7 @@ namespace traceloom {
 enum class Severity : std::uint8_t {
   info,    // legal, worth a word (a list without its closing bracket)
   notice,  // repaired; nothing that the file said is missing from the result
-  loss,    // something the file said is missing from the result, or what it says cannot be put in
-           // its place; --strict fails on it
+  loss,    // something the file said is missing from the result; --strict fails on it
 };
 
 enum class Problem : std::uint8_t {

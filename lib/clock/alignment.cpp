@@ -31,6 +31,12 @@ bool is_stronger_than_events(ClockMethod method) {
          method == ClockMethod::sync_of_rank || method == ClockMethod::merged;
 }
 
+// Not known of a file without events.
+std::optional<bool> shows_unix_time(const ClockFacts& file) {
+  if (!file.first_ns) return std::nullopt;
+  return is_unix_time(saturating_add(*file.first_ns, file.base_ns.value_or(0)));
+}
+
 class Aligner {
  public:
   Aligner(const std::vector<ClockFacts>& files, const ClockOptions& options)
@@ -101,10 +107,11 @@ bool Aligner::goes_by_sync(const ClockFacts& file) const {
 // By the sync of another file of its rank. What is merged is not of one rank; and a clock that
 // counts from the start of the machine says nothing of one that shows Unix time.
 bool Aligner::may_go_by(const RankSync& sync, std::size_t file) const {
-  const ClockFacts& facts = files_[file];
-  if (facts.is_merged || !facts.first_ns) return !facts.is_merged;
-  const std::int64_t first_ns = saturating_add(*facts.first_ns, facts.base_ns.value_or(0));
-  return is_unix_time(first_ns) == is_unix_time(sync.ns);
+  if (files_[file].is_merged) return false;
+  const std::optional<bool> own = shows_unix_time(files_[file]);
+  return !own || std::any_of(sync.files.begin(), sync.files.end(), [&](std::size_t synced) {
+    return shows_unix_time(files_[synced]).value_or(is_unix_time(sync.ns)) == *own;
+  });
 }
 
 bool Aligner::apply_sync(std::size_t file) {

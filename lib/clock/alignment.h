@@ -30,7 +30,8 @@ struct ClockFacts {
   std::optional<std::int64_t> base_ns = {};  // Unix ns of the file's ts 0
   std::optional<std::int64_t> sync_us = {};  // the sync's moment, on the clock of base_ns or of ts
   std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
-  std::optional<std::int64_t> first_ns = {};        // the earliest event, as the file has it
+  // The earliest event, as the file has it; of Unix times if it has any and no base.
+  std::optional<std::int64_t> first_ns = {};
   // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from. All
   // else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
@@ -137,7 +138,7 @@ struct FileClock {
 //
 // A file without a sync goes by that of its cycle, else by the nearest of its rank; where it names
 // another cycle than that one, by what lies on the line between the syncs at its first event. Not
-// where only one of the two is in Unix time.
+// where only one of the two files has Unix times.
 //
 // A file without a sync that shares sync_events with others goes by those, to the nearest file
 // with a clock sync (by the errors of the stamps), or else to the first file with a base or Unix

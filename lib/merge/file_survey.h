@@ -47,6 +47,7 @@ struct BesideMain {
 struct RowSource {
   std::string tid;                         // canonical, in the file that it comes from
   std::optional<BesideMain> process = {};  // when that is not the one that the row is in
+  bool is_gpu = false;                     // of a row of another process
   bool operator==(const RowSource&) const = default;
 };
 

@@ -64,7 +64,7 @@ class MetadataWriter {
   bool is_first_ = true;
 };
 
-// As JSON that canonical_id() reads as the same.
+// As JSON that canonical_id() reads as the same, but of what can_be_noted() says no of.
 std::string json_of_id(const std::string& canonical) {
   if (canonical.empty()) return "null";
   if (is_json_string(canonical)) return json_string(unquoted(canonical));
@@ -74,6 +74,13 @@ std::string json_of_id(const std::string& canonical) {
   return is_strict_json(canonical) && !is_large ? canonical : json_string(canonical);
 }
 
+// Ids that are no JSON, or numbers of more digits than canonical_id() takes for one, would come
+// back as other ids: such a row goes by the number that it has got.
+bool can_be_noted(const RowSource& source) {
+  const auto comes_back = [](const std::string& id) { return canonical_id(json_of_id(id)) == id; };
+  return comes_back(source.tid) && (!source.process || comes_back(source.process->source_pid));
+}
+
 std::uint32_t main_tid_of(const OutputProcess& process) {
   return process.tracks.empty() ? 1 : process.tracks.front().tid;
 }
@@ -81,10 +88,11 @@ std::uint32_t main_tid_of(const OutputProcess& process) {
 // With what tells a later merge which row it is.
 Members name_of(const OutputTrack& track) {
   Members args{{"name", json_string(track.name)}};
-  if (!track.source) return args;
+  if (!track.source || !can_be_noted(*track.source)) return args;
   if (const std::optional<BesideMain>& process = track.source->process) {
     args.emplace_back("process", json_string(process->title));
     args.emplace_back("source_pid", json_of_id(process->source_pid));
+    if (track.source->is_gpu) args.emplace_back("is_gpu", "true");
   }
   args.emplace_back("source_tid", json_of_id(track.source->tid));
   return args;

@@ -160,7 +160,8 @@ void unfold_gpu_rows(FileSurvey& survey) {
   keep_composer_names(survey, folded);
   std::vector<TrackFacts> rows;
   for (TrackFacts& track : survey.tracks) {
-    if (!has_gpu_events(track) || !folded.contains(canonical_id(track.pid))) continue;
+    if (!has_gpu_events(track) || track.source || !folded.contains(canonical_id(track.pid)))
+      continue;
     std::vector<TrackFacts> of_track = gpu_rows_of(track);
     leave_to_host(track, *of_track.back().gpu);
     std::move(of_track.begin(), of_track.end(), std::back_inserter(rows));

@@ -167,8 +167,10 @@ void SurveyVisitor::Chunk::add_row_source(const Event& event) {
   if (tid.empty()) return;
   RowSource source{canonical_id(tid)};
   const std::string_view pid = find_member(args, "source_pid");
-  if (!pid.empty())
+  if (!pid.empty()) {
     source.process = BesideMain{decoded(find_member(args, "process")), canonical_id(pid)};
+    source.is_gpu = find_member(args, "is_gpu") == "true";
+  }
   row_sources.push_back(
       {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});
 }

@@ -27,7 +27,7 @@ bool starts_with_rank(const std::string& process, std::int64_t rank) {
 }  // namespace
 
 bool is_gpu_label(const std::string& labels) {
-  return labels.starts_with("GPU");
+  return labels.starts_with("GPU") && labels.find(',') == std::string::npos;
 }
 
 bool is_backward_name(const std::string& thread) {

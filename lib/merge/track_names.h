@@ -13,6 +13,7 @@
 
 namespace traceloom {
 
+// Of one process, not of several that have become one ("GPU 0, CPU").
 bool is_gpu_label(const std::string& labels);
 // What torch calls the threads of the backward pass: "thread 1201 (pt_autograd_0)".
 bool is_backward_name(const std::string& thread);

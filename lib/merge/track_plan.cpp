@@ -112,9 +112,18 @@ void assign_tids(const ProcessKey& process_key, Process& process, const ThreadKe
 std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& key,
                                    const Thread& thread) {
   if (key.is_foreign && !process.is_foreign)
-    return RowSource{key.tid.text, BesideMain{thread.process, key.pid.text}};
+    return RowSource{key.tid.text, BesideMain{thread.process, key.pid.text}, thread.is_gpu};
   if (plain_tid(key.tid.text) == thread.tid) return std::nullopt;
   return RowSource{key.tid.text};
+}
+
+// Whether all rows come from one file that was merged before.
+bool has_order(const Process& process) {
+  std::set<std::int64_t> places;
+  return std::all_of(process.threads.begin(), process.threads.end(), [&](const auto& thread) {
+    const std::optional<std::int64_t>& place = thread.second.merged_sort_index;
+    return place && places.insert(*place).second;
+  });
 }
 
 OutputProcess describe(const ProcessKey& process_key, const Process& process,
@@ -129,14 +138,18 @@ OutputProcess describe(const ProcessKey& process_key, const Process& process,
   output.source_pid = process_key.pid.text;
   // Main thread, that of the backward pass, other threads of its process, GPU rows, the rest; a
   // file merged before keeps its order.
+  const bool keeps_order = has_order(process);
   using Rank = std::tuple<int, NaturalId, std::int64_t>;
   std::vector<std::tuple<Rank, const ThreadKey*, const Thread*>> order;
   for (const auto& [key, thread] : process.threads) {
     const int group = &key == main                    ? 0
-                      : key.is_foreign                ? thread.is_gpu ? 3 : 4
-                      : is_backward_name(thread.name) ? 1
-                                                      : 2;
-    order.emplace_back(Rank{group, key.pid, thread.merged_sort_index.value_or(0)}, &key, &thread);
+                      : keeps_order                   ? 1
+                      : key.is_foreign                ? thread.is_gpu ? 4 : 5
+                      : is_backward_name(thread.name) ? 2
+                                                      : 3;
+    order.emplace_back(
+        Rank{group, keeps_order ? NaturalId{} : key.pid, thread.merged_sort_index.value_or(0)},
+        &key, &thread);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });

@@ -2,19 +2,21 @@
 
 #include "merge/track_names.h"
 
+#include <set>
+
 namespace traceloom {
 namespace {
 
-// Of a process beside the main one.
-std::string title_of(const TrackFacts& facts, const std::string& pid, const ProcessFacts* process) {
-  if (facts.is_of_other_process()) return facts.source->process->title;
-  if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
-  return process_title(pid, process);
-}
-
-std::string name_of_thread(const TrackFacts& facts) {
-  return facts.is_of_other_process() ? thread_of_row(facts.source->process->title, facts.name)
-                                     : facts.name;
+// "CPU, GPU 0" in a merge; a file that nobody has merged has one.
+std::vector<std::string> labels_in(const std::string& text, bool was_merged) {
+  if (!was_merged) return {text};
+  std::vector<std::string> labels;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(", ", at), text.size());
+    labels.push_back(text.substr(at, end - at));
+    at = end + 2;
+  }
+  return labels;
 }
 
 // Gathers the threads of one file into the processes of the output.
@@ -33,15 +35,56 @@ class FileTracksReader {
   // The place of each track.
   std::vector<Place> run() {
     if (!rank_.is_merged()) processes_[{rank_.rank, false, {}}];
+    gather_notes();
     std::vector<Place> places;
     for (const TrackFacts& facts : survey_.tracks) places.push_back(add(facts));
     return places;
   }
 
  private:
+  // What an earlier merge has noted of a row: rank, process if it is another one, thread.
+  using Note = std::tuple<std::int64_t, bool, std::string, std::string>;
+
+  std::int64_t rank_of(const TrackFacts& facts) const {
+    return rank_.rank_of(canonical_id(facts.pid), canonical_id(facts.tid));
+  }
+
+  Note note_of(const TrackFacts& facts) const {
+    const std::string tid = facts.source ? facts.source->tid : canonical_id(facts.tid);
+    const auto found = survey_.processes.find(canonical_id(facts.pid));
+    const BesideMain* process = nullptr;
+    if (facts.source && facts.source->process)
+      process = &*facts.source->process;
+    else if (found != survey_.processes.end() && found->second.beside_main)
+      process = &*found->second.beside_main;
+    return {rank_of(facts), process != nullptr, process != nullptr ? process->source_pid : "", tid};
+  }
+
+  void gather_notes() {
+    for (const TrackFacts& facts : survey_.tracks)
+      if (facts.source) ++notes_[note_of(facts)];
+    if (notes_.empty()) return;
+    for (const TrackFacts& facts : survey_.tracks) {
+      if (facts.source && facts.source->process) other_titles_.insert(facts.source->process->title);
+      if (facts.source || facts.events == 0) continue;
+      if (const auto same = notes_.find(note_of(facts)); same != notes_.end()) ++same->second;
+    }
+  }
+
+  // Not what several rows of a file say alike: RANK= has made one rank of those of a merge, or
+  // somebody else wrote it. Two threads never become one.
+  const RowSource* source_of(const TrackFacts& facts) const {
+    return facts.source && notes_.at(note_of(facts)) == 1 ? &*facts.source : nullptr;
+  }
+  // The process that the row is of, when that is not the one that it is in.
+  const BesideMain* other_process_of(const TrackFacts& facts) const {
+    const RowSource* const source = source_of(facts);
+    return source != nullptr && source->process ? &*source->process : nullptr;
+  }
+
   Place add(const TrackFacts& facts) {
     const std::string pid = canonical_id(facts.pid);
-    const std::int64_t rank = rank_.rank_of(pid, canonical_id(facts.tid));
+    const std::int64_t rank = rank_of(facts);
     // What is said of a process is said of the rank that it has, not of other ranks' threads in it.
     const bool is_of_process = rank == rank_.rank_of(pid);
     const auto found = survey_.processes.find(pid);
@@ -55,15 +98,12 @@ class FileTracksReader {
     Process& process = processes_[place.process];
     name(process, place, facts, pid, told);
     process.has_counters |= facts.counters > 0;
-    const bool is_labelled = !facts.is_of_other_process() || !place.process.is_foreign;
-    if (is_labelled && process_facts != nullptr && !process_facts->labels.empty() &&
-        (facts.events > 0 || facts.counters > 0) &&
-        std::find(process.labels.begin(), process.labels.end(), process_facts->labels) ==
-            process.labels.end())
-      process.labels.push_back(process_facts->labels);
+    if (process_facts != nullptr && (facts.events > 0 || facts.counters > 0))
+      add_labels(process, facts, process_facts->labels);
     if (facts.events == 0) return place;
     Thread& row = process.threads[thread];
-    if (process_facts != nullptr) row.is_gpu |= is_gpu_label(process_facts->labels);
+    if (process_facts != nullptr && other_process_of(facts) == nullptr)
+      row.is_gpu |= is_gpu_label(process_facts->labels);
     add_thread(row, place, facts, pid, told);
     return place;
   }
@@ -72,9 +112,10 @@ class FileTracksReader {
   // without a pid are a process of their own, as they are to whoever pairs begin and end by pid.
   ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
                        const ProcessFacts* process) const {
-    if (facts.is_of_other_process())
-      return {true, {facts.source->process->source_pid}, {facts.source->tid}};
-    const std::string tid = facts.source ? facts.source->tid : canonical_id(facts.tid);
+    const RowSource* const source = source_of(facts);
+    if (const BesideMain* const other = other_process_of(facts))
+      return {true, {other->source_pid}, {source->tid}};
+    const std::string tid = source != nullptr ? source->tid : canonical_id(facts.tid);
     if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
     if (!rank_.is_merged())
       return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
@@ -84,31 +125,51 @@ class FileTracksReader {
     return {pid.empty(), {}, {tid}};
   }
 
+  // Of a process beside the main one.
+  std::string title_of(const TrackFacts& facts, const std::string& pid,
+                       const ProcessFacts* process) const {
+    if (const BesideMain* const other = other_process_of(facts)) return other->title;
+    if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
+    return process_title(pid, process);
+  }
+
   void name(Process& process, const Place& place, const TrackFacts& track, const std::string& pid,
             const ProcessFacts* facts) const {
     if (!process.name.empty()) return;
     const std::int64_t rank = place.process.rank;
     if (place.process.is_foreign) {
       process.title = title_of(track, pid, facts);
-      const bool is_row = track.gpu || track.is_of_other_process();
-      process.name =
-          is_row ? group_title(rank, process.title) : process_title_of_rank(rank, pid, facts);
-      if (is_row && is_gpu_label(process.title)) process.labels.push_back(process.title);
+      process.name = track.gpu || other_process_of(track) != nullptr
+                         ? group_title(rank, process.title)
+                         : process_title_of_rank(rank, pid, facts);
     } else if (!place.thread.is_foreign && facts != nullptr) {
       process.name = rank_title(rank, facts->name, pid);
     }
   }
 
+  // What a merge by ranks has labelled with all that its processes said is each one's own again
+  // where they are groups of their own: a GPU is labelled with its title.
+  void add_labels(Process& process, const TrackFacts& facts, const std::string& text) const {
+    const BesideMain* const other = other_process_of(facts);
+    for (std::string& label : labels_in(text, was_merged_)) {
+      const bool is_own = other != nullptr ? label == other->title : !other_titles_.contains(label);
+      if (label.empty() || (layout_ == PidLayout::split && !is_own)) continue;
+      if (std::find(process.labels.begin(), process.labels.end(), label) == process.labels.end())
+        process.labels.push_back(std::move(label));
+    }
+  }
+
   void add_thread(Thread& thread, const Place& place, const TrackFacts& facts,
                   const std::string& pid, const ProcessFacts* process) const {
+    const BesideMain* const other = other_process_of(facts);
     thread.events += facts.events;
-    thread.is_gpu |= facts.is_gpu;
-    if (facts.is_of_other_process()) thread.is_gpu |= is_gpu_label(facts.source->process->title);
+    thread.is_gpu |= other != nullptr ? facts.source->is_gpu : facts.is_gpu;
     const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
     thread.is_os_main |=
         place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
-    if (thread.name.empty()) thread.name = name_of_thread(facts);
-    if (place.thread.is_foreign && !place.process.is_foreign)
+    if (thread.name.empty())
+      thread.name = other != nullptr ? thread_of_row(other->title, facts.name) : facts.name;
+    if (place.thread.is_foreign && !place.process.is_foreign && thread.process.empty())
       thread.process = title_of(facts, pid, process);
     if (was_merged_ && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
   }
@@ -120,6 +181,8 @@ class FileTracksReader {
   PidLayout layout_;
   Processes& processes_;
   bool was_merged_;
+  std::map<Note, int> notes_;           // how many rows say it
+  std::set<std::string> other_titles_;  // of the processes that rows are of
 };
 
 }  // namespace

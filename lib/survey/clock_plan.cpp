@@ -97,7 +97,10 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     ClockFacts file;
     file.rank = ranks[i].rank;
     file.base_ns = evidence[i].base_ns;
-    file.first_ns = starts[i].first_ns();
+    // A stray 0 among Unix times is broken, and says nothing of the clock.
+    const StartTimes::Range& unix_time = starts[i].unix_time();
+    file.first_ns =
+        file.base_ns || unix_time.empty() ? starts[i].first_ns() : std::optional(unix_time.first);
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it

@@ -87,8 +87,8 @@ std::optional<LostBase> own_base(const FileTimes& file) {
   return guess;
 }
 
-// For torch's own file beside Composer's, which has copies of its events: those are at the times
-// that the file has, or around them where others were copied as well.
+// For torch's own file beside Composer's, which has copies of its events: the last of both is at
+// one time. A first one may be a stray 0.
 std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vector<FileTimes>& files,
                                          const std::vector<std::optional<LostBase>>& bases) {
   const StartTimes::Range& own = file.starts.relative();
@@ -98,7 +98,7 @@ std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vecto
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].rank != file.rank || !bases[i] || bases[i]->by != LostBase::By::guess) continue;
     const StartTimes::Range& other = files[i].starts.relative();
-    if (other.first <= own.first && own.last <= other.last) return bases[i];
+    if (own.last == other.last && own.first >= other.first) return bases[i];
   }
   return std::nullopt;
 }

@@ -53,7 +53,8 @@ class CycleFinder {
     if (!clock.cycle) return;
     Found& found = found_[*clock.cycle];
     if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
-    if (!clock.rounds.empty()) found.cycle.rounds = clock.rounds;
+    if (!clock.rounds.start.empty()) found.cycle.rounds.start = clock.rounds.start;
+    if (!clock.rounds.end.empty()) found.cycle.rounds.end = clock.rounds.end;
     if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
   }
 

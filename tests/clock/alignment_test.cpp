@@ -93,6 +93,14 @@ TEST_CASE("alignment: a sync of Unix time says nothing of a file that counts fro
   CHECK(align(files)[2].problems.explanation(Problem::no_clock) == "rank 1");
 }
 
+TEST_CASE("alignment: by what the files show, where the sync itself is of another clock") {
+  ClockFacts first = synced(1, kNowUs + 30);
+  first.first_ns = 1'000'000;
+  const std::vector<ClockFacts> files{synced(0, kNowUs), first, {.rank = 1, .first_ns = 3'000'000}};
+  CHECK(methods(files).back() == sync_of_rank);
+  CHECK(offsets(files).back() == -30'000);
+}
+
 TEST_CASE("alignment: syncs of a relative clock are compared with relative time") {
   CHECK(offsets({synced(0, 100),
                  synced(0, 900),

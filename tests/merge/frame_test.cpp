@@ -76,7 +76,7 @@ TEST_CASE("frame: the head names processes and threads once, without ts") {
 {"name":"global_rank","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"value":3}},
 {"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"name":"say \"hi\""}},
 {"name":"thread_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"sort_index":0}},
-{"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"name":"GPU 0 · stream 7","process":"GPU 0","source_pid":0,"source_tid":7}},
+{"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"name":"GPU 0 · stream 7","process":"GPU 0","source_pid":0,"is_gpu":true,"source_tid":7}},
 {"name":"thread_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":10000000,"args":{"sort_index":1}})json");
 }
 

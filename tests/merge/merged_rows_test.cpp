@@ -94,7 +94,7 @@ TEST_CASE("merged_rows: a row says what it was, and a merge of it says the same"
   const std::string once = merged({{"rank0.json", cycle(1, {"7"})}});
   CHECK(once.find(R"("name":"thread_name","cat":"__metadata","ph":"M","pid":0,"tid":10000000,)"
                   R"("args":{"name":"GPU 0 · stream 7","process":"GPU 0","source_pid":0,)"
-                  R"("source_tid":7}})") != std::string::npos);
+                  R"("is_gpu":true,"source_tid":7}})") != std::string::npos);
   CHECK(once.find(R"("tid":51,"args":{"name":"thread 51"}})") != std::string::npos);
   CHECK(without_other_data(merged({{"merged.json", once}})) == without_other_data(once));
 }
@@ -120,6 +120,34 @@ TEST_CASE("merged_rows: threads that got the same number in two merges stay two"
   CHECK(rows_of_slices(merged(files)) == wanted);
   CHECK(rows_of_slices(merged_apart(files)) == wanted);
   CHECK(rows_of_slices(merged_in_turn(files)) == wanted);
+}
+
+TEST_CASE("merged_rows: two threads of a file never become one, whatever is noted of them") {
+  const auto noted = [](int tid, const char* note) {
+    return fmt::format(
+        R"({{"ph":"M","name":"thread_name","pid":5,"tid":{0},"args":{{"name":"t{0}",{1}}}}},)"
+        R"({{"ph":"X","name":"x{0}","ts":{0},"dur":1,"pid":5,"tid":{0}}},)",
+        tid, note);
+  };
+  const std::string trace = "[" + noted(1, R"("source_tid":9)") + noted(2, R"("source_tid":9)") +
+                            noted(9, R"("a":0)") + noted(3, R"("source_tid":8)") +
+                            R"({"ph":"X","name":"y","ts":1,"dur":1,"pid":5,"tid":5}])";
+  CHECK(rows_of_slices(merged({{"rank0.json", trace}})) ==
+        Texts{"x1: rank 0 / t1", "x2: rank 0 / t2", "x9: rank 0 / t9", "x3: rank 0 / t3",
+              "y: rank 0 / thread 5"});
+}
+
+TEST_CASE("merged_rows: a process is called alike by all files, as the first calls it") {
+  const auto file = [](int tid, const std::string& name) {
+    TraceText text;
+    text.pid("51").tid("51").x("step", 100 * tid, 90).x("more", 100 * tid + 1, 9);
+    text.pid("60").tid(std::to_string(tid)).x("fetch", 100 * tid, 5);
+    if (!name.empty()) text.m("process_name", R"({"name": "loader"})");
+    return text.array();
+  };
+  const NamedTexts files{{"ep0-ba1-rank0.json", file(1, "loader")},
+                         {"ep0-ba2-rank0.json", file(1, "")}};
+  CHECK(rows_of_slices(merged_apart(files))[5] == "fetch: rank 0 / loader 60 · thread 1");
 }
 
 TEST_CASE("merged_rows: events without a pid or tid have the row that they had") {

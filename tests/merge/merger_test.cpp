@@ -232,6 +232,19 @@ TEST_CASE("merger: a file on another clock than its rank's others is refused, wi
   CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "0 1795202302559733"});
 }
 
+TEST_CASE("merger: a stray small time does not make another clock of Unix times") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t kAt = 1'795'202'302'559'750;
+  const NamedTexts files{
+      {"ep0-ba1-rank0.json", rank_text(0, "1795202302559745", kAt)},
+      {"ep0-ba1-rank1.json", rank_text(1, "1795202302559775", kAt + 30)},
+      {"extra-rank1.json", TraceText().x("bad", 0, 1).x("good", kAt + 40, 1).array()}};
+  MergeOptions options = merge_options(folder, files, "out.json");
+  const MergeSummary summary = merge_traces(options);
+  CHECK(summary.files[2].clock.method == ClockMethod::sync_of_rank);
+  CHECK(summary.files[2].clock.offset_ns == -30'000);
+}
+
 TEST_CASE("merger: what was merged without a clock has none, whatever base the merge gave it") {
   const std::string first = merge_texts({{"rank0.json", TraceText().x("a", 5000, 1).array()}});
   const std::string second = merge_texts({{"rank1.json", TraceText().x("b", 7000, 1).array()}});

@@ -212,6 +212,10 @@ TEST_CASE("split: a merge by ranks has not forgotten which process a row is of")
       row.replace(at, 17, "loader 1234");
   CHECK(rows(refined) == wanted);
   CHECK(read_merged(refined) == read_merged(merged));
+  CHECK(refined.find(R"("process_labels","cat":"__metadata","ph":"M","pid":1,"tid":1166,)"
+                     R"("args":{"labels":"CPU"})") != std::string::npos);
+  CHECK(without_other_data(merge_texts({{"refined.json", refined}})) ==
+        without_other_data(merge_texts(files)));
 }
 
 TEST_CASE(

@@ -99,15 +99,16 @@ TEST_CASE("lost_base: torch's own file goes by the guess for its copies in Compo
   const std::string guess = "guess " + std::to_string(kNow + 40'000 - 7000);
   const File composers = composer(sync_us).at(7000).at(9000).at(kNow);
   CHECK(found({composers, File{}.at(7000).at(9000)}) == Words{guess, guess});
-  CHECK(found({File{}.at(8000), composers}) == Words{guess, guess});
+  CHECK(found({File{}.at(9000), composers}) == Words{guess, guess});
   // Not a file of another clock, nor one that says more.
   CHECK(found({composers, File{}.at(7000).at(9001)}) == Words{guess, "-"});
-  CHECK(found({composers, File{}.at(8000).at(kNow)}) == Words{guess, "-"});
-  File based = File{}.at(8000);
+  CHECK(found({composers, File{}.at(7000).at(8000)}) == Words{guess, "-"});
+  CHECK(found({composers, File{}.at(9000).at(kNow)}) == Words{guess, "-"});
+  File based = File{}.at(9000);
   based.evidence.base_ns = kBase;
   CHECK(found({composers, based}) == Words{guess, "-"});
   // Nor of another rank.
-  File other = File{}.at(8000);
+  File other = File{}.at(9000);
   other.rank = 1;
   CHECK(found({composers, other}) == Words{guess, "-"});
 }
