@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/links.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel follows
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kTraceNames = "*.json, *.json.gz or node_trace.*.log";
 
@@ -227,10 +227,8 @@ bool is_same_path(const std::string& a, const std::string& b) {
   // link to what does not exist for a file.
   const auto canonical = [](const std::string& path) {
     std::error_code error;
-    fs::path target = fs::absolute(path, error);
-    for (int links = 0; links < kMostLinks && fs::is_symlink(target, error); ++links)
-      target = target.parent_path() / fs::read_symlink(target, error);
-    return fs::weakly_canonical(target, error);
+    const fs::path absolute = fs::absolute(path, error);
+    return fs::weakly_canonical(end_of_links(absolute).value_or(absolute), error);
   };
   return same_file(a, b) || canonical(a) == canonical(b);
 }

@@ -53,28 +53,30 @@ class FileTracksReader {
     const std::string tid = facts.source ? facts.source->tid : canonical_id(facts.tid);
     const auto found = survey_.processes.find(canonical_id(facts.pid));
     const BesideMain* process = nullptr;
-    if (facts.source && facts.source->process)
+    if (facts.is_of_other_process())
       process = &*facts.source->process;
     else if (found != survey_.processes.end() && found->second.beside_main)
       process = &*found->second.beside_main;
     return {rank_of(facts), process != nullptr, process != nullptr ? process->source_pid : "", tid};
   }
 
-  void gather_notes() {
-    for (const TrackFacts& facts : survey_.tracks)
-      if (facts.source) ++notes_[note_of(facts)];
-    if (notes_.empty()) return;
-    for (const TrackFacts& facts : survey_.tracks) {
-      if (facts.source && facts.source->process) other_titles_.insert(facts.source->process->title);
-      if (facts.source || facts.events == 0) continue;
-      if (const auto same = notes_.find(note_of(facts)); same != notes_.end()) ++same->second;
-    }
-  }
-
   // Not what several rows of a file say alike: RANK= has made one rank of those of a merge, or
   // somebody else wrote it. Two threads never become one.
+  void gather_notes() {
+    if (std::none_of(survey_.tracks.begin(), survey_.tracks.end(),
+                     [](const TrackFacts& facts) { return facts.source.has_value(); }))
+      return;
+    std::map<Note, std::vector<const TrackFacts*>> rows;
+    for (const TrackFacts& facts : survey_.tracks) {
+      if (facts.is_of_other_process()) other_titles_.insert(facts.source->process->title);
+      if (facts.source || facts.events > 0) rows[note_of(facts)].push_back(&facts);
+    }
+    for (const auto& [note, alike] : rows)
+      if (alike.size() > 1) ambiguous_.insert(alike.begin(), alike.end());
+  }
+
   const RowSource* source_of(const TrackFacts& facts) const {
-    return facts.source && notes_.at(note_of(facts)) == 1 ? &*facts.source : nullptr;
+    return facts.source && !ambiguous_.contains(&facts) ? &*facts.source : nullptr;
   }
   // The process that the row is of, when that is not the one that it is in.
   const BesideMain* other_process_of(const TrackFacts& facts) const {
@@ -181,8 +183,8 @@ class FileTracksReader {
   PidLayout layout_;
   Processes& processes_;
   bool was_merged_;
-  std::map<Note, int> notes_;           // how many rows say it
-  std::set<std::string> other_titles_;  // of the processes that rows are of
+  std::set<const TrackFacts*> ambiguous_;  // rows whose note another one says, too
+  std::set<std::string> other_titles_;     // of the processes that rows are of
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "output/file_sink.h"
 
 #include "base/error.h"
+#include "base/links.h"
 #include "output/temporary_files.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,6 @@ constexpr std::size_t kGatherBytes = std::size_t{64} << 10;  // saves a system c
 // A file asks for its blocks this far ahead: 500 MB are written in 0.073 s and not in 0.103 (in
 // writes of 1 MiB; ext4, Linux 6.18).
 constexpr std::uint64_t kRoomBytes = std::uint64_t{32} << 20;
-constexpr int kMaxLinks = 40;  // as many as Linux follows
 constexpr int kMaxTemporaryNames = 100;
 constexpr std::size_t kMaxNameBytes = 200;  // of NAME in .NAME.PID.tmp, which may have 255 in all
 
@@ -142,13 +142,7 @@ int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
 
 // Where the chain of links at `path` ends; nothing need be there yet.
 fs::path follow_links(const std::string& path) {
-  fs::path target = path;
-  for (int links = 0; links < kMaxLinks; ++links) {
-    std::error_code not_a_link;
-    const fs::path next = fs::read_symlink(target, not_a_link);
-    if (not_a_link) return target;
-    target = target.parent_path() / next;
-  }
+  if (std::optional<fs::path> end = end_of_links(path)) return *std::move(end);
   throw system_error(path, ELOOP);
 }
 

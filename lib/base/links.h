@@ -1,0 +1,25 @@
+// Where a chain of symbolic links ends.
+//
+//   if (const auto end = end_of_links("latest.json")) write_to(*end);   // "run7/merged.json"
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace traceloom {
+
+// The path itself when it is no link; nothing need be there yet. nullopt for more links than Linux
+// follows.
+inline std::optional<std::filesystem::path> end_of_links(std::filesystem::path target) {
+  constexpr int kMostLinks = 40;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code not_a_link;
+    const std::filesystem::path next = std::filesystem::read_symlink(target, not_a_link);
+    if (not_a_link) return target;
+    target = target.parent_path() / next;
+  }
+  return std::nullopt;
+}
+
+}  // namespace traceloom
