@@ -71,6 +71,11 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"arrow_without_start", info,
      "end of an arrow (f) without a start; bound to the slice around it, as Perfetto would draw it "
      "from anywhere"},
+    {"dangling_arrow", info,
+     "arrow (s, t, f of one id) of which one end is missing; kept, but viewers draw none"},
+    {"backward_arrow", notice,
+     "arrow that ends before it starts (do the clocks of GPU and host, or of ranks, disagree?); "
+     "kept as it is"},
     {"rank_from_position", notice,
      "nothing tells the rank; taken from the position among the inputs; RANK=path names it"},
     {"rank_disagrees", notice,

@@ -68,6 +68,8 @@ enum class Problem : std::uint8_t {
   out_of_order,
   partial_overlap,
   arrow_without_start,
+  dangling_arrow,
+  backward_arrow,
   // ranks and clocks
   rank_from_position,
   rank_disagrees,

@@ -32,7 +32,7 @@ struct Written {
 // A trace of the rank that the plan has been narrowed to.
 void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
                 MergeOutput& member, Written& written) {
-  WriteVisitor visitor(inputs.plan(), member, inputs.memory().max_join_bytes);
+  WriteVisitor visitor(inputs.plan(), member, inputs.memory());
   visitor.write_head(inputs.surveys());
   inputs.scan(part.files, visitor, later_bytes);
   visitor.finish();

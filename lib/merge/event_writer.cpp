@@ -164,12 +164,10 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     return keep_endless(event, clean, start_ns, target->number, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
-  if (event.phase != 'X' || event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
-  if (event.phase == 'f' && file.is_startless_end(event)) {
-    bind_to_slice_around(clean, edit);
-    state.problems.add(Problem::arrow_without_start, event.offset);
-  }
-  if (event.phase == 't' && filter_ != nullptr) cut_arrow(event, clean, edit);
+  if (is_flow_phase(event.phase))
+    edit_flow(event, clean, start_ns, edit, state);
+  else if (event.phase != 'X' || event.has(Key::bind_id))
+    edit_ids(event, file, edit, state.scratch);
   // Two clock syncs of one id make catapult stop its import. They have done their work, but where
   // an embedded trace has a clock of its own.
   if (event.phase == 'c' && !file.keeps_subtraces) {
@@ -206,12 +204,32 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     append_text();
 }
 
-// A step is bound to the slice around it: so is what it becomes.
-void EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
+void EventWriter::edit_flow(const Event& event, const Event& clean, std::int64_t start_ns,
+                            EventEdit& edit, WriteState& state) const {
+  const FilePlan& file = plan_.files[file_];
+  if (event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
+  const std::optional<std::uint64_t> id = edit_flow_id(event, file, edit, state.scratch);
+  if (event.phase == 'f' && file.is_startless_end(event)) {
+    bind_to_slice_around(clean, edit);
+    state.problems.add(Problem::arrow_without_start, event.offset);
+  }
+  const bool is_cut = event.phase == 't' && filter_ != nullptr;
+  const char phase = is_cut ? cut_arrow(event, clean, edit) : event.phase;
+  if (id)
+    state.flow_ends.push_back({.arrow = state.flow_label.hash(event) + *id,
+                               .ns = start_ns,
+                               .offset = event.offset,
+                               .is_start = phase == 's',
+                               .is_shared = is_shared_flow(event, file.shared_flows)});
+}
+
+// A step is bound to the slice around it: so is what it becomes. Returns its phase then.
+char EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
   const char phase = filter_->phase_of_flow(file_, event);
-  if (phase == 't') return;
+  if (phase == 't') return phase;
   edit.replace(Key::ph, phase == 's' ? "\"s\"" : "\"f\"");
   if (phase == 'f') bind_to_slice_around(clean, edit);
+  return phase;
 }
 
 void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,

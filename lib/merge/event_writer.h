@@ -9,6 +9,7 @@
 #include "base/problems.h"
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "merge/arrow_tally.h"
 #include "merge/event_block.h"
 #include "merge/last_ends.h"
 #include "merge/output_time.h"
@@ -37,6 +38,7 @@ struct WriteState {
   ProblemCounts problems;
   std::uint64_t events = 0;  // written to the block, without metadata
   SliceHalves halves;  // B and E events, which are not in the block, unless they are to be kept
+  std::vector<FlowEnd> flow_ends;  // in the block
   LastEnds last_ends;
   // The first event that the plan did not expect: of a track that it does not have, or before its
   // origin. Such events are not written.
@@ -49,6 +51,7 @@ struct WriteState {
     problems = {};
     events = 0;
     halves.clear();
+    flow_ends.clear();
     last_ends.clear();
     unplanned.reset();
     overlaps.forget();
@@ -58,6 +61,7 @@ struct WriteState {
   static constexpr std::size_t kManyBytes = std::size_t{2} << 20;
   static constexpr std::uint64_t kFewEvents = 64;
   OverlapCheck overlaps;
+  FlowLabel flow_label;
   std::string scratch;
   EventScanner scanner;  // reads events again that were repaired
   TrackCache tracks;
@@ -103,7 +107,9 @@ class EventWriter {
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 const Place& place, WriteState& state) const;
-  void cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const;
+  void edit_flow(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,
+                 WriteState& state) const;
+  char cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   static void note_unplanned(const Event& event, WriteState& state);
 

@@ -1,13 +1,12 @@
 #include "merge/flow_starts.h"
 
-#include "event/event_label.h"
 #include "event/event_timing.h"
+#include "merge/arrow_tally.h"
 #include "merge/flow_binder.h"
 #include "merge/id_keys.h"
 #include "merge/track_cache.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -22,17 +21,6 @@ bool begins_slice(const Event& event) {
   return is_instant && scope != "\"p\"" && scope != "\"g\"";
 }
 
-// Viewers know a flow by id, category and name.
-std::uint64_t flow_hash(const Event& event, std::string_view id) {
-  std::string key(id);
-  for (const std::string_view part :
-       {flow_category(event), string_or_nothing(event.text(Key::name))}) {
-    key += '\0';
-    key += decoded(part);
-  }
-  return std::hash<std::string>()(key);
-}
-
 }  // namespace
 
 void FlowStarts::Found::add_slice(std::uint32_t row, std::int64_t ns) {
@@ -43,6 +31,7 @@ void FlowStarts::Found::add_slice(std::uint32_t row, std::int64_t ns) {
 struct FlowStarts::Chunk : ChunkResult {
   Found found;
   TrackCache tracks;
+  FlowLabel flow_label;
   std::string scratch;
 
   void reset() {
@@ -79,7 +68,7 @@ void FlowStarts::visit(ChunkResult& result, std::size_t file, const Event& event
     return;
   const std::string_view id = flow_id_key(event, chunk.scratch);
   if (id.empty()) return;  // viewers make no arrow of that
-  const std::uint64_t flow = flow_hash(event, id);
+  const std::uint64_t flow = chunk.flow_label.hash(event) + plan_.files[file].flow_ids.number(id);
   if (waits)
     chunk.found.ends.push_back({flow, ns, event.offset});
   else

@@ -45,7 +45,7 @@ class FlowStarts : public FileVisitor {
 
  private:
   struct Start {
-    std::uint64_t flow;  // a hash of what viewers tell flows apart by
+    std::uint64_t flow;  // FlowEnd::arrow
     std::int64_t ns;
     std::uint32_t row;  // TrackTarget::number
   };

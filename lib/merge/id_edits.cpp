@@ -67,16 +67,20 @@ void bind_to_slice_around(const Event& end, EventEdit& edit) {
   edit.replace(begin, begin + static_cast<std::uint32_t>(bp.size()), "\"e\"");
 }
 
+std::optional<std::uint64_t> edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit,
+                                          std::string& scratch) {
+  const std::string_view key = flow_id_key(event, scratch);
+  if (key.empty()) return std::nullopt;
+  const std::uint64_t number =
+      is_shared_flow(event, file.shared_flows) ? shared_id_number(key) : file.flow_ids.number(key);
+  edit.set_number(name_id(event, edit), number);
+  return number;
+}
+
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {
   if (event.has(Key::bind_id))
     edit.set_number(Key::bind_id, file.bind_ids.number(id_key(event.text(Key::bind_id), scratch)));
-  if (is_flow_phase(event.phase)) {
-    const std::string_view key = flow_id_key(event, scratch);
-    if (!key.empty())
-      edit.set_number(name_id(event, edit), is_shared_flow(event, file.shared_flows)
-                                                ? shared_id_number(key)
-                                                : file.flow_ids.number(key));
-  } else if (is_async(event)) {
+  if (is_async(event)) {
     edit_async_id(event, file, edit, scratch);
   } else if (is_object_phase(event.phase)) {
     const std::string_view key =

@@ -4,6 +4,7 @@
 //   scan_files(paths, visitor, {memory.threads, memory.chunks_in_flight, memory.max_event_bytes});
 #pragma once
 
+#include "merge/arrow_tally.h"
 #include "merge/slice_joiner.h"
 #include "scan/scan_files.h"
 
@@ -18,6 +19,7 @@ struct MemoryPlan {
   std::size_t chunks_in_flight = 0;
   std::size_t max_event_bytes = kMaxEventBytes;
   std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
+  std::size_t max_arrow_bytes = ArrowTally::kMaxBytes;
 };
 
 // For a peak of resident memory that stays below `max_memory`, by what was measured: the program
@@ -25,7 +27,8 @@ struct MemoryPlan {
 // event that is larger than a chunk. Does not know what the inputs make a merge remember (tracks,
 // odd ids, begin events that stay open). A narrow plan has fewer chunks, then fewer threads,
 // which changes nothing in what is written; it joins begin and end events earlier, so that they may
-// stand elsewhere among the others and fewer can be out of order, and takes smaller events only.
+// stand elsewhere among the others and fewer can be out of order, counts of fewer arrows at a time
+// what they lack, and takes smaller events only.
 // Nothing is narrowed without a `max_memory`. `threads` 0: as many as there are cores. `sorts`: by
 // time (TimeSorter).
 //

@@ -53,7 +53,7 @@ class JsonMerge {
       output_.reset();
       return inputs_.nothing_left();
     }
-    WriteVisitor visitor(inputs_.plan(), *output_, inputs_.memory().max_join_bytes);
+    WriteVisitor visitor(inputs_.plan(), *output_, inputs_.memory());
     visitor.write_head(inputs_.surveys());
     inputs_.scan_planned(visitor);
     inputs_.check_unchanged(visitor, inputs_.planned_files());
@@ -71,7 +71,7 @@ class JsonMerge {
     if (!is_written_aside(options_.output)) return std::nullopt;
     const std::optional<GuessedPlan> guess = inputs_.guess();
     if (!guess) return std::nullopt;
-    WriteVisitor visitor(guess->plan, *output_, inputs_.memory().max_join_bytes);
+    WriteVisitor visitor(guess->plan, *output_, inputs_.memory());
     visitor.write_head(guess->surveys);
     if (inputs_.write_by_guess(*guess, visitor)) return finish(visitor);
     open_output();  // what the wrong guess has written is thrown away

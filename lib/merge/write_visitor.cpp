@@ -26,15 +26,17 @@ struct WriteVisitor::Chunk : ChunkResult {
   void reset() { state.reset(); }
 };
 
-WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, std::size_t max_join_bytes)
+WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory)
     : plan_(plan),
       output_(output),
       blocks_(make_block_output(plan, output)),
       is_part_(plan.only_rank.has_value()),
-      max_join_bytes_(max_join_bytes),
+      max_join_bytes_(memory.max_join_bytes),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()),
+      arrows_(memory.max_arrow_bytes),
+      shared_arrows_(memory.max_arrow_bytes),
       pool_(std::make_unique<ResultPool<Chunk>>()) {
   for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
 }
@@ -105,6 +107,8 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   events_[file] += chunk.state.events;
   last_ends_.add(chunk.state.last_ends);
   blocks_->take(chunk.state.block);
+  for (const FlowEnd& end : chunk.state.flow_ends)
+    (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
     slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
@@ -144,12 +148,14 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
     if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
   }
   blocks_->end_file();
+  arrows_.finish(problems_);
   slices_.reset();
   last_ends_.clear();
 }
 
 void WriteVisitor::finish() {
   blocks_->finish();
+  shared_arrows_.finish(problems_);
 }
 
 }  // namespace traceloom

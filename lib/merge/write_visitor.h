@@ -7,9 +7,11 @@
 //   visitor.finish();
 #pragma once
 
+#include "merge/arrow_tally.h"
 #include "merge/block_output.h"
 #include "merge/event_writer.h"
 #include "merge/file_survey.h"
+#include "merge/memory_plan.h"
 #include "merge/merge_output.h"
 #include "merge/plan.h"
 #include "merge/slice_joiner.h"
@@ -34,8 +36,7 @@ struct Unplanned {
 class WriteVisitor : public FileVisitor {
  public:
   // `plan` and `output` must live as long.
-  WriteVisitor(const MergePlan& plan, MergeOutput& output,
-               std::size_t max_join_bytes = SliceJoiner::kMaxBytes);
+  WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
   // When all files have been taken.
   void finish();
@@ -78,6 +79,8 @@ class WriteVisitor : public FileVisitor {
   std::vector<std::uint64_t> text_bytes_;
   std::unique_ptr<SliceJoiner> slices_;  // of the file that is being taken, when it has B or E
   LastEnds last_ends_;                   // of the events of that file
+  ArrowTally arrows_;                    // of that file
+  ArrowTally shared_arrows_;             // between files
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // the same, for other threads
   std::unique_ptr<ResultPool<Chunk>> pool_;

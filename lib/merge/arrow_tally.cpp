@@ -1,0 +1,144 @@
+#include "merge/arrow_tally.h"
+
+#include "base/json_string.h"
+#include "base/saturating.h"
+#include "base/units.h"
+#include "event/event_label.h"
+#include "merge/id_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kFirstSlots = 64;
+constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 44;
+// With what unordered_map needs for it.
+constexpr std::size_t kBytesOfPage = 112;
+
+// Ids mostly follow each other: blocks of them stay together, so that of a table that is larger
+// than the caches mostly the part is met that was met before.
+std::size_t place_of(std::uint64_t key) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+  constexpr int kBlockBits = 6;
+  const std::uint64_t block = (key >> kBlockBits) * kGolden;
+  return (block >> 32U << kBlockBits) | (key & ((std::uint64_t{1} << kBlockBits) - 1));
+}
+
+std::size_t most_of(std::size_t slots) {
+  return slots / 4 * 3;
+}
+
+}  // namespace
+
+std::uint64_t FlowLabel::hash(const Event& event) {
+  const std::string_view category = flow_category(event);
+  const std::string_view name = event.text(Key::name);
+  if (hash_ == 0 || category != category_ || name != name_) {
+    category_ = category;
+    name_ = name;
+    const std::string label = decoded(category) + '\0' + decoded(string_or_nothing(name));
+    hash_ = std::hash<std::string>()(label);
+  }
+  return hash_;
+}
+
+ArrowTally::ArrowTally(std::size_t max_bytes)
+    : max_slots_(std::max(kFirstSlots, std::bit_floor(max_bytes / 2 / sizeof(Arrow)))),
+      max_pages_(max_bytes / 2 / kBytesOfPage) {}
+
+void ArrowTally::add(const FlowEnd& end, std::size_t file) {
+  if (file >= kMaxFiles || end.offset >= kMaxOffset) return;
+  if (slots_.empty()) slots_.resize(kFirstSlots);
+  const std::uint64_t key = std::max<std::uint64_t>(end.arrow, 1);
+  Arrow* arrow = &slot_of(key);
+  if (arrow->key == 0) {
+    if (is_closed_ || is_settled(key)) return;
+    if (used_ == most_of(slots_.size())) {
+      make_room();
+      if (is_closed_) return;
+      arrow = &slot_of(key);
+    }
+    *arrow = {.key = key, .offset = end.offset & (kMaxOffset - 1), .file = file & (kMaxFiles - 1)};
+    ++used_;
+  }
+  std::int64_t& ns = end.is_start ? arrow->start_ns : arrow->end_ns;
+  ns = std::min(ns, end.ns);
+}
+
+void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
+  std::map<std::size_t, std::int64_t> widest_ns;  // by file
+  for (const Arrow& arrow : slots_) {
+    if (arrow.key == 0) continue;
+    if (!arrow.is_whole()) {
+      problems[arrow.file].add(Problem::dangling_arrow, arrow.offset);
+    } else if (arrow.is_backward()) {
+      problems[arrow.file].add(Problem::backward_arrow, arrow.offset);
+      std::int64_t& widest = widest_ns[arrow.file];
+      widest = std::max(widest, saturating_subtract(arrow.start_ns, arrow.end_ns));
+    }
+  }
+  for (const auto& [file, ns] : widest_ns)
+    problems[file].explain(Problem::backward_arrow,
+                           fmt::format("by up to {}", format_duration(ns)));
+  if (is_closed_)
+    for (ProblemCounts& of_file : problems)
+      of_file.explain(Problem::dangling_arrow, "at least; there were too many to look at all");
+  slots_ = {};
+  used_ = 0;
+  settled_.clear();
+  is_closed_ = false;
+}
+
+// The slot of the arrow, or the free one for it.
+ArrowTally::Arrow& ArrowTally::slot_of(std::uint64_t key) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = place_of(key) & mask;
+  while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
+  return slots_[at];
+}
+
+// A sweep of the largest table that leaves more than half of it would soon be followed by the next.
+void ArrowTally::make_room() {
+  const bool is_largest = slots_.size() == max_slots_;
+  rebuild(is_largest ? max_slots_ : 2 * slots_.size(), is_largest);
+  if (is_largest && used_ > most_of(max_slots_) / 2) is_closed_ = true;
+}
+
+// With `drops_whole` only those stay of which something may be said.
+void ArrowTally::rebuild(std::size_t slots, bool drops_whole) {
+  const std::vector<Arrow> old = std::exchange(slots_, std::vector<Arrow>(slots));
+  used_ = 0;
+  for (const Arrow& arrow : old) {
+    if (arrow.key == 0) continue;
+    if (drops_whole && arrow.is_whole() && !arrow.is_backward()) {
+      settle(arrow.key);
+    } else {
+      slot_of(arrow.key) = arrow;
+      ++used_;
+    }
+  }
+}
+
+bool ArrowTally::is_settled(std::uint64_t key) const {
+  if (settled_.empty()) return false;
+  const auto page = settled_.find(key / kPageBits);
+  return page != settled_.end() && page->second[key % kPageBits];
+}
+
+void ArrowTally::settle(std::uint64_t key) {
+  if (settled_.size() >= max_pages_ && !settled_.contains(key / kPageBits)) {
+    is_closed_ = true;
+    return;
+  }
+  settled_[key / kPageBits].set(key % kPageBits);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,212 @@
+#include "merge/arrow_tally.h"
+
+#include "support/filter_files.h"
+#include "support/merged_case.h"
+#include "support/print_texts.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+FlowEnd start(std::uint64_t arrow, std::int64_t ns, std::uint64_t offset = 0) {
+  return {.arrow = arrow, .ns = ns, .offset = offset, .is_start = true};
+}
+
+FlowEnd finish(std::uint64_t arrow, std::int64_t ns, std::uint64_t offset = 0) {
+  return {.arrow = arrow, .ns = ns, .offset = offset};
+}
+
+Texts texts_of(const ProblemCounts& problems) {
+  Texts texts;
+  for (const Problem kind : problems.kinds())
+    texts.push_back(fmt::format("{} {} at {}: {}", describe(kind).name, problems.count(kind),
+                                problems.first_offset(kind), problems.explanation(kind)));
+  return texts;
+}
+
+Texts tallied(const std::vector<FlowEnd>& ends, std::size_t max_bytes = ArrowTally::kMaxBytes) {
+  ArrowTally arrows(max_bytes);
+  for (const FlowEnd& end : ends) arrows.add(end, 0);
+  std::vector<ProblemCounts> problems(1);
+  arrows.finish(problems);
+  return texts_of(problems[0]);
+}
+
+// Arrows 1, 2, 3, ..., one after the other and whole.
+std::vector<FlowEnd> whole_arrows(std::uint64_t count) {
+  std::vector<FlowEnd> ends;
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    ends.push_back(start(i, 1));
+    ends.push_back(finish(i, 2));
+  }
+  return ends;
+}
+
+// A table of 64 slots, of which three quarters may be used.
+constexpr std::size_t kLeastBytes = 4096;
+
+}  // namespace
+
+TEST_CASE("arrow_tally: an arrow is whole with a start and another end, in whatever order") {
+  CHECK(tallied({}).empty());
+  CHECK(tallied({start(1, 5), finish(1, 5)}).empty());
+  CHECK(tallied({finish(1, 9), start(1, 5), finish(1, 6), finish(1, 7), start(2, 0), finish(2, 1)})
+            .empty());
+}
+
+TEST_CASE("arrow_tally: arrows with one end are counted, however many events they have") {
+  CHECK(tallied({start(1, 5, 70), start(1, 6, 80), finish(2, 1, 60), finish(2, 2, 90), start(3, 1),
+                 finish(3, 1)}) == Texts{"dangling_arrow 2 at 60: "});
+}
+
+TEST_CASE("arrow_tally: an end before each start goes back in time, by up to so much") {
+  CHECK(tallied({start(1, 5000, 10), finish(1, 6000, 20), finish(1, 3000, 30), start(2, 9000, 40),
+                 finish(2, 8000, 50)}) == Texts{"backward_arrow 2 at 10: by up to 2.000 us"});
+  // An earlier start, before or behind it, is where the arrow begins.
+  CHECK(tallied({finish(1, 3000), start(1, 5000), start(1, 2000)}).empty());
+  CHECK(tallied({start(1, INT64_MAX - 1), finish(1, INT64_MIN)}) ==
+        Texts{"backward_arrow 1 at 0: by up to 9,223,372,036.855 s"});
+}
+
+TEST_CASE("arrow_tally: what it has counted is forgotten, and counts to the file of the arrow") {
+  ArrowTally arrows;
+  std::vector<ProblemCounts> problems(3);
+  arrows.add(start(7, 5, 30), 2);
+  arrows.add(start(8, 5000, 20), 0);
+  arrows.add(finish(8, 1000, 10), 1);
+  arrows.finish(problems);
+  arrows.add(finish(7, 6, 40), 1);
+  arrows.finish(problems);
+  CHECK(texts_of(problems[0]) == Texts{"backward_arrow 1 at 20: by up to 4.000 us"});
+  CHECK(texts_of(problems[1]) == Texts{"dangling_arrow 1 at 40: "});
+  CHECK(texts_of(problems[2]) == Texts{"dangling_arrow 1 at 30: "});
+}
+
+TEST_CASE("arrow_tally: whole arrows make room, and their further ends are none of new arrows") {
+  std::vector<FlowEnd> ends = whole_arrows(10'000);
+  ends.push_back(finish(3, 7));
+  ends.push_back(start(9'000, 7));
+  ends.push_back(start(10'001, 7, 5));
+  CHECK(tallied(ends, 2 * kLeastBytes) == Texts{"dangling_arrow 1 at 5: "});
+  ends.push_back(finish(4, 0));
+  CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 5: ", "backward_arrow 1 at 0: by up to 1 ns"});
+}
+
+TEST_CASE("arrow_tally: with too many open arrows it says that there are more") {
+  std::vector<FlowEnd> ends;
+  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(start(i, 1));
+  CHECK(tallied(ends, kLeastBytes) ==
+        Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
+  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(finish(i, 1));
+  CHECK(tallied(ends, kLeastBytes).empty());
+  CHECK(tallied(ends).empty());
+  // Ids far apart: of what was whole it can remember so much.
+  ends.clear();
+  for (const FlowEnd& end : whole_arrows(1000)) {
+    ends.push_back(end);
+    ends.back().arrow *= 1'000'003;
+  }
+  ends.push_back(start(1, 1));
+  CHECK(tallied(ends, kLeastBytes).empty());
+  CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 0: "});
+}
+
+TEST_CASE("arrow_tally: it counts what a plain map counts") {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 50; ++round) {
+    const std::uint64_t spread = round % 2 == 0 ? 1 : 0x123456789abcdef;
+    std::map<std::uint64_t, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>> known;
+    std::vector<FlowEnd> ends;
+    for (int i = 0; i < 3000; ++i) {
+      const std::uint64_t arrow = (1 + random() % 1500) * spread;
+      const auto ns = static_cast<std::int64_t>(random() % 1000);
+      const bool is_start = random() % 2 == 0;
+      ends.push_back(is_start ? start(arrow, ns) : finish(arrow, ns));
+      (is_start ? known[arrow].first : known[arrow].second).push_back(ns);
+    }
+    std::uint64_t dangling = 0;
+    std::uint64_t backward = 0;
+    std::int64_t widest = 0;
+    for (const auto& [arrow, times] : known) {
+      const auto& [starts, others] = times;
+      if (starts.empty() || others.empty()) {
+        ++dangling;
+        continue;
+      }
+      const std::int64_t gap = std::ranges::min(starts) - std::ranges::min(others);
+      if (gap > 0) ++backward;
+      widest = std::max(widest, gap);
+    }
+    CHECK(tallied(ends) ==
+          Texts{fmt::format("dangling_arrow {} at 0: ", dangling),
+                fmt::format("backward_arrow {} at 0: by up to {} ns", backward, widest)});
+  }
+}
+
+TEST_CASE("arrow_tally: category and name tell arrows apart, however they are spelt") {
+  const MergedCase same(
+      R"([{"ph":"s","cat":"c","name":"go","id":5,"pid":1,"tid":1,"ts":1},
+          {"ph":"f","cat":"\u0063","name":"\u0067o","id":5,"pid":1,"tid":1,"ts":2,"bp":"e"}])");
+  CHECK(same.problems() == Texts{});
+  const MergedCase other(
+      R"([{"ph":"s","cat":"c","name":"go","id":5,"pid":1,"tid":1,"ts":1},
+          {"ph":"f","cat":"cgo","name":"","id":5,"pid":1,"tid":1,"ts":2,"bp":"e"},
+          {"ph":"t","cat":"c","name":"went","id":5,"pid":1,"tid":1,"ts":2}])");
+  CHECK(other.problems() == Texts{"dangling_arrow 3 at 1"});
+}
+
+TEST_CASE("arrow_tally: arrows between ranks are looked at on the common clock") {
+  const auto file = [](const char* phase, const char* more, int sync) {
+    return fmt::format(
+        R"([{{"ph":"M","name":"clock_sync_timestamp_us","args":{{"value":{}}},"pid":1}},
+            {{"ph":"X","name":"x","ts":{},"dur":9,"pid":1,"tid":1}},
+            {{"ph":"{}","cat":"rpc","name":"call","id":5,"pid":1,"tid":1,"ts":{},"bp":"e"{}}}])",
+        sync, sync + 10, phase, sync + 10, more);
+  };
+  PlanOptions shared;
+  shared.shared_flows = {"rpc"};
+  const NamedTexts files{{"rank0.json", file("s", "", 5000)}, {"rank1.json", file("f", "", 3000)}};
+  // By their own clocks the end would be 2 ms before the start.
+  CHECK(MergedCase(files, shared).problems(0) == Texts{});
+  // An offset that is given stands for the sync.
+  PlanOptions shifted = shared;
+  shifted.clock.offsets = {{1, -7'000}};
+  const MergedCase backward(files, shifted);
+  CHECK(backward.problems(0).size() == 1);
+  CHECK(backward.summary().files[0].problems.explanation(Problem::backward_arrow) ==
+        "by up to 2.007 ms");
+  // Each for itself has one end only.
+  CHECK(MergedCase(files).problems(0).front().starts_with("dangling_arrow 1 at "));
+  CHECK(MergedCase(files).problems(1).front().starts_with("dangling_arrow 1 at "));
+}
+
+TEST_CASE("arrow_tally: a filter that keeps both ends or none of an arrow leaves none dangling") {
+  std::string text = "[";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format(
+        R"({{"ph":"X","cat":"a","name":"n{0}","ts":{1},"dur":4,"pid":1,"tid":1}},
+           {{"ph":"{2}","cat":"c","name":"go","id":{3},"ts":{1},"pid":1,"tid":1,"bp":"e"}},)",
+        i % 5, i * 10,
+        i % 4 == 0   ? 's'
+        : i % 4 == 3 ? 'f'
+                     : 't',
+        i / 4);
+  text.back() = ']';
+  CHECK(MergedCase(text).problems() == Texts{});
+  FilterFiles files({{"rank0.json", text}});
+  for (const char* const name : {"n1", "n2", "n4"})
+    files.options.filter.labels.names.emplace_back(name);
+  CHECK(files.merge().summary.files[0].problems.empty());
+  CHECK(files.kept().size() == 36);
+}
