@@ -196,6 +196,13 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
       state.overlaps.overlaps(place.group, place.start_ns, place.duration_ns))
     state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
+  if (place.order == OrderClass::begin && plan_.sorts_by_time) {
+    // Among what begins with it, it stands where an X of its length would.
+    if (const auto duration_ns = plan_.files[file_].begin_duration_ns(event, place.start_ns)) {
+      place.order = OrderClass::slice;
+      place.duration_ns = *duration_ns;
+    }
+  }
   const auto append_text = [&] { append_event(edit, state.block.text); };
   const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;
   if (has_order || plan_.sorts_by_time)

@@ -90,6 +90,13 @@ struct KeptMetadata {
   std::uint64_t offset = 0;
 };
 
+// When a B that stays one ends.
+struct BeginEnd {
+  std::uint64_t offset = 0;  // of the B
+  std::int64_t end_ns = 0;   // file time
+  bool operator==(const BeginEnd&) const = default;
+};
+
 struct FileSurvey {
   FileEvidence evidence;
   std::vector<TrackFacts> tracks;                 // in order of first appearance
@@ -108,6 +115,7 @@ struct FileSurvey {
                                                   // only when asked for
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
                                                   // X even when B and E are kept
+  std::vector<BeginEnd> begin_ends;               // of the others, by offset; only when asked for
   bool lacks_durations = false;                   // some X says no dur
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them

@@ -60,6 +60,7 @@ void MergeInputs::survey() {
   const std::size_t files = options_.inputs.size();
   SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end,
                         options_.plan.shared_flows);
+  if (options_.plan.sort_by_time) visitor.keep_begin_ends();
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
     scan_all(filter_visitor);
@@ -95,6 +96,7 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
   const FailureHandler on_failure = failure_handler();
   SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end,
                          options_.plan.shared_flows);
+  if (options_.plan.sort_by_time) surveyor.keep_begin_ends();
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());

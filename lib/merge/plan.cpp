@@ -116,6 +116,7 @@ FilePlan plan_ids(const std::vector<FileSurvey>& surveys, std::size_t file,
           .keeps_order = merged,
           .orphan_ends = survey.orphan_ends,
           .joined_halves = survey.joined_halves,
+          .begin_ends = survey.begin_ends,
           .operation_categories = survey.operation_categories,
           .lacks_durations = survey.lacks_durations};
 }
@@ -226,6 +227,16 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
 
 bool FilePlan::is_startless_end(const Event& event) const {
   return std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
+}
+
+std::optional<std::int64_t> FilePlan::begin_duration_ns(const Event& event,
+                                                        std::int64_t start_ns) const {
+  const auto begin = std::ranges::lower_bound(begin_ends, event.offset, {}, &BeginEnd::offset);
+  std::int64_t end_ns = 0;
+  if (begin == begin_ends.end() || begin->offset != event.offset ||
+      !times.map(begin->end_ns, end_ns))
+    return std::nullopt;
+  return end_ns - start_ns;
 }
 
 bool FilePlan::binds_next(const Event& event) const {

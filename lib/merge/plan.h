@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct FilePlan {
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
+  std::span<const BeginEnd> begin_ends = {};       // of B that stay and are sorted; by offset
   std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
   OperationCategories operation_categories = {};
   bool lacks_durations = false;  // some X says no dur
@@ -62,6 +64,8 @@ struct FilePlan {
 
   // Whether it is an end of an arrow (f) without a start, or one that waits for the next slice.
   bool is_startless_end(const Event& event) const;
+  // How long a B lasts in the output, where begin_ends tell.
+  std::optional<std::int64_t> begin_duration_ns(const Event& event, std::int64_t start_ns) const;
   bool binds_next(const Event& event) const;
 };
 
@@ -70,7 +74,7 @@ struct FilePlan {
 // of a file that was merged before are kept apart from its flow ids already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
-// `surveys` must outlive the plan: the id maps refer to them.
+// `surveys` must outlive the plan: the id maps and begin_ends refer to them.
 struct MergePlan {
   std::vector<FilePlan> files;
   TrackPlan tracks;

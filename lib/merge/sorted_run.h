@@ -17,9 +17,9 @@
 
 namespace traceloom {
 
-// What comes first in a trace that is sorted by time: at the same time by OrderClass; slices then
-// by length, the longest first, by track, and by where they begin in their file. Others of one time
-// stay as they came.
+// What comes first in a trace that is sorted by time: at the same time by OrderClass; slices (also
+// a B whose end is known) then by length, the longest first, by track, and by where they begin in
+// their file. Others of one time stay as they came.
 bool is_earlier(const PlacedEvent& a, const PlacedEvent& b);
 
 class SortedRun {

@@ -322,10 +322,13 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
     if (!pairers_[file])
       pairers_[file] = std::make_unique<BeginEndPairer>(BeginEndHandlers{
           .pair =
-              [&survey](const BeginEndPair& pair) {
-                if (!pair.has_to_be_joined()) return;
-                survey.joined_halves.push_back(pair.begin_offset);
-                survey.joined_halves.push_back(pair.end_offset);
+              [this, &survey](const BeginEndPair& pair) {
+                if (pair.has_to_be_joined()) {
+                  survey.joined_halves.push_back(pair.begin_offset);
+                  survey.joined_halves.push_back(pair.end_offset);
+                } else if (keeps_begin_ends_) {
+                  survey.begin_ends.push_back({pair.begin_offset, pair.end_ns});
+                }
               },
           .open_begin =
               [&survey](const OpenBegin& begin) { survey.joined_halves.push_back(begin.offset); }});
@@ -360,6 +363,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
   std::sort(survey.joined_halves.begin(), survey.joined_halves.end());
+  std::ranges::sort(survey.begin_ends, {}, &BeginEnd::offset);
   survey.problems.add(pairers_[file]->problems());
   pairers_[file].reset();
 }

@@ -25,6 +25,9 @@ class SurveyVisitor : public FileVisitor {
   SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false,
                 std::vector<std::string> shared_flows = {});
 
+  // FileSurvey::begin_ends are of interest, too; with `pairs`, before the first event.
+  void keep_begin_ends() { keeps_begin_ends_ = true; }
+
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
 
@@ -50,6 +53,7 @@ class SurveyVisitor : public FileVisitor {
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
   bool pairs_;
+  bool keeps_begin_ends_ = false;
   std::vector<std::string> shared_flows_;
 };
 
