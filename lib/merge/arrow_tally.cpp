@@ -19,7 +19,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 44;
+constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 43;
 // With what unordered_map needs for it.
 constexpr std::size_t kBytesOfPage = 112;
 
@@ -69,8 +69,12 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
     *arrow = {.key = key, .offset = end.offset & (kMaxOffset - 1), .file = file & (kMaxFiles - 1)};
     ++used_;
   }
-  std::int64_t& ns = end.is_start ? arrow->start_ns : arrow->end_ns;
-  ns = std::min(ns, end.ns);
+  if (end.is_start) {
+    arrow->is_reused = arrow->start_ns != kNever;
+    arrow->start_ns = end.ns;
+  } else {
+    arrow->end_ns = std::min(arrow->end_ns, end.ns);
+  }
 }
 
 void ArrowTally::finish(std::vector<ProblemCounts>& problems) {

@@ -6,8 +6,10 @@
 //   arrows.finish(problems);                                            // by file
 //
 // An arrow is all flow events of one id, category and name. It is dangling without an s, or with
-// nothing but s; both viewers draw nothing then. It goes back in time when the first of its ends is
-// before the first of its starts: the clocks of the two (of ranks, of a GPU and its host) disagree.
+// nothing but s; both viewers draw nothing then. It goes back in time when one of its ends is
+// before its only s: the clocks of the two (of ranks, of a GPU and its host) disagree. Of an id
+// with several s nobody can tell: Chromium uses one again and again, and the first ends are those
+// of arrows that began before the trace.
 #pragma once
 
 #include "base/problems.h"
@@ -68,13 +70,14 @@ class ArrowTally {
 
   struct Arrow {
     std::uint64_t key = 0;           // 0: a free slot
-    std::int64_t start_ns = kNever;  // of the earliest
-    std::int64_t end_ns = kNever;
-    std::uint64_t offset : 44 = 0;  // of its first event; 16 TiB of text
+    std::int64_t start_ns = kNever;  // of one
+    std::int64_t end_ns = kNever;    // of the earliest
+    std::uint64_t offset : 43 = 0;   // of its first event; 8 TiB of text
     std::uint64_t file : 20 = 0;
+    bool is_reused : 1 = false;  // it has several starts
 
     bool is_whole() const { return start_ns != kNever && end_ns != kNever; }
-    bool is_backward() const { return is_whole() && end_ns < start_ns; }
+    bool is_backward() const { return is_whole() && !is_reused && end_ns < start_ns; }
   };
 
   Arrow& slot_of(std::uint64_t key);

@@ -139,8 +139,7 @@ std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
   const std::int64_t rest = (*first_ns % 1000 + 1000) % 1000;
   std::int64_t floored_ns = 0;
   // The lowest microsecond of int64 has no whole one below it.
-  return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns - *first_ns % 1000
-                                                              : floored_ns;
+  return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns : floored_ns;
 }
 
 }  // namespace traceloom

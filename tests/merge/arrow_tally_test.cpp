@@ -70,11 +70,12 @@ TEST_CASE("arrow_tally: arrows with one end are counted, however many events the
                  finish(3, 1)}) == Texts{"dangling_arrow 2 at 60: "});
 }
 
-TEST_CASE("arrow_tally: an end before each start goes back in time, by up to so much") {
+TEST_CASE("arrow_tally: an end before the only start goes back in time, by up to so much") {
   CHECK(tallied({start(1, 5000, 10), finish(1, 6000, 20), finish(1, 3000, 30), start(2, 9000, 40),
                  finish(2, 8000, 50)}) == Texts{"backward_arrow 2 at 10: by up to 2.000 us"});
-  // An earlier start, before or behind it, is where the arrow begins.
-  CHECK(tallied({finish(1, 3000), start(1, 5000), start(1, 2000)}).empty());
+  // An id that is used again, whose first arrow began before the trace.
+  CHECK(tallied({finish(1, 3000), start(1, 5000), finish(1, 6000), start(1, 7000), finish(1, 8000)})
+            .empty());
   CHECK(tallied({start(1, INT64_MAX - 1), finish(1, INT64_MIN)}) ==
         Texts{"backward_arrow 1 at 0: by up to 9,223,372,036.855 s"});
 }
@@ -144,7 +145,8 @@ TEST_CASE("arrow_tally: it counts what a plain map counts") {
         ++dangling;
         continue;
       }
-      const std::int64_t gap = std::ranges::min(starts) - std::ranges::min(others);
+      if (starts.size() > 1) continue;
+      const std::int64_t gap = starts[0] - std::ranges::min(others);
       if (gap > 0) ++backward;
       widest = std::max(widest, gap);
     }

@@ -1,6 +1,8 @@
 // The cases of clocks, ranks and GPU rows that a merge has to get right, one by one.
 #include "base/error.h"
 #include "support/merge_texts.h"
+#include "support/merged_case.h"
+#include "support/print_texts.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
@@ -306,4 +308,12 @@ TEST_CASE("clock_cases: times that a viewer rounds are counted") {
   // The origin is 1 us, which takes the whole one below 2^42.
   CHECK(count(text.x("first", "1", 1), OriginKind::first_event) == Counts{1, 0});
   CHECK(count(text.x("far", "9000000000000", 1), OriginKind::first_event) == Counts{1, 1});
+}
+
+TEST_CASE("clock_cases: events 292 years apart do not fit one clock, and are told") {
+  const MergedCase merged(
+      R"([{"ph":"X","name":"a","ts":-9223372036854775.807,"dur":1,"pid":1,"tid":1},)"
+      R"({"ph":"X","name":"b","ts":5,"dur":1,"pid":1,"tid":1}])");
+  CHECK(merged.events() == Texts{R"({"ph":"X","name":"a","ts":0,"dur":1,"pid":0,"tid":1})"});
+  CHECK(merged.problems() == Texts{"bad_timestamp 1 at 74"});
 }
