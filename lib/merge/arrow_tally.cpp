@@ -1,17 +1,14 @@
 #include "merge/arrow_tally.h"
 
-#include "base/json_string.h"
 #include "base/saturating.h"
 #include "base/units.h"
-#include "event/event_label.h"
-#include "merge/id_keys.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -37,18 +34,6 @@ std::size_t most_of(std::size_t slots) {
 }
 
 }  // namespace
-
-std::uint64_t FlowLabel::hash(const Event& event) {
-  const std::string_view category = flow_category(event);
-  const std::string_view name = event.text(Key::name);
-  if (hash_ == 0 || category != category_ || name != name_) {
-    category_ = category;
-    name_ = name;
-    const std::string label = decoded(category) + '\0' + decoded(string_or_nothing(name));
-    hash_ = std::hash<std::string>()(label);
-  }
-  return hash_;
-}
 
 ArrowTally::ArrowTally(std::size_t max_bytes)
     : max_slots_(std::max(kFirstSlots, std::bit_floor(max_bytes / 2 / sizeof(Arrow)))),
@@ -78,23 +63,22 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
 }
 
 void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
-  std::map<std::size_t, std::int64_t> widest_ns;  // by file
+  std::map<std::size_t, std::int64_t> widest_ns;  // by file, of those that something is said of
   for (const Arrow& arrow : slots_) {
-    if (arrow.key == 0) continue;
-    if (!arrow.is_whole()) {
-      problems[arrow.file].add(Problem::dangling_arrow, arrow.offset);
-    } else if (arrow.is_backward()) {
-      problems[arrow.file].add(Problem::backward_arrow, arrow.offset);
-      std::int64_t& widest = widest_ns[arrow.file];
+    if (arrow.key == 0 || (arrow.is_whole() && !arrow.is_backward())) continue;
+    const Problem problem = arrow.is_whole() ? Problem::backward_arrow : Problem::dangling_arrow;
+    problems[arrow.file].add(problem, arrow.offset);
+    std::int64_t& widest = widest_ns[arrow.file];
+    if (arrow.is_whole())
       widest = std::max(widest, saturating_subtract(arrow.start_ns, arrow.end_ns));
-    }
   }
-  for (const auto& [file, ns] : widest_ns)
-    problems[file].explain(Problem::backward_arrow,
-                           fmt::format("by up to {}", format_duration(ns)));
-  if (is_closed_)
-    for (ProblemCounts& of_file : problems)
-      of_file.explain(Problem::dangling_arrow, "at least; there were too many to look at all");
+  const std::string_view more = is_closed_ ? "at least; there were too many to look at all" : "";
+  for (const auto& [file, ns] : widest_ns) {
+    problems[file].explain(Problem::dangling_arrow, std::string(more));
+    problems[file].explain(
+        Problem::backward_arrow,
+        fmt::format("by up to {}{}{}", format_duration(ns), is_closed_ ? "; " : "", more));
+  }
   slots_ = {};
   used_ = 0;
   settled_.clear();

@@ -13,14 +13,11 @@
 #pragma once
 
 #include "base/problems.h"
-#include "event/event.h"
 
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,18 +30,6 @@ struct FlowEnd {
   std::uint64_t offset = 0;
   bool is_start = false;   // an s
   bool is_shared = false;  // of PlanOptions::shared_flows: the other end may be in another file
-};
-
-// What viewers tell flows of one id apart by: category and name, as a hash. Flow events mostly have
-// those of the one before, which are looked at once.
-class FlowLabel {
- public:
-  std::uint64_t hash(const Event& event);
-
- private:
-  std::string category_;
-  std::string name_;
-  std::uint64_t hash_ = 0;
 };
 
 // Memory: kMaxBytes at most, and half as much again while it grows. In a file of torch some 32

@@ -11,6 +11,7 @@
 #include "event/event_timing.h"
 #include "merge/arrow_tally.h"
 #include "merge/event_block.h"
+#include "merge/id_keys.h"
 #include "merge/last_ends.h"
 #include "merge/output_time.h"
 #include "merge/overlap_check.h"

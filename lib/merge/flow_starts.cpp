@@ -1,7 +1,6 @@
 #include "merge/flow_starts.h"
 
 #include "event/event_timing.h"
-#include "merge/arrow_tally.h"
 #include "merge/flow_binder.h"
 #include "merge/id_keys.h"
 #include "merge/track_cache.h"

@@ -2,8 +2,10 @@
 
 #include "base/json_check.h"
 #include "base/json_walk.h"
+#include "event/event_label.h"
 
 #include <charconv>
+#include <functional>
 
 namespace traceloom {
 namespace {
@@ -32,6 +34,18 @@ std::string_view scope_of(const Event& event) {
 constexpr char kPart = '\x1f';
 
 }  // namespace
+
+std::uint64_t FlowLabel::hash(const Event& event) {
+  const std::string_view category = flow_category(event);
+  const std::string_view name = event.text(Key::name);
+  if (hash_ == 0 || category != category_ || name != name_) {
+    category_ = category;
+    name_ = name;
+    const std::string label = decoded(category) + '\0' + decoded(string_or_nothing(name));
+    hash_ = std::hash<std::string>()(label);
+  }
+  return hash_;
+}
 
 bool is_empty_id2(std::string_view id2) {
   const auto [local, global] = read_id2(id2);

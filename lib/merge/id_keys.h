@@ -30,6 +30,18 @@ inline std::string_view flow_category(const Event& event) {
   return is_json_string(category) ? category : kQuotedNoName;
 }
 
+// What viewers tell flows of one id apart by: category and name, as a hash. Flow events mostly have
+// those of the one before, which are looked at once.
+class FlowLabel {
+ public:
+  std::uint64_t hash(const Event& event);
+
+ private:
+  std::string category_;
+  std::string name_;
+  std::uint64_t hash_ = 0;
+};
+
 inline bool is_flow_phase(char phase) {
   return phase == 's' || phase == 't' || phase == 'f';
 }

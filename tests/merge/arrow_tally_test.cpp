@@ -109,6 +109,12 @@ TEST_CASE("arrow_tally: with too many open arrows it says that there are more") 
   for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(start(i, 1));
   CHECK(tallied(ends, kLeastBytes) ==
         Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
+  ends.insert(ends.begin(), finish(1, 0));
+  CHECK(
+      tallied(ends, kLeastBytes) ==
+      Texts{"dangling_arrow 47 at 0: at least; there were too many to look at all",
+            "backward_arrow 1 at 0: by up to 1 ns; at least; there were too many to look at all"});
+  ends.erase(ends.begin());
   for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(finish(i, 1));
   CHECK(tallied(ends, kLeastBytes).empty());
   CHECK(tallied(ends).empty());
@@ -121,6 +127,18 @@ TEST_CASE("arrow_tally: with too many open arrows it says that there are more") 
   ends.push_back(start(1, 1));
   CHECK(tallied(ends, kLeastBytes).empty());
   CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 0: "});
+}
+
+TEST_CASE("arrow_tally: that there are more is said of the file that has more") {
+  ArrowTally arrows(kLeastBytes);
+  std::vector<ProblemCounts> problems(2);
+  arrows.add(start(1, 1), 0);
+  arrows.finish(problems);
+  for (std::uint64_t i = 1; i <= 100; ++i) arrows.add(start(i, 1), 1);
+  arrows.finish(problems);
+  CHECK(texts_of(problems[0]) == Texts{"dangling_arrow 1 at 0: "});
+  CHECK(texts_of(problems[1]) ==
+        Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
 }
 
 TEST_CASE("arrow_tally: it counts what a plain map counts") {
