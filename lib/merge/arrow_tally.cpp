@@ -93,11 +93,11 @@ ArrowTally::Arrow& ArrowTally::slot_of(std::uint64_t key) {
   return slots_[at];
 }
 
-// A sweep of the largest table that leaves more than half of it would soon be followed by the next.
+// A sweep of the largest table that leaves nearly all of it would soon be followed by the next.
 void ArrowTally::make_room() {
   const bool is_largest = slots_.size() == max_slots_;
   rebuild(is_largest ? max_slots_ : 2 * slots_.size(), is_largest);
-  if (is_largest && used_ > most_of(max_slots_) / 2) is_closed_ = true;
+  if (is_largest && used_ > most_of(max_slots_) / 8 * 7) is_closed_ = true;
 }
 
 // With `drops_whole` only those stay of which something may be said.
