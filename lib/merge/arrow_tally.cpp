@@ -37,11 +37,11 @@ std::size_t most_of(std::size_t slots) {
 
 ArrowTally::ArrowTally(std::size_t max_bytes)
     : max_slots_(std::max(kFirstSlots, std::bit_floor(max_bytes / 2 / sizeof(Arrow)))),
-      max_pages_(max_bytes / 2 / kBytesOfPage) {}
+      max_pages_(max_bytes / 2 / kBytesOfPage),
+      slots_(kFirstSlots) {}
 
 void ArrowTally::add(const FlowEnd& end, std::size_t file) {
   if (file >= kMaxFiles || end.offset >= kMaxOffset) return;
-  if (slots_.empty()) slots_.resize(kFirstSlots);
   const std::uint64_t key = std::max<std::uint64_t>(end.arrow, 1);
   Arrow* arrow = &slot_of(key);
   if (arrow->key == 0) {
@@ -79,7 +79,8 @@ void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
         Problem::backward_arrow,
         fmt::format("by up to {}{}{}", format_duration(ns), is_closed_ ? "; " : "", more));
   }
-  slots_ = {};
+  // The next file is mostly like this one: its table need not grow again.
+  slots_.assign(std::clamp(std::bit_ceil(used_ + used_ / 2), kFirstSlots, max_slots_), Arrow{});
   used_ = 0;
   settled_.clear();
   is_closed_ = false;
