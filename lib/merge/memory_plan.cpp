@@ -66,8 +66,8 @@ MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads
                                                   plan.max_join_bytes);
   rest -= plan.max_join_bytes * kCopiesOfJoined;
   const std::uint64_t of_arrows = (rest - kCopiesOfEvent * kLeastEventBytes) / 16;
-  plan.max_arrow_bytes = std::min<std::uint64_t>(kLeastArrowBytes + of_arrows / kCopiesOfArrows,
-                                                 plan.max_arrow_bytes);
+  plan.max_arrow_bytes =
+      std::min<std::uint64_t>(kLeastArrowBytes + of_arrows / kCopiesOfArrows, plan.max_arrow_bytes);
   rest -= (plan.max_arrow_bytes - kLeastArrowBytes) * kCopiesOfArrows;
   plan.max_event_bytes = std::min<std::uint64_t>(rest / kCopiesOfEvent, plan.max_event_bytes);
   return plan;
