@@ -117,11 +117,25 @@ void TimeLine::add(const ClockPair& pair) {
   if (segments_.size() > kMaxSegments) segments_.erase(segments_.begin());
 }
 
-std::int64_t TimeLine::earlier_ns(std::uint64_t ticks) const {
+const TimeLine::Segment& TimeLine::segment_of(std::uint64_t ticks) const {
   auto segment = std::upper_bound(segments_.begin(), segments_.end(), ticks,
                                   [](std::uint64_t t, const Segment& s) { return t < s.ticks; });
   if (segment != segments_.begin()) --segment;
-  return at(*segment, ticks);
+  return *segment;
+}
+
+std::int64_t TimeLine::earlier_ns(std::uint64_t ticks) const {
+  return at(segment_of(ticks), ticks);
+}
+
+bool TimeLine::has(std::uint64_t ticks) const {
+  constexpr double kMostTicks = 4e18;  // which a signed number of 64 bits still has
+  constexpr double kMostNs = 4e18;
+  const Segment& segment = segment_of(ticks);
+  const double passed = ticks >= segment.ticks ? static_cast<double>(ticks - segment.ticks)
+                                               : -static_cast<double>(segment.ticks - ticks);
+  const double ns = static_cast<double>(segment.ns) + passed * segment.ns_per_tick;
+  return std::abs(passed) < kMostTicks && ns >= 0 && ns < kMostNs;
 }
 
 }  // namespace traceloom::record

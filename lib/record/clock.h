@@ -60,6 +60,8 @@ class TimeLine {
     const Segment& last = segments_.back();
     return ticks >= last.ticks ? at(last, ticks) : earlier_ns(ticks);
   }
+  // Whether they are a time at all: ticks that are read of a damaged file may be anything.
+  bool has(std::uint64_t ticks) const;
   static std::int64_t at(const Segment& segment, std::uint64_t ticks) {
     const auto passed = static_cast<std::int64_t>(ticks - segment.ticks);
     return segment.ns +
@@ -67,6 +69,7 @@ class TimeLine {
   }
 
  private:
+  const Segment& segment_of(std::uint64_t ticks) const;
   std::int64_t earlier_ns(std::uint64_t ticks) const;
 
   ClockPair start_;

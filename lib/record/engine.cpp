@@ -161,12 +161,14 @@ void Engine::complain(const std::string& text) const {
 void Engine::recover_journal() const {
   std::error_code ignored;  // what is wrong shows when the journal is made
   std::filesystem::create_directories(options_.journal_folder, ignored);
-  for (const RecoveredTrace& trace : recover_journals(options_.journal_folder, options_.rank)) {
+  // A trace of this rank that is elsewhere is not this session's to change.
+  for (const RecoveredTrace& trace :
+       recover_journals(options_.journal_folder, {options_.folder}, options_.rank)) {
     if (!trace.problem.empty())
-      complain(trace.journal + ": cannot be recovered: " + trace.problem);
+      complain(words_of_problem(trace));
     else if (!trace.path.empty())
       complain(trace.path + ": completed with " + std::to_string(trace.events) +
-               " events of a journal that an earlier run left");
+               " events of a journal that an earlier run left" + words_of_loss(trace));
   }
 }
 

@@ -20,11 +20,6 @@ namespace {
 
 constexpr mode_t kJournalMode = 0600;
 
-std::size_t round_up(std::size_t bytes) {
-  constexpr std::size_t kPage = 4096;
-  return (bytes + kPage - 1) / kPage * kPage;
-}
-
 void append_text(std::string& out, const std::string& text) {
   const auto size = static_cast<std::uint32_t>(text.size());
   out.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -60,7 +55,7 @@ void set_text(std::array<char, kSize>& to, const std::string& text) {
 Journal::Journal(const JournalSettings& settings) {
   chunk_count_ = std::clamp<std::size_t>(settings.pool_bytes / detail::kChunkBytes, 1,
                                          JournalLayout::kMaxChunks);
-  const std::size_t head = round_up(sizeof(JournalLayout));
+  const std::size_t head = JournalLayout::head_bytes();
   const std::size_t bytes = head + chunk_bytes();
   open_new(settings);
   // Room is taken now: a page that is missing later would be a signal in the middle of training.
@@ -89,7 +84,7 @@ Journal::Journal(const JournalSettings& settings) {
 }
 
 Journal::~Journal() {
-  if (layout_ != nullptr) munmap(layout_, round_up(sizeof(JournalLayout)));
+  if (layout_ != nullptr) munmap(layout_, JournalLayout::head_bytes());
   if (file_ >= 0) close(file_);
 }
 
@@ -142,7 +137,10 @@ void Journal::add_label(const Label& label) {
   text.append(reinterpret_cast<const char*>(&keys), sizeof keys);
   for (const std::string& key : label.key_names) append_text(text, key);
   const std::uint64_t used = layout_->label_bytes.load(std::memory_order_relaxed);
-  if (used + text.size() > JournalLayout::kLabelBytes) return;  // recovery will call it by number
+  if (used + text.size() > JournalLayout::kLabelBytes) {  // a recovery will call it by its number
+    layout_->labels_without_room.fetch_add(1);
+    return;
+  }
   std::memcpy(layout_->labels.data() + used, text.data(), text.size());
   layout_->label_bytes.store(used + text.size(), std::memory_order_release);
 }
@@ -154,8 +152,9 @@ std::vector<JournalLabel> read_labels(std::string_view text) {
     label.id = take_number(text);
     label.name = take_text(text);
     label.categories = take_text(text);
-    for (std::uint32_t keys = take_number(text); keys > 0 && !text.empty(); --keys)
-      label.keys.push_back(take_text(text));
+    std::uint32_t keys = take_number(text);
+    if (keys > kMostKeys) break;  // damaged: what comes behind it is none, either
+    for (; keys > 0 && !text.empty(); --keys) label.keys.push_back(take_text(text));
     labels.push_back(std::move(label));
   }
   return labels;
@@ -167,11 +166,13 @@ void Journal::add_segment(const TimeLine::Segment& segment) {
   layout_->segment_count.store(count + 1, std::memory_order_release);
 }
 
-void Journal::commit(const FileState& state, const std::vector<Written>& written) {
+void Journal::commit(const FileState& state, const std::vector<Written>& written,
+                     const JournalLayout::CycleCounts& counts) {
   const std::uint64_t number = layout_->commit_number.load(std::memory_order_relaxed) + 1;
   JournalLayout::Commit& commit = layout_->commits[number % 2];
   commit.state = state;
   commit.begin_ticks = begin_ticks_;
+  commit.counts = counts;
   set_text(commit.path, trace_path_);
   std::size_t count = 0;
   for (const Written& each : written) {

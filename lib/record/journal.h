@@ -27,7 +27,7 @@ namespace traceloom::record {
 
 // How the file is laid out; only processes of one machine and one version read it.
 struct JournalLayout {
-  static constexpr std::uint64_t kMagic = 0x32304c4e524a4c54;  // "TLJRNL02"
+  static constexpr std::uint64_t kMagic = 0x33304c4e524a4c54;  // "TLJRNL03"
   static constexpr std::size_t kMaxChunks = 1024;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;
@@ -38,10 +38,17 @@ struct JournalLayout {
     std::uint32_t chunk = 0;
     std::uint32_t written = 0;
   };
+  // Events of the cycle until then.
+  struct CycleCounts {
+    std::uint64_t written = 0;
+    std::uint64_t lost = 0;  // the file could not be written
+    std::uint64_t dropped = 0;
+  };
   // The trace file, and what of the chunks is in it. There are two, and one of them holds.
   struct Commit {
     FileState state;
     std::uint64_t begin_ticks = 0;  // of the cycle
+    CycleCounts counts;
     std::uint64_t progress_count = 0;
     std::array<char, 4096> path{};  // of the file, or of the one that would be begun next
     std::array<Progress, kMaxChunks> progress{};
@@ -59,9 +66,16 @@ struct JournalLayout {
   std::array<TimeLine::Segment, kSegments> segments{};
   std::atomic<std::uint64_t> segment_count{0};  // ever; the last ones are there
   std::atomic<std::uint64_t> label_bytes{0};
+  std::atomic<std::uint64_t> labels_without_room{0};
   std::array<char, kLabelBytes> labels{};
   std::atomic<std::uint64_t> commit_number{0};  // the one at number % 2 holds
   std::array<Commit, 2> commits{};
+
+  // In front of the chunks.
+  static constexpr std::size_t head_bytes() {
+    constexpr std::size_t kPage = 4096;
+    return (sizeof(JournalLayout) + kPage - 1) / kPage * kPage;
+  }
 };
 
 struct JournalSettings {
@@ -87,15 +101,18 @@ class Journal {
   const std::string& path() const { return path_; }
 
   void add_label(const Label& label);
+  // Labels so far that found none: a recovery would not know their names.
+  std::uint64_t labels_without_room() const { return layout_->labels_without_room.load(); }
   void add_segment(const TimeLine::Segment& segment);
 
   struct Written {
     detail::ChunkHeader* chunk = nullptr;
     std::uint32_t written = 0;
   };
-  // From here on it is true that `file` stands at `state` and these slots are in it; and with
-  // `path` and `begin_ticks`, which file that is.
-  void commit(const FileState& state, const std::vector<Written>& written);
+  // From here on it is true that `file` stands at `state`, and these slots are in it or counted as
+  // lost; and with `path` and `begin_ticks`, which file that is.
+  void commit(const FileState& state, const std::vector<Written>& written,
+              const JournalLayout::CycleCounts& counts = {});
   void commit_file(const std::string& path, std::uint64_t begin_ticks, const FileState& state);
 
   // Nothing in it is missing elsewhere.

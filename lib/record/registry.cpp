@@ -86,10 +86,9 @@ Label& Registry::marker(const std::string& name, const std::string& categories,
 
 Label& Registry::counter(const std::string& name, const std::string& categories,
                          const std::vector<std::string>& keys, Actions actions) {
-  constexpr std::ptrdiff_t kMostKeys = 64;
   MarkerOptions options;
   options.actions = actions;
-  const auto end = keys.begin() + std::min(std::ssize(keys), kMostKeys);
+  const auto end = keys.begin() + std::min<std::ptrdiff_t>(std::ssize(keys), kMostKeys);
   std::unique_lock lock(mutex_);
   Label& label = find({name, categories, bits_of(options), {keys.begin(), end}}, options);
   const std::function<void(const std::string&)> log = log_;

@@ -9,6 +9,7 @@
 #include "record/marker.h"
 #include "record/trace_handler.h"
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
@@ -19,6 +20,9 @@
 #include <vector>
 
 namespace traceloom::record {
+
+// Of a counter; what is given beyond these is left out.
+inline constexpr std::size_t kMostKeys = 64;
 
 // One marker or counter.
 struct Label : detail::Site, EventLabel {

@@ -84,8 +84,8 @@ struct Options {
   unsigned block_ms = 10;
   unsigned flush_ms = 100;  // what a killed process loses at most; nothing with a journal
   // Where the pool is a file, so that events survive the death of the process; on the node itself
-  // (not NFS), for example /dev/shm. Empty: none. What an earlier session of this rank left there
-  // is taken up by the constructor; so does `trace-merge --recover`.
+  // (not NFS), for example /dev/shm. Empty: none. What an earlier session of this user and rank
+  // with this `folder` left there is taken up by the constructor; so does `trace-merge --recover`.
   std::string journal_folder;
 
   ClockChoice clock = ClockChoice::automatic;

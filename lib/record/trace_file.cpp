@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "output/gzip_sink.h"
 #include "output/new_name.h"
+#include "record/own_file.h"
 
 #include <climits>
 #include <fmt/format.h>
@@ -161,17 +162,28 @@ TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& s
       is_gzip_(is_gzip_name(path)),
       has_name_(true),
       state_(state) {
-  file_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  file_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file_ < 0) throw system_error(path, errno);
-  struct stat info {};
-  // A file that lacks a part of what was written is not the one that `state` is about.
-  const bool fits = fstat(file_, &info) == 0 && info.st_size >= static_cast<off_t>(state.bytes);
-  if (!fits || ftruncate(file_, static_cast<off_t>(state.bytes)) != 0 ||
-      lseek(file_, 0, SEEK_END) < 0) {
-    const int reason = fits ? errno : EINVAL;
+  try {
+    go_on();
+  } catch (...) {
     ::close(file_);
-    throw system_error(path, reason);
+    throw;
   }
+}
+
+// Nothing is changed before it is known that this is the file which `state_` is about.
+void TraceFile::go_on() {
+  struct stat info {};
+  if (fstat(file_, &info) != 0) throw system_error(path_, errno);
+  check_own_file(path_, info);
+  if (info.st_ino != state_.inode) throw Error(path_, "is another file by now");
+  const auto bytes = static_cast<off_t>(state_.bytes);
+  if (bytes < 0 || info.st_size < bytes)
+    throw Error(path_,
+                fmt::format("has {} bytes, and {} were written", info.st_size, state_.bytes));
+  if (ftruncate(file_, bytes) != 0 || lseek(file_, 0, SEEK_END) < 0)
+    throw system_error(path_, errno);
 }
 
 TraceFile::~TraceFile() {

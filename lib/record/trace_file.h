@@ -37,7 +37,8 @@ class TraceFile {
   // name that ends in .gz is compressed. Where somebody else took that name meanwhile it gets one
   // of `next_path`, or is refused without that. Throws Error when it cannot be made.
   TraceFile(const std::string& path, int gzip_level, NextPath next_path = {});
-  // Goes on with a file of which `state` is true; what is behind that is cut off. Throws Error.
+  // Goes on with a file of which `state` is true; what is behind that is cut off. Throws Error;
+  // ForeignFile (own_file.h) where it is a link or not this user's own.
   TraceFile(const std::string& path, int gzip_level, const FileState& state);
   // Leaves the file as it is; one without a name is gone.
   ~TraceFile();
@@ -58,6 +59,7 @@ class TraceFile {
 
  private:
   void begin_state();
+  void go_on();
   bool make_nameless();
   int make_hidden();
   void claim_name(std::string_view first);

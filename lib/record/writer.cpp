@@ -327,8 +327,21 @@ void Writer::count_left_out() {
             "': an event without any value that is a number is not written (told once a file)");
 }
 
+JournalLayout::CycleCounts Writer::cycle_counts() const {
+  return {cycle_events_ - cycle_lost_, cycle_lost_, pool_.dropped() - dropped_before_};
+}
+
+void Writer::check_labels() {
+  const std::uint64_t count = journal_ == nullptr ? 0 : journal_->labels_without_room();
+  if (count == 0 || std::exchange(is_label_loss_told_, true)) return;
+  set_error(journal_->path() +
+            ": has no room for the names of more markers; a recovery would call their events "
+            "\"marker NUMBER\", and count them (told once)");
+}
+
 // What the handlers have is in the file, and the chunks know it.
 void Writer::flush() {
+  check_labels();
   if (json_ != nullptr) count_left_out();
   if (json_ != nullptr && json_->has_file() && !handlers_.front().has_failed) {
     try {
@@ -339,7 +352,7 @@ void Writer::flush() {
     }
   }
   if (journal_ != nullptr && json_ != nullptr && json_->has_file()) {
-    journal_->commit(json_->state(), written_);
+    journal_->commit(json_->state(), written_, cycle_counts());
   } else {
     for (const Journal::Written& each : written_)
       each.chunk->written.store(each.written, std::memory_order_release);

@@ -96,6 +96,8 @@ class Writer {
   std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
   bool has_waiting_events();
   void flush();
+  JournalLayout::CycleCounts cycle_counts() const;
+  void check_labels();
   void count_left_out();
   const EventThread& thread_of(const detail::ChunkHeader& chunk);
   template <typename Call>
@@ -138,6 +140,7 @@ class Writer {
   std::uint64_t told_events_ = 0;  // what of both is in status_
   std::uint64_t told_lost_ = 0;
   bool is_left_out_told_ = false;     // in this cycle
+  bool is_label_loss_told_ = false;   // in this session
   std::uint64_t dropped_before_ = 0;  // what earlier files have told of
   std::vector<Journal::Written> written_;
   std::vector<detail::ChunkHeader*> done_;

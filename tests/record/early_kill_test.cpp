@@ -121,7 +121,7 @@ void kill_early(Files files) {
     }
     kill_child(child);
     if (files == Files::journal && std::filesystem::exists(folder.path("journals")))
-      for (const RecoveredTrace& trace : recover_journals(folder.path("journals")))
+      for (const RecoveredTrace& trace : recover_journals(folder.path("journals"), {traces}))
         CHECK(trace.problem == "");
     std::uint64_t merged = 0;
     REQUIRE_NOTHROW(merged = merge_folder(traces, folder.path("merged.json")));

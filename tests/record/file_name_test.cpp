@@ -304,7 +304,7 @@ TEST_CASE("journal: knows of the other name that a file got because its own was 
     raise(SIGKILL);
   }));
   REQUIRE(WIFSIGNALED(status));
-  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path());
+  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path(), {folder.path()});
   REQUIRE(recovered.size() == 1);
   CHECK(recovered[0].problem == "");
   CHECK(recovered[0].path == folder.path("ep0-ba0-rank0-2.json"));
@@ -361,7 +361,7 @@ TEST_CASE("journal: a file that somebody else put where the killed process had n
   std::ofstream(path) << "of somebody else";
   kill_child(child);
   munmap(shared, sizeof(std::atomic<bool>));
-  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path());
+  const std::vector<RecoveredTrace> recovered = recover_journals(journals.path(), {folder.path()});
   REQUIRE(recovered.size() == 1);
   CHECK(recovered[0].problem == "");
   CHECK(recovered[0].path == folder.path("ep0-ba0-rank0.json"));

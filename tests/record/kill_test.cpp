@@ -115,7 +115,8 @@ TEST_CASE("kill: with a journal nothing is lost, of several threads") {
     const std::string name = is_gzip ? "rank0.json.gz" : "rank0.json";
     options.file_name = [&](const Position&) { return name; };
     record_and_kill(options, counts, static_cast<std::uint64_t>(round) * 1000 + 1);
-    const std::vector<RecoveredTrace> recovered = recover_journals(folder.path("journal"));
+    const std::vector<RecoveredTrace> recovered =
+        recover_journals(folder.path("journal"), {folder.path()});
     REQUIRE(recovered.size() == 1);
     CHECK(recovered[0].problem.empty());
     CHECK(recovered[0].path == folder.path(name));
@@ -154,7 +155,9 @@ TEST_CASE(
   INFO(log[0]);
   CHECK(log[0].starts_with(folder.path("ep0-ba0-rank1.json") + ": completed with "));
   CHECK(journals.entry_count() == 1);
-  CHECK(run_child([&] { _exit(static_cast<int>(recover_journals(journals.path()).size())); }) == 0);
+  CHECK(run_child([&] {
+          _exit(static_cast<int>(recover_journals(journals.path(), {folder.path()}).size()));
+        }) == 0);
   CHECK(journals.entry_count() == 1);
   session.close();
   CHECK(journals.entry_count() == 0);
@@ -185,7 +188,8 @@ TEST_CASE("journal: it has what threads record that were there in an earlier ses
   });
   while (counts[0] == 0) std::this_thread::yield();
   kill_child(child);
-  const std::vector<RecoveredTrace> recovered = recover_journals(folder.path("journal"));
+  const std::vector<RecoveredTrace> recovered =
+      recover_journals(folder.path("journal"), {folder.path()});
   REQUIRE(recovered.size() == 1);
   CHECK(count_in_order(Events::of_file(recovered[0].path), 0) == 100);
 }
@@ -217,7 +221,8 @@ TEST_CASE("journal: a session of several cycles that is killed loses nothing of 
   });
   while (counts[0].load() < 500) std::this_thread::yield();
   kill_child(child);
-  const std::vector<RecoveredTrace> recovered = recover_journals(folder.path("journal"));
+  const std::vector<RecoveredTrace> recovered =
+      recover_journals(folder.path("journal"), {folder.path()});
   REQUIRE(recovered.size() == 1);
   CHECK(recovered[0].problem.empty());
   std::map<std::uint64_t, std::string> by_batch;

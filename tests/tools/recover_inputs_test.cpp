@@ -71,12 +71,23 @@ TEST_CASE("recover_inputs: journals of killed ranks complete the traces in anoth
   CHECK(again.arguments == Words{folder.path("journals"), folder.path("traces")});
 }
 
-TEST_CASE("recover_inputs: traces that no argument stands for are merged as well") {
+TEST_CASE(
+    "recover_inputs: a trace in a folder that no argument names stays, and so does its journal") {
   const TemporaryFolder folder;
   record_and_die(folder, 0, "one");
   record_and_die(folder, 1, "two");
   const RecoveredInputs recovered = recover_inputs({folder.path("journals"), folder.path("one")});
-  CHECK(recovered.arguments == Words{folder.path("one"), folder.path("two/ep0-ba0-rank1.json")});
+  CHECK(recovered.arguments == Words{folder.path("one")});
+  CHECK(without(folder, recovered.told) ==
+        Words{"one/ep0-ba0-rank0.json: completed with 50 events of journals/traceloom-rank0"});
+  REQUIRE(recovered.problems.size() == 1);
+  CHECK(recovered.problems[0].ends_with(
+      ": cannot be recovered: its trace is in " + folder.path("two") +
+      ", which is no folder that was named; trace-merge --recover " + folder.path("journals") +
+      " " + folder.path("two") + " completes it"));
+  const RecoveredInputs both = recover_inputs({folder.path("journals"), folder.path("two")});
+  CHECK(both.problems.empty());
+  CHECK(both.arguments == Words{folder.path("two")});
 }
 
 TEST_CASE("recover_inputs: journals are found below a folder, but not in hidden ones") {
@@ -98,11 +109,12 @@ TEST_CASE("recover_inputs: a journal that cannot be used is told, and stays") {
   // The folder that the trace would go to is a file now.
   std::filesystem::remove_all(folder.path("traces"));
   folder.write("traces", "");
-  const RecoveredInputs recovered = recover_inputs({folder.path("journals")});
+  const RecoveredInputs recovered = recover_inputs({folder.path()});
   CHECK(recovered.told.empty());
   REQUIRE(recovered.problems.size() == 1);
   CHECK(recovered.problems[0].find(": cannot be recovered: ") != std::string::npos);
-  CHECK(recovered.arguments == Words{folder.path("journals")});
+  CHECK(recovered.problems[0].ends_with("Not a directory"));
+  CHECK(recovered.arguments == Words{folder.path()});
   CHECK(std::filesystem::exists(folder.path("journals")));
   CHECK_FALSE(std::filesystem::is_empty(folder.path("journals")));
 }

@@ -182,7 +182,7 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
   app.add_flag("--recover", words.recover,
                "First complete the traces of killed processes from the journals of the recorder in "
                "the folders given (trace-merge --recover /dev/shm traces -o m.json), and delete "
-               "these; a trace that no input stands for is merged, too")
+               "these; what belongs to another user, or a trace outside these folders, is left")
       ->group("Input");
   add_threads(app, command.merge.threads);
   add_size(

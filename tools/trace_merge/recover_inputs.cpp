@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 namespace traceloom {
@@ -51,8 +52,9 @@ bool has_traces(const std::string& folder) {
 std::string words_of(const record::RecoveredTrace& trace) {
   if (trace.path.empty())
     return fmt::format("{}: held nothing that was not written", trace.journal);
-  return fmt::format("{}: completed with {} event{} of {}", trace.path, format_count(trace.events),
-                     trace.events == 1 ? "" : "s", trace.journal);
+  return fmt::format("{}: completed with {} event{} of {}{}", trace.path,
+                     format_count(trace.events), trace.events == 1 ? "" : "s", trace.journal,
+                     record::words_of_loss(trace));
 }
 
 // Appends the traces that no argument stands for.
@@ -75,6 +77,8 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
   if (std::none_of(arguments.begin(), arguments.end(), is_folder))
     throw UsageError(
         "--recover: no input is a folder; name the one that holds the journals, and the traces");
+  std::vector<std::string> named;
+  std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(named), is_folder);
   RecoveredInputs result;
   std::vector<std::string> traces;
   for (const std::string& argument : arguments) {
@@ -82,11 +86,11 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
     const std::vector<std::string> folders =
         is_folder(argument) ? folders_in(argument) : std::vector<std::string>();
     for (const std::string& folder : folders) {
-      for (const record::RecoveredTrace& trace : record::recover_journals(folder)) {
+      for (const record::RecoveredTrace& trace : record::recover_journals(folder, named)) {
         had_journals = true;
         if (!trace.problem.empty())
-          result.problems.push_back(
-              fmt::format("{}: cannot be recovered: {}", trace.journal, trace.problem));
+          (trace.is_foreign ? result.told : result.problems)
+              .push_back(record::words_of_problem(trace));
         else
           result.told.push_back(words_of(trace));
         if (!trace.path.empty()) traces.push_back(trace.path);

@@ -19,6 +19,7 @@ struct RecoveredInputs {
 
 // Looks in the folders among `arguments` and below them, hidden ones left out (links to folders are
 // not followed). Journals of processes that live are left alone; those that were used are deleted.
+// The traces that they complete have to lie in one of these folders, too.
 // Throws UsageError when no argument is a folder.
 RecoveredInputs recover_inputs(const std::vector<std::string>& arguments);
 

@@ -1,0 +1,72 @@
+// JournalRest: the events of a journal that its trace file does not have.
+//
+//   JournalRest rest(journal);
+//   if (!rest.empty()) { rest.name_threads(sink, at_ns); rest.write(sink); }
+//
+// What the journal says of them may be damaged: numbers that cannot be are no events, and are
+// counted.
+#pragma once
+
+#include "record/clock.h"
+#include "record/dead_journal.h"
+#include "record/json_sink.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace traceloom::record {
+
+// Labels of a journal, by the numbers that they get here: 1, 2, ... without a gap.
+class JournalLabels {
+ public:
+  explicit JournalLabels(const JournalLayout& journal);
+
+  // What stands for the label that the journal calls `id`. One that has no name there gets one.
+  std::uint32_t number_of(std::uint32_t id);
+  bool has_name(std::uint32_t number) const { return numbered_.at(number - 1)->has_name; }
+  const EventLabel* find(std::uint32_t number) const { return &numbered_.at(number - 1)->label; }
+
+ private:
+  struct Kept {
+    EventLabel label;
+    std::vector<std::string> keys;
+    bool has_name = false;
+  };
+  std::map<std::uint32_t, Kept> labels_;
+  std::vector<const Kept*> numbered_;
+};
+
+class JournalRest {
+ public:
+  struct Counts {
+    std::uint64_t events = 0;   // that were written
+    std::uint64_t unnamed = 0;  // of those: the journal had no room for the name of their marker
+    std::uint64_t lost = 0;     // that could not be: no room for their names, or damaged
+  };
+
+  // `journal` was checked, and lives as long. Throws Error where its times cannot be.
+  explicit JournalRest(const DeadJournal& journal);
+
+  bool empty() const { return chunks_.empty(); }
+  // Of those that have events here.
+  void name_threads(JsonSink& sink, std::int64_t at_ns) const;
+  Counts write(JsonSink& sink) const;
+
+ private:
+  // A chunk that was in use, and which of its slots are not in the file.
+  struct Chunk {
+    detail::ChunkHeader* header = nullptr;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
+  bool is_usable(const detail::Slot& slot) const;
+
+  const DeadJournal& journal_;
+  TimeLine line_;
+  std::vector<Chunk> chunks_;  // in the order in which threads got them
+};
+
+}  // namespace traceloom::record

@@ -1,0 +1,62 @@
+// Journals as killed processes leave them, made without a process.
+#pragma once
+
+#include "record/journal.h"
+#include "record/registry.h"
+
+#include <cstdint>
+#include <new>
+#include <string>
+#include <sys/mman.h>
+
+namespace traceloom::record {
+
+struct LeftJournal {
+  std::string folder = {};
+  std::string trace = {};     // the path that it says
+  FileState state = {};       // of that file
+  std::uint32_t events = 10;  // "work", of a microsecond each, and a counter of three values behind
+  bool is_tsc = false;  // whether ticks are its counter's, of which the journal has two speeds
+};
+
+// Its ticks are nanoseconds, or nearly so. Returns its path.
+inline std::string leave_journal(const LeftJournal& left) {
+  constexpr std::int64_t kStartNs = 1'700'000'000'000'000'000;
+  constexpr std::uint64_t kStartTicks = 1'000'000'000;
+  detail::clock_is_tsc = left.is_tsc;
+  Journal journal({.folder = left.folder,
+                   .rank = 0,
+                   .gzip_level = 1,
+                   .pool_bytes = detail::kChunkBytes,
+                   .start = {kStartTicks, 1'000'000'000, kStartNs, 20}});
+  detail::clock_is_tsc = false;
+  if (left.is_tsc) {
+    journal.add_segment({kStartTicks, kStartNs, 1});
+    journal.add_segment({kStartTicks + 5000, kStartNs + 5000, 1.0001});
+  }
+  Label work;
+  static_cast<EventLabel&>(work).id = 1;
+  work.name = "work";
+  Label memory;
+  static_cast<EventLabel&>(memory).id = 2;
+  memory.name = "memory";
+  memory.key_names = {"a", "b", "c"};
+  journal.add_label(work);
+  journal.add_label(memory);
+  auto* const chunk = new (journal.chunks()) detail::ChunkHeader{};
+  chunk->tid = 4711;
+  chunk->sequence = 1;
+  chunk->state = kActiveChunk;
+  std::uint32_t used = 0;
+  for (; used < left.events; ++used)
+    chunk->slots()[used] = {
+        kStartTicks + std::uint64_t{used} * 2000, 1000, 0, 1, detail::Kind::whole, 0, 0};
+  chunk->slots()[used++] = {kStartTicks, 0, 0, 2, detail::Kind::counter, 3, 1};
+  chunk->slots()[used++] = {};
+  chunk->committed = used;
+  journal.commit_file(left.trace, kStartTicks, left.state);
+  munmap(journal.chunks(), journal.chunk_bytes());  // the head is the journal's
+  return journal.path();
+}
+
+}  // namespace traceloom::record
