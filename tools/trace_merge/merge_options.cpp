@@ -233,8 +233,8 @@ void check_options(const MergeCommand& command) {
                                  kMinGzipLevel, kMaxGzipLevel));
 }
 
-// Told at once: the inputs may turn out to be of no use.
-void recover(MergeWords& words, MergeCommand& command) {
+// Told at once: the inputs may turn out to be of no use. False when there is nothing to merge.
+bool recover(MergeWords& words, MergeCommand& command) {
   if (command.merge.dry_run)
     throw UsageError("--recover completes traces, and --dry-run writes nothing; leave one out");
   RecoveredInputs recovered = recover_inputs(words.inputs);
@@ -242,7 +242,11 @@ void recover(MergeWords& words, MergeCommand& command) {
   for (const std::string& problem : recovered.problems)
     fmt::print(stderr, "trace-merge: warning: {}\n", problem);
   command.has_lost_journal = !recovered.problems.empty();
+  if (recovered.has_nothing)
+    fmt::print(stderr, "trace-merge: --recover: no trace to merge either; {} is not written\n",
+               command.merge.output);
   words.inputs = std::move(recovered.arguments);
+  return !recovered.has_nothing;
 }
 
 }  // namespace
@@ -274,7 +278,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_options(command);
-  if (words.recover) recover(words, command);
+  if (words.recover && !recover(words, command)) return false;
   command.merge.inputs = find_inputs(words.inputs, command.merge.keep_going);
   refuse_repeated(command.merge.inputs);
   if (is_input(command.merge.inputs, command.report))

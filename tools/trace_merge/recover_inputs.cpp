@@ -102,6 +102,11 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
   if (result.arguments.empty()) result.arguments = arguments;
   if (result.told.empty() && result.problems.empty())
     result.told.emplace_back("--recover: no journal of a process that has died");
+  result.has_nothing =
+      result.problems.empty() && std::none_of(result.arguments.begin(), result.arguments.end(),
+                                              [](const std::string& argument) {
+                                                return !is_folder(argument) || has_traces(argument);
+                                              });
   return result;
 }
 

@@ -15,6 +15,7 @@ struct RecoveredInputs {
   std::vector<std::string> arguments;
   std::vector<std::string> told;      // a line about each journal, or one that there is none
   std::vector<std::string> problems;  // about each that could not be used
+  bool has_nothing = false;           // to merge, and nothing is wrong about that
 };
 
 // Looks in the folders among `arguments` and below them, hidden ones left out (links to folders are
