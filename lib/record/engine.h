@@ -33,6 +33,7 @@ class Engine {
   void batch_begin(const Position& position);
   void batch_end(const Position& position);
   void set_position(const Position& position);
+  bool is_open() const;
   Action action() const { return action_.load(std::memory_order_relaxed); }
   void record_external_trace(const std::string& path);
   void flush();
@@ -53,7 +54,6 @@ class Engine {
 
  private:
   void start();
-  bool is_open() const;
   void send(Command command);
   void prepare_folder() const;
   void recover_journal() const;

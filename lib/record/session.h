@@ -6,7 +6,8 @@
 //   ... session.batch_begin(position); train(); session.batch_end(position); ...
 //   session.close();                          // all files are complete
 //
-// Nothing but the constructor throws because of what happens to a trace.
+// Nothing but the constructor throws because of what happens to a trace; for a program that trains
+// whatever becomes of that there is Session::open().
 #pragma once
 
 #include "record/position.h"
@@ -116,6 +117,10 @@ class Session {
   // Throws std::runtime_error when the folder cannot be written, is not empty, or another session
   // is open.
   explicit Session(Options options);
+  // Never throws. What the constructor refuses becomes a session that is not is_open(): it writes
+  // nothing, but follows the schedule and meets at the barrier, so that other ranks do not wait for
+  // this one. status().last_error says why, and the log.
+  static Session open(Options options) noexcept;
   // close(), but without its barrier: this may be an exception on one rank only.
   ~Session();
   Session(const Session&) = delete;
@@ -130,6 +135,8 @@ class Session {
   // Elsewhere, as at the end of an epoch.
   void set_position(const Position& position);
   Action action() const;
+  // False for one that was refused, that has been closed, and in the child of a fork().
+  bool is_open() const;
 
   // Takes the trace of another profiler into the file of the cycle: its pids become the rank, its
   // times get the same base, and what is no strict JSON is mended and told. Plain or .gz, an object
@@ -145,9 +152,17 @@ class Session {
   Status status() const;
 
   // Ends an open cycle, with its clock sync, and waits for the files. Once; later calls do nothing.
-  void close();
+  // Returns the last status(): what is lost, and why.
+  Status close();
 
  private:
+  struct Refusal {
+    std::string why;
+  };
+  Session(Refusal refusal, Options options) noexcept;
+  Engine* engine() const;
+
+  std::string refusal_;
   std::shared_ptr<Engine> engine_;
 };
 
