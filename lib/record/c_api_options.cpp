@@ -162,8 +162,9 @@ Options options_of(const traceloom_options* given) {
   to.block_ms = from.block_ms;
   to.flush_ms = from.flush_ms;
   to.write_json = from.write_json != 0;
-  to.clock =
-      from.clock == TRACELOOM_CLOCK_MONOTONIC ? ClockChoice::monotonic : ClockChoice::automatic;
+  to.clock = from.clock == TRACELOOM_CLOCK_MONOTONIC ? ClockChoice::monotonic
+             : from.clock == TRACELOOM_CLOCK_TSC     ? ClockChoice::tsc
+                                                     : ClockChoice::automatic;
   to.start = position_of(from.start);
   set_handlers(from, to);
   set_names(from, to);

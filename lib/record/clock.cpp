@@ -7,6 +7,8 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -28,6 +30,8 @@ constexpr int kTries = 7;
 constexpr std::int64_t kStepNs = 10'000'000;
 // How far back an event may lie that is still to be written: ring buffers keep them long.
 constexpr std::size_t kMaxSegments = 4096;
+
+std::atomic<bool> is_distrusted{false};
 
 std::int64_t read(clockid_t id) {
   timespec time{};
@@ -53,16 +57,48 @@ bool has_invariant_tsc() {
 
 }  // namespace
 
+ClockCosts measure_clock_costs() {
+  constexpr int kMeasurements = 100;
+  timespec time{};
+  const auto least = [](const auto& call) {
+    std::uint64_t least_ticks = std::numeric_limits<std::uint64_t>::max();
+    for (int i = 0; i < kMeasurements; ++i) {
+      const std::uint64_t before = detail::read_counter();
+      call();
+      least_ticks = std::min(least_ticks, detail::read_counter() - before);
+    }
+    return least_ticks;
+  };
+  return {least([&] { clock_gettime(CLOCK_MONOTONIC, &time); }),
+          least([&] { syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time); })};
+}
+
+bool is_kept_by_counter(const std::string& source, const ClockCosts& costs) {
+  if (source == "tsc" || source == "arch_sys_counter") return true;
+  // Where a page is of no use clock_gettime() looks at it and then makes the call: it costs more.
+  // With one it costs less than half, as a call is more than the reading of a counter.
+  constexpr std::uint64_t kShareOfCall = 2;
+  return costs.page_ticks > 0 && costs.page_ticks < costs.call_ticks / kShareOfCall;
+}
+
 bool is_tsc_reliable() {
   if (!has_invariant_tsc()) return false;
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
-  return (file >> source) && (source == "tsc" || source == "arch_sys_counter");
+  file >> source;  // "" where it cannot be read
+  static const ClockCosts costs = measure_clock_costs();
+  return is_kept_by_counter(source, costs);
 }
 
 void choose_clock(ClockChoice choice) {
-  detail::clock_is_tsc.store(choice == ClockChoice::automatic && is_tsc_reliable(),
-                             std::memory_order_relaxed);
+  const bool is_tsc = choice == ClockChoice::automatic
+                          ? !is_distrusted.load() && is_tsc_reliable()
+                          : choice == ClockChoice::tsc && has_invariant_tsc();
+  detail::clock_is_tsc.store(is_tsc, std::memory_order_relaxed);
+}
+
+void distrust_counter() {
+  is_distrusted.store(true);
 }
 
 ClockPair read_clock_pair() {
@@ -105,8 +141,7 @@ void TimeLine::add(const ClockPair& pair) {
     return;
   }
   const std::int64_t line_ns = ns(pair.ticks);
-  const std::int64_t error_ns = start_.realtime_ns + passed_ns - line_ns;
-  worst_error_ns_ = std::max(worst_error_ns_, std::abs(error_ns));
+  const std::int64_t error_ns = check(pair);
   // Made up for within a second, at no more than 500 ppm; a jump forward at once.
   constexpr double kSecondNs = 1e9;
   constexpr double kMostBend = 500e-6;
@@ -115,6 +150,14 @@ void TimeLine::add(const ClockPair& pair) {
   segments_.push_back(
       {pair.ticks, jumps ? line_ns + error_ns : line_ns, jumps ? speed : speed * (1 + bend)});
   if (segments_.size() > kMaxSegments) segments_.erase(segments_.begin());
+}
+
+std::int64_t TimeLine::check(const ClockPair& pair) {
+  if (!is_tsc_ || !is_ready_) return 0;
+  const std::int64_t passed_ns = pair.monotonic_ns - start_.monotonic_ns;
+  const std::int64_t error_ns = start_.realtime_ns + passed_ns - ns(pair.ticks);
+  worst_error_ns_ = std::max(worst_error_ns_, std::abs(error_ns));
+  return error_ns;
 }
 
 const TimeLine::Segment& TimeLine::segment_of(std::uint64_t ticks) const {

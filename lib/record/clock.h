@@ -11,6 +11,7 @@
 #include "record/session.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace traceloom::record {
@@ -26,10 +27,25 @@ struct ClockPair {
 // The best of a few tries: some 20 ns, more when the thread is interrupted every time.
 ClockPair read_clock_pair();
 
-// Whether the counter runs at one speed on all processors and the kernel keeps time by it.
+// What clock_gettime() costs, and the system call of that name: the least of many tries, in ticks.
+struct ClockCosts {
+  std::uint64_t page_ticks = 0;
+  std::uint64_t call_ticks = 0;
+};
+// Of a processor that has a counter.
+ClockCosts measure_clock_costs();
+
+// Whether the kernel keeps time by the processor's counter: it says so ("tsc"), or a program reads
+// the time from a page, without a system call. There is no other clock that can be read so: a page
+// of kvm-clock, Xen or Hyper-V has the counter's rate and offset, and is used only while the
+// hypervisor says that the counter is stable and one on all processors.
+bool is_kept_by_counter(const std::string& source, const ClockCosts& costs);
+// Whether besides the processor says that its counter runs at one speed, always.
 bool is_tsc_reliable();
 // Decides what detail::now() reads. While nothing is recorded.
 void choose_clock(ClockChoice choice);
+// It was wrong: from the next choose_clock() on ClockChoice::automatic is none of the counter.
+void distrust_counter();
 
 // Piecewise straight, and never steps back: where the counter's speed turns out to be a little
 // different, the line bends. Not thread-safe.
@@ -47,6 +63,8 @@ class TimeLine {
   TimeLine(const ClockPair& start, std::vector<Segment> segments);
   // Times are the real time at `start`, and from there on what CLOCK_MONOTONIC adds.
   void add(const ClockPair& pair);
+  // The difference between the line and a new pair that it does not follow.
+  std::int64_t check(const ClockPair& pair);
 
   // False until two pairs are far enough apart to know the counter's speed.
   bool is_ready() const { return is_ready_; }

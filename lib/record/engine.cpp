@@ -113,6 +113,10 @@ void Engine::start() {
   if (options_.write_json) prepare_folder();
   if (options_.barrier) options_.barrier();
   choose_clock(options_.clock);
+  if (options_.clock == ClockChoice::tsc && !detail::clock_is_tsc.load())
+    complain(
+        "the processor does not say that its counter runs at one speed; going by "
+        "CLOCK_MONOTONIC");
   const ClockPair start = read_clock_pair();
   std::unique_ptr<Journal> journal = make_journal(start);
   PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,

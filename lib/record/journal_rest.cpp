@@ -33,7 +33,7 @@ void check_speed(const std::string& path, const TimeLine::Segment& segment) {
 // Killed before it knew its counter's speed; the counter still runs, if the machine does.
 TimeLine::Segment segment_until_now(const DeadJournal& journal) {
   const ClockPair& start = journal.layout().start;
-  choose_clock(ClockChoice::automatic);
+  choose_clock(ClockChoice::tsc);
   const ClockPair now = read_clock_pair();
   if (boot_id() != journal.boot_id() || !detail::clock_is_tsc.load() || now.ticks <= start.ticks ||
       !is_possible(start.monotonic_ns))

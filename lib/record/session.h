@@ -37,8 +37,12 @@ enum class WhenFull : std::uint8_t {
 };
 
 enum class ClockChoice : std::uint8_t {
-  automatic,  // the processor's counter where it can be trusted, else CLOCK_MONOTONIC
+  // The processor's counter where the kernel keeps time by it, itself or through a page of its
+  // hypervisor's (kvm-clock), else CLOCK_MONOTONIC.
+  automatic,
   monotonic,
+  // The counter wherever the processor says that it runs at one speed.
+  tsc,
 };
 
 // A file that is complete.

@@ -63,7 +63,11 @@ enum traceloom_marker_flags {
 };
 
 enum traceloom_when_full { TRACELOOM_DROP = 0, TRACELOOM_RING = 1, TRACELOOM_BLOCK = 2 };
-enum traceloom_clock { TRACELOOM_CLOCK_AUTOMATIC = 0, TRACELOOM_CLOCK_MONOTONIC = 1 };
+enum traceloom_clock {
+  TRACELOOM_CLOCK_AUTOMATIC = 0,
+  TRACELOOM_CLOCK_MONOTONIC = 1,
+  TRACELOOM_CLOCK_TSC = 2 /* the processor's counter, whatever the kernel keeps time by */
+};
 enum traceloom_duration_part {
   TRACELOOM_WHOLE = 0,
   TRACELOOM_BEGIN = 1, /* of a long-running marker; its end comes later */

@@ -81,6 +81,7 @@ class Writer {
   void leave_journal();
   void run();
   void keep_time();
+  void check_clock(const ClockPair& pair);
   void execute(const Command& command);
   void take_external_trace(const std::string& path);
   void begin_cycle(const Position& position);
@@ -139,8 +140,10 @@ class Writer {
   std::uint64_t cycle_lost_ = 0;   // of those, not in the file
   std::uint64_t told_events_ = 0;  // what of both is in status_
   std::uint64_t told_lost_ = 0;
-  bool is_left_out_told_ = false;     // in this cycle
-  bool is_label_loss_told_ = false;   // in this session
+  std::string json_failure_;         // why nothing more of this cycle is written
+  bool is_left_out_told_ = false;    // in this cycle
+  bool is_label_loss_told_ = false;  // in this session
+  bool is_clock_told_ = false;
   std::uint64_t dropped_before_ = 0;  // what earlier files have told of
   std::vector<Journal::Written> written_;
   std::vector<detail::ChunkHeader*> done_;

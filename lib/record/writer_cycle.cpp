@@ -92,6 +92,7 @@ void Writer::metadata(const char* name, const std::string& args, std::int64_t at
 // The first five are Composer's, in its order.
 void Writer::write_opening() {
   const ClockPair pair = read_clock_pair();
+  check_clock(pair);
   const std::int64_t at_ns = line_.ns(pair.ticks);
   const std::string rank = std::to_string(options_.rank);
   const std::string given = Registry::instance().thread_name(main_tid_);
