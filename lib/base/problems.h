@@ -89,6 +89,10 @@ enum class Problem : std::uint8_t {
   missing_rank,
   inexact_timestamp,
   far_timestamp,
+  // what the recorder could not write
+  events_lost,
+  events_dropped,
+  events_unnamed,
   count_  // not a kind: how many there are
 };
 

@@ -85,7 +85,10 @@ int traceloom_close(traceloom_session* session) {
           "traceloom_close() was called in a handler or an on_saved of the session, which would "
           "wait for itself; the session is still open");
     const std::unique_ptr<traceloom_session> owned(session);
-    owned->session.close();
+    const Status status = owned->session.close();
+    if (status.lost > 0)
+      throw std::runtime_error(std::to_string(status.lost) +
+                               " events are lost: " + status.last_error);
   });
 }
 

@@ -65,6 +65,8 @@ void JsonSink::forget_file(std::int64_t rank) {
   pieces_.clear();
   pending_events_ = 0;
   is_first_ = true;
+  is_ended_ = false;
+  last_write_.reset();
   final_path_.clear();
   file_.reset();
 }
@@ -240,7 +242,7 @@ void JsonSink::flush() {
   if (used_ == 0 || file_ == nullptr) return;
   const std::uint64_t before = file_->state().bytes;
   try {
-    file_->write({buffer_.data(), used_});
+    write({buffer_.data(), used_}, pending_events_);
     pending_events_ = 0;
   } catch (...) {
     if (!file_->is_refused()) write_pieces();
@@ -256,12 +258,19 @@ void JsonSink::flush() {
   pieces_.clear();
 }
 
+void JsonSink::write(std::string_view text, std::uint64_t events) {
+  const FileState before = file_->state();
+  file_->write(text);
+  last_write_ = {before, events};
+}
+
 // Of a buffer that the disk has no room for: as much of it as fits.
 void JsonSink::write_pieces() {
   PieceEnd written;
   try {
     for (const PieceEnd& piece : pieces_) {
-      file_->write({buffer_.data() + written.bytes, piece.bytes - written.bytes});
+      write({buffer_.data() + written.bytes, piece.bytes - written.bytes},
+            piece.events - written.events);
       written = piece;
     }
   } catch (...) {  // what was wrong is known
@@ -269,20 +278,38 @@ void JsonSink::write_pieces() {
   pending_events_ -= written.events;
 }
 
+void JsonSink::write_end(const std::vector<MetadataEvent>& last) {
+  for (const MetadataEvent& event : last) metadata(event);
+  std::string text(buffer_.data(), used_);
+  text += is_first_ ? "[\n]\n"sv : "\n]\n"sv;
+  used_ = 0;
+  pieces_.clear();
+  const std::uint64_t before = file_->state().bytes;
+  is_first_ = file_->state().text_bytes == 0;  // unless it is written
+  file_->write(text, Room::all);
+  bytes_written_ += file_->state().bytes - before;
+  pending_events_ = 0;
+  is_ended_ = true;
+}
+
+std::uint64_t JsonSink::take_back() {
+  if (!last_write_ || last_write_->before.text_bytes == 0) return 0;
+  const std::uint64_t events = last_write_->events;
+  file_->cut_back(last_write_->before);
+  last_write_.reset();
+  return events;
+}
+
 void JsonSink::end_cycle(const CycleInfo& cycle) {
-  const std::unique_ptr<TraceFile> file = std::move(file_);
-  if (file == nullptr) return;
+  if (file_ == nullptr) return;
   try {
-    file->write(std::string_view(buffer_.data(), used_));
-    file->write(is_first_ ? "[\n]\n"sv : "\n]\n"sv);
-    used_ = 0;
-    pending_events_ = 0;
+    if (!is_ended_) write_end({});
   } catch (...) {
     // It is of use without its end, under its name all the more.
-    final_path_ = file->finish(cycle.path, options_.overwrite);
+    final_path_ = std::exchange(file_, nullptr)->finish(cycle.path, options_.overwrite);
     throw;
   }
-  final_path_ = file->finish(cycle.path, options_.overwrite);
+  final_path_ = std::exchange(file_, nullptr)->finish(cycle.path, options_.overwrite);
 }
 
 }  // namespace traceloom::record

@@ -29,7 +29,8 @@ class JsonSink : public TraceHandler {
   explicit JsonSink(JsonSinkOptions options) : options_(std::move(options)) {}
 
   // All throw Error when the file cannot be written. On a full disk it ends with a whole event,
-  // less than kPieceBytes in front of where there was no more room; what comes behind is lost.
+  // less than kPieceBytes and kEndBytes in front of where there was no more room; what comes behind
+  // is lost, and write_end() has the room to say so.
   void begin_cycle(const CycleInfo& cycle) override;
   void duration(const DurationEvent& event) override;
   void instant(const InstantEvent& event) override;
@@ -37,6 +38,14 @@ class JsonSink : public TraceHandler {
   void metadata(const MetadataEvent& event) override;
   void external_trace(const std::string& path) override;
   void flush() override;
+  // What is said of the whole cycle, and the end of the list. There was room kept for that; where
+  // there is none all the same, take_back() makes some.
+  void write_end(const std::vector<MetadataEvent>& last);
+  // A file without any text is none: nothing of it is left.
+  void drop_file() { file_.reset(); }
+  // Takes what was written last off the file, but for its beginning; returns how many events that
+  // were. Then write_end() may be tried again.
+  std::uint64_t take_back();
   // The file gets the name that `cycle` has, or where that exists and is not to be overwritten
   // one with a number.
   void end_cycle(const CycleInfo& cycle) override;
@@ -83,6 +92,7 @@ class JsonSink : public TraceHandler {
   // 0 events when it says something of the others, and is none.
   void end_event(char* end, std::uint64_t events = 1);
   void write_pieces();
+  void write(std::string_view text, std::uint64_t events);
   char* write_time(char* out, std::int64_t ns);
 
   JsonSinkOptions options_;
@@ -90,6 +100,13 @@ class JsonSink : public TraceHandler {
   std::unique_ptr<TraceFile> file_;
   std::string final_path_;
   bool is_first_ = true;
+  bool is_ended_ = false;  // the list
+  // Where the file stood before what was written last, and how many events that were.
+  struct LastWrite {
+    FileState before;
+    std::uint64_t events = 0;
+  };
+  std::optional<LastWrite> last_write_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
   std::vector<PieceEnd> pieces_;

@@ -5,6 +5,7 @@
 #include "record/journal_rest.h"
 #include "record/json_sink.h"
 #include "record/own_file.h"
+#include "record/recorder_json.h"
 #include "record/trace_file.h"
 
 #include <fmt/format.h>
@@ -89,15 +90,16 @@ void open_trace(JsonSink& sink, const DeadJournal& journal, const std::string& t
   if (sink.state().text_bytes == 0) write_opening(sink, journal, rest);
 }
 
-// What the recorder would have written at the end; see recorder_metadata().
-void write_counts(JsonSink& sink, const DeadJournal& journal, const JournalRest::Counts& rest) {
+// What the recorder would have said at the end.
+std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& rest) {
   const JournalLayout::CycleCounts& before = journal.commit().counts;
-  sink.metadata(
-      {"recorder",
-       fmt::format(R"({{"events":{},"dropped":{},"lost":{},"unnamed":{},"recovered":{}}})",
-                   before.written + rest.events, before.dropped, before.lost + rest.lost,
-                   rest.unnamed, rest.events),
-       journal.layout().start.realtime_ns, 0});
+  RecorderCounts counts;
+  counts.events = before.written + rest.events;
+  counts.dropped = before.dropped;
+  counts.lost = before.lost + rest.lost;
+  counts.unnamed = rest.unnamed;
+  counts.recovered = rest.events;
+  return recorder_json(counts);
 }
 
 RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& folders) {
@@ -115,8 +117,9 @@ RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& fol
                    [&](const FileState&) { return new_unfinished_path(finished_path(trace)); }});
     open_trace(sink, journal, trace, is_there, rest);
     const JournalRest::Counts counts = rest.write(sink);
-    write_counts(sink, journal, counts);
     sink.flush();  // where that fails the file keeps its name, and the journal is still about it
+    const std::string said = counts_json(journal, counts);
+    sink.write_end({{"recorder", said, journal.layout().start.realtime_ns, 0}});
     sink.end_cycle({journal.layout().rank, 0, finished_path(trace)});
     result.path = sink.final_path();
     result.events = counts.events;

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -191,31 +192,31 @@ TraceFile::~TraceFile() {
   if (!has_name_ && !hidden_path_.empty()) unlink(hidden_path_.c_str());
 }
 
-void TraceFile::write(std::string_view text) {
+void TraceFile::write(std::string_view text, Room room) {
   if (text.empty()) return;
   if (is_refused()) throw system_error(path_, refusal_);
   if (is_gzip_) {
     const CompressedBlock block = compress_block(text, gzip_level_);
     const std::string bytes =
         state_.bytes == 0 ? std::string(kGzipHeader).append(block.deflated) : block.deflated;
-    write_bytes(bytes);
-    if (!has_name_) claim_name(bytes);
+    write_bytes(bytes, room);
+    if (!has_name_) claim_name(bytes, room);
     state_.crc32 = static_cast<std::uint32_t>(
         crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
   } else {
-    write_bytes(text);
-    if (!has_name_) claim_name(text);
+    write_bytes(text, room);
+    if (!has_name_) claim_name(text, room);
   }
   state_.text_bytes += text.size();
 }
 
 // `first` is what stands in the file.
-void TraceFile::claim_name(std::string_view first) {
+void TraceFile::claim_name(std::string_view first, Room room) {
   constexpr int kMostTries = 1000;  // or a folder that cannot be read would be asked for ever
-  refusal_ = try_name(first);
+  refusal_ = try_name(first, room);
   for (int i = 0; refusal_ == EEXIST && next_path_ && i < kMostTries; ++i) {
     path_ = next_path_({0, 0, 0, state_.inode});
-    refusal_ = try_name(first);
+    refusal_ = try_name(first, room);
   }
   has_name_ = !is_refused();
   if (is_refused()) throw system_error(path_, refusal_);
@@ -223,7 +224,7 @@ void TraceFile::claim_name(std::string_view first) {
 
 // Returns an errno. Atomic, as is all that gives names here: of two sessions that want one name,
 // one gets it.
-int TraceFile::try_name(std::string_view first) {
+int TraceFile::try_name(std::string_view first, Room room) {
   if (hidden_path_.empty()) {
     if (linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
                AT_SYMLINK_FOLLOW) == 0)
@@ -232,12 +233,44 @@ int TraceFile::try_name(std::string_view first) {
     // There are file systems that make nameless files and cannot name them.
     ::close(std::exchange(file_, -1));
     if (const int error = make_hidden(); error != 0) return error;
-    write_bytes(first);
+    taken_room_ = 0;
+    write_bytes(first, room);
   }
   return move_to_new_name(hidden_path_, path_);
 }
 
-void TraceFile::write_bytes(std::string_view bytes) {
+// Takes room for `bytes` and for the end of the file behind them, before anything is written. Where
+// the file system does not know that, a write fails when it comes to it.
+void TraceFile::take_room(std::size_t bytes) {
+  const std::uint64_t end = state_.bytes + bytes + kEndBytes;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
+    throw system_error(path_, EFBIG);
+  if (!can_take_room_ || end <= taken_room_) return;
+  const std::uint64_t begin = std::max(taken_room_, state_.bytes);
+  int result = 0;
+  do {
+    result = fallocate(file_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                       static_cast<off_t>(end - begin));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0)
+    taken_room_ = end;
+  else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+    throw system_error(path_, errno);
+  else
+    can_take_room_ = false;
+}
+
+void TraceFile::cut_back(const FileState& state) {
+  const auto bytes = static_cast<off_t>(state.bytes);
+  if (ftruncate(file_, bytes) != 0 || lseek(file_, bytes, SEEK_SET) < 0)
+    throw system_error(path_, errno);
+  state_ = state;
+  taken_room_ = state.bytes;
+}
+
+void TraceFile::write_bytes(std::string_view bytes, Room room) {
+  if (room == Room::but_for_end) take_room(bytes.size());
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count = ::write(file_, bytes.data() + done, bytes.size() - done);
@@ -248,8 +281,10 @@ void TraceFile::write_bytes(std::string_view bytes) {
     }
     // A full disk takes a part first, and then nothing: half an event must not stay.
     const int reason = count == 0 ? ENOSPC : errno;
-    if (ftruncate(file_, static_cast<off_t>(state_.bytes)) == 0)
-      lseek(file_, static_cast<off_t>(state_.bytes), SEEK_SET);
+    try {
+      cut_back(state_);
+    } catch (const Error&) {  // what comes first is told
+    }
     throw system_error(path_, reason);
   }
   state_.bytes += bytes.size();
@@ -263,7 +298,11 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
       trailer[i] = static_cast<char>(state_.crc32 >> (8 * i));
       trailer[4 + i] = static_cast<char>(state_.text_bytes >> (8 * i));
     }
-    write_bytes(std::string(kLastBlock) + std::string(trailer.data(), trailer.size()));
+    write_bytes(std::string(kLastBlock) + std::string(trailer.data(), trailer.size()), Room::all);
+  }
+  // The room that was taken for the end and not used; where it stays, it is a page.
+  if (taken_room_ > state_.bytes) {
+    [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));
   }
   const int result = ::close(file_);
   file_ = -1;

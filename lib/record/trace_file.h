@@ -11,6 +11,7 @@
 // process gets all pieces, and viewers that know only one member get the whole.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,6 +26,12 @@ struct FileState {
   std::uint32_t crc32 = 0;       // of the text; counts for gzip only
   std::uint64_t inode = 0;       // which file it is
 };
+
+// What a write may take: all there is, or not the room that is kept for the end of the file, so
+// that it can be told on a full disk, too, what is not in it.
+enum class Room : std::uint8_t { but_for_end, all };
+// That much.
+inline constexpr std::size_t kEndBytes = 1024;
 
 // Asked for another path when somebody has the one that a file was to get. `state` is that of a
 // file without text.
@@ -47,7 +54,9 @@ class TraceFile {
 
   // Throws Error (disk full, I/O error), after the file has been cut back to where it stood; also
   // when somebody has a file of that name by now, which is left alone: then is_refused().
-  void write(std::string_view text);
+  void write(std::string_view text, Room room = Room::but_for_end);
+  // Takes off what was written behind `state`, which it has stood at before. Throws Error.
+  void cut_back(const FileState& state);
   // Ends what has to be ended and gives the file its last name: `path`, or when that exists and is
   // not to be overwritten one with a number. Returns it; "" where no text was ever written, since
   // there is no file then. Throws Error; then it keeps its old name.
@@ -62,9 +71,10 @@ class TraceFile {
   void go_on();
   bool make_nameless();
   int make_hidden();
-  void claim_name(std::string_view first);
-  int try_name(std::string_view first);
-  void write_bytes(std::string_view bytes);
+  void claim_name(std::string_view first, Room room);
+  int try_name(std::string_view first, Room room);
+  void write_bytes(std::string_view bytes, Room room);
+  void take_room(std::size_t bytes);
 
   std::string path_;
   int gzip_level_;
@@ -75,6 +85,8 @@ class TraceFile {
   std::string hidden_path_;  // what it is called before; "": nothing
   int file_ = -1;
   FileState state_;
+  bool can_take_room_ = true;     // whether the file system knows that
+  std::uint64_t taken_room_ = 0;  // up to this byte
 };
 
 // The inode of the file at `path`; 0 without one.

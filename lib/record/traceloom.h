@@ -301,7 +301,8 @@ TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_positio
  * traceloom_batch_end(), traceloom_set_position() and traceloom_close() are for one thread. */
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
 /* Ends the cycle, waits for the files and frees the session, also when it fails, but for one case:
- * in a call that the session makes (see traceloom_handler) nothing is done, and it is an error. */
+ * in a call that the session makes (see traceloom_handler) nothing is done, and it is an error.
+ * An error, too, when events are lost that could not be written: the files say how many. */
 TRACELOOM_API int traceloom_close(traceloom_session* session);
 TRACELOOM_API int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at);
 TRACELOOM_API int traceloom_batch_end(traceloom_session* session, const traceloom_position* at);

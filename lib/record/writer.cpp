@@ -29,6 +29,16 @@ std::string current_problem() {
   }
 }
 
+std::string current_reason() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.problem();
+  } catch (...) {
+    return current_problem();
+  }
+}
+
 Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
                std::unique_ptr<Journal> journal)
     : options_(options),
@@ -376,6 +386,10 @@ void Writer::flush() {
       each.chunk->written.store(each.written, std::memory_order_release);
   }
   written_.clear();
+  tell_counts();
+}
+
+void Writer::tell_counts() {
   const std::lock_guard lock(mutex_);
   status_.events += cycle_events_ - told_events_;
   told_events_ = cycle_events_;

@@ -47,6 +47,8 @@ struct Command {
 
 // What the exception says that is being handled; a program's callbacks throw what they like.
 std::string current_problem();
+// The same without the file that it was about.
+std::string current_reason();
 
 class Writer {
  public:
@@ -90,6 +92,9 @@ class Writer {
   void save(const Position& position, std::uint64_t dropped);
   void write_opening();
   void write_closing(std::uint64_t dropped);
+  void end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped);
+  std::string counts_json(std::uint64_t dropped) const;
+  void tell_counts();
   void write_rounds(const SyncRounds& rounds, const char* group, bool with_value);
   void metadata(const char* name, const std::string& args, std::int64_t at_ns, std::int64_t tid);
   void drain(std::uint64_t up_to_ticks);

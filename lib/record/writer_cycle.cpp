@@ -1,7 +1,10 @@
 // How cycles begin and end: the names of their files, and what is told in them beside events.
 #include "base/json_string.h"
+#include "record/recorder_json.h"
 #include "record/registry.h"
 #include "record/writer.h"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <utility>
@@ -56,6 +59,7 @@ void Writer::begin_cycle(const Position& position) {
   told_events_ = 0;
   cycle_lost_ = 0;
   told_lost_ = 0;
+  json_failure_.clear();
   is_left_out_told_ = false;
   named_threads_.clear();
   feeder_.begin_file();
@@ -123,15 +127,57 @@ void Writer::write_rounds(const SyncRounds& rounds, const char* group, bool with
     metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
 }
 
+std::string Writer::counts_json(std::uint64_t dropped) const {
+  RecorderCounts counts;
+  counts.events = cycle_events_ - cycle_lost_;
+  counts.dropped = dropped;
+  counts.is_ring = options_.when_full == WhenFull::ring;
+  counts.lost = cycle_lost_;
+  counts.error = json_failure_;
+  counts.clock_error_ns = line_.worst_error_ns();
+  return recorder_json(counts);
+}
+
+// The file first: then it is known what it does not have.
 void Writer::write_closing(std::uint64_t dropped) {
   const ClockPair pair = read_clock_pair();
+  check_clock(pair);
   const std::int64_t at_ns = line_.ns(pair.ticks);
-  metadata("clock_pairs", pair_json(pair, "end"), at_ns, main_tid_);
-  metadata("recorder",
-           "{\"events\":" + std::to_string(cycle_events_ - cycle_lost_) +
-               ",\"dropped\":" + std::to_string(dropped) +
-               ",\"clock_error_ns\":" + std::to_string(line_.worst_error_ns()) + "}",
-           at_ns, main_tid_);
+  const std::string pairs = pair_json(pair, "end");
+  end_json(pairs, at_ns, dropped);
+  tell_counts();
+  const std::string counts = counts_json(dropped);
+  for (Handler& handler : handlers_) {
+    if (handler.has_failed || handler.handler == json_) continue;
+    try {
+      handler.handler->metadata({"clock_pairs", pairs, at_ns, main_tid_});
+      handler.handler->metadata({"recorder", counts, at_ns, main_tid_});
+    } catch (...) {
+      fail(handler, current_problem());
+    }
+  }
+}
+
+// Also of a file that a full disk has cut: there is room for its end, and for what is lost.
+void Writer::end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped) {
+  if (json_ == nullptr || !json_->has_file()) return;
+  if (!json_failure_.empty() && json_->state().text_bytes == 0) return json_->drop_file();
+  const auto write_end = [&] {
+    const std::string counts = counts_json(dropped);
+    json_->write_end(
+        {{"clock_pairs", pairs, at_ns, main_tid_}, {"recorder", counts, at_ns, main_tid_}});
+  };
+  try {
+    try {
+      write_end();
+    } catch (...) {
+      if (!handlers_.front().has_failed) fail(handlers_.front(), current_problem());
+      cycle_lost_ += json_->take_back();
+      write_end();
+    }
+  } catch (...) {
+    set_error(current_problem() + "; the file ends without its bracket");
+  }
 }
 
 void Writer::end_cycle(const Command& command) {
@@ -141,8 +187,8 @@ void Writer::end_cycle(const Command& command) {
   const std::uint64_t dropped = dropped_so_far - dropped_before_;
   dropped_before_ = dropped_so_far;
   write_rounds(command.rounds, "end", false);
-  write_closing(dropped);
   flush();
+  write_closing(dropped);
   is_cycle_open_ = false;
   if (json_ != nullptr) finish_json(command.position);
   for (Handler& handler : handlers_) {
@@ -183,6 +229,9 @@ void Writer::finish_json(const Position& position) {
     return;
   }
   cycle_.path = json_->final_path();
+  if (!json_failure_.empty())
+    set_error(fmt::format("{}: {} of {} events are not in it: {}", cycle_.path, cycle_lost_,
+                          cycle_events_, json_failure_));
   if (options_.overwrite) own_paths_.insert(cycle_.path);
 }
 

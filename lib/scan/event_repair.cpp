@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,16 +23,15 @@ constexpr std::string_view kSpace = " \n\t\r";
 // The kinds of repair that an event needed, each once however often it was met.
 class Repairs {
  public:
-  void note(Problem problem) { met_ |= std::uint64_t{1} << static_cast<unsigned>(problem); }
+  void note(Problem problem) { met_.set(static_cast<std::size_t>(problem)); }
   void add(const Repairs& other) { met_ |= other.met_; }
   void count(ProblemCounts& problems, std::uint64_t offset) const {
-    for (std::uint64_t rest = met_; rest != 0; rest &= rest - 1)
-      problems.add(static_cast<Problem>(std::countr_zero(rest)), offset);
+    for (std::size_t kind = 0; kind < met_.size(); ++kind)
+      if (met_[kind]) problems.add(static_cast<Problem>(kind), offset);
   }
 
  private:
-  static_assert(static_cast<unsigned>(Problem::count_) <= 64);
-  std::uint64_t met_ = 0;
+  std::bitset<static_cast<std::size_t>(Problem::count_)> met_;
 };
 
 void append_string(std::string& out, std::string_view body, Repairs& repairs) {

@@ -3,6 +3,7 @@
 #include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
+#include "survey/recorder_losses.h"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +58,7 @@ void FileEvidence::add(const Event& event) {
     is_usable = add_mark(error_bounds, event);
   else
     recorder.add(name, event, problems);
+  if (name == "recorder") add_recorder_losses(event, problems);
   if (!is_usable) problems.add(Problem::bad_sync, event.offset);
 }
 

@@ -38,7 +38,8 @@ struct FileEvidence {
   bool is_torch = false;            // has top-level keys that only torch.profiler (Kineto) writes
   std::vector<MergedCycle> cycles;  // of a merge of ours
   std::string merged_by;            // otherData.traceloom.version: a merge of ours wrote the file
-  // bad_sync: a sync or its error bound is no whole number; bad_base; bad_cycles; bad_rounds
+  // bad_sync: a sync or its error bound is no whole number; bad_base; bad_cycles; bad_rounds;
+  // events_lost and the like: what our recorder says that the file lacks
   ProblemCounts problems;
 
   // Metadata and clock syncs; any other event costs one compare or two.

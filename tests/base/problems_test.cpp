@@ -12,6 +12,7 @@ TEST_CASE("problems: the table is in the order of the enum") {
   CHECK(describe(Problem::no_clock).name == "no_clock");
   CHECK(describe(Problem::world_size_disagrees).name == "world_size_disagrees");
   CHECK(describe(Problem::inexact_timestamp).name == "inexact_timestamp");
+  CHECK(describe(Problem::events_unnamed).name == "events_unnamed");
 }
 
 TEST_CASE("problems: counts add up and the lowest offset wins") {

@@ -1,13 +1,127 @@
 // What becomes of a recording when its files cannot be written.
 #include "record/recorded.h"
+#include "record/trace_file.h"
 #include "support/child_process.h"
+#include "support/refused_calls.h"
+#include "support/small_disk.h"
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 using namespace traceloom;
 using namespace traceloom::record;
+
+namespace {
+
+constexpr std::uint64_t kOffered = 20'000;
+
+// What a session leaves that had no room for all: 0 where everything about it is right.
+int record_too_much(const std::string& folder, const char* name, const std::string& reason) {
+  Options options;
+  options.folder = folder;
+  options.overwrite = true;
+  options.file_name = [&](const Position&) { return name; };
+  std::vector<std::string> log;
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  Session session(options);
+  const Marker marker("work");
+  for (int part = 0; part < 10; ++part) {
+    record_scopes(marker, kOffered / 10);
+    session.flush();
+  }
+  const Status status = session.close();
+  if (status.lost == 0 || session.saved_traces().size() != 1) return 91;
+  const SavedTrace saved = session.saved_traces()[0];
+  if (saved.events + status.lost != kOffered) return 92;
+  const std::string said = saved.path + ": " + std::to_string(status.lost) + " of " +
+                           std::to_string(kOffered) + " events are not in it: " + reason;
+  if (status.last_error != said || log.empty() || log.back() != said) return 93;
+  const std::string text = read_trace(saved.path);
+  if (!is_strict_json(std::string_view(text).substr(0, text.size() - 1))) return 94;
+  const Events events(text);
+  if (events.count("work", "X") != saved.events) return 95;
+  if (events.count("recorder", "M") != 1 || events.count("clock_pairs", "M") != 2) return 96;
+  const std::string counts = "\"events\":" + std::to_string(saved.events) +
+                             ",\"dropped\":0,\"lost\":" + std::to_string(status.lost) +
+                             ",\"error\":\"" + reason + "\",";
+  return events.of("recorder", "M").with(counts).size() == 1 ? 0 : 97;
+}
+
+}  // namespace
+
+TEST_CASE("disk full: the file says what it lacks, and ends with its bracket; close() tells") {
+  const TemporaryFolder folder;
+  for (const char* const name : {"a.json", "a.json.gz"}) {
+    CAPTURE(name);
+    CHECK(run_child([&] {
+            limit_file_size(50'000);
+            _exit(record_too_much(folder.path(), name, "File too large"));
+          }) == 0);
+  }
+}
+
+TEST_CASE("disk full: the same on a disk that is really full") {
+  for (const char* const name : {"a.json", "a.json.gz"}) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    const int code = run_child([&] {
+      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
+      _exit(record_too_much(folder.path(), name, "No space left on device"));
+    });
+    if (code == kNoSmallDisk) {
+      MESSAGE("skipped: nothing may be mounted here");
+      return;
+    }
+    CHECK(code == 0);
+  }
+}
+
+TEST_CASE("disk full: where no room can be taken before, the last events make it") {
+  for (const char* const name : {"a.json", "a.json.gz"}) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    const int code = run_child([&] {
+      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
+      refuse_taking_room();
+      _exit(record_too_much(folder.path(), name, "No space left on device"));
+    });
+    if (code == kNoSmallDisk) {
+      MESSAGE("skipped: nothing may be mounted here");
+      return;
+    }
+    CHECK(code == 0);
+  }
+}
+
+TEST_CASE("trace_file: room for the end is there whatever was written before") {
+  const TemporaryFolder folder;
+  const int code = run_child([&] {
+    if (!mount_small_disk(folder.path(), 64 << 10)) _exit(kNoSmallDisk);
+    TraceFile file(folder.path("a.json"), 1);
+    const std::string line(1000, 'x');
+    std::uint64_t lines = 0;
+    try {
+      for (;; ++lines) file.write(line);
+    } catch (const std::exception& error) {
+      if (error.what() != folder.path("a.json") + ": No space left on device") _exit(91);
+    }
+    const std::string filler(1 << 20, ' ');  // somebody else takes what is left
+    std::ofstream(folder.path("other")) << filler;
+    file.write(std::string(kEndBytes, ']'), Room::all);
+    if (file.state().bytes != lines * line.size() + kEndBytes) _exit(92);
+    file.finish(folder.path("last.json"), false);
+    _exit(std::filesystem::file_size(folder.path("last.json")) == file.state().bytes ? 0 : 93);
+  });
+  if (code == kNoSmallDisk)
+    MESSAGE("skipped: nothing may be mounted here");
+  else
+    CHECK(code == 0);
+}
 
 TEST_CASE("disk full: what it has no room for of an external trace is none of the lost events") {
   const TemporaryFolder folder;

@@ -63,6 +63,11 @@ inline void refuse_careful_renames() {
   detail::filter_call(SYS_renameat2, 0, SECCOMP_RET_ERRNO | EINVAL);
 }
 
+// As NFS, Lustre and FUSE: room cannot be taken before it is written to.
+inline void refuse_taking_room() {
+  detail::filter_call(SYS_fallocate, 0, SECCOMP_RET_ERRNO | EOPNOTSUPP);
+}
+
 // As at the limit of processes.
 inline void refuse_threads() {
   detail::filter_call(SYS_clone3, 0, SECCOMP_RET_ERRNO | EAGAIN);
