@@ -1,6 +1,7 @@
 #include "analysis/call_tree.h"
 
 #include "base/saturating.h"
+#include "run/id_index.h"
 #include "run/span_stack.h"
 
 #include <algorithm>
@@ -53,9 +54,10 @@ class CallTree::RankTree {
  public:
   RankTree(const CallTree& tree, const RankEvents& rank) : tree_(tree), rank_(rank) {
     nest();
-    std::sort(correlations_.begin(), correlations_.end());
-    std::sort(externals_.begin(), externals_.end());
-    rank.for_each_device([this](const DeviceSpan& span) { add_device(span); });
+    correlations_.sort();
+    externals_.sort();
+    for (const EventColumns& part : rank.parts)
+      for (const DeviceSpan& span : part.devices) add_device(part.file, span);
   }
 
   const RankEvents& rank() const { return rank_; }
@@ -63,8 +65,6 @@ class CallTree::RankTree {
   std::uint64_t crossings() const { return crossings_; }
 
  private:
-  using NumberedNodes = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // ascending
-
   bool is_wanted(NodeKind kind, std::uint32_t label) const {
     const TreeKinds& kinds = tree_.options_.kinds;
     switch (kind) {
@@ -101,11 +101,21 @@ class CallTree::RankTree {
         root = node_of(kNoParent, NodeKind::root, tree_.threads_[track]);
       const std::uint32_t node =
           wanted ? add_span(open, span, kind, root) : open.around(span.start_ns, span.end_ns);
-      if (kind == NodeKind::operation && node != kNoParent)
-        remember(externals_, order.operation(ref).external, node);
-      if (kind == NodeKind::call && node != kNoParent)
-        remember(correlations_, order.call(ref).correlation, node);
+      if (node == kNoParent) continue;
+      const std::size_t file = rank_.parts[ref.part()].file;
+      if (kind == NodeKind::operation)
+        externals_.add(file, order.operation(ref).external, span.start_ns, node);
+      if (kind == NodeKind::call) add_call(file, order.call(ref), node);
     }
+  }
+
+  // A call of the driver in one of the runtime has the same correlation: the outer one launched.
+  void add_call(std::size_t file, const CallSpan& call, std::uint32_t node) {
+    const bool is_inner = call.track == outer_call_.track && call.end_ns <= outer_call_.end_ns &&
+                          call.correlation == outer_call_.correlation;
+    if (is_inner) return;
+    outer_call_ = call;
+    correlations_.add(file, call.correlation, call.start_ns, node);
   }
 
   std::uint32_t add_span(SpanStack& open, const HostSpan& span, NodeKind kind, std::uint32_t root) {
@@ -122,21 +132,11 @@ class CallTree::RankTree {
     return node;
   }
 
-  static void remember(NumberedNodes& nodes, std::int64_t number, std::uint32_t node) {
-    if (number != kNoId) nodes.emplace_back(number, node);
-  }
-
-  static std::uint32_t find(const NumberedNodes& nodes, std::int64_t number) {
-    if (number == kNoId) return kNoParent;
-    const auto found =
-        std::lower_bound(nodes.begin(), nodes.end(), std::pair{number, std::uint32_t{0}});
-    return found != nodes.end() && found->first == number ? found->second : kNoParent;
-  }
-
-  void add_device(const DeviceSpan& span) {
-    std::uint32_t node = find(correlations_, span.correlation);
-    if (node == kNoParent) node = find(externals_, span.external);
-    if (node == kNoParent) node = node_of(kNoParent, NodeKind::root, kNotLaunched);
+  void add_device(std::size_t file, const DeviceSpan& span) {
+    const std::uint32_t* found = correlations_.find(file, span.correlation, span.start_ns);
+    if (found == nullptr) found = externals_.find(file, span.external, span.start_ns);
+    std::uint32_t node =
+        found == nullptr ? node_of(kNoParent, NodeKind::root, kNotLaunched) : *found;
     if (tree_.options_.kinds.kernels) {
       node = node_of(node, NodeKind::kernel, tree_.names_[span.label]);
       ++nodes_[node].count;
@@ -152,8 +152,9 @@ class CallTree::RankTree {
   const RankEvents& rank_;
   std::vector<TreeNode> nodes_;
   StringTable keys_;
-  NumberedNodes correlations_;  // of calls
-  NumberedNodes externals_;     // of operators
+  IdIndex<std::uint32_t> correlations_;  // of calls
+  IdIndex<std::uint32_t> externals_;     // of operators
+  CallSpan outer_call_{{0, 0, 0, kNoParent}, kNoId, kNoId};
   std::uint64_t crossings_ = 0;
 };
 

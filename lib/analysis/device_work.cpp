@@ -32,13 +32,14 @@ std::map<std::int32_t, WorkList> DeviceWork::devices() const {
 
 DeviceWork find_device_work(const RankEvents& rank) {
   DeviceWork found;
-  const Launches launches(rank.parts, rank.calls_outside);
-  rank.for_each_device([&](const DeviceSpan& span) {
-    const CallSpan* const call = launches.find(span);
-    found.streams[{span.device, span.stream}].push_back({span, call});
-    ++found.pieces;
-    if (call == nullptr) ++found.unlinked;
-  });
+  const Launches launches(rank.parts);
+  for (const EventColumns& part : rank.parts)
+    for (const DeviceSpan& span : part.devices) {
+      const CallSpan* const call = launches.find(part, span);
+      found.streams[{span.device, span.stream}].push_back({span, call});
+      ++found.pieces;
+      if (call == nullptr) ++found.unlinked;
+    }
   for (auto& [stream, work] : found.streams) sort_by_time(work);
   return found;
 }

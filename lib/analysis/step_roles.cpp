@@ -9,12 +9,15 @@
 namespace traceloom {
 namespace {
 
-// External ids of host ranges that are collectives, ascending.
-std::vector<std::int64_t> collective_ids(const RankEvents& rank) {
-  std::vector<std::int64_t> ids;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::collective && span.number > 0) ids.push_back(span.number);
-  });
+// External ids of host ranges that are collectives, with their files, ascending.
+using FileIds = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+FileIds collective_ids(const RankEvents& rank) {
+  FileIds ids;
+  for (const EventColumns& part : rank.parts)
+    for (const MarkedSpan& span : part.marks)
+      if (span.mark == SpanMark::collective && span.number > 0)
+        ids.emplace_back(part.file, span.number);
   std::sort(ids.begin(), ids.end());
   return ids;
 }
@@ -76,14 +79,15 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
     if (role != Role::dataloader) of(role).add(span.interval());
   });
   rank.for_each_call([&](const CallSpan& span) { of(Role::runtime).add(span.interval()); });
-  const std::vector<std::int64_t> collectives = collective_ids(rank);
-  rank.for_each_device([&](const DeviceSpan& span) {
-    Role role = run.labels.kind(span.label).role;
-    if (role == Role::kernel &&
-        std::binary_search(collectives.begin(), collectives.end(), span.external))
-      role = Role::communication;
-    if (role != Role::dataloader) of(role).add(span.interval());
-  });
+  const FileIds collectives = collective_ids(rank);
+  for (const EventColumns& part : rank.parts)
+    for (const DeviceSpan& span : part.devices) {
+      Role role = run.labels.kind(span.label).role;
+      if (role == Role::kernel && std::binary_search(collectives.begin(), collectives.end(),
+                                                     std::pair{part.file, span.external}))
+        role = Role::communication;
+      if (role != Role::dataloader) of(role).add(span.interval());
+    }
   RoleSets sets;
   for (std::size_t i = 0; i < kRoleCount; ++i) sets[static_cast<Role>(i)] = packers[i].finish();
   return sets;

@@ -121,6 +121,7 @@ struct WantedColumns {
 };
 
 struct EventColumns {
+  std::size_t file = 0;  // as Tracks::file(): ids count in one file only (run/id_index.h)
   PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;
@@ -129,6 +130,8 @@ struct EventColumns {
   PackedRows<MarkedSpan> marks;
   std::vector<MemorySample> memory;  // this and counters: when samples were asked for
   std::vector<CounterSample> counters;
+  // Calls that were not selected, but launched device work that was: of no use but for Launches.
+  std::vector<CallSpan> calls_outside = {};
 
   bool empty() const {
     return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&

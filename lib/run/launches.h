@@ -1,13 +1,14 @@
 // Launches: which call of the host launched a piece of device work.
 //
 //   Launches launches(rank.parts);
-//   if (const CallSpan* call = launches.find(span)) delay = span.start_ns - call->end_ns;
+//   for (const EventColumns& part : rank.parts)
+//     for (const DeviceSpan& span : part.devices)
+//       if (const CallSpan* call = launches.find(part, span)) delay = span.start_ns - call->end_ns;
 #pragma once
 
 #include "run/event_columns.h"
+#include "run/id_index.h"
 
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -16,22 +17,13 @@ namespace traceloom {
 class Launches {
  public:
   explicit Launches(const std::vector<EventColumns>& parts);
-  // And calls that are in no part: RankEvents::calls_outside, which must outlive it as well.
-  Launches(const std::vector<EventColumns>& parts, const std::vector<CallSpan>& outside);
 
-  // nullptr when no call has that correlation. Of several the first one in time counts.
-  const CallSpan* find(std::int64_t correlation) const;
-  // Of several the last one that had begun when the work began (a profiler that was started again
-  // may count from 1 again), else the first one.
-  const CallSpan* find(const DeviceSpan& work) const;
+  // The call in the file of `part`, which has the work, by the rule of IdIndex; also one that was
+  // not selected (EventColumns::calls_outside). nullptr when no call there has its correlation.
+  const CallSpan* find(const EventColumns& part, const DeviceSpan& work) const;
 
  private:
-  using Entry = std::pair<std::int64_t, const CallSpan*>;
-  void add(const std::vector<CallSpan>& calls);
-  void sort();
-  std::vector<Entry>::const_iterator first_of(std::int64_t correlation) const;
-
-  std::vector<Entry> calls_;  // ascending by correlation
+  IdIndex<const CallSpan*> calls_;
 };
 
 }  // namespace traceloom

@@ -19,14 +19,9 @@ std::uint32_t operator_around(const SpanStack::Place& place) {
   return place.around == SpanStack::kNone ? kNoOperator : place.around & ~kCallBit;
 }
 
-auto find_first(const std::vector<std::pair<std::int64_t, std::uint32_t>>& nodes,
-                std::int64_t number) {
-  return std::lower_bound(nodes.begin(), nodes.end(), std::pair{number, std::uint32_t{0}});
-}
-
 }  // namespace
 
-Operators::Operators(const Run& run, const RankEvents& rank) {
+Operators::Operators(const Run& run, const RankEvents& rank) : tracks_(run.tracks) {
   add_calls(nest(rank));
   add_device_work(rank);
   mark_repeats(run.labels);
@@ -55,34 +50,33 @@ std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
     open.push(node, span.end_ns, place);
     if (around != kNoOperator) ++nodes_[around].children;
     const OperatorSpan& operation = order.operation(ref);
-    if (operation.external != kNoId) externals_.emplace_back(operation.external, node);
+    externals_.add(tracks_.file(span.track), operation.external, span.start_ns, node);
     nodes_.push_back({span.label, span.start_ns, span.end_ns, around, 0, place.counted_ns, 0, 0,
                       false, span.track, operation.arguments});
   }
-  std::sort(externals_.begin(), externals_.end());
+  externals_.sort();
   return calls;
 }
 
 // The External id counts where the operator that has it was running; an id of another kind of
 // counter would lead anywhere.
 std::uint32_t Operators::caller_of(const Call& call) const {
-  if (call.span.external == kNoId) return call.around;
-  for (auto entry = find_first(externals_, call.span.external);
-       entry != externals_.end() && entry->first == call.span.external; ++entry)
-    if (contains(nodes_[entry->second], call.span)) return entry->second;
-  return call.around;
+  const std::uint32_t* const named =
+      externals_.find(tracks_.file(call.span.track), call.span.external, call.span.start_ns);
+  return named != nullptr && contains(nodes_[*named], call.span) ? *named : call.around;
 }
 
 void Operators::add_calls(const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     const std::uint32_t caller = caller_of(call);
-    if (call.span.correlation != kNoId) correlations_.emplace_back(call.span.correlation, caller);
+    correlations_.add(tracks_.file(call.span.track), call.span.correlation, call.span.start_ns,
+                      caller);
     // Old exporters number the threads of calls in another way: of one thread two rows.
     if (caller == kNoOperator || nodes_[caller].track == call.span.track) continue;
     std::int64_t& self_ns = nodes_[caller].host_self_ns;
     self_ns = std::max<std::int64_t>(self_ns - (call.span.end_ns - call.span.start_ns), 0);
   }
-  std::sort(correlations_.begin(), correlations_.end());
+  correlations_.sort();
 }
 
 void Operators::add_device_work(const RankEvents& rank) {
@@ -113,20 +107,11 @@ void Operators::mark_repeats(const Labels& labels) {
   }
 }
 
-std::uint32_t Operators::of_correlation(std::int64_t correlation) const {
-  if (correlation == kNoId) return kNoOperator;
-  const auto found = find_first(correlations_, correlation);
-  return found != correlations_.end() && found->first == correlation ? found->second : kNoOperator;
-}
-
 std::uint32_t Operators::launcher_of(const DeviceSpan& span) const {
-  if (span.correlation != kNoId) {
-    const auto found = find_first(correlations_, span.correlation);
-    if (found != correlations_.end() && found->first == span.correlation) return found->second;
-  }
-  if (span.external == kNoId) return kNoOperator;
-  const auto found = find_first(externals_, span.external);
-  return found != externals_.end() && found->first == span.external ? found->second : kNoOperator;
+  const std::size_t file = tracks_.file(span.track);
+  const std::uint32_t* found = correlations_.find(file, span.correlation, span.start_ns);
+  if (found == nullptr) found = externals_.find(file, span.external, span.start_ns);
+  return found == nullptr ? kNoOperator : *found;
 }
 
 }  // namespace traceloom

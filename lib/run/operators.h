@@ -8,15 +8,16 @@
 // times; a call on another row that has the External id of an operator is in that
 // one. Device work belongs to the operator whose External id the call that launched it has, if
 // that was running, else to the innermost one around the call; where no such call was recorded, to
-// the operator whose External id the work itself has. The run must have been read with details.
+// the operator whose External id the work itself has. Ids count as IdIndex tells. The run must have
+// been read with details.
 #pragma once
 
 #include "run/host_order.h"
+#include "run/id_index.h"
 #include "run/run.h"
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -36,7 +37,7 @@ struct OperatorNode {
 };
 inline constexpr std::uint32_t kNoOperator = std::numeric_limits<std::uint32_t>::max();
 
-// Of one rank, which must outlive it.
+// Of one rank, which must outlive it, as the run must.
 class Operators {
  public:
   Operators(const Run& run, const RankEvents& rank);
@@ -44,15 +45,12 @@ class Operators {
   const std::vector<OperatorNode>& nodes() const { return nodes_; }
   // The operator that gave this work to the device; kNoOperator when none is known.
   std::uint32_t launcher_of(const DeviceSpan& span) const;
-  // Of what has this correlation.
-  std::uint32_t of_correlation(std::int64_t correlation) const;
 
  private:
   struct Call {
     CallSpan span;
     std::uint32_t around;  // the innermost operator on its row
   };
-  using NumberedNodes = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // ascending
 
   std::vector<Call> nest(const RankEvents& rank);
   std::uint32_t caller_of(const Call& call) const;
@@ -60,9 +58,10 @@ class Operators {
   void add_device_work(const RankEvents& rank);
   void mark_repeats(const Labels& labels);
 
-  NumberedNodes externals_;
-  std::vector<OperatorNode> nodes_;  // a parent before its children
-  NumberedNodes correlations_;       // of all calls that were recorded, also of no operator
+  const Tracks& tracks_;
+  IdIndex<std::uint32_t> externals_;
+  std::vector<OperatorNode> nodes_;      // a parent before its children
+  IdIndex<std::uint32_t> correlations_;  // of all calls that were recorded, also of no operator
 };
 
 }  // namespace traceloom

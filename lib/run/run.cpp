@@ -118,8 +118,9 @@ class RankSorter {
           places.ranks[tracks.file(track)].rank_of(tracks.pid(track), tracks.tid(track)));
   }
 
-  void take_file(const FileRank& file, std::vector<EventColumns>& parts) {
+  void take_file(std::size_t number, const FileRank& file, std::vector<EventColumns>& parts) {
     for (EventColumns& part : parts) {
+      part.file = number;
       if (file.is_merged())
         take_merged(part);
       else if (is_wanted(file.rank))
@@ -131,7 +132,7 @@ class RankSorter {
 
   std::vector<RankEvents> finish() {
     std::vector<RankEvents> ranks;
-    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}, {}});
+    for (auto& [rank, parts] : ranks_) ranks.push_back({rank, std::move(parts), {}});
     return ranks;
   }
 
@@ -158,7 +159,10 @@ class RankSorter {
     spread(part.marks, &EventColumns::marks, by_rank);
     spread(part.memory, &EventColumns::memory, by_rank);
     spread(part.counters, &EventColumns::counters, by_rank);
-    for (auto& [rank, columns] : by_rank) ranks_[rank].push_back(std::move(columns));
+    for (auto& [rank, columns] : by_rank) {
+      columns.file = part.file;
+      ranks_[rank].push_back(std::move(columns));
+    }
   }
 
   const RunRequest& request_;
@@ -195,19 +199,23 @@ void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
     std::erase_if(calls, [&](const CallSpan& call) {
       return call.correlation == kNoId || is_in_any(windows, call.start_ns);
     });
-    rank.calls_outside.insert(rank.calls_outside.end(), calls.begin(), calls.end());
+    part.calls_outside.insert(part.calls_outside.end(), calls.begin(), calls.end());
   }
 }
 
 // Without them the first work of a selection would have been launched by nobody.
 void keep_launching_calls(RankEvents& rank) {
-  if (rank.calls_outside.empty()) return;
-  std::vector<std::int64_t> launched;
-  rank.for_each_device([&](const DeviceSpan& span) { launched.push_back(span.correlation); });
+  const auto has_none = [](const EventColumns& part) { return part.calls_outside.empty(); };
+  if (std::all_of(rank.parts.begin(), rank.parts.end(), has_none)) return;
+  std::vector<std::pair<std::size_t, std::int64_t>> launched;
+  for (const EventColumns& part : rank.parts)
+    for (const DeviceSpan& span : part.devices) launched.emplace_back(part.file, span.correlation);
   std::sort(launched.begin(), launched.end());
-  std::erase_if(rank.calls_outside, [&](const CallSpan& call) {
-    return !std::binary_search(launched.begin(), launched.end(), call.correlation);
-  });
+  for (EventColumns& part : rank.parts)
+    std::erase_if(part.calls_outside, [&](const CallSpan& call) {
+      return !std::binary_search(launched.begin(), launched.end(),
+                                 std::pair{part.file, call.correlation});
+    });
 }
 
 // A device that the event does not name is the one whose row it is in.
@@ -275,7 +283,7 @@ Run read_run(const RunRequest& request) {
     if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
     const TimeMap times = places.clocks[i].times.since(places.origin_ns);
     for (EventColumns& part : files[i].parts) map_times(part, times);
-    sorter.take_file(places.ranks[i], files[i].parts);
+    sorter.take_file(i, places.ranks[i], files[i].parts);
   }
   std::stable_sort(run.files.begin(), run.files.end(), is_told_before);
   run.ranks = sorter.finish();

@@ -59,8 +59,6 @@ struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
-  // Calls that were not selected, but launched device work that was: of no use but for Launches.
-  std::vector<CallSpan> calls_outside = {};
 
   template <typename Use>
   void for_each_host(Use use) const {

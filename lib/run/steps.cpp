@@ -79,7 +79,7 @@ std::vector<DeviceWork> find_device_work(const std::vector<EventColumns>& parts,
   const Launches launches(parts);
   for (const EventColumns& part : parts)
     for (const DeviceSpan& span : part.devices) {
-      const CallSpan* const call = launches.find(span.correlation);
+      const CallSpan* const call = launches.find(part, span);
       const std::optional<std::size_t> step =
           call == nullptr ? std::nullopt : step_around(steps, call->interval());
       if (!step) {

@@ -159,6 +159,43 @@ TEST_CASE("call tree: is that of every instant by itself, for random threads") {
   }
 }
 
+// Two processes of one rank, each of which counts its launches and operators from 1.
+TEST_CASE("call tree: two files of a rank are what each is by itself, added up") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const std::string one = random_host(seed);
+    const std::string two = random_host(seed + 1000);
+    const Run run = read_texts({{"rank0-a.json", one}, {"rank0-b.json", two}}, kWithFrames);
+    std::map<std::string, oracle::TreeRow> sum = oracle::find_call_tree(one, true);
+    for (const auto& [stack, row] : oracle::find_call_tree(two, true)) {
+      oracle::TreeRow& all = sum[stack];
+      all.count += row.count;
+      all.host_self_ns += row.host_self_ns;
+      all.host_total_ns += row.host_total_ns;
+      all.device_self_ns += row.device_self_ns;
+      all.device_total_ns += row.device_total_ns;
+    }
+    CHECK(shown(rows_by_stack(CallTree(run, everything(true).tree))) == shown(sum));
+  }
+}
+
+TEST_CASE("call tree: what the driver launched for the runtime stands below the runtime's call") {
+  const Run run =
+      read_texts({{"rank0.json", TraceText()
+                                     .tid("7")
+                                     .cat("cuda_runtime")
+                                     .x("cudaLaunchKernel", 0, 20, R"({"correlation": 1})")
+                                     .cat("cuda_driver")
+                                     .x("cuLaunchKernel", 5, 10, R"({"correlation": 1})")
+                                     .cat("kernel")
+                                     .x("gemm", 30, 9, R"({"correlation": 1})")
+                                     .array()}},
+                 kWithFrames);
+  const auto rows = rows_by_stack(CallTree(run, everything(true).tree));
+  CHECK(rows.at("7;cudaLaunchKernel").device_self_ns == 9'000);
+  CHECK(rows.at("7;cudaLaunchKernel;cuLaunchKernel").device_self_ns == 0);
+}
+
 TEST_CASE("call tree: any number of threads and order of files tells the same") {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);

@@ -166,6 +166,19 @@ TEST_CASE("step roles: thousands of steps are what the sets say as a whole") {
   CHECK(roles.steps.at(1).raw[Role::dataloader] == 4'000);
 }
 
+TEST_CASE("step roles: the id of a collective means nothing in another file of the rank") {
+  const auto run_of = [](const char* range, int at) {
+    TraceText trace;
+    trace.cat("user_annotation").x(range, at, 10, R"({"External id": 57})");
+    return trace.cat("kernel").x("custom", at + 20, 5, R"({"External id": 57})").array();
+  };
+  const Run run = read_texts(
+      {{"rank0-a.json", run_of("nccl:all_to_all", 0)}, {"rank0-b.json", run_of("forward", 1000)}});
+  const RoleSets sets = find_role_sets(run, run.ranks.at(0));
+  CHECK(total_ns(sets[Role::communication]) == 15'000);
+  CHECK(total_ns(sets[Role::kernel]) == 5'000);
+}
+
 TEST_CASE("step roles: the mean of no steps is nothing, and no division by it") {
   CHECK(StepSum().mean().total_ns == 0);
   CHECK(StepSum().mean().exclusive[Role::other] == 0);

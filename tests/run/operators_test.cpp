@@ -13,6 +13,16 @@ std::string correlation(int number) {
   return "{\"correlation\": " + std::to_string(number) + "}";
 }
 
+// Who launched the first work that has the correlation.
+std::uint32_t launcher_of(const Operators& operators, const RankEvents& rank,
+                          std::int64_t correlation) {
+  for (const EventColumns& part : rank.parts)
+    for (const DeviceSpan& span : part.devices)
+      if (span.correlation == correlation) return operators.launcher_of(span);
+  FAIL("no work has correlation " << correlation);
+  return kNoOperator;
+}
+
 }  // namespace
 
 TEST_CASE("operators: host time is split between nested operators and calls") {
@@ -36,8 +46,7 @@ TEST_CASE("operators: host time is split between nested operators and calls") {
   CHECK(mm.parent == 0);
   CHECK(mm.host_self_ns == 45'000);
   CHECK(mm.device_self_ns == 40'000);
-  CHECK(operators.of_correlation(1) == 1);
-  CHECK(operators.of_correlation(2) == kNoOperator);
+  CHECK(launcher_of(operators, run.ranks.at(0), 1) == 1);
 }
 
 TEST_CASE("operators: device work belongs to the operator whose External id its call has") {
@@ -68,7 +77,7 @@ TEST_CASE("operators: device work belongs to the operator whose External id its 
   CHECK(a.host_self_ns == 40'000);
   CHECK(b.host_self_ns == 30'000);
   // A call that was recorded at no time of its operator is nobody's.
-  CHECK(operators.of_correlation(4) == kNoOperator);
+  CHECK(launcher_of(operators, run.ranks.at(0), 4) == kNoOperator);
 }
 
 TEST_CASE(
@@ -103,7 +112,30 @@ TEST_CASE("operators: a call within a call is no time of its own") {
   const Operators operators(run, run.ranks.at(0));
   CHECK(operators.nodes()[0].host_self_ns == 70'000);
   CHECK(operators.nodes()[0].device_self_ns == 4'000);
-  CHECK(operators.of_correlation(3) == kNoOperator);
+  CHECK(launcher_of(operators, run.ranks.at(0), 3) == kNoOperator);
+}
+
+// One run of a process: an operator, what it launched, and work whose call was not recorded.
+TraceText one_run(int at) {
+  TraceText trace;
+  trace.cat("cpu_op").x("aten::a", at, 40, R"({"External id": 5})");
+  trace.cat("cuda_runtime").x("launch", at + 10, 5, correlation(1));
+  trace.cat("kernel").x("k", at + 30, 20, correlation(1));
+  return trace.x("k", at + 50, 4, R"({"External id": 5, "correlation": 9})");
+}
+
+TEST_CASE("operators: the ids of two files of a rank are not those of each other") {
+  // Runs one after the other, and two processes of a rank at a time.
+  for (const int later : {1000, 20}) {
+    CAPTURE(later);
+    const Run run =
+        read_texts({{"rank0-a.json", one_run(0).array()}, {"rank0-b.json", one_run(later).array()}},
+                   {.details = true});
+    const Operators operators(run, run.ranks.at(0));
+    REQUIRE(operators.nodes().size() == 2);
+    CHECK(operators.nodes()[0].device_self_ns == 24'000);
+    CHECK(operators.nodes()[1].device_self_ns == 24'000);
+  }
 }
 
 TEST_CASE("operators: spans of another thread are no children") {

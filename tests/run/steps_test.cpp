@@ -48,6 +48,23 @@ TEST_CASE("steps: a step lasts until what it launched is done, and the next begi
   CHECK(steps.list.at(1).device_ops == 1);
 }
 
+TEST_CASE("steps: two runs of a rank, of which each counts its launches from 1, keep their work") {
+  const auto run = [](int first, int at) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#" + std::to_string(first), at, 100);
+    trace.cat("cuda_runtime").x("cudaLaunchKernel", at + 50, 5, R"({"correlation": 1})");
+    return trace.cat("kernel").x("k", at + 80, 50, kernel(1)).array();
+  };
+  const StepList steps =
+      read_texts({{"rank0-a.json", run(1, 0)}, {"rank0-b.json", run(500, 1'000'000)}})
+          .ranks.at(0)
+          .steps;
+  REQUIRE(steps.list.size() == 2);
+  CHECK(steps.list.at(0).time == Interval{0, 130'000});
+  CHECK(steps.list.at(1).time == Interval{1'000'000'000, 1'000'130'000});
+  CHECK(steps.list.at(1).counted);
+}
+
 TEST_CASE("steps: the first step begins behind device work of steps that were not recorded") {
   const StepList steps = steps_of(
       two_steps().cat("kernel").x("k", -5, 35, kernel(99)).x("k", 80, 5, kernel(1)).array());
