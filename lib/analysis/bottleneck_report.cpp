@@ -2,6 +2,7 @@
 
 #include "analysis/percentile.h"
 #include "analysis/steps_report.h"
+#include "analysis/verdict_words.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 
@@ -12,6 +13,9 @@
 
 namespace traceloom {
 namespace {
+
+constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication, Limit::memory,
+                                       Limit::launch_bound, Limit::idle,          Limit::compute};
 
 using StepLength = std::pair<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // by key
 
@@ -87,6 +91,68 @@ void write_texts(JsonWriter& json, std::string_view key, const List& texts) {
   json.end_array();
 }
 
+void write_part(JsonWriter& json, std::string_view name, const StepShare& share) {
+  json.begin_object();
+  json.key("limit");
+  json.value(name);
+  json.key("ns");
+  json.value(share.ns);
+  json.key("of_ns");
+  json.value(share.of_ns);
+  json.key("share");
+  json.value(share.share());
+}
+
+void write_owner(JsonWriter& json, const StepOwner& owner) {
+  json.begin_object();
+  json.key("text");
+  json.value(owner.text());
+  json.key("rank");
+  json.value(owner.rank);
+  json.key("ranks");
+  json.value(owner.ranks);
+  json.key("steps");
+  json.value(owner.steps);
+  json.end_object();
+}
+
+// What is not known is null: a straggler is no part of the steps, and is left out.
+void write_shares(JsonWriter& json, const Verdict& verdict) {
+  json.key("shares");
+  json.begin_object();
+  for (const Limit limit : kLimitsWithShares) {
+    const LimitShare& share = verdict.shares[limit];
+    json.key(limit_name(limit));
+    share.unknown_since.empty() || share.ns > 0 ? json.value(share.share()) : json.null();
+  }
+  json.end_object();
+  json.key("parts");
+  json.begin_array();
+  for (const Limit limit : kLimitsWithShares) {
+    const LimitShare& share = verdict.shares[limit];
+    write_part(json, limit_name(limit), share);
+    json.key("least_ns");
+    json.value(share.least_ns);
+    json.key("most_ns");
+    json.value(share.most_ns);
+    json.key("unknown_since");
+    share.unknown_since.empty() ? json.null() : json.value(share.unknown_since);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("waiting");
+  write_part(json, limit_name(verdict.waiting_in), verdict.waiting);
+  json.end_object();
+  json.key("delays");
+  json.begin_array();
+  for (const Limit limit : {Limit::data_loading, Limit::straggler}) {
+    if (verdict.delays[limit].ns == 0) continue;
+    write_part(json, limit_name(limit), verdict.delays[limit]);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 std::string verdict_json(const Verdict& verdict) {
   std::string text;
   JsonWriter json(text);
@@ -94,17 +160,17 @@ std::string verdict_json(const Verdict& verdict) {
   json.key("kind");
   json.value(limit_name(verdict.kind));
   json.key("share");
-  json.value(verdict.share);
+  json.value(verdict.cost(verdict.kind).share());
+  json.key("is_delay");
+  json.value(verdict.is_delay(verdict.kind));
   json.key("rank");
   json.value(verdict.rank);
-  json.key("shares");
-  json.begin_object();
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    if (static_cast<Limit>(i) == Limit::inconclusive) continue;
-    json.key(kLimitNames[i]);
-    json.value(verdict.shares[i]);
-  }
-  json.end_object();
+  json.key("of");
+  write_owner(json, verdict.of);
+  write_shares(json, verdict);
+  std::vector<std::string_view> possible;
+  for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
+  write_texts(json, "possible", possible);
   write_texts(json, "evidence", verdict.evidence);
   write_texts(json, "advice", verdict.advice);
   json.end_object();
@@ -147,24 +213,6 @@ std::string ranks_json(const std::vector<RankRoles>& roles) {
   return text;
 }
 
-Table roles_table(const Findings& found) {
-  Table table({{"role", "Role", ColumnKind::text},
-               {"mean_ns", "Mean/step", ColumnKind::duration},
-               {"share", "Share", ColumnKind::share},
-               {"critical_share", "Critical", ColumnKind::share}});
-  const StepSum steps = all_steps(found.roles);
-  if (steps.count() == 0) return table;
-  const StepRoles means = steps.mean();
-  const RoleShares shares = steps.shares();
-  const RoleShares critical = critical_steps(found).shares();
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    table.add_row(
-        {std::string(kRoleNames[i]), means.exclusive[role], shares[role], critical[role]});
-  }
-  return table;
-}
-
 void add_headline(Report& report, const Run& run, const Verdict& verdict,
                   const std::vector<std::int64_t>& lengths) {
   std::uint64_t events = 0;
@@ -174,13 +222,11 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
                                         count_of(events, "event")));
   if (!lengths.empty())
     report.headline.push_back(
-        fmt::format("{}: mean {}, median {}, p99 {}", count_of(lengths.size(), "step"),
+        fmt::format("{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), "step"),
                     format_duration(mean(lengths)), format_duration(percentile(lengths, 50)),
-                    format_duration(percentile(lengths, 99))));
-  std::string line = fmt::format("Verdict: {}", limit_name(verdict.kind));
-  if (verdict.share > 0) line += fmt::format(" ({:.1f} % of a step)", verdict.share * 100);
-  if (verdict.rank && run.ranks.size() > 1) line += fmt::format(", rank {}", *verdict.rank);
-  report.headline.push_back(line);
+                    format_duration(percentile(lengths, 99)),
+                    run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
+  report.headline.push_back(verdict_headline(verdict));
   for (const std::string& evidence : verdict.evidence) report.headline.push_back("  - " + evidence);
   for (const std::string& advice : verdict.advice) report.headline.push_back("Next: " + advice);
 }
@@ -196,7 +242,10 @@ BottleneckAnswer bottleneck_report(const Run& run) {
   report.values.emplace_back("verdict", verdict_json(verdict));
   report.values.emplace_back("steps", steps_json(lengths));
   report.values.emplace_back("ranks", ranks_json(found.roles));
-  report.tables.push_back({"roles", "", roles_table(found)});
+  report.tables.push_back({"roles",
+                           fmt::format("Where {} goes, {}", found.basis.owner.text(),
+                                       format_duration(found.basis.steps.mean().total_ns)),
+                           roles_table(found.basis.steps)});
   note_missing(run, report);
   return {std::move(report), verdict};
 }

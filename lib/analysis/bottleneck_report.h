@@ -6,9 +6,12 @@
 
 namespace traceloom {
 
-// JSON: "verdict": {"kind","share","rank","shares","evidence","advice"}, "steps":
-// {"count","mean_ns", "p50_ns","p99_ns"}, "roles": [{"role","mean_ns","share","critical_share"}],
-// "ranks": [{"rank", "roles":[...]}]. A step is as long as on the rank on which it takes longest.
+// JSON: "verdict": {"kind","share","is_delay","rank","of": {"text","rank","ranks","steps"},
+// "shares": {"data-loading",...}, "parts": [{"limit","ns","of_ns","share","least_ns","most_ns",
+// "unknown_since"}], "waiting", "delays": [{"limit","ns","of_ns","share"}], "possible","evidence",
+// "advice"}, "steps": {"count","mean_ns","p50_ns","p99_ns"}, "roles": [{"role","mean_ns","share"}],
+// "ranks": [{"rank","roles":[...]}]. All shares, and "roles", are of the steps that "of" names.
+// Those of "steps" are as long as on the rank on which they take longest.
 struct BottleneckAnswer {
   Report report;
   Verdict verdict;

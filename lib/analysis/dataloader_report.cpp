@@ -1,6 +1,7 @@
 #include "analysis/dataloader_report.h"
 
 #include "analysis/percentile.h"
+#include "analysis/step_basis.h"
 #include "analysis/steps_report.h"
 #include "analysis/straggler.h"
 #include "base/saturating.h"
@@ -101,11 +102,10 @@ struct LoaderRules {
   std::string_view composer;
 };
 
-LoaderRules apply_rules(const LoaderJob& job, const std::vector<LoaderRow>& rows) {
+LoaderRules apply_rules(const LoaderJob& job, double share, const std::vector<LoaderRow>& rows) {
   constexpr std::string_view kUnknown = "not instrumented";
   if (!job.instrumented) return {kUnknown, kUnknown, kUnknown};
-  LoaderRules rules{xla_class(job.share),
-                    job.share > kTbPluginShare ? "input-bound" : "not input-bound",
+  LoaderRules rules{xla_class(share), share > kTbPluginShare ? "input-bound" : "not input-bound",
                     "unknown: it needs 10 steps"};
   const LoaderAnswer composer = any_by_composer(rows);
   if (composer != LoaderAnswer::unknown)
@@ -113,19 +113,47 @@ LoaderRules apply_rules(const LoaderJob& job, const std::vector<LoaderRow>& rows
   return rules;
 }
 
-void add_verdicts(Report& report, const LoaderJob& job, const LoaderRules& rules) {
+std::string job_json(const LoaderJob& job, const StepShare& exposed) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
   json.key("share");
-  job.instrumented ? json.value(job.share) : json.null();
+  job.instrumented ? json.value(exposed.share()) : json.null();
   json.key("rank");
   json.value(job.rank);
   json.key("instrumented");
   json.value(job.instrumented);
   json.end_object();
-  report.values.emplace_back("job", text);
+  return text;
+}
 
+// Whose steps the share of the job is of, to the nanosecond; and late data, which is another thing.
+std::string of_json(const LoaderJob& job, const StepShare& exposed) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("text");
+  json.value(exposed.of.text());
+  json.key("rank");
+  json.value(exposed.of.rank);
+  json.key("ranks");
+  json.value(exposed.of.ranks);
+  json.key("steps");
+  json.value(exposed.of.steps);
+  json.key("exposed_ns");
+  json.value(exposed.ns);
+  json.key("of_ns");
+  json.value(exposed.of_ns);
+  json.key("late_ns_per_step");
+  json.value(job.late_ns);
+  json.end_object();
+  return text;
+}
+
+void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed,
+                  const LoaderRules& rules) {
+  report.values.emplace_back("job", job_json(job, exposed));
+  report.values.emplace_back("of", of_json(job, exposed));
   std::string classes;
   JsonWriter verdicts(classes);
   verdicts.begin_object();
@@ -139,14 +167,16 @@ void add_verdicts(Report& report, const LoaderJob& job, const LoaderRules& rules
   report.values.emplace_back("classes", classes);
 }
 
-std::string headline_of(const LoaderJob& job, const Straggler& straggler) {
+std::string headline_of(const LoaderJob& job, const StepShare& exposed,
+                        const Straggler& straggler) {
   if (!job.instrumented)
     return "Not instrumented: no spans of a data loader in these traces, which is not a wait of 0.";
-  std::string text = fmt::format("Input wait: {:.1f} % of the step is exposed → {}",
-                                 job.share * 100, xla_class(job.share));
+  std::string text =
+      fmt::format("Input wait: {:.1f} % of {} is exposed → {}", exposed.share() * 100,
+                  exposed.of.text(), xla_class(exposed.share()));
   if (job.is_mostly_first())
     text += fmt::format("; {:.0f} % of that is the first wait", job.first_share * 100);
-  if (straggler.cause == StragglerCause::dataloader)
+  if (straggler.rank && straggler.cause == StragglerCause::dataloader)
     text += fmt::format("; the others wait for the loader of rank {}", *straggler.rank);
   return text + ".";
 }
@@ -181,10 +211,11 @@ Report dataloader_report(const Run& run) {
   const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
   LoaderJob job = judge_loader(run, roles, waits);
   if (straggler.cause == StragglerCause::dataloader) job.rank = straggler.rank;
+  const StepShare exposed = choose_basis(run, roles, straggler).part({Role::dataloader});
   Report report("dataloader", run);
-  report.headline.push_back(headline_of(job, straggler));
-  const LoaderRules rules = apply_rules(job, rows);
-  add_verdicts(report, job, rules);
+  report.headline.push_back(headline_of(job, exposed, straggler));
+  const LoaderRules rules = apply_rules(job, exposed.share(), rows);
+  add_verdicts(report, job, exposed, rules);
   if (job.instrumented)
     report.headline.push_back(fmt::format("XLA (5, 20 %): {}; tb_plugin (5 %): {}; Composer: {}.",
                                           rules.xla, rules.tb_plugin, rules.composer));

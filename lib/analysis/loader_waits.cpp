@@ -59,9 +59,8 @@ void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
   StepSum steps;
   for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
   const StepRoles& sum = steps.sum();
-  if (sum.total_ns > 0)
-    job.share =
-        static_cast<double>(sum.exclusive[Role::dataloader]) / static_cast<double>(sum.total_ns);
+  job.late_ns = steps.mean().exclusive[Role::dataloader];
+  if (sum.total_ns > 0) job.late_share = steps.shares()[Role::dataloader];
 }
 
 // Of the steps that the ranks have in common.
@@ -81,7 +80,8 @@ void judge_by_steps(const std::vector<RankRoles>& roles, const RankWaits& waits,
     job.first_share = static_cast<double>(felt.front()) / static_cast<double>(felt_ns);
   std::int64_t total_ns = 0;
   for (const std::int64_t ns : longest) add_to(total_ns, ns);
-  if (total_ns > 0) job.share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+  job.late_ns = felt_ns / static_cast<std::int64_t>(felt.size());
+  if (total_ns > 0) job.late_share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
 }
 
 }  // namespace

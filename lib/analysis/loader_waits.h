@@ -38,16 +38,20 @@ struct LoaderRow {
 
 std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRoles>& roles);
 
-// Of the whole job. In each step the rank counts whose wait for data is longest beyond what it
-// waits for others in the same step: so much later its data could have come without harm.
+// Late data, of the whole job. In each step the rank counts whose exposed wait for data is longest
+// beyond what it waits for others in the same step: so much later its data could have come without
+// harm. Where loaders are late in turns, the mean of all ranks hides that each step waits for one.
 struct LoaderJob {
   bool instrumented = false;
-  double share = 0;                  // of the longest steps, exposed
+  std::int64_t late_ns = 0;          // in a mean step
+  double late_share = 0;             // of the longest steps
   double first_share = 0;            // what of that wait is in the first step
   std::optional<std::int64_t> rank;  // the one whose loader all wait for; none when it is not one
 
   // The first wait is long wherever workers have to start: in few steps it says little of others.
-  bool is_mostly_first() const { return share >= 0.05 && first_share > 0.5 && first_share < 1; }
+  bool is_mostly_first() const {
+    return late_share >= 0.05 && first_share > 0.5 && first_share < 1;
+  }
 };
 
 LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits);

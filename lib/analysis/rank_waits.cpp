@@ -67,31 +67,31 @@ void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
   }
 }
 
-PackedIntervals barriers_of(const RankEvents& rank) {
+PackedIntervals spans_with(const RankEvents& rank, SpanMark mark) {
   IntervalPacker found;
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::barrier) found.add(span.interval());
+    if (span.mark == mark) found.add(span.interval());
   });
   return found.finish();
 }
 
-// Of each step of a rank: the time in barriers, and how much of that the host said what it did.
-struct BarrierTimes {
+// Of each step of a rank: the time in such spans, and how much of that the host said what it did.
+struct SpanTimes {
   std::vector<std::int64_t> all_ns;
   std::vector<std::int64_t> cpu_ns;
 };
 
-BarrierTimes find_barrier_times(const RankRoles& roles, const PackedIntervals& barriers) {
-  BarrierTimes found;
+SpanTimes find_span_times(const RankRoles& roles, const PackedIntervals& spans) {
+  SpanTimes found;
   found.all_ns.reserve(roles.steps.size());
   found.cpu_ns.reserve(roles.steps.size());
-  IntervalWindows barrier_windows(barriers);
+  IntervalWindows span_windows(spans);
   IntervalWindows cpu_windows(roles.sets[Role::cpu]);
   Intervals times;
   const auto look = [&] {
     if (times.empty()) return;
     const Interval window{times.front().from_ns, times.back().to_ns};
-    const Intervals& some = barrier_windows.in(window);
+    const Intervals& some = span_windows.in(window);
     const std::vector<std::int64_t> all = totals_in(some, times);
     const std::vector<std::int64_t> cpu = totals_in(intersect(some, cpu_windows.in(window)), times);
     found.all_ns.insert(found.all_ns.end(), all.begin(), all.end());
@@ -110,8 +110,8 @@ BarrierTimes find_barrier_times(const RankRoles& roles, const PackedIntervals& b
 // the same meeting.
 void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
               const std::vector<std::uint32_t>& index, RankWaits& waits) {
-  BarrierTimes times;
-  if (!barriers.empty()) times = find_barrier_times(roles, barriers);
+  SpanTimes times;
+  if (!barriers.empty()) times = find_span_times(roles, barriers);
   std::vector<std::int64_t>& met_ns = waits.wait_ns.emplace_back(index.size(), 0);
   RoleTimes own;
   for_each_shared(roles.steps, index, [&](std::size_t step, const StepRoles& found) {
@@ -129,6 +129,66 @@ void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
   waits.own_ns.push_back(own);
 }
 
+// [rank][step]: what a rank's event/forward took in the steps that all have.
+std::vector<std::vector<std::int64_t>> find_forward_times(const Run& run,
+                                                          const std::vector<RankRoles>& roles,
+                                                          const RankWaits& waits) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
+    const PackedIntervals forward = spans_with(run.ranks[waits.ranks[i]], SpanMark::forward);
+    const SpanTimes times = find_span_times(roles[waits.ranks[i]], forward);
+    std::vector<std::int64_t>& shared = all.emplace_back();
+    for (const std::uint32_t step : waits.step_index[i]) shared.push_back(times.all_ns[step]);
+  }
+  return all;
+}
+
+std::int64_t mean_of(const std::vector<std::int64_t>& ns) {
+  if (ns.empty()) return 0;
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add) /
+         static_cast<std::int64_t>(ns.size());
+}
+
+std::int64_t lower_median(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// What rank 0 is taken to have waited in event/forward, in each step.
+std::vector<std::int64_t> find_root_waits(const std::vector<std::vector<std::int64_t>>& forward,
+                                          const RankWaits& waits) {
+  constexpr std::int64_t kAsLate = 4;  // by less than the fourth part of what is to be explained
+  std::vector<std::int64_t> root_ns(waits.steps.size(), 0);
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::vector<std::int64_t> others;
+    std::int64_t latest_ns = waits.wait_ns[1][step];
+    for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank) {
+      others.push_back(forward[rank][step]);
+      latest_ns = std::min(latest_ns, waits.wait_ns[rank][step]);
+    }
+    const std::int64_t longer_ns = forward[0][step] - lower_median(std::move(others));
+    if (longer_ns > 0 && latest_ns <= saturating_add(waits.wait_ns[0][step], longer_ns / kAsLate))
+      root_ns[step] = longer_ns;
+  }
+  return root_ns;
+}
+
+// Moves that from rank 0's own time to its time in meetings, where it is more than noise.
+void add_root_waits(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
+  constexpr std::int64_t kClear = 20;  // a part of the mean step
+  if (waits.kind != MeetingKind::barriers || run.ranks[waits.ranks.front()].rank != 0) return;
+  const std::vector<std::int64_t> root_ns =
+      find_root_waits(find_forward_times(run, roles, waits), waits);
+  const std::int64_t mean_ns = mean_of(root_ns);
+  if (mean_ns < waits.mean_step_ns / kClear) return;
+  waits.root_wait_ns = mean_ns;
+  for (std::size_t step = 0; step < waits.steps.size(); ++step)
+    add_to(waits.wait_ns[0][step], root_ns[step]);
+  std::int64_t& own_ns = waits.own_ns[0][Role::cpu];
+  own_ns = std::max<std::int64_t>(own_ns - mean_ns, 0);
+}
+
 // From times in meetings to waits and delays.
 void compare_ranks(RankWaits& waits) {
   waits.delay_ns.assign(waits.ranks.size(), std::vector<std::int64_t>(waits.steps.size(), 0));
@@ -143,6 +203,7 @@ void compare_ranks(RankWaits& waits) {
       waits.delay_ns[rank][step] = waited == least ? next - least : 0;
       waited -= least;
     }
+    if (waits.kind == MeetingKind::barriers) waits.barrier_ns.push_back(least);
   }
 }
 
@@ -184,12 +245,6 @@ bool keep_if_several(std::ptrdiff_t count, std::vector<std::size_t>& ranks,
   return true;
 }
 
-std::int64_t mean_of(const std::vector<std::int64_t>& ns) {
-  if (ns.empty()) return 0;
-  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add) /
-         static_cast<std::int64_t>(ns.size());
-}
-
 std::int64_t mean_step(const std::vector<RankRoles>& roles, const RankWaits& waits) {
   std::int64_t sum = 0;
   std::int64_t count = 0;
@@ -216,6 +271,13 @@ std::int64_t RankWaits::mean_slack_ns(std::size_t rank) const {
   return mean_of((together_ns.empty() ? wait_ns : together_ns)[rank]);
 }
 
+std::vector<std::size_t> RankWaits::times_last() const {
+  std::vector<std::size_t> times(ranks.size(), 0);
+  for (std::size_t step = 0; step < steps.size(); ++step)
+    if (delay_ns[critical[step]][step] > 0) ++times[critical[step]];
+  return times;
+}
+
 std::vector<RankRoles> find_all_roles(const Run& run) {
   std::vector<RankRoles> roles(run.ranks.size());
   for_each_parallel(run.ranks.size(), run.threads,
@@ -238,7 +300,8 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   std::vector<PackedIntervals> barriers;
   bool any_barrier = false;
   for (const std::size_t rank : waits.ranks) {
-    barriers.push_back(collectives ? PackedIntervals{} : barriers_of(run.ranks[rank]));
+    barriers.push_back(collectives ? PackedIntervals{}
+                                   : spans_with(run.ranks[rank], SpanMark::barrier));
     any_barrier |= !barriers.back().empty();
   }
   if (waits.ranks.size() > 1 && !waits.steps.empty())
@@ -247,10 +310,11 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
                                : MeetingKind::none;
   for (std::size_t i = 0; i < waits.ranks.size(); ++i)
     add_rank(roles[waits.ranks[i]], barriers[i], waits.step_index[i], waits);
+  waits.mean_step_ns = mean_step(roles, waits);
+  add_root_waits(run, roles, waits);
   compare_ranks(waits);
   compare_matched(run, roles, waits);
   find_critical(waits);
-  waits.mean_step_ns = mean_step(roles, waits);
   return waits;
 }
 

@@ -8,6 +8,11 @@
 // what it spends beyond the least of all ranks is waiting, and the rank that spends the least came
 // last. Collectives are compared one by one where they can be matched, else all of a step together.
 // What a rank's own work on its devices hides of its communication costs nothing, and is no wait.
+//
+// Files of Composer do not tell that rank 0 may wait in event/forward too: DDP sends its buffers
+// from there to all others, and rank 0 waits for whoever comes late, while nobody else waits for
+// one that is not rank 0. So where some rank comes as late to event/backward as rank 0 does, what
+// rank 0's event/forward takes longer than the median of the others is taken to be such a wait.
 #pragma once
 
 #include "analysis/step_roles.h"
@@ -58,12 +63,18 @@ struct RankWaits {
   std::vector<std::uint32_t> critical;
   // What each rank did itself, in a mean step: roles without meeting others.
   std::vector<RoleTimes> own_ns;  // [rank]
+  // [step], of barriers: the least that a rank spent in them. That is no waiting, but computing and
+  // communication, which nothing tells apart.
+  std::vector<std::int64_t> barrier_ns;
+  std::int64_t root_wait_ns = 0;  // in a mean step: what rank 0 is taken to wait in event/forward
   std::int64_t mean_step_ns = 0;
 
   // Of a rank in a mean step.
   std::int64_t mean_wait_ns(std::size_t rank) const;
   std::int64_t mean_delay_ns(std::size_t rank) const;
   std::int64_t mean_slack_ns(std::size_t rank) const;
+  // In how many steps each rank came last, and others waited for it.
+  std::vector<std::size_t> times_last() const;
   // By how much a rank could have come later to the meetings of a step, all together.
   std::int64_t slack_ns(std::size_t rank, std::size_t step) const {
     return (together_ns.empty() ? wait_ns : together_ns)[rank][step];

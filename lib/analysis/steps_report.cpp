@@ -2,6 +2,7 @@
 
 #include "analysis/percentile.h"
 #include "analysis/rank_waits.h"
+#include "analysis/step_basis.h"
 
 #include <fmt/format.h>
 
@@ -155,6 +156,20 @@ std::vector<std::int64_t> ranks_of(const Run& run) {
 
 }  // namespace
 
+Table roles_table(const StepSum& steps) {
+  Table table({{"role", "Role", ColumnKind::text},
+               {"mean_ns", "Mean/step", ColumnKind::duration},
+               {"share", "Share", ColumnKind::share}});
+  if (steps.count() == 0) return table;
+  const StepRoles means = steps.mean();
+  const RoleShares shares = steps.shares();
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    table.add_row({std::string(kRoleNames[i]), means.exclusive[role], shares[role]});
+  }
+  return table;
+}
+
 void note_missing(const Run& run, Report& report) {
   if (run.ranks.empty())
     report.notes.push_back(fmt::format("no rank is left to look at: these traces are of {}",
@@ -189,7 +204,11 @@ Report steps_report(const Run& run, const StepsOptions& options) {
   Report report("steps", run);
   report.tables.push_back({"rows", "", rows_table(ranks, options.raw)});
   report.tables.push_back({"summary", "Over all steps", summary_table(ranks)});
-  report.tables.push_back({"shares", "Shares of the mean step", share_table(ranks)});
+  report.tables.push_back({"shares", "Shares of each rank's mean step", share_table(ranks)});
+  const StepBasis all = mean_basis(run, ranks);
+  if (all.owner.ranks > 1)
+    report.tables.push_back(
+        {"mean", "Where " + all.owner.text() + " goes", roles_table(all.steps)});
   note_missing(run, report);
   return report;
 }

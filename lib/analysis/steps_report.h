@@ -14,8 +14,12 @@ struct StepsOptions {
 // "communication_ns","runtime_ns","dataloader_ns","cpu_ns","other_ns","counted"}], with raw also
 // "raw_kernel_ns" and so on; "counted" is false for the tail (run/steps.h); "summary": the same of
 // all steps of a rank as mean, p50, p99 and max, with "statistic"; "shares":
-// [{"rank","role","share"}] of the mean step.
+// [{"rank","role","share"}] of the mean step; "mean": [{"role","mean_ns","share"}] of all ranks
+// together (mean_basis()), where there are several.
 Report steps_report(const Run& run, const StepsOptions& options);
+
+// Each role in a mean step, and its share of all time of the steps.
+Table roles_table(const StepSum& steps);
 
 // What the steps of a run cannot tell, for the notes of any report about them.
 void note_missing(const Run& run, Report& report);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -14,6 +15,8 @@ namespace traceloom {
 namespace {
 
 constexpr double kLeastDelayShare = 0.10;  // of the mean step: less is noise
+constexpr double kSmallDelayShare = 0.01;  // of the mean step: the least that is told
+constexpr double kMostChance = 0.01;       // that a rank comes last so often by accident
 constexpr double kClearShare = 0.05;       // of the mean step, in one step
 constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
 constexpr double kLeastShare = 0.80;       // of the steps in which a candidate came last
@@ -151,6 +154,8 @@ Straggler straggler_of(const Comparison& all, const std::vector<std::size_t>& ra
   found.delay_share = share_of_step(delay_ns, all.waits);
   found.cause = StragglerCause::inconclusive;
   if (ranks.size() == 1) explain(all.run, all.roles, all.waits, ranks.front(), found);
+  if (all.waits.root_wait_ns > 0)
+    found.why += "; rank 0 is taken to wait in event/forward, where DDP sends its buffers";
   return found;
 }
 
@@ -172,6 +177,7 @@ void name(Straggler& found, std::string_view confidence) {
 }
 
 std::string_view confidence_of(const RankWaits& waits) {
+  if (waits.root_wait_ns > 0) return "low";
   return waits.steps.size() >= kManySteps ? "high" : "medium";
 }
 
@@ -279,6 +285,41 @@ std::optional<Straggler> find_now_and_then(const Comparison& all) {
   return found;
 }
 
+// That some one of so many ranks comes last in `times` of the steps or more, if chance decides: at
+// most the number of ranks times the upper tail of the binomial distribution.
+double chance_to_be_last(std::size_t times, std::size_t steps, std::size_t ranks) {
+  const double p = 1 / static_cast<double>(ranks);
+  double sum = 0;
+  for (std::size_t k = times; k <= steps; ++k) {
+    const auto n = static_cast<double>(steps);
+    const auto of = static_cast<double>(k);
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(of + 1) - std::lgamma(n - of + 1) +
+                    of * std::log(p) + (n - of) * std::log1p(-p));
+  }
+  return static_cast<double>(ranks) * sum;
+}
+
+// The rank that comes last in nearly all steps, by little.
+std::optional<Straggler> find_steady(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  const std::size_t steps = waits.steps.size();
+  if (steps < kFewSteps) return std::nullopt;
+  const std::vector<std::size_t> times = waits.times_last();
+  const auto most = std::max_element(times.begin(), times.end());
+  const auto last = static_cast<std::size_t>(most - times.begin());
+  const std::int64_t delay_ns = waits.mean_delay_ns(last);
+  if (share_of_steps(*most, waits) < kLeastShare ||
+      share_of_step(delay_ns, waits) < kSmallDelayShare)
+    return std::nullopt;
+  Straggler found = straggler_of(all, {last}, delay_ns);
+  found.is_small = true;
+  found.waited_for_share = share_of_steps(*most, waits);
+  found.pattern = DelayPattern::persistent;
+  if (chance_to_be_last(*most, steps, waits.ranks.size()) < kMostChance)
+    name(found, steps >= kManySteps ? "medium" : "low");
+  return found;
+}
+
 // Nobody stands out.
 Straggler find_changing(const RankWaits& waits) {
   Straggler found;
@@ -310,7 +351,7 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
     return unknown;
   }
   const Comparison all{run, roles, waits};
-  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then})
+  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then, find_steady})
     if (const std::optional<Straggler> found = find(all)) return *found;
   return find_changing(waits);
 }

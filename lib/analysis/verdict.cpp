@@ -1,16 +1,225 @@
 #include "analysis/verdict.h"
 
-#include "base/units.h"
-
-#include <fmt/format.h>
+#include "analysis/verdict_words.h"
+#include "base/saturating.h"
 
 #include <algorithm>
 
 namespace traceloom {
 namespace {
 
-// From what share on each is worth a verdict.
-double threshold(Limit limit) {
+using Weights = ByLimit<double>;
+
+constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, beside the mean of all
+constexpr std::string_view kNoSteps = "there are no steps to take a share of";
+constexpr std::string_view kNoDevices = "no device activity in these traces";
+constexpr std::string_view kInBackward =
+    "event/backward holds computing and communication, and no collectives were recorded";
+
+// The roles that a limit is the time of.
+StepShare limit_part(const Findings& found, Limit limit) {
+  const StepBasis& basis = found.basis;
+  switch (limit) {
+    case Limit::data_loading:
+      return basis.part({Role::dataloader});
+    case Limit::communication:
+      return basis.part({Role::communication});
+    case Limit::memory:
+      return basis.part({Role::memcpy, Role::memset});
+    case Limit::launch_bound:
+      return found.devices ? basis.part({Role::runtime, Role::cpu}) : basis.share(0);
+    case Limit::idle:
+      return found.devices ? basis.part({Role::other}) : basis.share(0);
+    case Limit::compute:
+      return found.devices ? basis.part({Role::kernel}) : basis.part({Role::runtime, Role::cpu});
+    case Limit::straggler:
+    case Limit::inconclusive:
+    case Limit::count_:
+      break;
+  }
+  return basis.share(0);
+}
+
+// What the ranks of the basis waited for others, as far as the role has it.
+std::int64_t waiting_ns(const Findings& found, Role role) {
+  const RankWaits& waits = found.waits;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < waits.ranks.size() && waits.kind != MeetingKind::none; ++i) {
+    const std::vector<std::size_t>& ranks = found.basis.ranks;
+    if (std::find(ranks.begin(), ranks.end(), waits.ranks[i]) == ranks.end()) continue;
+    for_each_shared(found.roles[waits.ranks[i]].steps, waits.step_index[i],
+                    [&](std::size_t step, const StepRoles& roles) {
+                      add_to(sum, std::min(waits.wait_ns[i][step], roles.exclusive[role]));
+                    });
+  }
+  return sum;
+}
+
+// What is computing or communication in barriers, of all ranks of the basis.
+std::int64_t barrier_ns(const Findings& found) {
+  std::int64_t sum = 0;
+  for (const std::size_t rank : found.waits.ranks) {
+    const std::vector<std::size_t>& ranks = found.basis.ranks;
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
+      for (const std::int64_t ns : found.waits.barrier_ns) add_to(sum, ns);
+  }
+  return sum;
+}
+
+void find_waiting(Verdict& verdict, const Findings& found) {
+  const bool barriers = found.waits.kind == MeetingKind::barriers;
+  if (barriers) verdict.waiting_in = found.devices ? Limit::launch_bound : Limit::compute;
+  verdict.waiting =
+      found.basis.share(std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication),
+                                 verdict.shares[verdict.waiting_in].ns));
+}
+
+// Nothing tells how much it is.
+void forget(LimitShare& share, std::string_view since) {
+  share.least_ns = 0;
+  share.most_ns = share.of_ns;
+  share.unknown_since = since;
+}
+
+std::string_view why_nobody_is_late(const Findings& found) {
+  const RankWaits& waits = found.waits;
+  if (found.roles.size() < 2) return "one rank only, which is compared with nobody";
+  if (waits.steps.empty()) return "the ranks have no step in common";
+  if (waits.kind == MeetingKind::none) return "nothing tells where ranks wait for each other";
+  return waits.steps.size() < 2 ? "one step is too little to tell" : "";
+}
+
+void find_bounds(Verdict& verdict, const Findings& found) {
+  if (!found.loader.instrumented)
+    forget(verdict.shares[Limit::data_loading], "the data loader is not instrumented");
+  if (const std::string_view why = why_nobody_is_late(found); !why.empty())
+    forget(verdict.shares[Limit::straggler], why);
+  if (!found.devices)
+    for (const Limit limit : {Limit::memory, Limit::launch_bound, Limit::idle})
+      forget(verdict.shares[limit], kNoDevices);
+  LimitShare& host = verdict.shares[verdict.waiting_in];
+  LimitShare& communication = verdict.shares[Limit::communication];
+  const std::int64_t mixed_ns = std::min(barrier_ns(found), host.ns - verdict.waiting.ns);
+  if (mixed_ns > 0) {
+    host.least_ns = host.ns - mixed_ns;
+    communication.most_ns = communication.ns + mixed_ns;
+    host.unknown_since = communication.unknown_since = kInBackward;
+  }
+  if (found.basis.steps.count() == 0)
+    for (std::size_t i = 0; i < kLimitCount; ++i)
+      forget(verdict.shares[static_cast<Limit>(i)], kNoSteps);
+}
+
+void find_shares(Verdict& verdict, const Findings& found) {
+  verdict.of = found.basis.owner;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    const StepShare part = limit_part(found, limit);
+    verdict.shares[limit] = {part, part.ns, part.ns, {}};
+  }
+  find_waiting(verdict, found);
+  find_bounds(verdict, found);
+  const Straggler& straggler = found.straggler;
+  verdict.delays[Limit::straggler] =
+      found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
+  // Else it is the same wait, of the rank that has its data last in every step.
+  const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
+  if (found.waits.kind != MeetingKind::none &&
+      late.share() > kMoreThanMean * verdict.shares[Limit::data_loading].share())
+    verdict.delays[Limit::data_loading] = late;
+}
+
+// What counts for the verdict, if `communication_ns` of the barriers is communication.
+Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
+  ByLimit<StepShare> parts;
+  for (std::size_t i = 0; i < kLimitCount; ++i)
+    parts[static_cast<Limit>(i)] = verdict.shares[static_cast<Limit>(i)];
+  parts[verdict.waiting_in].ns -= verdict.waiting.ns;
+  parts[Limit::communication].ns += communication_ns;
+  parts[verdict.waiting_in].ns -= communication_ns;
+  Weights weights;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    weights[limit] = parts[limit].share();
+  }
+  weights[Limit::data_loading] =
+      std::max(weights[Limit::data_loading], verdict.delays[Limit::data_loading].share());
+  // Where ranks change it is noise as well as anything; evidence tells it.
+  if (found.straggler.pattern != DelayPattern::changing)
+    weights[Limit::straggler] = verdict.delays[Limit::straggler].share();
+  return weights;
+}
+
+// What a straggler with that cause makes the whole job look like.
+std::optional<Limit> limit_of(StragglerCause cause) {
+  switch (cause) {
+    case StragglerCause::idle:
+      return Limit::idle;
+    case StragglerCause::launch:
+      return Limit::launch_bound;
+    case StragglerCause::memcpy:
+      return Limit::memory;
+    default:
+      return std::nullopt;
+  }
+}
+
+Limit find_largest(const Weights& weights) {
+  static constexpr Limit kAvoidable[] = {Limit::data_loading, Limit::communication,
+                                         Limit::straggler,    Limit::memory,
+                                         Limit::idle,         Limit::launch_bound};
+  Limit largest = Limit::inconclusive;
+  for (const Limit limit : kAvoidable)
+    if (weights[limit] > limit_threshold(limit) && weights[limit] > weights[largest])
+      largest = limit;
+  if (largest == Limit::inconclusive && weights[Limit::compute] >= limit_threshold(Limit::compute))
+    return Limit::compute;
+  return largest;
+}
+
+Limit choose(const Weights& weights, const Straggler& straggler) {
+  const Limit largest = find_largest(weights);
+  if (!straggler.holds_up_by_much()) return largest;
+  // Most of that share is the straggler's alone: the job is not slow for that reason, one rank is.
+  if (limit_of(straggler.cause) == largest && weights[Limit::straggler] > weights[largest] / 2)
+    return Limit::straggler;
+  if (largest == Limit::straggler && straggler.cause == StragglerCause::dataloader)
+    return Limit::data_loading;
+  return largest;
+}
+
+void name_rank(Verdict& verdict, const Findings& found) {
+  const Straggler& straggler = found.straggler;
+  const bool by_loader = straggler.cause == StragglerCause::dataloader;
+  if (straggler.holds_up_by_much() &&
+      (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader)))
+    verdict.rank = straggler.rank;
+  if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
+    verdict.rank = found.roles.front().rank;
+}
+
+// For none and for all of the communication that barriers may hold.
+void find_kind(Verdict& verdict, const Findings& found) {
+  const LimitShare& communication = verdict.shares[Limit::communication];
+  const std::int64_t mixed_ns = communication.most_ns - communication.ns;
+  const Limit least = choose(weigh_limits(verdict, found, 0), found.straggler);
+  const Limit most = choose(weigh_limits(verdict, found, mixed_ns), found.straggler);
+  const Straggler& straggler = found.straggler;
+  if (least != most) {
+    for (const Limit limit : {least, most})
+      if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
+    verdict.why = either_text(verdict.possible);
+  } else if (least == Limit::straggler && !straggler.rank && !straggler.each_of_them) {
+    verdict.possible = {Limit::straggler, Limit::data_loading};
+    verdict.why = candidates_text(straggler);
+  } else {
+    verdict.kind = least;
+  }
+}
+
+}  // namespace
+
+double limit_threshold(Limit limit) {
   switch (limit) {
     case Limit::data_loading:
       return 0.05;
@@ -30,213 +239,22 @@ double threshold(Limit limit) {
   return 0.50;
 }
 
-double& of(Verdict& verdict, Limit limit) {
-  return verdict.shares[static_cast<std::size_t>(limit)];
-}
-
-// What the ranks that the others wait for waited themselves, as where one is late for the first
-// collective of a step and another for the second.
-std::int64_t critical_waits(const RankWaits& waits) {
-  std::int64_t sum = 0;
-  if (waits.kind == MeetingKind::collectives)
-    for (std::size_t step = 0; step < waits.steps.size(); ++step)
-      add_to(sum, waits.wait_ns[waits.critical[step]][step]);
-  return sum;
-}
-
-void set_shares(Verdict& verdict, const Findings& found) {
-  const StepSum steps = critical_steps(found);
-  RoleTimes times = steps.sum().exclusive;
-  times[Role::communication] =
-      std::max<std::int64_t>(times[Role::communication] - critical_waits(found.waits), 0);
-  const RoleShares shares(times, steps.sum().total_ns);
-  of(verdict, Limit::data_loading) = found.loader.share;
-  of(verdict, Limit::communication) = shares[Role::communication];
-  of(verdict, Limit::memory) = shares[Role::memcpy] + shares[Role::memset];
-  of(verdict, Limit::straggler) =
-      std::max(found.straggler.delay_share, found.straggler.changing_share);
-  if (found.devices) {
-    of(verdict, Limit::launch_bound) = shares[Role::runtime] + shares[Role::cpu];
-    of(verdict, Limit::idle) = shares[Role::other];
-    of(verdict, Limit::compute) = shares[Role::kernel];
-  } else {
-    of(verdict, Limit::compute) = shares[Role::runtime] + shares[Role::cpu];
-  }
-}
-
-// What a straggler with that cause makes the whole job look like.
-std::optional<Limit> limit_of(StragglerCause cause) {
-  switch (cause) {
-    case StragglerCause::idle:
-      return Limit::idle;
-    case StragglerCause::launch:
-      return Limit::launch_bound;
-    case StragglerCause::memcpy:
-      return Limit::memory;
-    default:
-      return std::nullopt;
-  }
-}
-
-void choose_largest(Verdict& verdict, const Findings& found) {
-  static constexpr Limit kAvoidable[] = {Limit::data_loading, Limit::communication,
-                                         Limit::straggler,    Limit::memory,
-                                         Limit::idle,         Limit::launch_bound};
-  for (const Limit limit : kAvoidable) {
-    // Where ranks change it is noise as well as anything; evidence tells it.
-    if (limit == Limit::straggler && found.straggler.pattern == DelayPattern::changing) continue;
-    if (of(verdict, limit) > threshold(limit) && of(verdict, limit) > verdict.share) {
-      verdict.kind = limit;
-      verdict.share = of(verdict, limit);
-    }
-  }
-  if (verdict.kind == Limit::inconclusive &&
-      of(verdict, Limit::compute) >= threshold(Limit::compute)) {
-    verdict.kind = Limit::compute;
-    verdict.share = of(verdict, Limit::compute);
-  }
-}
-
-void name_straggler(Verdict& verdict, const Findings& found) {
-  const Straggler& straggler = found.straggler;
-  // Most of that share is the straggler's alone: the job is not slow for that reason, one rank is.
-  if (limit_of(straggler.cause) == verdict.kind && straggler.delay_share > verdict.share / 2) {
-    verdict.kind = Limit::straggler;
-    verdict.share = straggler.delay_share;
-  }
-  const bool by_loader = straggler.cause == StragglerCause::dataloader;
-  if (verdict.kind == Limit::straggler && by_loader) {
-    verdict.kind = Limit::data_loading;
-    verdict.share = std::max(verdict.share, of(verdict, Limit::data_loading));
-    of(verdict, Limit::data_loading) = verdict.share;
-  }
-  if (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader))
-    verdict.rank = straggler.rank;
-}
-
-void choose(Verdict& verdict, const Findings& found) {
-  choose_largest(verdict, found);
-  if (found.straggler.rank)
-    name_straggler(verdict, found);
-  else if (verdict.kind == Limit::straggler && !found.straggler.each_of_them)
-    verdict.kind = Limit::inconclusive;
-  if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
-    verdict.rank = found.roles.front().rank;
-}
-
-void add_evidence(Verdict& verdict, const Findings& found, std::size_t steps) {
-  std::vector<std::string>& evidence = verdict.evidence;
-  if (steps == 0) {
-    evidence.emplace_back("no steps: nothing to take a share of");
-    return;
-  }
-  const std::string where = found.waits.kind == MeetingKind::none
-                                ? "of a mean step"
-                                : "of a step, on the rank that the others wait for";
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
-    if (limit == Limit::straggler || of(verdict, limit) < 0.005) continue;
-    evidence.push_back(
-        fmt::format("{} {:.1f} % {}", limit_name(limit), of(verdict, limit) * 100, where));
-  }
-  if (!found.loader.instrumented)
-    evidence.emplace_back("the data loader is not instrumented: its share is not known");
-  if (found.loader.is_mostly_first())
-    evidence.push_back(
-        fmt::format("the first wait for data is {:.0f} % of all of it: look at more steps",
-                    found.loader.first_share * 100));
-  const Straggler& straggler = found.straggler;
-  if (straggler.changing_ns > 0)
-    evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
-                                   format_duration(straggler.changing_ns)));
-  if (!straggler.candidates.empty())
-    evidence.push_back(fmt::format("{}: the others wait {} a step ({:.1f} %); cause: {} ({})",
-                                   rank_list(straggler), format_duration(straggler.delay_ns),
-                                   straggler.delay_share * 100, to_string(straggler.cause),
-                                   straggler.why));
-}
-
-void add_advice(Verdict& verdict, const Findings& found) {
-  std::vector<std::string>& advice = verdict.advice;
-  switch (verdict.kind) {
-    case Limit::data_loading:
-      advice.emplace_back(
-          "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
-          "preprocessing; see trace-stats dataloader");
-      break;
-    case Limit::communication:
-      advice.emplace_back(
-          "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
-          "overlap with the backward pass; see trace-stats gpu, stragglers");
-      break;
-    case Limit::straggler:
-      advice.push_back(fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
-                                   rank_list(found.straggler), to_string(found.straggler.cause)));
-      break;
-    case Limit::memory:
-      advice.emplace_back(
-          "fewer and larger copies, pinned memory with non_blocking, data that stays on the "
-          "device");
-      break;
-    case Limit::launch_bound:
-      advice.emplace_back(
-          "CUDA graphs, torch.compile, larger batches, fewer synchronisations: the device waits "
-          "for "
-          "its host");
-      break;
-    case Limit::idle:
-      advice.emplace_back(
-          "record more (with_stack, the loader, I/O): device and host do nothing that was "
-          "recorded");
-      break;
-    case Limit::compute:
-      advice.emplace_back(found.devices
-                              ? "faster kernels: lower precision, tensor cores, fused operators"
-                              : "faster operators on the host; see trace-stats summarize");
-      break;
-    case Limit::inconclusive:
-    case Limit::count_:
-      advice.emplace_back(found.straggler.candidates.size() > 1
-                              ? "record collectives (torch.profiler) to tell these ranks apart"
-                              : "record more steps, and both host and device activity");
-      break;
-  }
-}
-
-}  // namespace
-
 Findings::Findings(const Run& run)
     : roles(find_all_roles(run)),
       waits(find_waits(run, roles)),
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits)),
+      basis(choose_basis(run, roles, straggler)),
       devices(std::any_of(run.ranks.begin(), run.ranks.end(),
                           [](const RankEvents& rank) { return rank.has_devices(); })) {}
 
-StepSum all_steps(const std::vector<RankRoles>& roles) {
-  StepSum steps;
-  for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
-  return steps;
-}
-
-StepSum critical_steps(const Findings& found) {
-  const RankWaits& waits = found.waits;
-  if (waits.kind == MeetingKind::none) return all_steps(found.roles);
-  StepSum steps;
-  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
-    for_each_shared(found.roles[waits.ranks[rank]].steps, waits.step_index[rank],
-                    [&](std::size_t step, const StepRoles& roles) {
-                      if (waits.critical[step] == rank) steps.add(roles);
-                    });
-  return steps;
-}
-
 Verdict find_verdict(const Findings& found) {
   Verdict verdict;
-  set_shares(verdict, found);
-  choose(verdict, found);
-  add_evidence(verdict, found, all_steps(found.roles).count());
-  add_advice(verdict, found);
+  find_shares(verdict, found);
+  find_kind(verdict, found);
+  name_rank(verdict, found);
+  verdict.evidence = evidence_of(verdict, found);
+  verdict.advice = advice_of(verdict, found);
   return verdict;
 }
 

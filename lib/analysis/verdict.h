@@ -7,6 +7,7 @@
 
 #include "analysis/loader_waits.h"
 #include "analysis/rank_waits.h"
+#include "analysis/step_basis.h"
 #include "analysis/step_roles.h"
 #include "analysis/straggler.h"
 #include "run/run.h"
@@ -39,15 +40,55 @@ inline constexpr std::array<std::string_view, kLimitCount> kLimitNames{
 constexpr std::string_view limit_name(Limit limit) {
   return kLimitNames[static_cast<std::size_t>(limit)];
 }
+// From what share on a limit is worth a verdict.
+double limit_threshold(Limit limit);
+
+template <typename Value>
+class ByLimit {
+ public:
+  Value& operator[](Limit limit) { return values_[static_cast<std::size_t>(limit)]; }
+  const Value& operator[](Limit limit) const { return values_[static_cast<std::size_t>(limit)]; }
+
+ private:
+  std::array<Value, kLimitCount> values_{};
+};
+
+// A part of the steps, as `trace-stats steps` has it. What it truly is lies between two bounds,
+// which differ where the traces do not tell it all.
+struct LimitShare : StepShare {
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+  std::string unknown_since = {};  // why the bounds differ
+
+  bool is_known() const { return least_ns == most_ns; }
+};
 
 struct Verdict {
   Limit kind = Limit::inconclusive;
-  double share = 0;                          // of a step
-  std::optional<std::int64_t> rank;          // the one to look at; none when it is no single one
-  std::array<double, kLimitCount> shares{};  // of each limit; those of a step, on its critical rank
+  std::optional<std::int64_t> rank;  // the one to look at; none when it is no single one
+  std::string why;                   // of an inconclusive one, as far as that can be told
+  std::vector<Limit> possible;       // what an inconclusive one may be
+
+  StepOwner of;                // whose steps all shares are of
+  ByLimit<LimitShare> shares;  // add up to at most all; that of a straggler is none
+  StepShare waiting;           // for other ranks: it is in the share of `waiting_in`
+  Limit waiting_in = Limit::communication;
+  // Not a part of the steps: what a mean step would be shorter without the delay of a straggler,
+  // and data-loading without that of whichever rank has its data last.
+  ByLimit<StepShare> delays;
+
   std::vector<std::string> evidence;
   std::vector<std::string> advice;
+
+  // What the limit costs: its share, or its delay where that is more.
+  bool is_delay(Limit limit) const { return delays[limit].share() > shares[limit].share(); }
+  const StepShare& cost(Limit limit) const {
+    return is_delay(limit) ? delays[limit] : static_cast<const StepShare&>(shares[limit]);
+  }
 };
+
+// "takes 70.2 % of the mean step of 4 ranks", "the others wait 74.0 % of rank 2's mean step".
+std::string cost_text(const Verdict& verdict, Limit limit);
 
 // All that the verdict is made of.
 struct Findings {
@@ -57,18 +98,15 @@ struct Findings {
   RankWaits waits;
   Straggler straggler;
   LoaderJob loader;
+  StepBasis basis;
   bool devices;  // some rank has events of a GPU
 };
 
-StepSum all_steps(const std::vector<RankRoles>& roles);
-// Of each step on the rank that the others wait for; all steps where none of them meet.
-StepSum critical_steps(const Findings& found);
-
-// In each step the rank that the others wait for counts (rank_waits.h); without that all ranks do.
-// Data loading: LoaderJob::share.
 // The largest of these that is above its limit: data loading 5 %, communication, straggler and
 // memory 10 %, idle 15 %, launch-bound 30 %; the last two only with devices. Else compute, if it is
-// half of a step.
+// half of the steps. Communication and compute count without what is waited for other ranks. Where
+// ranks meet in event/backward, of which nobody knows how much is communication, it is inconclusive
+// unless the verdict is the same for none and for all of it.
 Verdict find_verdict(const Findings& found);
 
 }  // namespace traceloom

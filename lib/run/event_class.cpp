@@ -113,6 +113,8 @@ EventClass classify_host(std::string_view name) {
     found.mark = name == "event/batch" ? SpanMark::batch : SpanMark::train_batch;
   } else if (name.ends_with("/event/after_dataloader") || name.ends_with("/event/batch_start")) {
     found.mark = SpanMark::after_loader;
+  } else if (name == "event/forward") {
+    found.mark = SpanMark::forward;
   } else if (name == "event/backward") {
     found.mark = SpanMark::barrier;
   } else if (std::find(std::begin(kContainers), std::end(kContainers), name) !=

@@ -49,6 +49,7 @@ enum class SpanMark : std::uint8_t {
   train_batch,   // event/train_batch, whose args hold the number of the step
   loader,        // a wait for data
   after_loader,  // a callback or algorithm of Composer once the data is there
+  forward,       // event/forward of Composer, in which DDP sends rank 0's buffers to all
   barrier,       // ends on all ranks together: event/backward, in which gradients are reduced
   container,     // around steps: event/epoch, event/fit
   collective,    // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"

@@ -1,7 +1,12 @@
 #include "analysis/bottleneck_report.h"
 
+#include "analysis/dataloader_report.h"
+#include "analysis/steps_report.h"
+#include "analysis/verdict_words.h"
 #include "support/job_traces.h"
+#include "support/report_cells.h"
 #include "support/run_texts.h"
+#include "support/simulated_job.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
@@ -10,6 +15,8 @@
 using namespace traceloom;
 
 namespace {
+
+using Program = SimulatedJob::Program;
 
 Verdict verdict_of(const JobTraces::Files& files) {
   return find_verdict(Findings(read_texts(files)));
@@ -28,7 +35,7 @@ TEST_CASE("bottleneck: a loader that takes more than 5 percent is named before c
   job.loader_us[0] = 6;
   job.work_us[0] = 84;
   CHECK(verdict_of(job.torch()).kind == Limit::data_loading);
-  CHECK(verdict_of(job.torch()).share == 0.06);
+  CHECK(verdict_of(job.torch()).shares[Limit::data_loading].share() == 0.06);
   job.loader_us[0] = 5;
   job.work_us[0] = 95;
   job.meeting_us = 0;
@@ -50,11 +57,13 @@ TEST_CASE("bottleneck: a straggler is named, and its loader where that is the ca
 
 TEST_CASE("bottleneck: ranks that cannot be told apart make it inconclusive") {
   JobTraces job;
-  job.work_us[0] = job.work_us[2] = 200;
+  job.work_us[1] = job.work_us[3] = 200;
   const Verdict verdict = verdict_of(job.composer());
   CHECK(verdict.kind == Limit::inconclusive);
   CHECK_FALSE(verdict.rank);
-  CHECK(verdict.evidence.back().starts_with("ranks 0 or 2: the others wait 160.000 us a step"));
+  CHECK(verdict.possible == std::vector{Limit::straggler, Limit::data_loading});
+  CHECK(verdict_headline(verdict) == "Verdict: inconclusive (ranks 1 or 3 hold up the others)");
+  CHECK(verdict.evidence.back().starts_with("ranks 1 or 3: the others wait 160.000 us a step"));
 }
 
 TEST_CASE("bottleneck: one rank that is idle is a straggler, and not a job that is idle") {
@@ -70,7 +79,7 @@ TEST_CASE("bottleneck: one rank that is idle is a straggler, and not a job that 
   Verdict verdict = verdict_of({rank(0, 5), rank(1, 55)});
   CHECK(verdict.kind == Limit::straggler);
   CHECK(verdict.rank == 1);
-  CHECK(verdict.share == 0.5);
+  CHECK(verdict.cost(Limit::straggler).share() == 0.5);
   CHECK(verdict.advice.at(0) == "look at rank 1 first (cause: idle); see trace-stats stragglers");
   verdict = verdict_of({rank(0, 50), rank(1, 55)});
   CHECK(verdict.kind == Limit::idle);
@@ -93,8 +102,100 @@ TEST_CASE("bottleneck: each limit of a device is told from the others") {
 TEST_CASE("bottleneck: nothing to look at is inconclusive, not an error") {
   const Verdict verdict = verdict_of({{"rank0.json", "[]"}});
   CHECK(verdict.kind == Limit::inconclusive);
-  CHECK(verdict.share == 0);
+  CHECK(verdict_headline(verdict) == "Verdict: inconclusive");
   CHECK(verdict.evidence.at(0) == "no steps: nothing to take a share of");
+}
+
+TEST_CASE("bottleneck: shares are of the steps that the page names, and add up to at most all") {
+  JobTraces job;
+  job.loader_us[3] = 60;
+  for (const JobTraces::Files& files : {job.torch(), job.composer()}) {
+    const Run run = read_texts(files);
+    const BottleneckAnswer answer = bottleneck_report(run);
+    const Verdict& verdict = answer.verdict;
+    CHECK(verdict_headline(verdict) ==
+          "Verdict: data-loading (54.5 % of rank 3's mean step), rank 3");
+    std::int64_t sum_ns = 0;
+    for (std::size_t i = 0; i < kLimitCount; ++i) {
+      const LimitShare& share = verdict.shares[static_cast<Limit>(i)];
+      CHECK(share.of.rank == 3);
+      CHECK(share.of_ns == 550'000);
+      sum_ns += share.ns;
+    }
+    CHECK(sum_ns == 550'000);
+    CHECK(verdict.shares[Limit::data_loading].ns == 300'000);
+    const Report loader = dataloader_report(run);
+    CHECK(loader.headline.at(0).starts_with("Input wait: 54.5 % of rank 3's mean step is exposed"));
+    CHECK(share_in(rows_of(loader, "rows").at(3), "exposed_share") ==
+          verdict.shares[Limit::data_loading].share());
+    CHECK(share_in(rows_of(steps_report(run, {}), "shares").at(3), "dataloader") ==
+          verdict.shares[Limit::data_loading].share());
+    CHECK(number_in(rows_of(answer.report, "roles").at(5), "mean_ns") == 60'000);
+  }
+}
+
+TEST_CASE("bottleneck: where nobody holds up the others the shares are those of all ranks") {
+  JobTraces job;
+  for (int rank = 0; rank < 4; ++rank) job.loader_us[rank] = 20 + rank;
+  const Run run = read_texts(job.torch());
+  const BottleneckAnswer answer = bottleneck_report(run);
+  CHECK(verdict_headline(answer.verdict) ==
+        "Verdict: data-loading (29.5 % of the mean step of 4 ranks)");
+  const std::vector<ReportRow> roles = rows_of(answer.report, "roles");
+  const std::vector<ReportRow> mean = rows_of(steps_report(run, {}), "mean");
+  REQUIRE(roles.size() == mean.size());
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    CHECK(number_in(roles[i], "mean_ns") == number_in(mean[i], "mean_ns"));
+    CHECK(share_in(roles[i], "share") == share_in(mean[i], "share"));
+  }
+  CHECK(answer.verdict.shares[Limit::data_loading].share() == share_in(roles[5], "share"));
+}
+
+TEST_CASE("bottleneck: late data of one rank or another is told beside the mean of all") {
+  const Verdict verdict = verdict_of(
+      SimulatedJob{.program = [](int rank, int step) -> Program {
+        return {{"user_annotation", "enumerate(DataLoader)#It.__next__", rank == step % 4 ? 80 : 0},
+                {"kernel", "gemm", 15},
+                {"kernel", "ncclDevKernel_AllReduce", 5, "0"}};
+      }}.files());
+  CHECK(verdict_headline(verdict) ==
+        "Verdict: data-loading (late data: 80.0 % of the mean step of 4 ranks)");
+  CHECK(verdict.shares[Limit::data_loading].share() == 0.2);
+  CHECK(verdict.shares[Limit::communication].share() == 0.65);
+  CHECK(verdict.waiting.share() == 0.6);
+  CHECK(verdict.evidence.at(1) ==
+        "communication 65.0 % of the mean step of 4 ranks: 5.0 % moving data, 60.0 % waiting for "
+        "other ranks");
+}
+
+TEST_CASE("bottleneck: what event/backward hides makes it inconclusive where that matters") {
+  const Verdict verdict = verdict_of(JobTraces{.meeting_us = 20}.composer());
+  CHECK(verdict.kind == Limit::inconclusive);
+  CHECK(verdict.possible == std::vector{Limit::data_loading, Limit::communication});
+  const LimitShare& communication = verdict.shares[Limit::communication];
+  CHECK(communication.least_ns == 0);
+  CHECK(communication.most_ns == 4 * 5 * 20'000);
+  JobTraces slow;
+  for (int rank = 0; rank < 4; ++rank) slow.loader_us[rank] = 100;
+  CHECK(verdict_of(slow.composer()).kind == Limit::data_loading);
+}
+
+TEST_CASE("bottleneck: rank 0 waits in event/forward for the rank whose data is late") {
+  // DDP sends rank 0's buffers to all: rank 0 waits for rank 2 there, and both come last together.
+  JobTraces job;
+  job.loader_us[2] = 105;
+  job.work_us[0] = 140;
+  const Run run = read_texts(job.composer());
+  const Verdict verdict = find_verdict(Findings(run));
+  CHECK(verdict_headline(verdict) ==
+        "Verdict: data-loading (67.7 % of rank 2's mean step), rank 2");
+  CHECK(verdict.evidence.back() ==
+        "rank 2: the others wait 100.000 us a step (64.5 % of rank 2's mean step); cause: "
+        "dataloader (dataloader takes 100.000 us a step longer than on the median of the others; "
+        "rank 0 is taken to wait in event/forward, where DDP sends its buffers)");
+  // A rank 0 that comes later than all others waits for nobody.
+  job.loader_us[2] = 5;
+  CHECK(find_verdict(Findings(read_texts(job.composer()))).rank == 0);
 }
 
 TEST_CASE("bottleneck: the report does not depend on threads or on the order of files") {

@@ -61,7 +61,7 @@ TEST_CASE("dataloader: what each tool would say is printed, and what of it is th
   job.loader_us[0] = 50;  // of 100
   CHECK(dataloader_report(read_texts(job.torch())).headline ==
         std::vector<std::string>{
-            "Input wait: 50.0 % of the step is exposed → highly input-bound.",
+            "Input wait: 50.0 % of the mean step is exposed → highly input-bound.",
             "XLA (5, 20 %): highly input-bound; tb_plugin (5 %): input-bound; Composer: no "
             "bottleneck."});
   TraceText slow_start;
@@ -70,8 +70,8 @@ TEST_CASE("dataloader: what each tool would say is printed, and what of it is th
         .x(fmt::format("ProfilerStep#{}", step), 100 * step, 100)
         .x("enumerate(DataLoader)#It.__next__", 100 * step, step == 0 ? 80 : 4);
   CHECK(dataloader_report(read_texts({{"rank0.json", slow_start.array()}})).headline.at(0) ==
-        "Input wait: 23.0 % of the step is exposed → highly input-bound; 87 % of that is the first "
-        "wait.");
+        "Input wait: 23.0 % of the mean step is exposed → highly input-bound; 87 % of that is the "
+        "first wait.");
 }
 
 TEST_CASE("dataloader: what is the same of several ranks is noted once") {

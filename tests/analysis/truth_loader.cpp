@@ -36,8 +36,8 @@ std::string check_recommendations(const TruthRow& row) {
       if (text_of_key(item, "kind") == kind)
         differences += compare(row, kind, std::round(share * 1000) / 10, number_of(item, "pct"));
   };
-  add("dataloader", verdict.shares[static_cast<std::size_t>(Limit::data_loading)], 0.05);
-  add("communication", verdict.shares[static_cast<std::size_t>(Limit::communication)], 0.10);
+  add("dataloader", verdict.shares[Limit::data_loading].share(), 0.05);
+  add("communication", verdict.shares[Limit::communication].share(), 0.10);
   for (const DeviceTimes& device : device_times(run))
     if (device.utilization.value_or(1) < 0.5) fired.insert("low_gpu_utilization");
   std::set<std::string> expected;

@@ -40,6 +40,7 @@ struct Options {
   bool samples = false;
   std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
+  std::function<bool()> has_gates;
 };
 
 RunRequest make_request(const Options& options) {
@@ -94,18 +95,41 @@ void arrange(Report& report, const Options& options) {
   if (options.top > 0) table.cut_to(static_cast<std::size_t>(options.top));
 }
 
+// A gate on what is not there would pass, whatever the run is like.
+void refuse_empty_selection(const Run& run, const RunRequest& request, const Options& options) {
+  const std::string nothing = "matches nothing in these traces, which a gate cannot measure";
+  for (const NumberRange& range : request.ranks) {
+    const auto is_wanted = [&](const RankEvents& rank) { return is_in({range}, rank.rank); };
+    if (std::none_of(run.ranks.begin(), run.ranks.end(), is_wanted))
+      throw UsageError(range.first == range.last
+                           ? fmt::format("--rank: {} {}", range.first, nothing)
+                           : fmt::format("--rank: {}-{} {}", range.first, range.last, nothing));
+  }
+  const auto has_steps = [](const RankEvents& rank) { return !rank.steps.list.empty(); };
+  if (request.steps && std::none_of(run.ranks.begin(), run.ranks.end(), has_steps))
+    throw UsageError(fmt::format("--steps: {} {}", options.steps, nothing));
+  const auto has_events = [](const RankEvents& rank) {
+    return std::any_of(rank.parts.begin(), rank.parts.end(),
+                       [](const EventColumns& part) { return !part.empty(); });
+  };
+  if (request.time && std::none_of(run.ranks.begin(), run.ranks.end(), has_events))
+    throw UsageError(fmt::format("--time: {} {}", options.time, nothing));
+}
+
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
+  if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
   Answer answer = analyse(run);
   arrange(answer.report, options);
   write_output(options.output, answer.text
                                    ? *answer.text
                                    : render_report(answer.report, options.format,
                                                    text_style(options.output, options.wide)));
-  return answer.is_no || (loss && options.strict) ? ExitCode::no : ExitCode::done;
+  if (answer.is_no || (loss && options.strict)) return ExitCode::no;
+  return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
 
 void add_selection(CLI::App& command, Options& options) {
@@ -158,6 +182,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->samples = what.samples;
   options->prepare = what.prepare;
   options->take_arguments = what.take_arguments;
+  options->has_gates = what.has_gates;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);

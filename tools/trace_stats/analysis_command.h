@@ -18,6 +18,7 @@ namespace traceloom {
 struct Answer {
   Report report;
   bool is_no = false;                    // a gate failed: exit code 1
+  bool is_unknown = false;               // else, a gate could not be measured: exit code 2
   std::optional<std::string> text = {};  // what is written instead of the report
 };
 
@@ -30,6 +31,8 @@ struct AnalysisCommand {
   // Takes out of the arguments what is no trace, before they are expanded. When no argument is left
   // the run is empty.
   std::function<void(std::vector<std::string>&)> take_arguments = {};
+  // Whether gates were typed: then a selection that matches nothing is trouble.
+  std::function<bool()> has_gates = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

@@ -1,5 +1,6 @@
 // trace-stats bottleneck: what limits the run.
 #include "analysis/bottleneck_report.h"
+#include "analysis/limit_gate.h"
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
@@ -12,19 +13,19 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace traceloom {
 namespace {
 
-// "data-loading>5%": the answer is no when the limit takes more; without a share, when it is the
-// verdict.
-struct Gate {
-  Limit limit;
-  double share = 0;
-  bool has_share = false;
+// What was typed.
+struct GateOptions {
+  std::vector<LimitGate> gates;
+  bool allows_unknown = false;
 };
 
 Limit read_limit(const std::string& word) {
@@ -35,11 +36,14 @@ Limit read_limit(const std::string& word) {
                                did_you_mean(word, known)));
 }
 
-Gate read_gate(const std::string& text) {
-  const std::size_t sign = text.find('>');
-  Gate gate{read_limit(text.substr(0, sign))};
+// "data-loading=5%", "data-loading>5%", "straggler".
+LimitGate read_gate(const std::string& text) {
+  const std::size_t sign = text.find_first_of("=>");
+  LimitGate gate{read_limit(text.substr(0, sign))};
   if (sign == std::string::npos) return gate;
-  gate.has_share = true;
+  if (gate.limit == Limit::inconclusive)
+    throw UsageError(
+        fmt::format("--fail-on: '{}': inconclusive is a verdict and has no share", text));
   const char* const begin = text.data() + sign + 1;
   const char* const end = text.data() + text.size();
   double percent = 0;
@@ -47,70 +51,94 @@ Gate read_gate(const std::string& text) {
   if (error != std::errc{} || std::string_view(stop, static_cast<std::size_t>(end - stop)) != "%" ||
       !(percent >= 0 && percent <= 100))
     throw UsageError(
-        fmt::format("--fail-on: '{}' has no share from 0% to 100% (try data-loading>5%)", text));
+        fmt::format("--fail-on: '{}' has no share from 0% to 100% (try data-loading=5%)", text));
   gate.share = percent / 100;
   return gate;
 }
 
-bool fails(const Gate& gate, const Verdict& verdict) {
-  if (!gate.has_share) return verdict.kind == gate.limit;
-  return verdict.shares[static_cast<std::size_t>(gate.limit)] > gate.share;
-}
-
-std::vector<Gate> read_gates(const std::vector<std::string>& lists) {
-  std::vector<Gate> gates;
+std::vector<LimitGate> read_gates(const std::vector<std::string>& lists) {
+  std::vector<LimitGate> gates;
   for (const std::string& list : lists)
     for (const std::string& word : split_words(list)) gates.push_back(read_gate(word));
   return gates;
 }
 
-Answer answer(const Run& run, const std::vector<Gate>& gates) {
+bool read_unknown(const std::string& word) {
+  if (word != "pass" && word != "fail") refuse_word("--unknown", word, {"fail", "pass"});
+  return word == "pass";
+}
+
+// A shell that reads --fail-on data-loading>5% without quotes writes to a file of the name "5%".
+void refuse_redirected_share(const std::vector<LimitGate>& gates) {
+  std::error_code error;
+  const std::string file =
+      std::filesystem::read_symlink("/proc/self/fd/1", error).filename().string();
+  const std::size_t digits = file.find_first_not_of("0123456789.");
+  const bool is_share = digits != 0 && digits != std::string::npos && file[digits] == '%';
+  if (is_share && !gates.empty() && !gates.back().share)
+    throw UsageError(
+        fmt::format("--fail-on: the shell has taken '>{0}' for a file to write to: quote it, or "
+                    "write {1}={0}",
+                    file, limit_name(gates.back().limit)));
+}
+
+Answer answer(const Run& run, const GateOptions& options) {
+  refuse_redirected_share(options.gates);
   BottleneckAnswer found = bottleneck_report(run);
-  bool no = false;
-  for (const Gate& gate : gates) {
-    if (!fails(gate, found.verdict)) continue;
-    no = true;
-    fmt::print(stderr, "{}: --fail-on: {} takes {:.1f} % of a step\n", kToolName,
-               limit_name(gate.limit),
-               found.verdict.shares[static_cast<std::size_t>(gate.limit)] * 100);
+  Answer answer{std::move(found.report)};
+  for (const LimitGate& gate : options.gates) {
+    const GateResult result = judge(gate, found.verdict);
+    if (result.answer == GateAnswer::passes) continue;
+    const bool is_unknown = result.answer == GateAnswer::unknown;
+    answer.is_no |= !is_unknown;
+    answer.is_unknown |= is_unknown && !options.allows_unknown;
+    fmt::print(stderr, "{}: --fail-on: {}{}\n", kToolName, result.why,
+               is_unknown && !options.allows_unknown ? " (--unknown pass allows that)" : "");
   }
-  return {std::move(found.report), no};
+  return answer;
 }
 
 }  // namespace
 
 void add_bottleneck(CLI::App& app, Work& work) {
-  const auto gates = std::make_shared<std::vector<Gate>>();
+  const auto options = std::make_shared<GateOptions>();
   CLI::App* const command = add_analysis(
       app, work,
       {.name = "bottleneck",
        .help =
            "The page to start with: what is in the traces, how long steps take, where they go, "
-           "what "
-           "limits the run, why one may believe that, and what to do next. Of each step the rank "
-           "that "
-           "the others wait for counts (column Critical). The verdict is the largest of: "
+           "what limits the run, why one may believe that, and what to do next. All shares are of "
+           "the mean step of the rank that holds up the others, where one does, else of the mean "
+           "step of all ranks: those of steps and dataloader. The verdict is the largest of: "
            "data-loading above 5 %, communication, straggler or memory (copies) above 10 %, idle "
            "above 15 %, launch-bound (the host works while the device does nothing) above 30 % of "
-           "a "
-           "step; else compute, if it is half of it; else inconclusive. Communication is without "
-           "what "
-           "that rank waits for others; data-loading and straggler are both told of a rank whose "
-           "loader the others wait for"},
-      [gates](const Run& run) { return answer(run, *gates); });
+           "a step; else compute, if it is half of it; else inconclusive. A straggler counts as "
+           "much as the others wait for it, data-loading as much as they wait for whichever rank's "
+           "data comes last, and communication without what is waited for other ranks. In files of "
+           "Composer without collectives nobody knows how much of event/backward is communication: "
+           "the verdict is inconclusive where that matters",
+       .has_gates = [options] { return !options->gates.empty(); }},
+      [options](const Run& run) { return answer(run, *options); });
   command
       ->add_option_function<std::vector<std::string>>(
           "--fail-on",
-          [gates](const std::vector<std::string>& lists) { *gates = read_gates(lists); },
+          [options](const std::vector<std::string>& lists) { options->gates = read_gates(lists); },
           fmt::format("Exit with 1 when one of these takes more of a step than that, or, without a "
-                      "share, is the verdict: {}",
+                      "share, is the verdict, and with 2 when the traces do not tell: {}. LIMIT>N% "
+                      "means the same and has to be quoted, since > is the shell's",
                       fmt::join(kLimitNames, ", ")))
-      ->type_name("LIMIT[>N%],...")
+      ->type_name("LIMIT[=N%],...")
       ->group("Gate");
-  set_examples(
-      *command,
-      {{"what limits this run", "trace-stats bottleneck traces/"},
-       {"a gate for CI", "trace-stats bottleneck traces/ --fail-on 'data-loading>5%,straggler'"}});
+  command
+      ->add_option_function<std::string>(
+          "--unknown",
+          [options](const std::string& word) { options->allows_unknown = read_unknown(word); },
+          "What a gate does that cannot be measured: fail (exit with 2) or pass [fail]")
+      ->type_name("WORD")
+      ->group("Gate");
+  set_examples(*command, {{"what limits this run", "trace-stats bottleneck traces/"},
+                          {"a gate for CI",
+                           "trace-stats bottleneck traces/ --fail-on data-loading=5%,straggler"}});
 }
 
 }  // namespace traceloom

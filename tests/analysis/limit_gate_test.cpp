@@ -1,0 +1,87 @@
+#include "analysis/limit_gate.h"
+
+#include "support/job_traces.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+GateResult judge_job(const JobTraces::Files& files, const LimitGate& gate) {
+  return judge(gate, find_verdict(Findings(read_texts(files))));
+}
+
+// All ranks wait 30 of 80 us for their data.
+JobTraces slow_loaders() {
+  JobTraces job;
+  for (int rank = 0; rank < job.ranks; ++rank) job.loader_us[rank] = 30;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("gates: a limit fails above its share, or when it is the verdict") {
+  const JobTraces::Files files = slow_loaders().torch();
+  const GateResult fails = judge_job(files, {Limit::data_loading, 0.37});
+  CHECK(fails.answer == GateAnswer::fails);
+  CHECK(fails.why == "data-loading takes 37.5 % of the mean step of 4 ranks");
+  CHECK(judge_job(files, {Limit::data_loading, 0.375}).answer == GateAnswer::passes);
+  const GateResult verdict = judge_job(files, {Limit::data_loading});
+  CHECK(verdict.answer == GateAnswer::fails);
+  CHECK(verdict.why == "data-loading is the verdict: it takes 37.5 % of the mean step of 4 ranks");
+  CHECK(judge_job(files, {Limit::straggler}).answer == GateAnswer::passes);
+  CHECK(judge_job(files, {Limit::straggler, 0.01}).answer == GateAnswer::passes);
+}
+
+TEST_CASE("gates: what the others wait for a rank fails the gate of a straggler") {
+  JobTraces job;
+  job.work_us[2] = 100;
+  const GateResult result = judge_job(job.torch(), {Limit::straggler, 0.5});
+  CHECK(result.answer == GateAnswer::fails);
+  CHECK(result.why == "straggler makes the others wait 52.2 % of rank 2's mean step");
+  CHECK(judge_job(job.torch(), {Limit::straggler, 0.6}).answer == GateAnswer::passes);
+}
+
+TEST_CASE("gates: what cannot be measured is no pass") {
+  const auto why = [](const JobTraces::Files& files, const LimitGate& gate) {
+    const GateResult result = judge_job(files, gate);
+    CHECK(result.answer == GateAnswer::unknown);
+    return result.why;
+  };
+  const JobTraces::Files alone{
+      {"rank0.json", TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()}};
+  CHECK(why(alone, {Limit::data_loading, 0.5}) ==
+        "data-loading cannot be measured: the data loader is not instrumented");
+  CHECK(why(alone, {Limit::straggler}) ==
+        "straggler cannot be measured: one rank only, which is compared with nobody");
+  CHECK(why(alone, {Limit::idle, 0.5}) ==
+        "idle cannot be measured: no device activity in these traces");
+  CHECK(why({{"rank0.json", "[]"}}, {Limit::compute, 0.5}) ==
+        "compute cannot be measured: there are no steps to take a share of");
+  CHECK(why(JobTraces{.steps = 1}.torch(), {Limit::straggler}) ==
+        "straggler cannot be measured: one step is too little to tell");
+  // A limit of all that there is is never exceeded.
+  CHECK(judge_job(alone, {Limit::data_loading, 1.0}).answer == GateAnswer::passes);
+}
+
+TEST_CASE("gates: communication in event/backward is measured as far as its bounds tell") {
+  const JobTraces::Files files = slow_loaders().composer();  // backward: 10 of 80 us
+  CHECK(judge_job(files, {Limit::communication, 0.13}).answer == GateAnswer::passes);
+  const GateResult result = judge_job(files, {Limit::communication, 0.12});
+  CHECK(result.answer == GateAnswer::unknown);
+  CHECK(result.why ==
+        "communication cannot be measured: event/backward holds computing and communication, and "
+        "no collectives were recorded");
+  // Data loading is the verdict however much of that is communication.
+  CHECK(judge_job(files, {Limit::communication}).answer == GateAnswer::passes);
+  const GateResult possible = judge_job(JobTraces{.meeting_us = 20}.composer(), {Limit::compute});
+  CHECK(possible.answer == GateAnswer::passes);
+  const GateResult may_be =
+      judge_job(JobTraces{.meeting_us = 20}.composer(), {Limit::communication});
+  CHECK(may_be.answer == GateAnswer::unknown);
+  CHECK(may_be.why ==
+        "communication may be the verdict, which is inconclusive: data-loading or communication");
+}
