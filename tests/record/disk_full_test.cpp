@@ -1,6 +1,7 @@
 // What becomes of a recording when its files cannot be written.
 #include "record/recorded.h"
 #include "record/trace_file.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"
 #include "support/small_disk.h"
@@ -18,7 +19,7 @@ using namespace traceloom::record;
 
 namespace {
 
-constexpr std::uint64_t kOffered = 20'000;
+constexpr std::uint64_t kTooMany = 20'000;
 
 // What a session leaves that had no room for all: 0 where everything about it is right.
 int record_too_much(const std::string& folder, const char* name, const std::string& reason) {
@@ -31,15 +32,15 @@ int record_too_much(const std::string& folder, const char* name, const std::stri
   Session session(options);
   const Marker marker("work");
   for (int part = 0; part < 10; ++part) {
-    record_scopes(marker, kOffered / 10);
+    record_scopes(marker, kTooMany / 10);
     session.flush();
   }
   const Status status = session.close();
   if (status.lost == 0 || session.saved_traces().size() != 1) return 91;
   const SavedTrace saved = session.saved_traces()[0];
-  if (saved.events + status.lost != kOffered) return 92;
+  if (saved.events + status.lost != kTooMany) return 92;
   const std::string said = saved.path + ": " + std::to_string(status.lost) + " of " +
-                           std::to_string(kOffered) + " events are not in it: " + reason;
+                           std::to_string(kTooMany) + " events are not in it: " + reason;
   if (status.last_error != said || log.empty() || log.back() != said) return 93;
   const std::string text = read_trace(saved.path);
   if (!is_strict_json(std::string_view(text).substr(0, text.size() - 1))) return 94;
@@ -218,4 +219,24 @@ TEST_CASE("disk full: the next cycle is tried again") {
             ": Not a directory; nothing more of this cycle is written");
   REQUIRE(session.saved_traces().size() == 1);
   CHECK(Events::of_file(folder.path("second.json")).count("work", "X") == 1);
+}
+
+TEST_CASE("disk full: in C the session's end is an error that says what is lost") {
+  const TemporaryFolder folder;
+  CHECK(run_child([&] {
+          limit_file_size(3000);
+          traceloom_options options = TRACELOOM_OPTIONS_INIT;
+          options.folder = folder.path().c_str();
+          traceloom_session* const session = traceloom_open(&options);
+          record_scopes(Marker("work"), 1000);
+          if (traceloom_close(session) != -1) _exit(91);
+          const std::string error = traceloom_last_error();
+          const std::string path = folder.path("ep0-ba0-rank0.json");
+          const Events events = Events::of_file(path);
+          const std::string lost = std::to_string(1000 - events.count("work", "X"));
+          _exit(error == lost + " events are lost: " + path + ": " + lost +
+                             " of 1000 events are not in it: File too large"
+                    ? 0
+                    : 92);
+        }) == 0);
 }
