@@ -34,15 +34,16 @@ enum class Key : std::uint8_t {
   flow_in,
   flow_out,
   cname,
+  cut_id,
   count_  // not a key: how many there are
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
 
 constexpr std::string_view key_name(Key key) {
   constexpr std::array<std::string_view, kKeyCount> kNames{
-      "name", "cat",  "ph",      "ts",    "dur",     "pid",      "tid",
-      "id",   "id2",  "bind_id", "scope", "args",    "s",        "unclosed",
-      "tts",  "tdur", "sf",      "esf",   "flow_in", "flow_out", "cname"};
+      "name", "cat",     "ph",      "ts",       "dur",   "pid",      "tid", "id",
+      "id2",  "bind_id", "scope",   "args",     "s",     "unclosed", "tts", "tdur",
+      "sf",   "esf",     "flow_in", "flow_out", "cname", "cut_id"};
   return kNames[static_cast<std::size_t>(key)];
 }
 

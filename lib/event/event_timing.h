@@ -45,6 +45,15 @@ inline bool is_unclosed_begin(const Event& event) {
   return event.phase == 'X' && event.has(Key::unclosed) && event.text(Key::unclosed) != kNoDuration;
 }
 
+// What our recorder adds where a save cuts a slice that goes on: an E at the cut has "cut_id",
+// and the X in a later file, which has all of the slice, has it with the same value. A merge
+// without that X makes an X of it that has this, and "cut_id".
+inline constexpr std::string_view kCutSlice = "\"cut\"";
+// True for the part of such a slice that is not all of it: no span, and no loss.
+inline bool is_cut_slice(const Event& event) {
+  return event.has(Key::cut_id) && (event.phase == 'E' || event.has(Key::unclosed));
+}
+
 // True for the phases of the format: B E X i I R C b n e S T p F s t f N O D P M V v c ( ) =
 bool is_known_phase(char phase);
 

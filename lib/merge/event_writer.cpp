@@ -154,6 +154,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                        event.offset);
   state.last_ends.note(target->rank, time->end_ns);
   if (plan_.keeps_begin_end && is_stray_end(event)) return;
+  if (event.phase == 'X' && file.is_superseded(event, *target)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
     edit_rare_fields(
@@ -254,6 +255,8 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     half.text = edit.text(Key::args);
     const Key frame = clean.has(Key::esf) ? Key::esf : Key::sf;
     if (clean.text(frame) != "null") half.frame = edit.text(frame);
+    half.cut_id = clean.text(Key::cut_id);
+    half.is_superseded = plan_.files[file_].is_superseded(event, target);
   } else {
     // What stands there is not that of the slice: node writes 0.
     if (clean.has(Key::tdur)) edit.remove(Key::tdur);

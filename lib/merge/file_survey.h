@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "merge/cut_slices.h"
 #include "merge/id_keys.h"
 #include "merge/id_map.h"
 #include "merge/operation_categories.h"
@@ -116,6 +117,7 @@ struct FileSurvey {
   std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
                                                   // X even when B and E are kept
   std::vector<BeginEnd> begin_ends;               // of the others, by offset; only when asked for
+  CutSlices cut_slices;                           // of our recorder
   bool lacks_durations = false;                   // some X says no dur
   std::uint64_t events = 0;                       // usable ones, without metadata
   std::uint64_t ends = 0;                         // E among them

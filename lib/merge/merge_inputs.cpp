@@ -80,7 +80,7 @@ std::optional<GuessedPlan> MergeInputs::guess() const {
   if (!surveys) return std::nullopt;
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   try {
-    MergePlan plan = make_plan(options_.inputs, *surveys, options_.plan);
+    MergePlan plan = plan_for(options_.inputs, *surveys);
     // One pass writes the files as it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
     if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys, facts_);
@@ -122,11 +122,20 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   surveys_ = std::move(surveys);
   if (inputs_.empty())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
-  plan_.emplace(make_plan(inputs_, surveys_, options_.plan));
+  plan_.emplace(plan_for(inputs_, surveys_));
   find_startless_ends();
   if (!options_.filter.any()) return;
   plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
   if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
+}
+
+MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
+                                const std::vector<FileSurvey>& surveys) const {
+  MergePlan plan = make_plan(inputs, surveys, options_.plan);
+  for (FilePlan& file : plan.files)
+    if (const auto name = options_.known_as.find(file.path); name != options_.known_as.end())
+      file.path = name->second;
+  return plan;
 }
 
 // A filter of whole ranks leaves or takes whole files.
@@ -287,6 +296,10 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
     whole[of_track] += events;
     of_all += events;
   }
+  for (const auto& [of_rank, slice] : plan_->files[file].superseded) {
+    --whole[of_rank];
+    --of_all;
+  }
   const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;
   for (auto& [number, events] : ranks) {
     if (filter != nullptr && filter->reads(file) && filter->needs_selection()) {
@@ -306,7 +319,8 @@ std::vector<std::uint64_t> MergeInputs::planned_events() const {
   events.reserve(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     events.push_back(plan_->filter ? plan_->filter->kept(i)
-                                   : events_to_write(surveys_[i], plan_->keeps_begin_end));
+                                   : events_to_write(surveys_[i], plan_->keeps_begin_end) -
+                                         plan_->files[i].superseded.size());
   return events;
 }
 

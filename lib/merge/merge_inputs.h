@@ -91,6 +91,8 @@ class MergeInputs {
                   std::uint64_t to_read);
   void scan_all(FileVisitor& visitor);
   void keep(std::vector<FileSurvey> surveys);
+  MergePlan plan_for(const std::vector<Input>& inputs,
+                     const std::vector<FileSurvey>& surveys) const;
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
   bool leaves_something() const;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace traceloom {
 
 struct MergeOptions {
   std::vector<Input> inputs;
+  std::map<std::string, std::string> known_as = {};  // by path: what the output calls an input
   std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
   MergeFormat format = MergeFormat::json;
   unsigned threads = 0;                          // 0: as many as there are cores

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "event/event_timing.h"
 #include "merge/counters.h"
 #include "merge/file_order.h"
 #include "merge/flow_binder.h"
@@ -222,7 +223,13 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   plan.order = file_order(surveys, plan);
   name_counters(surveys, plan);
   plan_subtraces(surveys, plan);
+  plan_cut_slices(surveys, plan);
   return plan;
+}
+
+bool FilePlan::is_superseded(const Event& event, const TrackTarget& target) const {
+  return is_cut_slice(event) &&
+         superseded.contains({target.rank, std::string(event.text(Key::cut_id))});
 }
 
 bool FilePlan::is_startless_end(const Event& event) const {

@@ -3,6 +3,7 @@
 
 #include "clock/alignment.h"
 #include "input/input_list.h"
+#include "merge/cut_slices.h"
 #include "merge/file_survey.h"
 #include "merge/filter_plan.h"
 #include "merge/id_map.h"
@@ -59,9 +60,12 @@ struct FilePlan {
   std::span<const BeginEnd> begin_ends = {};       // of B that stay and are sorted; by offset
   std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
   OperationCategories operation_categories = {};
-  bool lacks_durations = false;  // some X says no dur
-  ProblemCounts problems = {};   // top-level values that cannot be kept
+  SupersededSlices superseded = {};  // cut slices of which another file has all
+  bool lacks_durations = false;      // some X says no dur
+  ProblemCounts problems = {};       // top-level values that cannot be kept
 
+  // Whether it is a cut slice, or the E of one, that is not to be written.
+  bool is_superseded(const Event& event, const TrackTarget& target) const;
   // Whether it is an end of an arrow (f) without a start, or one that waits for the next slice.
   bool is_startless_end(const Event& event) const;
   // How long a B lasts in the output, where begin_ends tell.

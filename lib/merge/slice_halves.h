@@ -28,7 +28,9 @@ struct SliceHalf {
   std::int64_t rank = 0;
   std::optional<std::int64_t> thread_ns = {};  // by the clock of the thread (tts)
   std::string frame = {};                      // of an E: its stack frame (sf), JSON text
-  bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
+  std::string cut_id = {};     // of an E that cuts a slice which goes on: its id, JSON text
+  bool is_superseded = false;  // of such an E: another file has all of the slice
+  bool wanted = true;          // of a B: false when a filter drops the pair; then there is no text
 };
 
 // An X without dur: a begin that no end will close.

@@ -131,14 +131,19 @@ void SliceJoiner::release(std::uint32_t slot) {
 
 void SliceJoiner::join(const BeginEndPair& pair) {
   const SliceHalf& begin = slots_[pair.begin_payload].half;
+  const SliceHalf& end = slots_[pair.end_payload].half;
   const std::int64_t duration_ns = pair.duration_ns();
-  if (is_dropped(pair.begin_payload, duration_ns))
+  if (end.is_superseded || is_dropped(pair.begin_payload, duration_ns)) {
     leave(pair.begin_payload, pair.same_start_outer);
-  else
+  } else {
+    std::string event = joined(begin, end, duration_ns);
+    if (pair.is_cut)
+      event.insert(event.size() - 1,
+                   fmt::format(", \"unclosed\": {}, \"cut_id\": {}", kCutSlice, end.cut_id));
     emit(pair.begin_payload,
-         {joined(begin, slots_[pair.end_payload].half, duration_ns), pair.start_ns, duration_ns,
-          pair.begin_offset, begin.track},
+         {std::move(event), pair.start_ns, duration_ns, pair.begin_offset, begin.track},
          pair.same_start_outer);
+  }
   release(pair.end_payload);
 }
 

@@ -198,7 +198,8 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     const FilePlan& b = plan.files[i];
     if (a.times != b.times || a.orphan_ends != b.orphan_ends ||
         a.joined_halves != b.joined_halves || a.startless_ends != b.startless_ends ||
-        a.lacks_durations != b.lacks_durations || !std::ranges::equal(a.begin_ends, b.begin_ends))
+        a.lacks_durations != b.lacks_durations || a.superseded != b.superseded ||
+        !std::ranges::equal(a.begin_ends, b.begin_ends))
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.operation_categories != b.operation_categories || a.async_scope != b.async_scope ||

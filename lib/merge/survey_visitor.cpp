@@ -83,6 +83,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
+  CutSlices cut_slices;
   IdSet flow_ids;
   std::uint64_t shared_flows = 0;
   std::uint64_t next_ends = 0;
@@ -291,6 +292,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);
+  if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
   constexpr std::uint32_t kIds =
@@ -335,6 +337,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
     if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
     pairers_[file]->take(chunk.begin_ends);
   }
+  survey.cut_slices.append(std::move(chunk.cut_slices));
   survey.events += chunk.events;
   survey.ends += chunk.ends;
   const std::uint64_t begins = survey.open_begins + chunk.begins;

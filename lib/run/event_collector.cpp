@@ -79,6 +79,7 @@ class EventCollector::PairReader {
 
   void add(const BeginEndPair& pair) {
     const BatchNote note = take_note(pair.begin_payload);
+    if (pair.is_cut) return;
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
     const EventClass& kind = collector_.labels_.kind(span.label);
     if (kind.place == EventPlace::nowhere) return;
@@ -124,7 +125,8 @@ EventCollector::~EventCollector() = default;
 void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event) {
   Chunk& chunk = static_cast<Chunk&>(result);
   EventTiming timing = time_event(event, chunk.problems);
-  if (is_unclosed_begin(event)) chunk.problems.add(Problem::begin_without_end, event.offset);
+  if (is_unclosed_begin(event) && !is_cut_slice(event))
+    chunk.problems.add(Problem::begin_without_end, event.offset);
   timing.duration_ns = known_duration(event, timing, chunk.problems);
   chunk.events.add(event, timing);
 }

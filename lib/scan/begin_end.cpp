@@ -1,6 +1,7 @@
 #include "scan/begin_end.h"
 
 #include "base/saturating.h"
+#include "event/event_timing.h"
 
 #include <algorithm>
 
@@ -24,7 +25,8 @@ std::int64_t BeginEndPair::duration_ns() const {
 }
 
 void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {
-  Record record{start_ns, event.offset, 0, kNoText, kNoText, kNoPayload, event.phase == 'E'};
+  Record record{start_ns,           event.offset,       0, kNoText, kNoText, kNoPayload,
+                event.phase == 'E', is_cut_slice(event)};
   const std::string_view pid = event.text(Key::pid);
   scratch_.assign(pid.data(), pid.size());
   scratch_ += kTrackSeparator;
@@ -169,7 +171,8 @@ void BeginEndPairer::close(const Record& end) {
   if (handlers_.pair)
     handlers_.pair({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns,
                     begin.offset, end.offset, begin.payload, end.payload,
-                    same_start_outer(open_[index]), end.name != kNoText && end.name != begin.name});
+                    same_start_outer(open_[index]), end.name != kNoText && end.name != begin.name,
+                    end.is_cut});
   unlink(index);
 }
 

@@ -49,6 +49,7 @@ class BeginEndBatch {
     std::uint32_t category;  // of B only
     std::uint32_t payload;
     bool is_end;
+    bool is_cut;  // an end that is none: see is_cut_slice()
   };
 
   std::vector<Record> records_;
@@ -74,10 +75,11 @@ struct BeginEndPair {
   // Of the B around this one, if it is open still and starts at the same time.
   std::uint32_t same_start_outer;
   bool names_differ;
+  bool is_cut;  // the slice goes on: no span, see is_cut_slice()
 
   // Perfetto takes both kinds apart: at one time it looks at ends first, and an E of another name
-  // closes nothing there.
-  bool has_to_be_joined() const { return start_ns == end_ns || names_differ; }
+  // closes nothing there. A slice that has been cut may be dropped as a whole.
+  bool has_to_be_joined() const { return start_ns == end_ns || names_differ || is_cut; }
 
   // What does not fit (584 years) is cut to what does.
   std::int64_t duration_ns() const;

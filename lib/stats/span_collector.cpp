@@ -44,7 +44,7 @@ class SpanCollector::PairReader {
 
  private:
   void add(const BeginEndPair& pair) {
-    if (!collector_.is_in_window(file_, pair.start_ns)) return;
+    if (pair.is_cut || !collector_.is_in_window(file_, pair.start_ns)) return;
     SpanTable& table = collector_.pair_table_;
     const std::uint32_t known = labels_.intern(NumberPair(pair.name, pair.category).bytes());
     if (known == table_labels_.size())
@@ -120,7 +120,7 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
     chunk.evidence.add(event);
     chunk.has_evidence = true;
   } else if (is_unclosed_begin(event)) {
-    result.problems.add(Problem::begin_without_end, event.offset);
+    if (!is_cut_slice(event)) result.problems.add(Problem::begin_without_end, event.offset);
   } else if (event.phase == 'X') {
     if (timing.usable && is_in_window(file, timing.start_ns))
       chunk.spans.add(event, file, known_duration(event, timing, result.problems));

@@ -76,6 +76,27 @@ TraceText merged_trace() {
 
 }  // namespace
 
+TEST_CASE("summarize: a slice that a save has cut counts once, where all of it is") {
+  const std::string first = R"([{"ph":"B","name":"epoch","ts":10,"pid":0,"tid":7},
+{"ph":"X","name":"work","ts":20,"dur":5,"pid":0,"tid":7},
+{"ph":"E","name":"epoch","ts":50,"pid":0,"tid":7,"cut_id":"77"}])";
+  const std::string last =
+      R"([{"ph":"X","name":"epoch","ts":10,"dur":90,"pid":0,"tid":7,"cut_id":"77"}])";
+  // What a merge of the first alone makes of it.
+  const std::string merged =
+      R"([{"ph":"X","name":"work","ts":20,"dur":5,"pid":0,"tid":7},
+{"ph":"X","name":"epoch","ts":10,"dur":40,"pid":0,"tid":7,"unclosed":"cut","cut_id":"77"}])";
+  for (const std::string& begin : {first, merged}) {
+    const Summary part = Files().add(begin, "ep0-ba1-rank0.json").summarize();
+    CHECK(rows_of(part) == Strings{"- work [] 1 5000"});
+    CHECK(part.files[0].problems.empty());
+    const Summary whole =
+        Files().add(begin, "ep0-ba1-rank0.json").add(last, "ep0-ba2-rank0.json").summarize();
+    CHECK(rows_of(whole) == Strings{"- epoch [] 1 90000", "- work [] 1 5000"});
+    for (const auto& file : whole.files) CHECK(file.problems.empty());
+  }
+}
+
 TEST_CASE("summarize: one row a name, over X events and pairs of all files") {
   Files files;
   files.add(TraceText().cat("c").x("a", 1, 5).x("b", 2, "0.5").x("a", 9, 7).array());
