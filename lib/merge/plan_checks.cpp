@@ -140,9 +140,9 @@ bool are_duplicates(const Presence& a, const Presence& b) {
   return claim_one_rank(a, b) || share_one(a.tracks, b.tracks);
 }
 
-// Our recorder may write several files at a time, and has the host's as well.
-bool says_rank(const FileRank& rank, bool is_ours) {
-  return !is_ours &&
+// Of processes beside the rank's own there may be many at a time.
+bool says_rank(const FileRank& rank, const FileEvidence& evidence) {
+  return !evidence.is_beside_rank &&
          (rank.source == RankSource::metadata_event || rank.source == RankSource::distributed_info);
 }
 
@@ -161,7 +161,7 @@ std::map<std::int64_t, Presence> presences_of(std::size_t file, const Input& inp
                          recorder_of(survey),
                          rank.is_merged(),
                          clock.method != ClockMethod::none,
-                         says_rank(rank, opened_ns.has_value()),
+                         says_rank(rank, survey.evidence),
                          since(opened_ns, common_times(survey.starts, clock.times), clock.times),
                          common_times(survey.end_times, clock.times),
                          survey.events,
@@ -191,6 +191,51 @@ std::string refusal(std::int64_t rank, const Presence& one, const Presence& othe
       "RANK={}",
       rank, share_one(one.tracks, other.tracks) ? "has the same threads" : "has other threads",
       inputs[other.file].path, inputs[one.file].path);
+}
+
+std::string list_of(const std::vector<const Presence*>& files, const std::vector<Input>& inputs) {
+  constexpr std::size_t kMostNames = 8;
+  std::string list;
+  const std::size_t shown = std::min(files.size(), kMostNames);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) list += i + 1 == files.size() ? " and " : ", ";
+    list += inputs[files[i]->file].path;
+  }
+  if (shown < files.size()) list += fmt::format(" and {} more", files.size() - shown);
+  return list;
+}
+
+// Files of a rank, in the order of the inputs: the first that has a twin, and all that are of the
+// time of one of these.
+std::vector<const Presence*> find_clash(const std::vector<Presence>& files) {
+  const auto have_twin = [](const auto& others, const Presence& file) {
+    return std::ranges::any_of(others, [&file](const Presence* other) {
+      return other != &file && are_duplicates(*other, file);
+    });
+  };
+  std::vector<const Presence*> all;
+  all.reserve(files.size());
+  for (const Presence& file : files) all.push_back(&file);
+  std::vector<const Presence*> clash;
+  for (const Presence& file : files)
+    if (have_twin(clash.empty() ? all : clash, file)) clash.push_back(&file);
+  return clash;
+}
+
+[[noreturn]] void refuse(std::int64_t rank, const std::vector<const Presence*>& clash,
+                         const std::vector<Input>& inputs) {
+  const Presence& first = *clash[0];
+  const bool all_claim = std::ranges::all_of(clash, [&](const Presence* file) {
+    return !file->is_merged && claim_one_rank(first, *file);
+  });
+  if (clash.size() == 2 || !all_claim)
+    throw Error(inputs[clash[1]->file].path, refusal(rank, *clash[1], first, inputs));
+  throw Error(
+      inputs[first.file].path,
+      fmt::format("{} files say that they are of rank {}, and all are of the same time: {}; say "
+                  "whose each is with RANK=path, and set the rank of each process where they are "
+                  "recorded (RANK in its environment, or the recorder's option)",
+                  clash.size(), rank, list_of(clash, inputs)));
 }
 
 }  // namespace
@@ -262,6 +307,7 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
     for (const std::int64_t rank : tracks.ranks_of(i)) ++files_with[rank];
   const auto has_other_file = [&](std::int64_t rank) { return files_with[rank] > 1; };
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
+  std::optional<std::int64_t> refused;  // all of its files are to be named
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (surveys[i].starts.empty() || std::ranges::none_of(tracks.ranks_of(i), has_other_file))
       continue;
@@ -270,10 +316,11 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
       const auto twin = std::find_if(
           others.begin(), others.end(),
           [&, &file = file](const Presence& other) { return are_duplicates(other, file); });
-      if (twin != others.end()) throw Error(inputs[i].path, refusal(rank, file, *twin, inputs));
+      if (twin != others.end() && !refused) refused = rank;
       others.push_back(std::move(file));
     }
   }
+  if (refused) refuse(*refused, find_clash(files_of_rank[*refused]), inputs);
 }
 
 }  // namespace traceloom

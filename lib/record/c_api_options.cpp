@@ -4,8 +4,8 @@
 #include "record/c_api_support.h"
 #include "record/call_both.h"
 #include "record/name_template.h"
-#include "record/run_place.h"
 #include "record/schedule.h"
+#include "record/session_place.h"
 
 #include <fmt/format.h>
 
@@ -32,9 +32,18 @@ CyclicSchedule cycle_of(const void* given) {
   return to;
 }
 
+void set_place(const traceloom_options& from, Options& to) {
+  to.rank = from.rank;
+  to.local_rank = from.local_rank;
+  to.node_rank = from.node_rank;
+  to.world_size = from.world_size;
+  to.local_world_size = from.local_world_size;
+  to.is_beside_rank = from.is_beside_rank != 0;
+}
+
 void set_names(const traceloom_options& from, Options& to) {
   const RunIdentity run = identity_of(from);
-  if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
+  if (from.folder != nullptr) to.folder = from.folder;
   if (from.journal_folder != nullptr) to.journal_folder = from.journal_folder;
   if (from.file_name == nullptr) return;
   to.file_name = [name = NameTemplate(from.file_name), run](const Position& at) {
@@ -127,8 +136,9 @@ traceloom_position position_for_c(const Position& from) {
 }
 
 RunIdentity identity_of(const traceloom_options& from) {
-  return {default_run_name(),
-          {from.rank, from.local_rank, from.world_size, from.local_world_size, from.node_rank}};
+  Options place;
+  set_place(from, place);
+  return identity_of(place);
 }
 
 Actions actions_of(std::uint32_t bits) {
@@ -144,11 +154,7 @@ Options options_of(const traceloom_options* given) {
   const traceloom_options from =
       complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
   Options to;
-  to.rank = from.rank;
-  to.local_rank = from.local_rank;
-  to.node_rank = from.node_rank;
-  to.world_size = from.world_size;
-  to.local_world_size = from.local_world_size;
+  set_place(from, to);
   to.gzip_level = from.gzip_level == 0 ? 1 : from.gzip_level;
   to.overwrite = from.overwrite != 0;
   to.num_traces_to_keep = from.num_traces_to_keep;

@@ -5,6 +5,7 @@
 #include "record/keep_forever.h"
 #include "record/recover.h"
 #include "record/registry.h"
+#include "record/session_place.h"
 #include "record/thread_state.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ namespace traceloom::record {
 namespace {
 
 std::atomic<Engine*> current{nullptr};
-std::atomic<std::uint64_t> generation{0};  // counts the forks that led here
+std::atomic<std::uint64_t> generation{0};    // counts the forks that led here
+std::atomic<bool> is_beside_session{false};  // a fork() that led here was beside an open session
 
 // Of whoever closes a session: its thread and one that exits the process may do it at a time. Never
 // destroyed; another one in the child of a fork(), where nobody may be left to give it up.
@@ -69,6 +71,14 @@ std::optional<std::int64_t> rank_in(std::string_view name) {
                                              : std::optional<std::int64_t>(std::stoll(digits));
 }
 
+// By the merge per node: of another node, or of this one, once its first rank has ended.
+bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
+  const RunIdentity run = identity_of(options);
+  const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
+  return owner == NameTemplate::Owner::other_rank ||
+         (owner == NameTemplate::Owner::this_rank && run.place.local_rank != 0);
+}
+
 void set_position_of_events(const Position& position) {
   detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
                          std::memory_order_relaxed);
@@ -83,7 +93,9 @@ void close_open_session() {
 }
 
 Engine::Engine(Options options)
-    : options_(std::move(options)), generation_(generation.load()), position_(options_.start) {
+    : options_(settled_options(std::move(options))),
+      generation_(generation.load()),
+      position_(options_.start) {
   install_process_hooks();
   Engine* expected = nullptr;
   if (!current.compare_exchange_strong(expected, this))
@@ -109,6 +121,7 @@ void Engine::start() {
                 "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
   static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // it throws, too
   options_.flush_ms = std::max(options_.flush_ms, 1U);
+  options_.is_beside_rank |= is_beside_session.load();
   if (!options_.journal_folder.empty()) recover_journal();
   if (options_.write_json) prepare_folder();
   if (options_.barrier) options_.barrier();
@@ -155,6 +168,7 @@ bool Engine::is_calling() {
 }
 
 void Engine::forget() {
+  is_beside_session = true;
   if (writer_ != nullptr) writer_->forget();
 }
 
@@ -190,6 +204,7 @@ void Engine::prepare_folder() const {
     if (name.starts_with('.') || !entries->is_regular_file()) continue;
     const std::optional<std::int64_t> rank = rank_in(name);
     if (!options_.barrier && rank && *rank != options_.rank) continue;
+    if (!options_.barrier && may_be_merged_meanwhile(name, options_)) continue;
     throw Error(options_.folder,
                 "is not empty: " + name + " exists; choose another folder, or allow to overwrite");
   }
@@ -229,14 +244,25 @@ void Engine::send(Command command) {
   if (writer_ != nullptr) writer_->send(std::move(command));
 }
 
-void Engine::follow_schedule(const Position& position) {
+void Engine::follow_schedule(const Position& position, NextBatch next) {
   {
     const std::lock_guard lock(position_mutex_);
     position_ = position;
   }
   set_position_of_events(position);
-  action_ = options_.schedule ? options_.schedule(position) : Action::active;
+  if (!options_.schedule)
+    action_ = Action::active;
+  else
+    action_ = next == NextBatch::none ? Action::skip : options_.schedule(position);
   Registry::instance().set_action(action_);
+}
+
+// Behind the last batch of an epoch a schedule has no word for a next one. What is recorded there
+// would be a trace of its own, unless the cycle goes on.
+Engine::NextBatch Engine::next_batch(const Position& position) const {
+  const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
+                         position.batch_in_epoch >= *position.epoch_batches;
+  return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
 }
 
 Position Engine::position() const {
@@ -244,12 +270,20 @@ Position Engine::position() const {
   return position_;
 }
 
+// What is recorded from here on is of the next cycle.
+void Engine::end_grace(const Position& position) {
+  if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
+}
+
 void Engine::set_position(const Position& position) {
-  if (is_open()) follow_schedule(position);
+  if (!is_open()) return;
+  end_grace(position);
+  follow_schedule(position, next_batch(position));
 }
 
 void Engine::batch_begin(const Position& position) {
   if (!is_open()) return;
+  end_grace(position);
   follow_schedule(position);
   if (action_ != Action::skip && !is_cycle_open_) open_cycle();
 }
@@ -260,9 +294,10 @@ void Engine::batch_end(const Position& position) {
     is_cycle_open_ = false;
     SyncRounds rounds;
     if (options_.sync_at_end && options_.barrier) rounds = sync(options_.sync_rounds);
-    send({Command::Kind::end_cycle, position, std::move(rounds)});
+    has_grace_ = next_batch(position) == NextBatch::none;
+    send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
   }
-  follow_schedule(position);
+  follow_schedule(position, next_batch(position));
 }
 
 void Engine::record_external_trace(const std::string& path) {
@@ -276,7 +311,9 @@ void Engine::flush() {
 
 bool Engine::wait_saved(unsigned timeout_ms) {
   const std::shared_lock lock(mutex_);
-  return writer_ == nullptr || writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
+  if (writer_ == nullptr) return true;
+  writer_->send({Command::Kind::end_grace, position()});
+  return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
 }
 
 std::vector<SavedTrace> Engine::saved_traces() const {

@@ -58,7 +58,10 @@ class Engine {
   void prepare_folder() const;
   void recover_journal() const;
   std::unique_ptr<Journal> make_journal(const ClockPair& start);
-  void follow_schedule(const Position& position);
+  enum class NextBatch : std::uint8_t { comes, none };
+  void follow_schedule(const Position& position, NextBatch next = NextBatch::comes);
+  void end_grace(const Position& position);
+  NextBatch next_batch(const Position& position) const;
   Position position() const;
   void open_cycle();
   SyncRounds sync(unsigned rounds) const;
@@ -71,6 +74,7 @@ class Engine {
   mutable std::mutex position_mutex_;
   Position position_;
   bool is_cycle_open_ = false;
+  bool has_grace_ = false;  // the end of the last cycle has: it was the last of its epoch
   // Whoever asks the writer shares it; close() takes the writer away from all.
   mutable std::shared_mutex mutex_;
   std::unique_ptr<Writer> writer_;

@@ -13,9 +13,9 @@ const EventLabel* EventFeeder::label(std::uint32_t id) {
   return labels_[id] = found;
 }
 
-DurationPart EventFeeder::part_of(const detail::Slot& slot) {
+DurationPart EventFeeder::part_of(const detail::Slot& slot, const EventThread& thread) {
   if (slot.kind == detail::Kind::begin) {
-    open_.insert(identity(slot));
+    open_[identity(slot)] = &thread;
     return DurationPart::begin;
   }
   return open_.erase(identity(slot)) > 0 ? DurationPart::end : DurationPart::whole;

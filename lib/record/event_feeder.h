@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -25,6 +25,10 @@ class EventFeeder {
   EventFeeder(const TimeLine& line, FindLabel find_label)
       : line_(line), find_label_(std::move(find_label)) {}
 
+  // What long-running markers have begun in this file and not ended yet, the innermost first: as
+  // what lasts up to `at_ns`, where a save cuts the file.
+  template <typename Use>
+  void for_each_open(std::int64_t at_ns, const Use& use);
   // The begins of long-running markers that were fed before are in another file: their ends are
   // handed over as whole durations.
   void begin_file() { open_.clear(); }
@@ -34,7 +38,7 @@ class EventFeeder {
   template <typename Call>
   bool feed(const detail::Slot& slot, const EventThread& thread, const Call& call);
   // The begin of this end is in a file that is gone on with (recovery).
-  void assume_open(const detail::Slot& end) { open_.insert(identity(end)); }
+  void assume_open(const detail::Slot& end) { open_.try_emplace(identity(end)); }
 
   // Processors' counters may differ by a little; by more, it began on the clock of another session.
   static bool ends_before_it_begins(const detail::Slot& slot) {
@@ -52,13 +56,14 @@ class EventFeeder {
   using Identity = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;
   static Identity identity(const detail::Slot& slot) { return {slot.time, slot.site, slot.extra}; }
   const EventLabel* label(std::uint32_t id);
-  DurationPart part_of(const detail::Slot& slot);
+  DurationPart part_of(const detail::Slot& slot, const EventThread& thread);
   const double* values_of(const detail::Slot& slot);
 
   const TimeLine& line_;
   FindLabel find_label_;
   std::vector<const EventLabel*> labels_;  // by id
-  std::set<Identity> open_;                // of long-running markers; few
+  // Of long-running markers, with the thread that began each; few.
+  std::map<Identity, const EventThread*> open_;
   std::vector<double> values_;
 };
 
@@ -91,9 +96,25 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
   DurationEvent event{label, &thread, DurationPart::whole, at_ns, 0, epoch, batch};
   if (slot.kind != detail::Kind::begin)
     event.duration_ns = std::max<std::int64_t>(line_.ns(commit_ticks(slot)) - at_ns, 0);
-  if (slot.kind != detail::Kind::whole) event.part = part_of(slot);
+  if (slot.kind != detail::Kind::whole) event.part = part_of(slot, thread);
+  if (slot.kind == detail::Kind::end && event.part == DurationPart::whole) event.cut_id = slot.time;
   call([&](TraceHandler& handler) { handler.duration(event); });
   return true;
+}
+
+template <typename Use>
+void EventFeeder::for_each_open(std::int64_t at_ns, const Use& use) {
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    const auto& [ticks, id, position] = open->first;
+    const EventLabel* const label = this->label(id);
+    if (label == nullptr || open->second == nullptr) continue;
+    DurationEvent event{label, open->second, DurationPart::end, line_.ns(ticks)};
+    event.duration_ns = std::max<std::int64_t>(at_ns - event.begin_ns, 0);
+    event.epoch = static_cast<std::uint32_t>(position >> 32);
+    event.batch = static_cast<std::uint32_t>(position);
+    event.cut_id = ticks;
+    use(event);
+  }
 }
 
 }  // namespace traceloom::record

@@ -17,6 +17,8 @@ using namespace std::string_view_literals;
 
 // All numbers of an event, at their longest.
 constexpr std::size_t kNumbers = 128;
+// The member "cut_id", at its longest.
+constexpr std::size_t kCutIdBytes = 40;
 
 constexpr std::array<char, 200> kTwoDigits = [] {
   std::array<char, 200> digits{};
@@ -156,26 +158,41 @@ void JsonSink::end_event(char* end, std::uint64_t events) {
 }
 
 void JsonSink::duration(const DurationEvent& event) {
+  write_duration(event, 1);
+}
+
+void JsonSink::cut(const DurationEvent& event) {
+  write_duration(event, 0);
+}
+
+void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
   update_tail(*event.thread, event.epoch, event.batch);
   char* out = nullptr;
   switch (event.part) {
     case DurationPart::begin:
-      out = begin_event(*event.label, R"(,"ph":"B","ts":)", event.begin_ns, tail_.size());
+      out = begin_event(*event.label, R"(,"ph":"B","ts":)", event.begin_ns,
+                        tail_.size() + kCutIdBytes);
       break;
     case DurationPart::end:
       out = begin_event(*event.label, R"(,"ph":"E","ts":)", event.begin_ns + event.duration_ns,
-                        tail_.size());
+                        tail_.size() + kCutIdBytes);
       break;
     case DurationPart::whole:
-      out = begin_event(*event.label, R"(,"ph":"X","ts":)", event.begin_ns, tail_.size());
+      out = begin_event(*event.label, R"(,"ph":"X","ts":)", event.begin_ns,
+                        tail_.size() + kCutIdBytes);
       out = put(out, R"(,"dur":)");
       out = put_integer(out, event.duration_ns / 1000);
       out = put_decimals(out, static_cast<std::uint32_t>(event.duration_ns % 1000));
       break;
   }
   out = put(out, tail_);
+  if (event.cut_id != 0) {
+    out = put(out, R"(,"cut_id":")");
+    out = std::to_chars(out, out + kCutIdBytes, event.cut_id).ptr;
+    *out++ = '"';
+  }
   *out++ = '}';
-  end_event(out);
+  end_event(out, count);
 }
 
 void JsonSink::instant(const InstantEvent& event) {

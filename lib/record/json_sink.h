@@ -53,6 +53,10 @@ class JsonSink : public TraceHandler {
   // Goes on with a file that another process has begun. Throws Error.
   void resume(const CycleInfo& cycle, const FileState& state);
 
+  // The end in this file of what goes on behind it: DurationEvent::cut_id says what. Counts as
+  // no event.
+  void cut(const DurationEvent& event);
+
   // One event, as JSON.
   void raw_event(std::string_view json) { append(json, 1); }
 
@@ -86,6 +90,7 @@ class JsonSink : public TraceHandler {
   const std::vector<std::size_t>& written_keys(const EventLabel& label);
   void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
   char* room(std::size_t bytes);
+  void write_duration(const DurationEvent& event, std::uint64_t count);
   char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
                     std::size_t more_bytes);
   void append(std::string_view json, std::uint64_t events);

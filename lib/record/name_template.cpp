@@ -138,6 +138,11 @@ bool NameTemplate::tells_ranks() const {
   return mentions("rank") || (mentions("local_rank") && mentions("node_rank"));
 }
 
+bool NameTemplate::tells_positions() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return names_position(part.name); });
+}
+
 // With any_rank the ranks of all processes are taken, without it those of `run` alone; places of a
 // position take any number.
 bool NameTemplate::matches(std::string_view name, std::size_t part, const RunIdentity& run,

@@ -45,6 +45,9 @@ class NameTemplate {
   // and {node_rank}.
   bool tells_ranks() const;
 
+  // True when two places of the training may make two names of it: with {batch} and the like.
+  bool tells_positions() const;
+
   // Whether a process of the run could make `name` at some position, and which.
   enum class Owner : std::uint8_t { nobody, this_rank, other_rank };
   Owner owner_of(std::string_view name, const RunIdentity& run) const;

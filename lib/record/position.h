@@ -36,7 +36,8 @@ struct Position {
 };
 
 // Must give the same answer for the same position; asked by batch_begin(), batch_end() and
-// set_position(), never where events are recorded.
+// set_position(), never where events are recorded, and not for a batch behind the last one of an
+// epoch (epoch_batches) while no cycle is open.
 using Schedule = std::function<Action(const Position&)>;
 
 // A set of actions.

@@ -55,6 +55,13 @@ RunPlace torch_place(const Environment& environment) {
           .node_rank = number_of(environment, {"NODE_RANK", "GROUP_RANK"})};
 }
 
+// Where ranks fill node by node.
+std::int64_t counted_node(const RunPlace& place) {
+  const bool fills =
+      place.local_world_size > 0 && place.rank % place.local_world_size == place.local_rank;
+  return fills ? place.rank / place.local_world_size : kFromEnvironment;
+}
+
 RunPlace open_mpi_place(const Environment& environment) {
   RunPlace place{.rank = number_of(environment, {"OMPI_COMM_WORLD_RANK"}),
                  .local_rank = number_of(environment, {"OMPI_COMM_WORLD_LOCAL_RANK"}),
@@ -62,8 +69,19 @@ RunPlace open_mpi_place(const Environment& environment) {
                  .local_world_size = number_of(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE"}),
                  .node_rank = kFromEnvironment};
   // OMPI_COMM_WORLD_NODE_RANK is a rank among the processes of the node, not that of the node.
-  if (place.local_world_size > 0 && place.rank % place.local_world_size == place.local_rank)
-    place.node_rank = place.rank / place.local_world_size;
+  place.node_rank = counted_node(place);
+  return place;
+}
+
+// The mpiexec of MPICH, Intel MPI and MVAPICH. Slurm sets PMI_RANK as well, and says more itself.
+RunPlace mpich_place(const Environment& environment) {
+  if (!environment("MPI_LOCALRANKID")) return {};
+  RunPlace place{.rank = number_of(environment, {"PMI_RANK"}),
+                 .local_rank = number_of(environment, {"MPI_LOCALRANKID"}),
+                 .world_size = number_of(environment, {"PMI_SIZE"}),
+                 .local_world_size = number_of(environment, {"MPI_LOCALNRANKS"}),
+                 .node_rank = kFromEnvironment};
+  place.node_rank = counted_node(place);
   return place;
 }
 
@@ -85,16 +103,15 @@ RunPlace slurm_place(const Environment& environment) {
 }
 
 RunPlace launched_place(const Environment& environment) {
-  for (const auto find : {torch_place, open_mpi_place, slurm_place}) {
+  for (const auto find : {torch_place, open_mpi_place, mpich_place, slurm_place}) {
     const RunPlace place = find(environment);
     if (place.rank != kFromEnvironment) return place;
   }
   return {};
 }
 
-std::int64_t first_known(std::int64_t given, std::int64_t found, std::int64_t otherwise) {
-  if (given != kFromEnvironment) return given;
-  return found != kFromEnvironment ? found : otherwise;
+std::int64_t known(std::int64_t given, std::int64_t otherwise) {
+  return given != kFromEnvironment ? given : otherwise;
 }
 
 void check_below(std::string_view what, std::int64_t rank, std::string_view size_name,
@@ -111,17 +128,24 @@ std::optional<std::string> process_environment(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-RunPlace find_place(const RunPlace& given, const Environment& environment) {
+RunPlace known_place(const RunPlace& given, const Environment& environment) {
   RunPlace found = launched_place(environment);
   // Another rank than the launcher's is of another numbering, to which nothing of it belongs.
   if (given.rank != kFromEnvironment && given.rank != found.rank) found = {};
-  RunPlace place;
-  place.rank = first_known(given.rank, found.rank, 0);
-  place.world_size = first_known(given.world_size, found.world_size, place.rank + 1);
-  place.local_rank = first_known(given.local_rank, found.local_rank, 0);
-  place.local_world_size =
-      first_known(given.local_world_size, found.local_world_size, place.local_rank + 1);
-  place.node_rank = first_known(given.node_rank, found.node_rank, 0);
+  return {.rank = known(given.rank, found.rank),
+          .local_rank = known(given.local_rank, found.local_rank),
+          .world_size = known(given.world_size, found.world_size),
+          .local_world_size = known(given.local_world_size, found.local_world_size),
+          .node_rank = known(given.node_rank, found.node_rank)};
+}
+
+RunPlace find_place(const RunPlace& given, const Environment& environment) {
+  RunPlace place = known_place(given, environment);
+  place.rank = known(place.rank, 0);
+  place.world_size = known(place.world_size, place.rank + 1);
+  place.local_rank = known(place.local_rank, 0);
+  place.local_world_size = known(place.local_world_size, place.local_rank + 1);
+  place.node_rank = known(place.node_rank, 0);
   check_below("rank", place.rank, "world size", place.world_size);
   check_below("local rank", place.local_rank, "local world size", place.local_world_size);
   if (place.node_rank < 0)

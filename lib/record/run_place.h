@@ -28,14 +28,18 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 std::optional<std::string> process_environment(const char* name);
 
 // Fills in what is not given. All comes from the first launcher that says a rank: torchrun (RANK;
-// Composer's and other launchers set the same), Open MPI, Slurm. In this order, because each is
-// also started by the next and then sees its variables. What none of them says is as in a run of
-// one process: rank 0 of 1 on node 0. Open MPI does not tell the node; it is counted from the
-// ranks where they fill node by node.
+// Composer's and other launchers set the same), Open MPI, MPICH and its kin, Slurm. In this order,
+// because each is also started by the next and then sees its variables. What none of them says is
+// as in a run of one process: rank 0 of 1 on node 0. MPI does not tell the node; it is counted from
+// the ranks where they fill node by node.
 //
 // Throws std::invalid_argument that names the variable when one is no number, or a rank is not
 // below its world size.
 RunPlace find_place(const RunPlace& given, const Environment& environment = process_environment);
+
+// The same, but what is neither given nor said by a launcher stays kFromEnvironment: a process that
+// nobody has told of others may have some.
+RunPlace known_place(const RunPlace& given, const Environment& environment = process_environment);
 
 // A name that all processes of the run find by themselves: TRACELOOM_RUN_NAME, RUN_NAME
 // (Composer's), the job of Slurm ("slurm-4711"), torchrun's --rdzv-id; else "run".

@@ -54,16 +54,24 @@ struct SavedTrace {
 };
 
 struct Options {
-  // -1 and 0: not known. An unknown rank is written as 0.
-  std::int64_t rank = 0;
-  std::int64_t local_rank = 0;
-  std::int64_t node_rank = 0;
-  std::int64_t world_size = 0;
-  std::int64_t local_world_size = 0;
+  // -1: as the launcher says in the environment (torchrun, MPI, Slurm; run_place.h), of the process
+  // whose rank this is. Where none says it a rank is written as 0, and a size is not known, as when
+  // it is given as 0.
+  std::int64_t rank = -1;
+  std::int64_t local_rank = -1;
+  std::int64_t node_rank = -1;
+  std::int64_t world_size = -1;
+  std::int64_t local_world_size = -1;
+  // Of a process beside the one that is the rank: a watcher, a worker. Its traces may be of the
+  // same time as the rank's own, where trace-merge refuses two that say one rank. A child that
+  // fork() made while a session was open is one.
+  bool is_beside_rank = false;
 
-  // Files are named `folder`/`file_name(position at the end of the cycle)`; without a function
-  // "ep{epoch}-ba{batch}-rank{rank}.json". A name that ends in .gz is compressed. Folders are
-  // created. A name that exists already gets a number: "rank0-2.json".
+  // `folder` may have the placeholders that are known from the start: "{run_name}/traces", with
+  // {rank}, {node_rank} and so on (name_template.h). Files are named `folder`/`file_name(position
+  // at the end of the cycle)`; without a function "ep{epoch}-ba{batch}-rank{rank}.json". A name
+  // that ends in .gz is compressed. Folders are created. A name that exists already gets a number:
+  // "rank0-2.json".
   std::string folder = "traces";
   std::function<std::string(const Position&)> file_name;
   int gzip_level = 1;  // 0 to 9
@@ -119,7 +127,8 @@ struct Status {
 class Session {
  public:
   // Throws std::runtime_error when the folder cannot be written, is not empty, or another session
-  // is open.
+  // is open, and std::invalid_argument for options that cannot be, also where a variable of the
+  // launcher is no number.
   explicit Session(Options options);
   // Never throws. What the constructor refuses becomes a session that is not is_open(): it writes
   // nothing, but follows the schedule and meets at the barrier, so that other ranks do not wait for
@@ -134,7 +143,10 @@ class Session {
   void batch_begin(const Position& position);
   // Behind each batch, with what is completed now: ends the cycle when the schedule wanted it saved
   // behind this batch. The file is cut here and written by another thread. From here on the
-  // schedule's word for the next batch holds.
+  // schedule's word for the next batch holds. Behind the last one of an epoch (epoch_batches) there
+  // is none: nothing begins to be recorded until a position of the next epoch comes, and the file
+  // is cut `flush_ms` later, or when that position or close() comes, so that what lasts as long as
+  // the epoch is in it.
   void batch_end(const Position& position);
   // Elsewhere, as at the end of an epoch.
   void set_position(const Position& position);

@@ -35,8 +35,11 @@ void check_names(const TraceNames& names, const RunIdentity& run) {
 // What this rank itself could write is from an earlier run; what another rank could write, that one
 // looks for.
 bool may_be_there(std::string name, const TraceNames& names, const RunIdentity& run) {
-  if (!names.merged.empty() && name == NameTemplate(names.merged).expand(run))
-    return run.place.local_rank != 0;
+  if (!names.merged.empty()) {
+    const NameTemplate::Owner owner = NameTemplate(names.merged).owner_of(name, run);
+    if (owner == NameTemplate::Owner::this_rank) return run.place.local_rank != 0;
+    if (owner == NameTemplate::Owner::other_rank) return true;
+  }
   if (const std::size_t mark = name.rfind(kUnfinishedMark); mark != std::string::npos)
     name.erase(mark, kUnfinishedMark.size());
   return NameTemplate(names.file).owner_of(name, run) == NameTemplate::Owner::other_rank;

@@ -55,6 +55,9 @@ struct DurationEvent {
   std::int64_t duration_ns = 0;  // 0 in a DurationPart::begin
   std::uint32_t epoch = 0;       // where the training was when it began
   std::uint32_t batch = 0;
+  // Of a whole one of a long-running marker, whose begin was handed over in an earlier cycle: a
+  // number that stands for it in the files of both; 0 for all others.
+  std::uint64_t cut_id = 0;
 };
 
 struct InstantEvent {

@@ -175,6 +175,7 @@ typedef struct traceloom_saved_trace {
  * smaller `size`, and the rest is as if it had not been set. */
 typedef struct traceloom_options {
   uint32_t size;
+  /* -1: as torchrun, MPI or Slurm tell it in the environment, if one of them does. */
   int64_t rank, local_rank, node_rank, world_size, local_world_size;
   /* Both with the placeholders of name_template.h. */
   const char* folder;    /* {run_name} {rank} and so on; NULL: "traces" */
@@ -206,12 +207,13 @@ typedef struct traceloom_options {
   /* As on_saved, and behind it, with where the training was. */
   void (*on_saved_trace)(void* arg, const traceloom_saved_trace* trace);
   void* on_saved_trace_arg;
+  int is_beside_rank; /* of a process beside the one that is the rank, as a worker */
 } traceloom_options;
-#define TRACELOOM_OPTIONS_INIT                                                                     \
-  {                                                                                                \
-    sizeof(traceloom_options), 0, 0, 0, 0, 0, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, 16, 1, \
-        (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL, NULL, 0,  \
-        1, 0, NULL, NULL, NULL                                                                     \
+#define TRACELOOM_OPTIONS_INIT                                                                   \
+  {                                                                                              \
+    sizeof(traceloom_options), -1, -1, -1, -1, -1, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, \
+        16, 1, (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL,  \
+        NULL, 0, 1, 0, NULL, NULL, NULL, 0                                                       \
   }
 
 /* A few batches now and then, as Composer's cyclic schedule; schedule.h says what each is.
@@ -291,8 +293,9 @@ TRACELOOM_API const char* traceloom_version(void);
  * next one that fails. */
 TRACELOOM_API const char* traceloom_last_error(void);
 
-/* Sets the five numbers of this process's place in the run as torchrun, Open MPI or Slurm tell them
- * in the environment; without any of them it is rank 0 of 1. */
+/* Sets the five numbers of this process's place in the run as torchrun, MPI or Slurm tell them in
+ * the environment; without any of them it is rank 0 of 1. For who wants to know them: with -1 the
+ * session asks for them itself. */
 TRACELOOM_API int traceloom_place_from_environment(traceloom_options* options);
 /* For options.schedule. What is wrong with the cycle itself is an error of traceloom_open(). */
 TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at);

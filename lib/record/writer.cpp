@@ -169,14 +169,9 @@ void Writer::run() {
       taken_.swap(commands_);
     }
     keep_time();
-    for (const Command& command : taken_) {
-      execute(command);
-      is_stopped |= command.kind == Command::Kind::stop;
-      const std::lock_guard lock(mutex_);
-      ++finished_number_;
-      is_stopped_ = is_stopped;
-      finished_.notify_all();
-    }
+    execute_all(taken_);
+    is_stopped = !taken_.empty() && taken_.back().kind == Command::Kind::stop;
+    if (held_) cut_held_in_time();
     if (is_stopped || options_.when_full == WhenFull::ring) continue;
     // Threads that record what the session never makes a cycle of must not fill the pool for ever.
     if (!is_cycle_open_ && pool_.is_half_full()) begin_cycle(position_);
@@ -225,6 +220,8 @@ void Writer::execute(const Command& command) {
     case Command::Kind::external_trace:
       take_external_trace(command.path);
       flush();
+      break;
+    case Command::Kind::end_grace:
       break;
     case Command::Kind::flush:
       call([](TraceHandler& handler) { handler.flush(); });

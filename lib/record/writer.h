@@ -18,6 +18,7 @@
 #include "record/session.h"
 #include "record/trace_handler.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -34,11 +35,14 @@ namespace traceloom::record {
 
 // What the session asks for. All that was recorded up to `ticks` comes before it.
 struct Command {
-  enum class Kind : std::uint8_t { begin_cycle, end_cycle, external_trace, flush, stop };
+  enum class Kind : std::uint8_t { begin_cycle, end_cycle, external_trace, flush, end_grace, stop };
   Kind kind = Kind::flush;
   Position position = {};
-  SyncRounds rounds = {};     // of begin and end of a cycle; may be empty
-  std::string path = {};      // of the external trace
+  SyncRounds rounds = {};  // of begin and end of a cycle; may be empty
+  std::string path = {};   // of the external trace
+  // Of an end: the file is cut when the next command comes, or Options::flush_ms have passed, so
+  // that it has what ends in this moment.
+  bool has_grace = false;
   std::uint64_t ticks = 0;    // when it was sent; send() says
   std::uint64_t dropped = 0;  // of the session, by then
 
@@ -85,9 +89,14 @@ class Writer {
   void keep_time();
   void check_clock(const ClockPair& pair);
   void execute(const Command& command);
+  void execute_all(const std::vector<Command>& commands);
+  void cut_held(std::uint64_t ticks);
+  void cut_held_in_time();
+  void finish_one(bool is_stop);
   void take_external_trace(const std::string& path);
   void begin_cycle(const Position& position);
   void end_cycle(const Command& command);
+  void cut_open_slices(std::uint64_t at_ticks);
   void finish_json(const Position& position);
   void save(const Position& position, std::uint64_t dropped);
   void write_opening();
@@ -126,7 +135,9 @@ class Writer {
 
   // Of the thread. Nothing that lives long is on its stack: the child of a fork() has the memory of
   // that, and nobody who knows of it.
-  std::vector<Command> taken_;  // those it is at
+  std::vector<Command> taken_;   // those it is at
+  std::optional<Command> held_;  // an end with grace
+  std::chrono::steady_clock::time_point held_until_;
   TimeLine line_;
   EventFeeder feeder_;
   std::shared_ptr<JsonSink> json_;  // also the first of handlers_; null without files

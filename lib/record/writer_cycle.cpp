@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -107,6 +108,7 @@ void Writer::write_opening() {
   metadata("thread_sort_index", R"({"sort_index":0})", at_ns, main_tid_);
   metadata("global_rank", value_json(options_.rank), at_ns, main_tid_);
   metadata("process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, main_tid_);
+  if (options_.is_beside_rank) metadata("beside_rank", R"({"value":true})", at_ns, main_tid_);
   metadata("host", host_json(), at_ns, main_tid_);
   metadata("clock_source", text_json("value", status().clock), at_ns, main_tid_);
   metadata("clock_pairs", pair_json(pair, "start"), at_ns, main_tid_);
@@ -186,6 +188,7 @@ void Writer::end_cycle(const Command& command) {
       command.kind == Command::Kind::stop ? pool_.dropped() : command.dropped;
   const std::uint64_t dropped = dropped_so_far - dropped_before_;
   dropped_before_ = dropped_so_far;
+  if (command.kind == Command::Kind::end_cycle) cut_open_slices(command.ticks);
   write_rounds(command.rounds, "end", false);
   flush();
   write_closing(dropped);
@@ -205,6 +208,54 @@ void Writer::end_cycle(const Command& command) {
   save(command.position, dropped);
   last_end_ = command.position;
   ++cycle_.number;
+}
+
+// Of long-running markers. Whoever reads the file alone sees them up to here; the file in which
+// they end has all of them.
+void Writer::cut_open_slices(std::uint64_t at_ticks) {
+  if (json_ == nullptr || handlers_.front().has_failed || !json_->has_file()) return;
+  feeder_.for_each_open(line_.ns(at_ticks),
+                        [this](const DurationEvent& event) { json_->cut(event); });
+}
+
+void Writer::execute_all(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (held_) cut_held(command.ticks);
+    // Nothing of a ring may be overwritten until it is saved.
+    if (command.has_grace && options_.when_full != WhenFull::ring) {
+      held_ = command;
+      held_until_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.flush_ms);
+      continue;
+    }
+    execute(command);
+    finish_one(command.kind == Command::Kind::stop);
+  }
+}
+
+void Writer::finish_one(bool is_stop) {
+  const std::lock_guard lock(mutex_);
+  ++finished_number_;
+  is_stopped_ |= is_stop;
+  finished_.notify_all();
+}
+
+void Writer::cut_held(std::uint64_t ticks) {
+  Command end = *std::exchange(held_, std::nullopt);
+  end.ticks = ticks;
+  end.dropped = pool_.dropped();
+  execute(end);
+  finish_one(false);
+}
+
+void Writer::cut_held_in_time() {
+  if (std::chrono::steady_clock::now() < held_until_) return;
+  std::uint64_t ticks = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!commands_.empty()) return;  // the next one does it
+    ticks = detail::now();
+  }
+  cut_held(ticks);
 }
 
 // The file gets its name; where that fails it keeps the one it has.

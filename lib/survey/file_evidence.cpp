@@ -56,6 +56,8 @@ void FileEvidence::add(const Event& event) {
     is_usable = add_mark(syncs, event);
   else if (name == "clock_sync_error_bound")
     is_usable = add_mark(error_bounds, event);
+  else if (name == "beside_rank")
+    is_beside_rank = true;
   else
     recorder.add(name, event, problems);
   if (name == "recorder") add_recorder_losses(event, problems);
@@ -95,6 +97,7 @@ void FileEvidence::append(const FileEvidence& later) {
   keep_first(top_level_rank, later.top_level_rank);
   keep_first(top_level_sync_us, later.top_level_sync_us);
   keep_first(base_ns, later.base_ns);
+  is_beside_rank |= later.is_beside_rank;
   is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
   if (cycles.empty()) cycles = later.cycles;

@@ -35,6 +35,8 @@ struct FileEvidence {
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
   // (clang).
   std::optional<std::int64_t> base_ns;
+  // Our recorder says that it is of a process beside the rank's own: a watcher, or a worker.
+  bool is_beside_rank = false;
   bool is_torch = false;            // has top-level keys that only torch.profiler (Kineto) writes
   std::vector<MergedCycle> cycles;  // of a merge of ours
   std::string merged_by;            // otherData.traceloom.version: a merge of ours wrote the file

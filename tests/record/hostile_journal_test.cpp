@@ -219,7 +219,7 @@ TEST_CASE("journal: one of another version, or a byte short or long, is kept and
   const std::string wrapped(reinterpret_cast<const char*>(&count), sizeof count);
   CHECK(problem_after([&] { overwrite(offsetof(JournalLayout, chunk_count), wrapped); }) ==
         "is damaged: where its events lie cannot be; it stays as it is");
-  const std::uint64_t back = std::uint64_t{0} - detail::kChunkBytes;
+  const std::uint64_t back = std::uint64_t{0} - record::detail::kChunkBytes;
   const std::string before(reinterpret_cast<const char*>(&back), sizeof back);
   CHECK(problem_after([&] { overwrite(offsetof(JournalLayout, chunk_offset), before); }) ==
         "is damaged: where its events lie cannot be; it stays as it is");

@@ -39,8 +39,8 @@ std::vector<Range> told_ranges() {
           {kCommit, offsetof(JournalLayout::Commit, path)},
           {kCommit + offsetof(JournalLayout::Commit, path), 80},
           {kCommit + offsetof(JournalLayout::Commit, progress), 64},
-          {kChunk, sizeof(detail::ChunkHeader)},
-          {kChunk + sizeof(detail::ChunkHeader), 12 * sizeof(detail::Slot)}};
+          {kChunk, sizeof(record::detail::ChunkHeader)},
+          {kChunk + sizeof(record::detail::ChunkHeader), 12 * sizeof(record::detail::Slot)}};
 }
 
 class Damage {

@@ -65,6 +65,9 @@ TEST_CASE("fork: the child records nothing, and may open a session of its own") 
   if (!kChildMayHaveThreads) return;
   CHECK(Events::of_file(folder.path("child.json")).count("work", "X") == 10);
   CHECK(files_in(folder.path()) == std::vector<std::string>{"child.json", "ep0-ba0-rank0.json"});
+  // It is beside the rank, not another process that says it is it.
+  CHECK(Events::of_file(folder.path("child.json")).count("beside_rank", "M") == 1);
+  CHECK(Events::of_file(folder.path("ep0-ba0-rank0.json")).count("beside_rank", "M") == 0);
 }
 
 TEST_CASE("fork: a child that exits leaves the parent's file alone") {

@@ -73,6 +73,18 @@ TEST_CASE("run_place: Open MPI, whose NODE_RANK is not that of the node") {
   CHECK(place_of(mpi) == "5/8 2/4 0");
 }
 
+TEST_CASE("run_place: MPICH, whose ranks Slurm numbers as well where it starts them") {
+  Variables mpich{{"PMI_RANK", "5"},
+                  {"PMI_SIZE", "8"},
+                  {"MPI_LOCALRANKID", "1"},
+                  {"MPI_LOCALNRANKS", "4"},
+                  {"SLURM_PROCID", "1"}};  // of mpiexec's own process on the node
+  CHECK(place_of(mpich) == "5/8 1/4 1");
+  Variables slurm = kSlurm;
+  slurm["PMI_RANK"] = "5";
+  CHECK(place_of(slurm) == "5/7 1/3 1");
+}
+
 TEST_CASE("run_place: Slurm, with nodes of several sizes") {
   CHECK(place_of(kSlurm) == "5/7 1/3 1");
   Variables many = kSlurm;

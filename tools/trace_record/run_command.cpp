@@ -48,6 +48,7 @@ HostTrace plan_trace(const RunOptions& options) {
   trace.session.rank = place.rank;
   trace.session.local_rank = place.local_rank;
   trace.session.node_rank = place.node_rank;
+  trace.session.is_beside_rank = true;
   trace.session.folder = record::folder_of(names, run);
   const std::string name = record::file_namer(names, run)(record::Position());
   trace.path = std::filesystem::path(trace.session.folder) / name;
