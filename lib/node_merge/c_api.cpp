@@ -4,7 +4,6 @@
 #include "record/c_api_options.h"
 #include "record/c_api_support.h"
 #include "record/call_both.h"
-#include "record/name_template.h"
 
 #include <cstddef>
 #include <deque>
@@ -75,15 +74,12 @@ void note_saved(void* arg, const traceloom_saved_trace* trace) {
       [&] { note_in(link, trace); });
 }
 
-NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given,
-                                  const traceloom_options& session) {
+NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given) {
   const traceloom_node_merge_options from =
       complete(&given, traceloom_node_merge_options TRACELOOM_NODE_MERGE_OPTIONS_INIT,
                "traceloom_node_merge_options");
   NodeMergeOptions to;
-  const RunIdentity run = identity_of(session);
-  to.run_name = run.run_name;
-  if (from.folder != nullptr) to.folder = NameTemplate(from.folder).expand(run);
+  if (from.folder != nullptr) to.folder = from.folder;
   if (from.file_name != nullptr) to.file_name = from.file_name;
   to.gzip_level = from.gzip_level == 0 ? 1 : from.gzip_level;
   to.threads = from.threads;
@@ -114,7 +110,7 @@ traceloom_node_merger* traceloom_node_merger_open(const traceloom_node_merge_opt
       throw std::invalid_argument(
           "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
     const auto opened =
-        std::make_shared<traceloom_node_merger>(merge_options_of(*options, *session), *session);
+        std::make_shared<traceloom_node_merger>(merge_options_of(*options), *session);
     SavedLink& link = new_link(*session);
     link.merger = opened;
     opened->link = &link;

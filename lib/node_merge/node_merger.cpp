@@ -1,17 +1,17 @@
 #include "node_merge/node_merger.h"
 
 #include "base/error.h"
-#include "merge/merger.h"
+#include "merge/merge_format.h"
 #include "node_merge/node_notes.h"
+#include "node_merge/node_trace.h"
 #include "record/call_both.h"
 #include "record/engine.h"
 #include "record/keep_forever.h"
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
-#include "record/trace_file.h"
+#include "record/session_place.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -38,32 +38,28 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::chrono::milliseconds kPatienceAtExit{5'000};
 
-bool is_within(const std::string& inner, const std::string& outer) {
-  std::error_code ignored;
-  const fs::path whole = fs::weakly_canonical(fs::absolute(inner, ignored), ignored);
-  const fs::path from = fs::weakly_canonical(fs::absolute(outer, ignored), ignored);
-  const fs::path relative = whole.lexically_relative(from);
-  return !relative.empty() && *relative.begin() != "..";
+// Without placeholders, and with the folder of the merged trace.
+NodeMergeOptions settled(NodeMergeOptions options, const record::Options& session) {
+  if (options.run_name.empty()) options.run_name = record::default_run_name();
+  record::RunIdentity run = identity_of(session);
+  run.run_name = options.run_name;
+  options.folder =
+      options.folder.empty() ? session.folder : record::NameTemplate(options.folder).expand(run);
+  return options;
 }
 
-// What is called so only while it is written. Its name ends like the last one, which says how it is
-// packed and may be as long as a name can be.
-std::string hidden_path(const fs::path& path) {
-  constexpr std::size_t kMostOfName = 200;
-  const std::string name = path.filename().string();
-  return path.parent_path() /
-         fmt::format(".{}-{}", getpid(),
-                     name.substr(name.size() - std::min(name.size(), kMostOfName)));
+// A process that nobody has told of others is alone on its node.
+record::Options settled(record::Options session) {
+  const bool is_told = session.local_world_size != record::kFromEnvironment;
+  session = record::settled_options(std::move(session));
+  if (!is_told && session.local_world_size == 0) session.local_world_size = session.local_rank + 1;
+  return session;
 }
 
 }  // namespace
 
-void check_node_merge(const NodeMergeOptions& options, const record::Options& session) {
-  if (session.num_traces_to_keep >= 0)
-    throw std::invalid_argument(fmt::format(
-        "num_traces_to_keep is {}: a trace could be deleted before it is merged with those of the "
-        "other ranks; with a merge per node all are kept (-1)",
-        session.num_traces_to_keep));
+void check_node_merge(const NodeMergeOptions& options, const record::Options& given) {
+  const record::Options session = settled(given);
   if (!session.write_json)
     throw std::invalid_argument("a session that writes no files has nothing to merge (write_json)");
   if (session.local_world_size < 1 || session.local_rank < 0 ||
@@ -71,28 +67,30 @@ void check_node_merge(const NodeMergeOptions& options, const record::Options& se
     throw std::invalid_argument(
         fmt::format("a merge per node has to know its ranks: this is local rank {} of {}",
                     session.local_rank, session.local_world_size));
-  if (options.folder.empty())
-    throw std::invalid_argument("the folder of merged traces has no name");
-  if (is_within(options.folder, session.folder))
-    throw std::invalid_argument(fmt::format(
-        "{} is within the folder of the traces, {}: a merge of that would find what is merged "
-        "already",
-        options.folder, session.folder));
+  if (format_of_name(options.file_name) != MergeFormat::json &&
+      !record::NameTemplate(options.file_name).tells_positions())
+    throw std::invalid_argument(
+        fmt::format("{}: an archive cannot grow; put {{epoch}} and {{batch}} into the name, for "
+                    "one a cycle, or let it end in .json",
+                    options.file_name));
 }
 
 // One rank's part, and of the first rank the thread that merges.
 class NodeMerger::Node {
  public:
+  // Both are settled.
   Node(NodeMergeOptions options, const record::Options& session)
       : options_(std::move(options)),
         rank_(session.rank),
         local_rank_(session.local_rank),
         ranks_(session.local_world_size),
-        run_{options_.run_name,
-             {session.rank, session.local_rank, session.world_size, session.local_world_size,
-              session.node_rank}},
-        overwrite_(session.overwrite),
-        notes_(session.folder, session.node_rank, session.local_rank) {
+        keeps_(session.num_traces_to_keep >= 0 || session.overwrite),
+        notes_(session.folder, session.node_rank, session.local_rank),
+        trace_({record::NameTemplate((fs::path(options_.folder) / options_.file_name).string()),
+                {options_.run_name, identity_of(session).place},
+                session.overwrite,
+                options_.gzip_level,
+                options_.threads}) {
     if (local_rank_ == 0) thread_ = record::start_quiet_thread("node-merge", [this] { run(); });
   }
   ~Node() = default;
@@ -107,8 +105,9 @@ class NodeMerger::Node {
       if (is_closing_)
         throw Error(trace.path, "saved after the merge per node was closed; it is not merged");
       const std::uint64_t cycle = next_cycle_++;
-      notes_.write(note_of(cycle, rank_, trace.path));
-      if (local_rank_ == 0) cycles_.push_back({cycle, trace.position});
+      const TraceNote note = note_of(cycle, rank_, trace.path);
+      notes_.write(keeps_ ? notes_.keep(note) : note);
+      if (local_rank_ == 0) cycles_.push_back({cycle, trace.position, {}});
     }
     wake_.notify_all();
   }
@@ -133,27 +132,39 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
+  using Notes = std::vector<std::optional<TraceNote>>;  // by local rank
   struct Cycle {
     std::uint64_t number = 0;
     record::Position position;
+    Notes notes = {};
   };
-  using Notes = std::vector<std::optional<TraceNote>>;  // by local rank
 
   std::chrono::milliseconds patience() const {
     return std::chrono::milliseconds(options_.patience_ms);
   }
 
   void run() {
-    while (const std::optional<Cycle> cycle = next_cycle()) {
-      const Notes notes = wait_for_notes(cycle->number);
-      const NodeMerge merged = merge(*cycle, notes);
-      for (std::int64_t rank = 0; rank < ranks_; ++rank) notes_.remove(cycle->number, rank);
-      if (!options_.on_merged) continue;
-      try {
-        options_.on_merged(merged);
-      } catch (...) {
-        continue;  // one that fails has nobody to tell
+    while (std::optional<Cycle> cycle = next_cycle()) {
+      cycle->notes = wait_for_notes(cycle->number);
+      std::vector<Cycle> cycles{*std::move(cycle)};
+      while (trace_.grows()) {
+        std::optional<Cycle> more = next_whole_cycle();
+        if (!more) break;
+        cycles.push_back(*std::move(more));
       }
+      const std::vector<NodeMerge> merges = merge(cycles);
+      for (const Cycle& merged : cycles)
+        for (std::int64_t rank = 0; rank < ranks_; ++rank) notes_.remove(merged.number, rank);
+      for (const NodeMerge& merged : merges) tell(merged);
+    }
+  }
+
+  void tell(const NodeMerge& merged) const {
+    if (!options_.on_merged) return;
+    try {
+      options_.on_merged(merged);
+    } catch (...) {
+      return;  // one that fails has nobody to tell
     }
   }
 
@@ -163,6 +174,19 @@ class NodeMerger::Node {
     wake_.wait(lock, [this] { return is_closing_ || !cycles_.empty(); });
     if (cycles_.empty()) return std::nullopt;
     const Cycle cycle = cycles_.front();
+    cycles_.pop_front();
+    return cycle;
+  }
+
+  // One that all ranks have noted by now.
+  std::optional<Cycle> next_whole_cycle() {
+    const std::lock_guard lock(mutex_);
+    if (cycles_.empty()) return std::nullopt;
+    Cycle cycle = cycles_.front();
+    for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+      cycle.notes.push_back(notes_.read(cycle.number, rank));
+      if (!cycle.notes.back()) return std::nullopt;
+    }
     cycles_.pop_front();
     return cycle;
   }
@@ -197,59 +221,63 @@ class NodeMerger::Node {
     return is_closing_ && Clock::now() >= patience_ends_;
   }
 
-  NodeMerge merge(const Cycle& cycle, const Notes& notes) const {
-    NodeMerge result{.cycle = cycle.number, .position = cycle.position};
-    MergeOptions options;
-    std::vector<std::string> problems;
-    for (std::size_t i = 0; i < notes.size(); ++i) {
-      if (!notes[i])
-        problems.push_back(fmt::format("local rank {} has saved no trace of it", i));
-      else if (notes[i]->path.empty())
-        problems.push_back(fmt::format("rank {} has no trace of it", notes[i]->rank));
-      else if (note_of(cycle.number, notes[i]->rank, notes[i]->path) != *notes[i])
-        problems.push_back(
-            fmt::format("{} is not what rank {} has saved", notes[i]->path, notes[i]->rank));
-      else
-        options.inputs.push_back({notes[i]->path, std::nullopt});
-    }
-    result.ranks = static_cast<std::int64_t>(options.inputs.size());
+  // One for each.
+  std::vector<NodeMerge> merge(const std::vector<Cycle>& cycles) {
+    std::vector<NodeMerge> results;
+    std::vector<NodeTrace::Part> parts;
+    for (const Cycle& cycle : cycles) results.push_back(add_parts(cycle, parts));
+    if (parts.empty()) return results;
     try {
-      if (!options.inputs.empty()) write(std::move(options), result);
+      const NodeTrace::Merged merged = trace_.add(cycles.back().position, parts);
+      for (NodeMerge& result : results) {
+        if (result.ranks == 0) continue;
+        result.path = merged.path;
+        result.events = merged.events;
+      }
+      add_problem(results.front(), merged.problem);
     } catch (const std::exception& error) {
-      result.path.clear();
-      result.ranks = 0;
-      problems.emplace_back(error.what());
+      for (NodeMerge& result : results) {
+        if (result.ranks > 0) add_problem(result, error.what());
+        result.ranks = 0;
+      }
     }
-    result.problem = fmt::format("{}", fmt::join(problems, "; "));
-    return result;
+    return results;
   }
 
-  void write(MergeOptions options, NodeMerge& result) const {
-    const fs::path path = fs::path(options_.folder) /
-                          record::NameTemplate(options_.file_name).expand(run_, result.position);
-    std::error_code ignored;  // what is wrong shows when the file is made
-    fs::create_directories(path.parent_path(), ignored);
-    options.output = hidden_path(path);
-    options.threads = options_.threads;
-    options.gzip_level = options_.gzip_level;
-    options.format = format_of_name(path.string());
-    try {
-      result.events = merge_traces(options).events;
-      result.path = record::give_last_name(options.output, path.string(), overwrite_);
-    } catch (...) {
-      fs::remove(options.output, ignored);
-      throw;
+  static void add_problem(NodeMerge& result, const std::string& problem) {
+    if (problem.empty()) return;
+    if (!result.problem.empty()) result.problem += "; ";
+    result.problem += problem;
+  }
+
+  // What there is of a cycle.
+  static NodeMerge add_parts(const Cycle& cycle, std::vector<NodeTrace::Part>& parts) {
+    NodeMerge result{.cycle = cycle.number, .position = cycle.position};
+    for (std::size_t i = 0; i < cycle.notes.size(); ++i) {
+      const std::optional<TraceNote>& note = cycle.notes[i];
+      if (!note) {
+        add_problem(result, fmt::format("local rank {} has saved no trace of it", i));
+      } else if (note->path.empty()) {
+        add_problem(result, fmt::format("rank {} has no trace of it", note->rank));
+      } else if (!is_there(*note)) {
+        add_problem(result,
+                    fmt::format("{} is not what rank {} has saved", note->path, note->rank));
+      } else {
+        parts.push_back({note->path, note->source()});
+        ++result.ranks;
+      }
     }
+    return result;
   }
 
   const NodeMergeOptions options_;
   const std::int64_t rank_;
   const std::int64_t local_rank_;
   const std::int64_t ranks_;
-  const record::RunIdentity run_;
-  const bool overwrite_;
+  const bool keeps_;  // what the session may delete or replace before it is merged
   const pid_t process_ = getpid();
   NodeNotes notes_;
+  NodeTrace trace_;  // of the thread
 
   std::mutex close_mutex_;
   std::mutex mutex_;
@@ -305,7 +333,8 @@ class NodeMerger::OpenNodes {
 
 NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   check_node_merge(options, session);
-  node_ = std::make_shared<Node>(std::move(options), session);
+  const record::Options own = settled(session);
+  node_ = std::make_shared<Node>(settled(std::move(options), own), own);
   OpenNodes::add(node_);
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {

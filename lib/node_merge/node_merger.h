@@ -1,20 +1,24 @@
-// NodeMerger: merges what the ranks of a node have recorded into one trace a cycle, while the
-// training goes on.
+// NodeMerger: merges what the ranks of a node have recorded into one trace, cycle by cycle, while
+// the training goes on.
 //
-//   Options options;                                   // of the session; with rank, local_rank,
-//   ...                                                // node_rank and local_world_size
-//   NodeMerger merger({.folder = "run7/merged"}, options);
+//   Options options;                                   // of the session
+//   NodeMerger merger({}, options);
 //   Session session(options);
-//   ...
+//   ...                                                // traces/node0.json has all cycles so far
 //   session.close();
-//   merger.close();                                    // the last cycle is merged
+//   merger.close();                                    // and now the last one, too
 //
 // Every rank of the node has one, and all write their traces into one folder. A rank tells the
 // first one, by a small file beside the traces, what it has saved; a thread of the first rank waits
 // for those of all ranks, merges them as trace-merge does and calls on_merged. Nothing of it runs
 // in the threads that train.
+//
+// For each cycle the merged trace is read and written as a whole: after N cycles about N / 2 times
+// what was recorded. Cycles that come faster than that are merged together. With a name that has
+// {epoch} or {batch} in it each cycle becomes a trace of its own instead.
 #pragma once
 
+#include "record/name_template.h"
 #include "record/recorder.h"
 
 #include <cstdint>
@@ -31,17 +35,21 @@ struct NodeMerge {
   std::uint64_t cycle = 0;         // of the session, from 0
   record::Position position = {};  // at its end
   std::string path = {};           // "": there is no merged trace of it
-  std::uint64_t events = 0;        // in it, without metadata
-  std::int64_t ranks = 0;          // in it
+  std::uint64_t events = 0;        // in the trace, without metadata
+  std::int64_t ranks = 0;          // of which it has this cycle
   std::string problem = {};        // what is missing, and why; "" when all ranks are in it
 };
 
 struct NodeMergeOptions {
-  std::string folder;  // for the merged traces; not within that of the traces
-  // With the placeholders of names of traces (name_template.h). A name that exists already gets a
-  // number, or with Options::overwrite is replaced; one that ends in .gz is compressed.
-  std::string file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
-  std::string run_name = {};  // for {run_name}
+  // For the merged trace, with the placeholders that are known from the start (name_template.h).
+  // "": that of the traces. Readers of a folder leave out a merge beside what it was made of.
+  std::string folder = {};
+  // With the placeholders of names of traces. Where it has no place of the training in it
+  // ({epoch}, {batch}) one trace has all cycles: after each it is there with that, whole, or as it
+  // was. A name that existed before the first gets a number, or with Options::overwrite is
+  // replaced; one that ends in .gz is compressed.
+  std::string file_name = std::string(record::kDefaultMergedName);  // "node{node_rank}.json"
+  std::string run_name = {};  // for {run_name}; "": default_run_name()
   int gzip_level = 1;         // 0 to 9
   // 1 is the background thread alone. With more TBB starts threads; a process that was forked from
   // one with such threads must not ask for that.
@@ -52,8 +60,8 @@ struct NodeMergeOptions {
   std::function<void(const NodeMerge&)> on_merged = {};
 };
 
-// Throws std::invalid_argument where the session deletes traces (num_traces_to_keep), writes none,
-// or does not say its ranks, or where a merge of the traces' folder would find the merged ones.
+// Throws std::invalid_argument where the session writes no traces or does not say its ranks, and
+// for an archive (.tar) that is to grow.
 void check_node_merge(const NodeMergeOptions& options, const record::Options& session);
 
 // note() may be called by any thread, the others by one.
@@ -61,6 +69,7 @@ class NodeMerger {
  public:
   // Sets `session.on_saved` to call note() behind what was there. Made before the session, so that
   // with its barrier no rank saves a trace before all have one; must live as long as the session.
+  // What the session deletes (num_traces_to_keep) or replaces it still merges.
   //
   // Throws what check_node_merge() throws, and std::runtime_error when the folder of the traces
   // cannot be written.

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNote = ".note";
+constexpr std::string_view kKept = ".kept";  // a folder, so that the trace keeps its name
 constexpr std::string_view kLock = ".lock";
 constexpr mode_t kMode = 0666;
 
@@ -84,6 +85,11 @@ TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& pat
   return note;
 }
 
+bool is_there(const TraceNote& note) {
+  const TraceNote now = note_of(note.cycle, note.rank, note.source());
+  return !now.path.empty() && now.bytes == note.bytes && now.inode == note.inode;
+}
+
 NodeNotes::NodeNotes(const std::string& traces, std::int64_t node_rank, std::int64_t local_rank)
     : traces_(traces),
       folder_(fmt::format("{}/.node{}-merge", traces, node_rank)),
@@ -123,10 +129,11 @@ NodeNotes::~NodeNotes() {
 // Notes of a run that was killed would be taken for those of this one.
 void NodeNotes::remove_stale() const {
   for (const std::string& name : names_in(folder_)) {
-    const std::optional<std::int64_t> rank = rank_of(name, kNote);
+    std::optional<std::int64_t> rank = rank_of(name, kNote);
+    if (!rank) rank = rank_of(name, kKept);
     if (!rank || (*rank != local_rank_ && (local_rank_ != 0 || is_at_work(*rank)))) continue;
     std::error_code ignored;  // gone meanwhile
-    fs::remove(fs::path(folder_) / name, ignored);
+    fs::remove_all(fs::path(folder_) / name, ignored);
   }
 }
 
@@ -134,8 +141,28 @@ std::string NodeNotes::path_of(std::uint64_t cycle, std::int64_t local_rank) con
   return fmt::format("{}/cycle{}-rank{}{}", folder_, cycle, local_rank, kNote);
 }
 
+std::string NodeNotes::kept_path(std::uint64_t cycle, std::int64_t local_rank,
+                                 const std::string& trace) const {
+  return fmt::format("{}/cycle{}-rank{}{}/{}", folder_, cycle, local_rank, kKept,
+                     fs::path(trace).filename().string());
+}
+
 std::string NodeNotes::lock_path(std::int64_t local_rank) const {
   return fmt::format("{}/rank{}{}", folder_, local_rank, kLock);
+}
+
+TraceNote NodeNotes::keep(TraceNote note) const {
+  if (note.path.empty()) return note;
+  note.kept = kept_path(note.cycle, local_rank_, note.path);
+  std::error_code error;
+  fs::create_directories(fs::path(note.kept).parent_path(), error);
+  if (!error) fs::create_hard_link(note.path, note.kept, error);
+  if (error) fs::copy_file(note.path, note.kept, error);
+  if (error) throw system_error(note.kept, error.value());
+  const TraceNote kept = note_of(note.cycle, note.rank, note.kept);
+  note.bytes = kept.bytes;
+  note.inode = kept.inode;
+  return note;
 }
 
 // Relative to the traces: the first rank may call their folder by another name.
@@ -148,7 +175,8 @@ void NodeNotes::write(const TraceNote& note) const {
   const std::string name = path_of(note.cycle, local_rank_);
   const std::string unfinished = name + ".tmp";
   std::ofstream out(unfinished, std::ios::binary);
-  out << fmt::format("{} {} {} {}", note.rank, note.bytes, note.inode, path);
+  out << fmt::format("{} {} {} {} {}", note.rank, note.bytes, note.inode, note.kept.empty() ? 0 : 1,
+                     path);
   out.close();
   if (!out || std::rename(unfinished.c_str(), name.c_str()) != 0) throw system_error(name, errno);
 }
@@ -156,17 +184,20 @@ void NodeNotes::write(const TraceNote& note) const {
 std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local_rank) const {
   std::ifstream in(path_of(cycle, local_rank), std::ios::binary);
   TraceNote note{.cycle = cycle};
-  if (!(in >> note.rank >> note.bytes >> note.inode)) return std::nullopt;
+  int is_kept = 0;
+  if (!(in >> note.rank >> note.bytes >> note.inode >> is_kept)) return std::nullopt;
   std::ostringstream rest;
   in.get();  // the blank in front of the path
   if (in.peek() != std::ifstream::traits_type::eof()) rest << in.rdbuf();
   if (!rest.str().empty()) note.path = (fs::path(traces_) / rest.str()).string();
+  if (is_kept != 0) note.kept = kept_path(cycle, local_rank, note.path);
   return note;
 }
 
 void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
   std::error_code ignored;  // the next run does it
   fs::remove(path_of(cycle, local_rank), ignored);
+  fs::remove_all(fs::path(kept_path(cycle, local_rank, "trace")).parent_path(), ignored);
 }
 
 bool NodeNotes::is_at_work(std::int64_t local_rank) const {

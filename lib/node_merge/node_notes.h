@@ -25,12 +25,18 @@ struct TraceNote {
   std::string path = {};  // "": it has none of this cycle
   std::uint64_t bytes = 0;
   std::uint64_t inode = 0;
+  std::string kept = {};  // another name of the file, which stays until the note is removed
+
+  // Where it is to be read.
+  const std::string& source() const { return kept.empty() ? path : kept; }
 
   friend bool operator==(const TraceNote&, const TraceNote&) = default;
 };
 
 // What is at `path` now; of a path that leads to no file nothing but that.
 TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& path);
+// Whether what is noted is still there, and the same.
+bool is_there(const TraceNote& note);
 
 // The process that has it, its device and its inode.
 using FileOfProcess = std::tuple<pid_t, dev_t, ino_t>;
@@ -48,6 +54,9 @@ class NodeNotes {
 
   // Throws Error.
   void write(const TraceNote& note) const;
+  // Whatever becomes of the file at its path, what is noted of it stays until remove(). A second
+  // name of it costs nothing; where the file system has none it is copied. Throws Error.
+  TraceNote keep(TraceNote note) const;
   // Of the cycle, by that local rank.
   std::optional<TraceNote> read(std::uint64_t cycle, std::int64_t local_rank) const;
   void remove(std::uint64_t cycle, std::int64_t local_rank) const;
@@ -58,6 +67,8 @@ class NodeNotes {
 
  private:
   std::string path_of(std::uint64_t cycle, std::int64_t local_rank) const;
+  std::string kept_path(std::uint64_t cycle, std::int64_t local_rank,
+                        const std::string& trace) const;
   std::string lock_path(std::int64_t local_rank) const;
   void take_lock();
   void remove_stale() const;

@@ -1,10 +1,9 @@
-/* The merge per node for programs in C: one trace a cycle of all ranks of a node, made while the
- * training goes on. What it does is said in node_merger.h; link libtraceloom_node_merge as well.
+/* The merge per node for programs in C: one trace of all ranks of a node, which grows by a cycle at
+ * a time while the training goes on. What it does is said in node_merger.h; link
+ * libtraceloom_node_merge as well.
  *
- *   traceloom_options options = TRACELOOM_OPTIONS_INIT;         with rank, local_rank, node_rank
- *   traceloom_place_from_environment(&options);                 and local_world_size
+ *   traceloom_options options = TRACELOOM_OPTIONS_INIT;
  *   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
- *   merge.folder = "run7/merged";
  *   traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
  *   traceloom_session* session = traceloom_open(&options);
  *   ...
@@ -35,19 +34,20 @@ typedef struct traceloom_merged_trace {
   uint64_t cycle;               /* of the session, from 0 */
   const traceloom_position* at; /* its end */
   const char* path;             /* "": there is no merged trace of it */
-  uint64_t events;              /* in it, without metadata */
-  int64_t ranks;                /* in it */
+  uint64_t events;              /* in the trace, without metadata */
+  int64_t ranks;                /* of which it has this cycle */
   const char* problem;          /* what is missing, and why; "" when all ranks are in it */
 } traceloom_merged_trace;
 
 /* Begin with TRACELOOM_NODE_MERGE_OPTIONS_INIT. */
 typedef struct traceloom_node_merge_options {
   uint32_t size;
-  const char* folder;    /* for the merged traces; not within that of the traces. With {run_name} */
-  const char* file_name; /* with placeholders; NULL: "node{node_rank}/ep{epoch}-ba{batch}.json" */
-  int gzip_level;        /* of names that end in .gz; 0: 1 */
-  uint32_t threads;      /* 1: the background thread alone */
-  uint32_t patience_ms;  /* how long the close waits for ranks that are still at work */
+  const char* folder; /* for the merged trace, with placeholders; NULL: that of the traces */
+  const char*
+      file_name;    /* with {epoch} or {batch} in it one a cycle; NULL: "node{node_rank}.json" */
+  int gzip_level;   /* of names that end in .gz; 0: 1 */
+  uint32_t threads; /* 1: the background thread alone */
+  uint32_t patience_ms; /* how long the close waits for ranks that are still at work */
   /* In the background thread, of the first rank of a node only. */
   void (*on_merged)(void* arg, const traceloom_merged_trace* trace);
   void* on_merged_arg;

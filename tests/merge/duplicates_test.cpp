@@ -144,28 +144,27 @@ TEST_CASE("merger: files that all say one rank at the same time are refused by n
   };
   NamedTexts four;
   for (int number = 1; number <= 4; ++number)
-    four.push_back({"run/rank0-" + std::to_string(number) + ".json", process(number)});
+    four.push_back({"rank0-" + std::to_string(number) + ".json", process(number)});
   CHECK(refusal_of(four) ==
-        "run/rank0-1.json: 4 files say that they are of rank 0, and all are of the same time: "
-        "run/rank0-1.json, run/rank0-2.json, run/rank0-3.json and run/rank0-4.json; say whose each "
+        "rank0-1.json: 4 files say that they are of rank 0, and all are of the same time: "
+        "rank0-1.json, rank0-2.json, rank0-3.json and rank0-4.json; say whose each "
         "is with RANK=path, and set the rank of each process where they are recorded (RANK in its "
         "environment, or the recorder's option)");
   CHECK(refusal_of({four[0], four[3]}) ==
-        "run/rank0-4.json: rank 0 has other threads at the same time in run/rank0-1.json; leave "
-        "one of the two out, or say whose it is with RANK=run/rank0-4.json");
+        "rank0-4.json: rank 0 has other threads at the same time in rank0-1.json; leave "
+        "one of the two out, or say whose it is with RANK=rank0-4.json");
   for (int number = 5; number <= 20; ++number)
-    four.push_back({"run/rank0-" + std::to_string(number) + ".json", process(number)});
+    four.push_back({"rank0-" + std::to_string(number) + ".json", process(number)});
   const std::string many = refusal_of(four);
   CHECK(many.find(": 20 files say") != std::string::npos);
-  CHECK(many.find("run/rank0-8.json and 12 more; say") != std::string::npos);
+  CHECK(many.find("rank0-8.json and 12 more; say") != std::string::npos);
   // A watcher of the rank, or a worker, says so.
   const std::string worker =
       process(2, R"(,{"name":"beside_rank","ph":"M","pid":0,"tid":72,"args":{"value":true}})");
-  CHECK(refusal_of({four[0], {"run/worker.json", worker}}) == "");
+  CHECK(refusal_of({four[0], {"worker.json", worker}}) == "");
   // What a user says of them is taken.
   const TemporaryFolder folder;
-  MergeOptions options =
-      merge_options(folder, {four.begin(), four.begin() + 4}, "out.json");
+  MergeOptions options = merge_options(folder, {four.begin(), four.begin() + 4}, "out.json");
   for (std::size_t i = 0; i < 4; ++i) options.inputs[i].forced_rank = static_cast<std::int64_t>(i);
   CHECK(merge_traces(options).ranks == 4);
 }

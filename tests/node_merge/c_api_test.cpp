@@ -2,6 +2,7 @@
 #include "input/open.h"
 #include "node_merge/traceloom_node_merge.h"
 #include "record/recorded.h"
+#include "record/run_place.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
@@ -49,6 +50,7 @@ TEST_CASE("node_merger: for C, each cycle is merged and told, with what was ther
   options.on_saved_trace_arg = &saved;
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   merge.folder = merged.c_str();
+  merge.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
   merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
     static_cast<Lines*>(arg)->push_back(
         fmt::format("{}: {} {} ranks {} events batch {}: {}", trace->cycle, trace->path,
@@ -77,20 +79,47 @@ TEST_CASE("node_merger: for C, each cycle is merged and told, with what was ther
   CHECK(files_in(folder.path("merged/node1")) == Lines{"ep0-ba1.json", "ep0-ba2.json"});
 }
 
+TEST_CASE("node_merger: for C, one trace in the folder of the traces has all cycles") {
+  const TemporaryFolder folder;
+  const std::string traces = folder.path("{run_name}-{node_rank}");
+  traceloom_options options = node_of_one(traces);
+  options.num_traces_to_keep = 0;
+  options.schedule = [](void*, const traceloom_position*) -> int {
+    return TRACELOOM_ACTIVE_AND_SAVE;
+  };
+  const traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+  traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
+  REQUIRE(merger != nullptr);
+  traceloom_session* session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  traceloom_marker* const step = traceloom_marker_new("step", "", 0, 0);
+  traceloom_position at = TRACELOOM_POSITION_INIT;
+  while (at.batch < 3) {
+    CHECK(traceloom_batch_begin(session, &at) == 0);
+    traceloom_end(step, traceloom_begin(step));
+    ++at.batch;
+    CHECK(traceloom_batch_end(session, &at) == 0);
+  }
+  CHECK(traceloom_close(session) == 0);
+  CHECK(traceloom_node_merger_close(merger) == 0);
+  const std::string made = folder.path(default_run_name() + "-1");
+  CHECK(files_in(made) == Lines{"node1.json"});
+  CHECK(Events::of_file(made + "/node1.json").count("step", "X") == 3);
+}
+
 TEST_CASE("node_merger: for C, what cannot be merged is an error") {
   const TemporaryFolder folder;
   const std::string traces = folder.path("traces");
-  const std::string merged = folder.path("traces/merged");
   traceloom_options options = node_of_one(traces);
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   const auto error_of = [&]() -> std::string {
     return traceloom_node_merger_open(&merge, &options) == nullptr ? traceloom_last_error() : "";
   };
-  CHECK(error_of() == "the folder of merged traces has no name");
-  merge.folder = merged.c_str();
-  CHECK(error_of().starts_with(merged + " is within the folder of the traces"));
-  options.num_traces_to_keep = 2;
-  CHECK(error_of().starts_with("num_traces_to_keep is 2: "));
+  options.write_json = 0;
+  CHECK(error_of() == "a session that writes no files has nothing to merge (write_json)");
+  options.write_json = 1;
+  merge.file_name = "all.tar";
+  CHECK(error_of().starts_with("all.tar: an archive cannot grow; "));
   merge.size = 0;
   CHECK(error_of().starts_with("traceloom_node_merge_options.size is 0: "));
   merge.size = sizeof merge;
@@ -113,6 +142,7 @@ TEST_CASE("node_merger: for C, on_merged cannot close the merger, and is told so
   traceloom_options options = node_of_one(traces);
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   merge.folder = merged.c_str();
+  merge.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
   merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
     Told& heard = *static_cast<Told*>(arg);
     const int result = traceloom_node_merger_close(heard.merger);
@@ -143,6 +173,7 @@ TEST_CASE("node_merger: for C, options may be used again, and the merger closed 
   options.on_saved_trace_arg = &saved;
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   merge.folder = merged.c_str();
+  merge.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
   merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
     static_cast<Lines*>(arg)->push_back(trace->path);
   };
@@ -183,6 +214,7 @@ TEST_CASE("node_merger: for C, a cycle is merged also when what was there before
   }
   traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
   merge.folder = merged.c_str();
+  merge.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";
   merge.on_merged = [](void* arg, const traceloom_merged_trace* trace) {
     static_cast<Lines*>(arg)->push_back(trace->path);
   };

@@ -56,11 +56,24 @@ class NodeRun {
   NodeMergeOptions merge() const {
     NodeMergeOptions options;
     options.folder = path("merged");
+    options.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";  // one a cycle
     options.patience_ms = 3'600'000;  // a machine that is busy is none that is broken
     options.on_merged = [this](const NodeMerge& merge) {
       std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
           "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
           merge.path.empty() ? "none" : fs::relative(merge.path, path("merged")).string(),
+          merge.position.batch, merge.problem);
+    };
+    return options;
+  }
+  // One trace of all cycles, beside those of the ranks.
+  NodeMergeOptions growing() const {
+    NodeMergeOptions options;
+    options.patience_ms = 3'600'000;
+    options.on_merged = [this](const NodeMerge& merge) {
+      std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
+          "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
+          merge.path.empty() ? "none" : fs::relative(merge.path, path("traces")).string(),
           merge.position.batch, merge.problem);
     };
     return options;
@@ -89,6 +102,18 @@ class NodeRun {
   int ranks_;
   TemporaryFolder folder_;
 };
+
+// Each X of a trace, without its time: what is in it, whatever clock it is on.
+std::vector<std::string> contents_of(const std::string& trace) {
+  std::vector<std::string> contents;
+  for (const std::string& event : Events(trace).with("\"ph\":\"X\"")) {
+    const std::size_t begin = event.find("\"ts\":");
+    const std::size_t end = event.find(',', begin);
+    contents.push_back(event.substr(0, begin) + event.substr(end + 1));
+  }
+  std::sort(contents.begin(), contents.end());
+  return contents;
+}
 
 // Batches of which every second one ends a cycle.
 void train(Session& session, int batches) {
@@ -129,6 +154,177 @@ TEST_CASE("node_merger: each cycle becomes the trace that trace-merge makes of i
   CHECK_FALSE(fs::exists(run.path("traces/.node1-merge")));
 }
 
+TEST_CASE("node_merger: one trace a node has all cycles, beside those of the ranks") {
+  constexpr int kRanks = 2;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    options.barrier = [&] { team.meet(); };
+    NodeMerger merger(run.growing(), options);
+    Session session(options);
+    train(session, 6);
+    session.close();
+    merger.close();
+    if (!session.status().last_error.empty()) _exit(3);
+  });
+  CHECK(codes == std::vector<int>(kRanks, 0));
+  CHECK(run.told() ==
+        "0: 2 ranks, node1.json, batch 2: \n"
+        "1: 2 ranks, node1.json, batch 4: \n"
+        "2: 2 ranks, node1.json, batch 6: \n");
+  CHECK(run.traces() == std::vector<std::string>{"ep0-ba2-rank4.json", "ep0-ba2-rank5.json",
+                                                 "ep0-ba4-rank4.json", "ep0-ba4-rank5.json",
+                                                 "ep0-ba6-rank4.json", "ep0-ba6-rank5.json",
+                                                 "node1.json"});
+  const std::string all = run.merge_of({run.trace(2, 0), run.trace(2, 1), run.trace(4, 0),
+                                        run.trace(4, 1), run.trace(6, 0), run.trace(6, 1)});
+  const std::string merged = read_file(run.path("traces/node1.json"));
+  CHECK(contents_of(merged).size() == 12);
+  CHECK(contents_of(merged) == contents_of(all));
+}
+
+TEST_CASE(
+    "node_merger: what the session deletes, or replaces by the next cycle, is merged all the "
+    "same") {
+  for (const bool overwrite : {false, true}) {
+    CAPTURE(overwrite);
+    constexpr int kRanks = 2;
+    const NodeRun run(kRanks);
+    NodeTeam team(kRanks);
+    const std::vector<int> codes = team.run([&](int rank) {
+      Options options = run.session(rank);
+      options.num_traces_to_keep = overwrite ? -1 : 1;
+      options.overwrite = overwrite;
+      if (overwrite)
+        options.file_name = [rank](const Position&) {
+          return fmt::format("rank{}.json", 4 + rank);
+        };
+      NodeMerger merger(run.growing(), options);
+      team.meet();
+      Session session(options);
+      if (rank == 1) team.wait(0);  // so that the first one merges when most are gone
+      train(session, 8);
+      session.close();
+      if (rank == 0) team.say(0);
+    });
+    CHECK(codes == std::vector<int>(kRanks, 0));
+    CHECK(run.told() ==
+          "0: 2 ranks, node1.json, batch 2: \n"
+          "1: 2 ranks, node1.json, batch 4: \n"
+          "2: 2 ranks, node1.json, batch 6: \n"
+          "3: 2 ranks, node1.json, batch 8: \n");
+    const auto left = overwrite ? std::vector<std::string>{"node1.json", "rank4.json", "rank5.json"}
+                                : std::vector<std::string>{"ep0-ba8-rank4.json",
+                                                           "ep0-ba8-rank5.json", "node1.json"};
+    CHECK(run.traces() == left);  // nor is anything left of how they were kept
+    const std::vector<std::string> merged = contents_of(read_file(run.path("traces/node1.json")));
+    CHECK(merged.size() == 16);
+    std::size_t of_rank_5 = 0;
+    for (const std::string& event : merged)
+      of_rank_5 += event.find("\"pid\":5,") != std::string::npos ? 1 : 0;
+    CHECK(of_rank_5 == 8);
+  }
+}
+
+TEST_CASE("node_merger: a marker that lasts as long as the cycles is one slice of the trace") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          options.num_traces_to_keep = 0;
+          NodeMerger merger(run.growing(), options);
+          Session session(options);
+          MarkerOptions is_long;
+          is_long.long_running = true;
+          const Marker epoch("event/epoch", "", is_long);
+          {
+            const Scope scope(epoch);
+            train(session, 6);
+          }
+          session.close();
+          merger.close();
+        }) == 0);
+  const std::string merged = read_file(run.path("traces/node1.json"));
+  const Events events(merged);
+  CHECK(events.with("\"name\":\"event/epoch\"").size() == 1);
+  CHECK(events.count("event/epoch", "X") == 1);
+  CHECK(events.count("event/batch", "X") == 6);
+  CHECK(merged.find("unclosed") == std::string::npos);
+  CHECK(run.traces() == std::vector<std::string>{"node1.json"});
+}
+
+TEST_CASE("node_merger: a trace that grows keeps off what is not its own") {
+  for (const bool overwrite : {false, true}) {
+    CAPTURE(overwrite);
+    const NodeRun run(1);
+    static_cast<void>(run.folder().write("merged/node1.json.gz", "of somebody else"));
+    CHECK(run_child([&] {
+            Options options = run.session(0);
+            options.overwrite = overwrite;
+            NodeMergeOptions merge = run.growing();
+            merge.folder = run.path("{run_name}/../merged");  // of a run called "merged/.."
+            merge.run_name = "traces";
+            merge.file_name = "node{node_rank}.json.gz";
+            NodeMerger merger(merge, options);
+            Session session(options);
+            train(session, 4);
+          }) == 0);
+    const std::string name = overwrite ? "node1.json.gz" : "node1-2.json.gz";
+    CHECK(run.told() == fmt::format("0: 1 ranks, ../merged/{0}, batch 2: \n"
+                                    "1: 1 ranks, ../merged/{0}, batch 4: \n",
+                                    name));
+    CHECK(contents_of(read_trace(run.path("merged/" + name))).size() == 4);
+    if (!overwrite) CHECK(read_file(run.path("merged/node1.json.gz")) == "of somebody else");
+    CHECK(run.merged().size() == (overwrite ? 1 : 2));
+  }
+}
+
+TEST_CASE("node_merger: where somebody took away what was merged, the rest is told") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          NodeMergeOptions merge = run.growing();
+          merge.on_merged = [&, tell = merge.on_merged](const NodeMerge& cycle) {
+            tell(cycle);
+            if (cycle.cycle == 0) fs::remove(cycle.path);
+          };
+          NodeMerger merger(merge, options);
+          Session session(options);
+          train(session, 2);
+          while (!fs::exists(run.path("told.txt")) || fs::exists(run.path("traces/node1.json")))
+            std::this_thread::yield();
+          Position at;
+          at.batch = 2;
+          static const Marker marker("event/batch");
+          for (int i = 0; i < 2; ++i) run_batch(session, at, [&] { record_scopes(marker, 1); });
+        }) == 0);
+  CHECK(run.told() ==
+        fmt::format("0: 1 ranks, node1.json, batch 2: \n"
+                    "1: 1 ranks, node1.json, batch 4: {} is not there as it was merged last; what "
+                    "it held of earlier cycles is not in this one\n",
+                    run.path("traces/node1.json")));
+  CHECK(contents_of(read_file(run.path("traces/node1.json"))).size() == 2);
+}
+
+TEST_CASE("node_merger: a process that nobody has told of others is alone on its node") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          for (const char* const name :
+               {"RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "SLURM_PROCID"})
+            unsetenv(name);
+          Options options;
+          options.folder = run.path("traces");
+          NodeMerger merger({}, options);
+          Session session(options);
+          const Marker marker("work");
+          record_scopes(marker, 3);
+          session.close();
+          merger.close();
+        }) == 0);
+  CHECK(run.traces() == std::vector<std::string>{"ep0-ba0-rank0.json", "node0.json"});
+  CHECK(contents_of(read_file(run.path("traces/node0.json"))).size() == 3);
+}
+
 TEST_CASE("node_merger: merges while the session goes on") {
   constexpr int kRanks = 2;
   const NodeRun run(kRanks);
@@ -167,11 +363,10 @@ TEST_CASE("node_merger: a name that exists gets a number, or is replaced where t
       CHECK(run.told() ==
             "0: 1 ranks, all.json.gz, batch 2: \n1: 1 ranks, all.json.gz, batch 4: \n");
     } else {
-      CHECK(run.merged() ==
-            std::vector<std::string>{"all-2.json.gz", "all-3.json.gz", "all.json.gz"});
+      CHECK(run.merged() == std::vector<std::string>{"all-2.json.gz", "all.json.gz"});
       CHECK(read_file(there) == "of somebody else");
       CHECK(run.told() ==
-            "0: 1 ranks, all-2.json.gz, batch 2: \n1: 1 ranks, all-3.json.gz, batch 4: \n");
+            "0: 1 ranks, all-2.json.gz, batch 2: \n1: 1 ranks, all-2.json.gz, batch 4: \n");
     }
   }
 }
@@ -179,6 +374,7 @@ TEST_CASE("node_merger: a name that exists gets a number, or is replaced where t
 TEST_CASE("node_merger: the name of what is merged may be as long as a name can be") {
   const NodeRun run(1);
   const std::string name = std::string(247, 'n') + ".json.gz";
+  static_cast<void>(run.folder().write("merged/" + name, "of somebody else"));
   CHECK(run_child([&] {
           Options options = run.session(0);
           NodeMergeOptions merge = run.merge();
@@ -190,7 +386,7 @@ TEST_CASE("node_merger: the name of what is merged may be as long as a name can 
   const std::string second = std::string(245, 'n') + "-2.json.gz";
   CHECK(run.merged() == std::vector<std::string>{second, name});
   CHECK(run.told() ==
-        fmt::format("0: 1 ranks, {}, batch 2: \n1: 1 ranks, {}, batch 4: \n", name, second));
+        fmt::format("0: 1 ranks, {0}, batch 2: \n1: 1 ranks, {0}, batch 4: \n", second));
 }
 
 TEST_CASE("node_merger: a rank that dies is left out when the first one closes, and told") {
@@ -349,7 +545,7 @@ TEST_CASE("node_merger: a child of fork() leaves it alone") {
   CHECK(run.told() == "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n");
 }
 
-TEST_CASE("node_merger: refuses what would lose traces, or find merged ones among them") {
+TEST_CASE("node_merger: refuses what it cannot merge") {
   const NodeRun run(2);
   const auto problem = [](const NodeMergeOptions& merge, Options session) {
     try {
@@ -360,11 +556,6 @@ TEST_CASE("node_merger: refuses what would lose traces, or find merged ones amon
     return std::string();
   };
   Options session = run.session(0);
-  session.num_traces_to_keep = 3;
-  CHECK(problem(run.merge(), session) ==
-        "num_traces_to_keep is 3: a trace could be deleted before it is merged with those of the "
-        "other ranks; with a merge per node all are kept (-1)");
-  session = run.session(0);
   session.write_json = false;
   CHECK(problem(run.merge(), session) ==
         "a session that writes no files has nothing to merge (write_json)");
@@ -374,12 +565,9 @@ TEST_CASE("node_merger: refuses what would lose traces, or find merged ones amon
         "a merge per node has to know its ranks: this is local rank 0 of 0");
   session = run.session(0);
   NodeMergeOptions merge = run.merge();
-  merge.folder = session.folder + "/../traces/merged";
+  merge.file_name = "node{node_rank}.tar.gz";
   CHECK(problem(merge, session) ==
-        fmt::format("{} is within the folder of the traces, {}: a merge of that would find what is "
-                    "merged already",
-                    merge.folder, session.folder));
-  merge.folder = "";
-  CHECK(problem(merge, session) == "the folder of merged traces has no name");
+        "node{node_rank}.tar.gz: an archive cannot grow; put {epoch} and {batch} into the name, "
+        "for one a cycle, or let it end in .json");
   CHECK(all_files_in(run.folder().path()).empty());
 }

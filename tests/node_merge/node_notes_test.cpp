@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -62,6 +63,29 @@ TEST_CASE("node_notes: what is noted of a file is which one it is") {
   CHECK_FALSE(note == note_of(1, 7, path));
   CHECK(note_of(1, 7, folder.path("none.json")) == TraceNote{.cycle = 1, .rank = 7});
   CHECK(note_of(1, 7, "") == TraceNote{.cycle = 1, .rank = 7});
+}
+
+TEST_CASE(
+    "node_notes: what is kept stays, whatever becomes of the file, until the note is removed") {
+  const TemporaryFolder folder;
+  const NodeNotes notes(folder.path(), 0, 0);
+  const std::string path = folder.write("sub/rank0.json", "12345");
+  const TraceNote note = notes.keep(note_of(3, 7, path));
+  CHECK(note.path == path);
+  CHECK(note.source() == folder.path(".node0-merge/cycle3-rank0.kept/rank0.json"));
+  CHECK(std::filesystem::hard_link_count(path) == 2);
+  notes.write(note);
+  CHECK(notes.read(3, 0) == note);
+  CHECK(is_there(note));
+  std::filesystem::remove(path);
+  CHECK(is_there(note));
+  CHECK(read_file(note.source()) == "12345");
+  std::ofstream(note.source(), std::ios::app) << "more";
+  CHECK_FALSE(is_there(note));
+  notes.remove(3, 0);
+  CHECK_FALSE(std::filesystem::exists(folder.path(".node0-merge/cycle3-rank0.kept")));
+  CHECK(notes.keep(note_of(3, 7, "")).kept.empty());
+  CHECK_THROWS_AS(notes.keep({.cycle = 4, .path = folder.path("none.json")}), Error);
 }
 
 TEST_CASE("node_notes: a rank is at work until it leaves or dies") {

@@ -103,11 +103,25 @@ void add_schedule_options(CLI::App& app, DemoOptions& options) {
   add_number(app, "--keep", options.keep, -1, kManyBatches,
              "Traces of each rank that are kept, the newest; -1: all [default: -1]",
              kScheduleGroup);
-  app.add_option("--merge-per-node", options.merge_folder,
-                 "Merge what all ranks have recorded in a cycle into one trace as well, in the "
-                 "background: DIR/node0/ep0-ba20.json and so on")
+  // With a value or without one.
+  const auto take_folder = [&options](const CLI::results_t& results) {
+    options.merges = true;
+    if (!results.empty() && results.back() != "true") options.merge_folder = results.back();
+    return true;
+  };
+  app.add_option("--merge-per-node", take_folder,
+                 "Merge what all ranks have recorded into one trace as well, in the background: "
+                 "node0.json, which grows by each cycle [in the folder of the traces when no DIR "
+                 "is given]")
+      ->expected(0, 1)
       ->group(kScheduleGroup)
       ->type_name("DIR");
+  app.add_option("--merged-name", options.merged_name,
+                 fmt::format("What that is called; with {{epoch}} or {{batch}} in it each cycle "
+                             "becomes a trace of its own [default: {}]",
+                             options.merged_name))
+      ->group(kScheduleGroup)
+      ->type_name("NAME");
 }
 
 void check(const DemoOptions& options) {
@@ -129,26 +143,24 @@ void check(const DemoOptions& options) {
 }
 
 void check_merge(const DemoOptions& options) {
-  if (options.merge_folder.empty()) return;
+  if (!options.merges) return;
   const std::string folder = demo_session_options(options, 0).folder;
   for (std::int64_t rank = 1; rank < options.ranks; ++rank)
     if (demo_session_options(options, rank).folder != folder)
       throw UsageError(
           "--merge-per-node: finds the traces of all ranks in one folder; leave {rank} and "
           "{local_rank} out of -o");
-  if (options.keep >= 0)
-    throw UsageError(
-        "--merge-per-node: a trace could be deleted before it is merged; leave out --keep");
   try {
     check_node_merge(demo_merge_options(options), demo_session_options(options, 0));
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--merge-per-node: {}", error.what()));
+    throw UsageError(fmt::format("--merged-name: {}", error.what()));
   }
 }
 
 // Of all ranks, so that the first to start does not find what the last one refuses.
 void prepare(const DemoOptions& options) {
-  const record::TraceNames names = names_of(options.trace);
+  record::TraceNames names = names_of(options.trace);
+  if (options.merges && options.merge_folder.empty()) names.merged = options.merged_name;
   for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
     const record::RunIdentity run{record::default_run_name(),
                                   {.rank = rank,
@@ -222,10 +234,25 @@ std::string why_no_traces(const DemoOptions& options) {
       options.batches, options.schedule.skip_first, options.schedule.wait);
 }
 
+void tell_merge(const DemoOptions& options) {
+  if (!options.merges) return;
+  const std::string& folder =
+      options.merge_folder.empty() ? options.trace.folder : options.merge_folder;
+  fmt::print("Merged meanwhile:    {}/{}\n", folder,
+             record::NameTemplate(options.merged_name)
+                 .expand({record::default_run_name(),
+                          {.rank = 0,
+                           .local_rank = 0,
+                           .world_size = options.ranks,
+                           .local_world_size = options.ranks,
+                           .node_rank = 0}}));
+}
+
 void tell(const DemoOptions& options) {
   const std::string& folder = options.trace.folder;
   if (const std::string reason = why_no_traces(options); !reason.empty()) {
     fmt::print("No trace is left: {}\n", reason);
+    if (options.keep == 0) tell_merge(options);
     return;
   }
   fmt::print(
@@ -233,7 +260,7 @@ void tell(const DemoOptions& options) {
       "One trace of them:   trace-merge {} -o merged.json\n"
       "What limits the run: trace-stats bottleneck {}\n",
       options.ranks, folder, folder, folder);
-  if (!options.merge_folder.empty()) fmt::print("One of each cycle:   {}\n", options.merge_folder);
+  tell_merge(options);
 }
 
 }  // namespace
@@ -254,8 +281,8 @@ void add_demo(CLI::App& app, DemoOptions& options) {
                {{"four ranks, whose traces go to demo-traces/", "trace-record demo"},
                 {"a loader that holds up all ranks", "trace-record demo --slow-loader -o slow"},
                 {"one rank that holds up the others", "trace-record demo --straggler 2 -o lame"},
-                {"a merged trace of each epoch, made while the next one is trained",
-                 "trace-record demo --merge-per-node merged"},
+                {"one trace of all ranks, which grows while they train",
+                 "trace-record demo --merge-per-node"},
                 {"one window of 4 batches in each epoch, compressed",
                  "trace-record demo --wait 5 --warmup 1 --active 4 --repeat 1 --file-name "
                  "'ep{epoch}-rank{rank}.json.gz'"}});

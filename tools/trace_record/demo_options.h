@@ -25,7 +25,9 @@ struct DemoOptions {
   std::int64_t started_ns = 0;  // Unix time, when the clocks of all ranks drift off
   record::CyclicSchedule schedule{.warmup = 0, .active = 1'000'000, .repeat = 0};
   std::int64_t keep = -1;
-  std::string merge_folder = {};  // for a trace of all ranks a cycle; "": none
+  bool merges = false;            // all ranks into one trace, while they train
+  std::string merge_folder = {};  // for that; "": that of the traces
+  std::string merged_name = std::string(record::kDefaultMergedName);
   bool memory_stats = false;
 };
 

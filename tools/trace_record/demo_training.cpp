@@ -66,7 +66,7 @@ class Training {
         model_(static_cast<std::uint64_t>(options.seed)),
         session_options_(session_options(options, run_, team)) {
     session_options_.log = [this](const std::string& line) { complain(line); };
-    if (!options.merge_folder.empty()) merger_.emplace(merge_options(), session_options_);
+    if (options.merges) merger_.emplace(merge_options(), session_options_);
     session_.emplace(session_options_);
     host_.emplace(sampler_options());
     position_.epoch_batches = static_cast<std::uint64_t>(options.batches);
@@ -239,7 +239,7 @@ Options demo_session_options(const DemoOptions& options, std::int64_t rank) {
 NodeMergeOptions demo_merge_options(const DemoOptions& options) {
   NodeMergeOptions merge;
   merge.folder = options.merge_folder;
-  merge.run_name = default_run_name();
+  merge.file_name = options.merged_name;
   return merge;
 }
 
