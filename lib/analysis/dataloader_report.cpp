@@ -167,8 +167,7 @@ void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed
   report.values.emplace_back("classes", classes);
 }
 
-std::string headline_of(const LoaderJob& job, const StepShare& exposed,
-                        const Straggler& straggler) {
+std::string headline_of(const LoaderJob& job, const StepShare& exposed) {
   if (!job.instrumented)
     return "Not instrumented: no spans of a data loader in these traces, which is not a wait of 0.";
   std::string text =
@@ -176,8 +175,8 @@ std::string headline_of(const LoaderJob& job, const StepShare& exposed,
                   exposed.of.text(), xla_class(exposed.share()));
   if (job.is_mostly_first())
     text += fmt::format("; {:.0f} % of that is the first wait", job.first_share * 100);
-  if (straggler.rank && straggler.cause == StragglerCause::dataloader)
-    text += fmt::format("; the others wait for the loader of rank {}", *straggler.rank);
+  if (job.rank && exposed.of.rank)
+    text += fmt::format("; the others wait for the loader of rank {}", *job.rank);
   return text + ".";
 }
 
@@ -211,9 +210,9 @@ Report dataloader_report(const Run& run) {
   const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
   LoaderJob job = judge_loader(run, roles, waits);
   if (straggler.cause == StragglerCause::dataloader) job.rank = straggler.rank;
-  const StepShare exposed = choose_basis(run, roles, straggler).part({Role::dataloader});
+  const StepShare exposed = choose_basis(run, roles, straggler, job).part({Role::dataloader});
   Report report("dataloader", run);
-  report.headline.push_back(headline_of(job, exposed, straggler));
+  report.headline.push_back(headline_of(job, exposed));
   const LoaderRules rules = apply_rules(job, exposed.share(), rows);
   add_verdicts(report, job, exposed, rules);
   if (job.instrumented)

@@ -40,7 +40,8 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
   // The verdict was weighed against all that these two may take. What nothing tells of is not in
   // it.
   const LimitShare& share = verdict.shares[limit];
-  const bool is_weighed = limit == Limit::communication || limit == Limit::compute;
+  const bool is_weighed = verdict.waiting_in != Limit::communication &&
+                          (limit == Limit::communication || limit == verdict.waiting_in);
   if (share.unknown_since.empty() || (share.of_ns > 0 && is_weighed))
     return {GateAnswer::passes, ""};
   return {GateAnswer::unknown, not_measured(limit, share)};

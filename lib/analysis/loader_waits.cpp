@@ -63,25 +63,73 @@ void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
   if (sum.total_ns > 0) job.late_share = steps.shares()[Role::dataloader];
 }
 
+// Of one step. `felt` is what a rank waits for data beyond what it waits for others.
+struct LateData {
+  std::int64_t felt_ns = 0;     // the longest of all ranks
+  std::int64_t longest_ns = 0;  // of the waits for data as they are, and the next one
+  std::int64_t next_ns = 0;
+  std::size_t felt_rank = 0;
+  std::size_t longest_rank = 0;
+  std::int64_t step_ns = 0;  // on the rank on which it takes longest
+
+  void add(std::size_t rank, std::int64_t wait_ns, std::int64_t slack_ns, std::int64_t total_ns) {
+    if (wait_ns - slack_ns > felt_ns) {
+      felt_ns = wait_ns - slack_ns;
+      felt_rank = rank;
+    }
+    next_ns = std::max(next_ns, std::min(wait_ns, longest_ns));
+    if (wait_ns > longest_ns) {
+      longest_ns = wait_ns;
+      longest_rank = rank;
+    }
+    step_ns = std::max(step_ns, total_ns);
+  }
+  bool is_clear() const {
+    constexpr double kClear = 0.05;  // of the step
+    return felt_rank == longest_rank &&
+           static_cast<double>(longest_ns - next_ns) >= kClear * static_cast<double>(step_ns);
+  }
+};
+
+// The rank that clearly has its data last in nearly all steps, where that costs much; an index into
+// RankWaits::ranks.
+std::optional<std::size_t> find_late_rank(const std::vector<LateData>& steps, std::size_t ranks,
+                                          double late_share) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kMuch = 0.10;
+  constexpr double kNearlyAll = 0.80;
+  if (ranks < 2 || steps.size() < kFewest || late_share < kMuch) return std::nullopt;
+  std::vector<std::size_t> times(ranks, 0);
+  for (const LateData& step : steps)
+    if (step.is_clear()) ++times[step.felt_rank];
+  const auto most = std::max_element(times.begin(), times.end());
+  if (static_cast<double>(*most) < kNearlyAll * static_cast<double>(steps.size()))
+    return std::nullopt;
+  return static_cast<std::size_t>(most - times.begin());
+}
+
 // Of the steps that the ranks have in common.
 void judge_by_steps(const std::vector<RankRoles>& roles, const RankWaits& waits, LoaderJob& job) {
-  std::vector<std::int64_t> felt(waits.steps.size(), 0);
-  std::vector<std::int64_t> longest(waits.steps.size(), 0);
+  std::vector<LateData> steps(waits.steps.size());
   for (std::size_t i = 0; i < waits.ranks.size(); ++i)
     for_each_shared(roles[waits.ranks[i]].steps, waits.step_index[i],
                     [&](std::size_t step, const StepRoles& found) {
-                      felt[step] = std::max(
-                          felt[step], found.exclusive[Role::dataloader] - waits.slack_ns(i, step));
-                      longest[step] = std::max(longest[step], found.total_ns);
+                      steps[step].add(i, found.exclusive[Role::dataloader], waits.slack_ns(i, step),
+                                      found.total_ns);
                     });
   std::int64_t felt_ns = 0;
-  for (const std::int64_t ns : felt) add_to(felt_ns, ns);
-  if (felt_ns > 0)
-    job.first_share = static_cast<double>(felt.front()) / static_cast<double>(felt_ns);
   std::int64_t total_ns = 0;
-  for (const std::int64_t ns : longest) add_to(total_ns, ns);
-  job.late_ns = felt_ns / static_cast<std::int64_t>(felt.size());
+  for (const LateData& step : steps) {
+    add_to(felt_ns, step.felt_ns);
+    add_to(total_ns, step.step_ns);
+  }
+  if (felt_ns > 0)
+    job.first_share = static_cast<double>(steps.front().felt_ns) / static_cast<double>(felt_ns);
+  job.late_ns = felt_ns / static_cast<std::int64_t>(steps.size());
   if (total_ns > 0) job.late_share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+  if (waits.kind == MeetingKind::none) return;
+  if (const auto rank = find_late_rank(steps, waits.ranks.size(), job.late_share))
+    job.rank = roles[waits.ranks[*rank]].rank;
 }
 
 }  // namespace

@@ -43,10 +43,12 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
 // harm. Where loaders are late in turns, the mean of all ranks hides that each step waits for one.
 struct LoaderJob {
   bool instrumented = false;
-  std::int64_t late_ns = 0;          // in a mean step
-  double late_share = 0;             // of the longest steps
-  double first_share = 0;            // what of that wait is in the first step
-  std::optional<std::int64_t> rank;  // the one whose loader all wait for; none when it is not one
+  std::int64_t late_ns = 0;  // in a mean step
+  double late_share = 0;     // of the longest steps
+  double first_share = 0;    // what of that wait is in the first step
+  // The one whose loader all wait for: in 80 % of at least four steps it waits longest, by 5 % of a
+  // step, and late_share is 10 %. None when it is not one.
+  std::optional<std::int64_t> rank;
 
   // The first wait is long wherever workers have to start: in few steps it says little of others.
   bool is_mostly_first() const {

@@ -42,10 +42,11 @@ StepBasis mean_basis(const Run& run, const std::vector<RankRoles>& roles) {
 }
 
 StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
-                       const Straggler& straggler) {
+                       const Straggler& straggler, const LoaderJob& loader) {
+  const std::optional<std::int64_t> late =
+      straggler.holds_up_by_much() ? straggler.rank : loader.rank;
   for (std::size_t rank = 0; rank < roles.size(); ++rank)
-    if (straggler.holds_up_by_much() && roles[rank].rank == straggler.rank)
-      return basis_of(roles, {rank});
+    if (roles[rank].rank == late) return basis_of(roles, {rank});
   return mean_basis(run, roles);
 }
 

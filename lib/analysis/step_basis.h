@@ -1,10 +1,11 @@
 // StepBasis: the steps that all shares on a page are of, in every command the same.
 //
-//   const StepBasis basis = choose_basis(run, roles, straggler);
+//   const StepBasis basis = choose_basis(run, roles, straggler, loader);
 //   const StepShare loader = basis.part({Role::dataloader});
 //   fmt::print("{:.1f} % of {}", loader.share() * 100, basis.owner.text());  // rank 2's mean step
 #pragma once
 
+#include "analysis/loader_waits.h"
 #include "analysis/step_roles.h"
 #include "analysis/straggler.h"
 #include "run/run.h"
@@ -53,9 +54,9 @@ struct StepBasis {
 
 // All ranks; where some have marked steps, those.
 StepBasis mean_basis(const Run& run, const std::vector<RankRoles>& roles);
-// The rank that holds up the others, if one does by much, since the job is as fast as that rank;
-// else the mean.
+// The rank that holds up the others, if one does by much or by its loader, since the job is as fast
+// as that rank; else the mean.
 StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
-                       const Straggler& straggler);
+                       const Straggler& straggler, const LoaderJob& loader);
 
 }  // namespace traceloom

@@ -94,6 +94,10 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     forget(verdict.shares[Limit::data_loading], "the data loader is not instrumented");
   if (const std::string_view why = why_nobody_is_late(found); !why.empty())
     forget(verdict.shares[Limit::straggler], why);
+  // Without collectives nobody knows how ranks work together.
+  if (found.roles.size() > 1 && found.waits.kind == MeetingKind::none &&
+      verdict.shares[Limit::communication].ns == 0)
+    forget(verdict.shares[Limit::communication], "no collectives were recorded");
   if (!found.devices)
     for (const Limit limit : {Limit::memory, Limit::launch_bound, Limit::idle})
       forget(verdict.shares[limit], kNoDevices);
@@ -191,6 +195,7 @@ Limit choose(const Weights& weights, const Straggler& straggler) {
 void name_rank(Verdict& verdict, const Findings& found) {
   const Straggler& straggler = found.straggler;
   const bool by_loader = straggler.cause == StragglerCause::dataloader;
+  if (verdict.kind == Limit::data_loading) verdict.rank = found.loader.rank;
   if (straggler.holds_up_by_much() &&
       (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader)))
     verdict.rank = straggler.rank;
@@ -200,8 +205,8 @@ void name_rank(Verdict& verdict, const Findings& found) {
 
 // For none and for all of the communication that barriers may hold.
 void find_kind(Verdict& verdict, const Findings& found) {
-  const LimitShare& communication = verdict.shares[Limit::communication];
-  const std::int64_t mixed_ns = communication.most_ns - communication.ns;
+  const LimitShare& host = verdict.shares[verdict.waiting_in];
+  const std::int64_t mixed_ns = host.ns - host.least_ns;
   const Limit least = choose(weigh_limits(verdict, found, 0), found.straggler);
   const Limit most = choose(weigh_limits(verdict, found, mixed_ns), found.straggler);
   const Straggler& straggler = found.straggler;
@@ -244,7 +249,7 @@ Findings::Findings(const Run& run)
       waits(find_waits(run, roles)),
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits)),
-      basis(choose_basis(run, roles, straggler)),
+      basis(choose_basis(run, roles, straggler, loader)),
       devices(std::any_of(run.ranks.begin(), run.ranks.end(),
                           [](const RankEvents& rank) { return rank.has_devices(); })) {}
 

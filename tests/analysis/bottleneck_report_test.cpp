@@ -198,6 +198,21 @@ TEST_CASE("bottleneck: rank 0 waits in event/forward for the rank whose data is 
   CHECK(find_verdict(Findings(read_texts(job.composer()))).rank == 0);
 }
 
+TEST_CASE(
+    "bottleneck: the loader of rank 0 is named, for whose buffers the others wait in forward") {
+  JobTraces job;
+  job.loader_us[0] = 105;
+  for (const int rank : {1, 2, 3}) job.work_us[rank] = 140;
+  const Verdict verdict = verdict_of(job.composer());
+  CHECK(verdict_headline(verdict) ==
+        "Verdict: data-loading (67.7 % of rank 0's mean step), rank 0");
+  // Not where all wait as long for their data, nor in three steps.
+  for (const int rank : {1, 2, 3}) job.loader_us[rank] = 98, job.work_us[rank] = 47;
+  CHECK_FALSE(verdict_of(job.composer()).rank);
+  job = {.steps = 3, .loader_us = {{0, 105}}, .work_us = {{1, 140}, {2, 140}, {3, 140}}};
+  CHECK_FALSE(verdict_of(job.composer()).rank);
+}
+
 TEST_CASE("bottleneck: the report does not depend on threads or on the order of files") {
   JobTraces job;
   job.loader_us[3] = 30;

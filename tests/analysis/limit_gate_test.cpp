@@ -63,6 +63,12 @@ TEST_CASE("gates: what cannot be measured is no pass") {
         "compute cannot be measured: there are no steps to take a share of");
   CHECK(why(JobTraces{.steps = 1}.torch(), {Limit::straggler}) ==
         "straggler cannot be measured: one step is too little to tell");
+  const auto one = [](int rank) {
+    return std::pair{"rank" + std::to_string(rank) + ".json",
+                     TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()};
+  };
+  CHECK(why({one(0), one(1)}, {Limit::communication}) ==
+        "communication cannot be measured: no collectives were recorded");
   // A limit of all that there is is never exceeded.
   CHECK(judge_job(alone, {Limit::data_loading, 1.0}).answer == GateAnswer::passes);
 }
