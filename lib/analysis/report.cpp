@@ -1,9 +1,11 @@
 #include "analysis/report.h"
 
+#include "base/one_line.h"
 #include "base/units.h"
 #include "output/file_list.h"
 #include "output/json_writer.h"
 #include "report/json_report.h"
+#include "report/markdown_report.h"
 #include "report/text_report.h"
 
 #include <fmt/format.h>
@@ -44,14 +46,15 @@ std::string json_document(const Report& report) {
 
 std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
   const bool markdown = format == TableFormat::md;
+  const auto shown = markdown ? markdown_line : one_line;
   std::string text;
   bool has_more = false;
-  for (const std::string& line : report.headline) text += line + (markdown ? "\n\n" : "\n");
+  for (const std::string& line : report.headline) text += shown(line) + (markdown ? "\n\n" : "\n");
   for (const ReportTable& part : report.tables) {
     if (part.table.rows().empty() && &part != &report.tables.front()) continue;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
     if (!part.title.empty())
-      text += (markdown ? "### " : "") + part.title + (markdown ? "\n\n" : "\n");
+      text += (markdown ? "### " : "") + shown(part.title) + (markdown ? "\n\n" : "\n");
     if (markdown) {
       text += render_table(part.table, format, style);
       continue;
@@ -63,7 +66,7 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   std::vector<std::string> notes = report.notes;
   if (has_more) notes.emplace_back(kMoreColumnsNote);
   if (!notes.empty() && !text.empty()) text += '\n';
-  for (const std::string& note : notes) text += (markdown ? "- " : "note: ") + note + "\n";
+  for (const std::string& note : notes) text += (markdown ? "- " : "note: ") + shown(note) + "\n";
   return text;
 }
 

@@ -1,8 +1,8 @@
 #include "report/cell_text.h"
 
 #include "base/json_string.h"
+#include "base/one_line.h"
 #include "base/units.h"
-#include "report/text_width.h"
 
 #include <fmt/format.h>
 

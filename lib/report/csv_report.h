@@ -7,6 +7,11 @@
 
 namespace traceloom {
 
+// Names are written byte for byte, but for what is not UTF-8.
 std::string csv_report(const Table& table);
+
+// For spreadsheets, which run a text that begins with = + - @, a tab or the end of a line: an
+// apostrophe stands before it, as one who types it would put it. Numbers stay numbers.
+std::string spreadsheet_csv_report(const Table& table);
 
 }  // namespace traceloom

@@ -1,5 +1,6 @@
 #include "report/markdown_report.h"
 
+#include "base/one_line.h"
 #include "report/cell_text.h"
 #include "report/text_width.h"
 
@@ -43,7 +44,7 @@ std::string escape(const std::string& text) {
 // The texts of one column, its title first, all as wide as the widest.
 std::vector<std::string> column_texts(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
-  std::vector<std::string> texts{escape(one_line(column.title))};
+  std::vector<std::string> texts{markdown_line(column.title)};
   for (std::size_t row = 0; row < table.rows().size(); ++row) {
     std::string text = cell_for_people(table, row, index);
     texts.push_back(column.kind == ColumnKind::text ? escape(text) : std::move(text));
@@ -69,6 +70,10 @@ std::string markdown_report(const Table& table) {
     out += "|\n";
   }
   return out;
+}
+
+std::string markdown_line(std::string_view text) {
+  return escape(one_line(text));
 }
 
 }  // namespace traceloom

@@ -149,7 +149,7 @@ std::string render_table(const Table& table, TableFormat format, const TextStyle
     case TableFormat::text:
       return text_report(table, style).text;
     case TableFormat::csv:
-      return csv_report(table);
+      return style.csv_safe ? spreadsheet_csv_report(table) : csv_report(table);
     case TableFormat::json:
       return json_report(table);
     case TableFormat::md:

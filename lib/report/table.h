@@ -95,6 +95,11 @@ class Table {
 
 enum class TableFormat : std::uint8_t { text, csv, json, md };
 
+// Tables for people hold no character that a terminal would obey; the others say what names are.
+constexpr bool is_for_people(TableFormat format) {
+  return format == TableFormat::text || format == TableFormat::md;
+}
+
 // In the order of the enum, for --help and did-you-mean.
 inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
 
@@ -106,6 +111,7 @@ struct TextStyle {
   int width = 0;          // what lines have to fit, by leaving out columns; 0: nothing
   bool cut_names = true;  // to fit, text columns are also cut in their middle ("…")
   bool wide = false;      // all columns, those for programs too, whatever the width
+  bool csv_safe = false;  // CSV in which a spreadsheet runs no name (csv_report.h)
 };
 
 // text: aligned with spaces, numbers right, one unit a cell, header and rule; csv: RFC 4180 with

@@ -1,5 +1,6 @@
 #include "report/text_report.h"
 
+#include "base/one_line.h"
 #include "report/cell_text.h"
 #include "report/text_width.h"
 

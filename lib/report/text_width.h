@@ -16,8 +16,4 @@ std::size_t text_width(std::string_view text);
 // of kernels differ at both ends.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
-// `text` as valid UTF-8 on one line, safe for a terminal: control characters become escapes (\n,
-// \x1b).
-std::string one_line(std::string_view text);
-
 }  // namespace traceloom

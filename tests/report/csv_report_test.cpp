@@ -31,3 +31,31 @@ TEST_CASE("csv_report: a comma, a quote or a line break puts a field into quotes
 TEST_CASE("csv_report: a table without rows is its header") {
   CHECK(csv_report(empty_table()) == "name,instances,total_ns,time_share\n");
 }
+
+TEST_CASE("csv_report: for spreadsheets, an apostrophe stands before a name that they would run") {
+  Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
+  for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\ttab", "\rcr", "\nlf", "\uFF1D1",
+                           "\uFF0B", "\uFF0D", "\uFF20", "=a,b", "a=b", " =a", "'a", "", "gemm"})
+    table.add_row({text, std::int64_t{-5}});
+  CHECK(spreadsheet_csv_report(table) ==
+        "name,total_ns\n"
+        "'=1+1,-5\n"
+        "'+1,-5\n"
+        "'-1,-5\n"
+        "'@SUM(A1),-5\n"
+        "'\ttab,-5\n"
+        "\"'\rcr\",-5\n"
+        "\"'\nlf\",-5\n"
+        "'\uFF1D1,-5\n"
+        "'\uFF0B,-5\n"
+        "'\uFF0D,-5\n"
+        "'\uFF20,-5\n"
+        "\"'=a,b\",-5\n"
+        "a=b,-5\n"
+        " =a,-5\n"
+        "'a,-5\n"
+        ",-5\n"
+        "gemm,-5\n");
+  CHECK(render_table(table, TableFormat::csv, {.csv_safe = true}) == spreadsheet_csv_report(table));
+  CHECK(csv_report(table).starts_with("name,total_ns\n=1+1,-5\n"));
+}

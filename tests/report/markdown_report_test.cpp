@@ -33,3 +33,8 @@ TEST_CASE("markdown_report: what Markdown would read in a name is escaped, and n
   CHECK(escaped("a|b\\c") == "a\\|b\\\\c");
   CHECK(escaped("two\nlines") == "two\\\\nlines");
 }
+
+TEST_CASE("markdown_report: a line of text is escaped as a name is") {
+  CHECK(markdown_line("GPU 0: most by a|b <b>\x1b[1m\n") ==
+        "GPU 0: most by a\\|b \\<b>\\\\x1b\\[1m\\\\n");
+}

@@ -76,8 +76,8 @@ TEST_CASE("text_report: control characters in a name reach no terminal") {
   table.add_row({"a\nb\tc\r\x1b[31m\x7F\u0085\xFF"});
   CHECK(text_report(table, {}).text ==
         "Name\n"
-        "──────────────────────────\n"
-        "a\\nb\\tc\\r\\x1b[31m\\x7f\\x85\uFFFD\n");
+        "──────────────────────────────\n"
+        "a\\nb\\tc\\r\\x1b[31m\\u007f\\u0085\uFFFD\n");
 }
 
 TEST_CASE("text_report: durations and counts of every size") {
