@@ -31,6 +31,10 @@ class ByteSource {
   // instead and is counted in problems().
   virtual std::size_t read(std::span<char> buffer) = 0;
 
+  // Throws Error when the file is no longer what it was when it was opened: what has been read may
+  // be of both. For who opens inputs with a FileWatch, when all that is wanted has been read.
+  virtual void check_unchanged() const {}
+
   // What was wrong with the bytes read so far; offsets count in the uncompressed text.
   virtual const ProblemCounts& problems() const = 0;
 

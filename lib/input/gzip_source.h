@@ -33,6 +33,7 @@ class GzipSource : public ByteSource {
              const ProblemCounts& known = {}, std::size_t buffer_bytes = kGzipBufferBytes);
 
   std::size_t read(std::span<char> buffer) override;
+  void check_unchanged() const override { compressed_->check_unchanged(); }
   const ProblemCounts& problems() const override { return problems_; }
   std::uint64_t stored_bytes_read() const override { return compressed_->stored_bytes_read(); }
   std::optional<std::uint64_t> stored_size() const override { return compressed_->stored_size(); }

@@ -28,6 +28,7 @@ class ReplaySource : public ByteSource {
     if (from_head == buffer.size()) return from_head;
     return from_head + rest_->read(buffer.subspan(from_head));
   }
+  void check_unchanged() const override { rest_->check_unchanged(); }
   const ProblemCounts& problems() const override { return rest_->problems(); }
   std::uint64_t stored_bytes_read() const override { return rest_->stored_bytes_read(); }
   std::optional<std::uint64_t> stored_size() const override { return rest_->stored_size(); }
@@ -62,9 +63,9 @@ std::unique_ptr<ByteSource> unpack(std::unique_ptr<ByteSource> source, int gzip_
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_input(const std::string& path) {
+std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch) {
   const std::string name = input_name(path);
-  std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(path);
+  std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(path, watch);
   for (int gzip_layers = 0;; ++gzip_layers) {
     std::string head = read_head(*source);
     if (head.empty()) throw Error(name, why_empty(*source, gzip_layers));

@@ -1,13 +1,16 @@
 #include "input/plain_source.h"
 
 #include "base/error.h"
+#include "base/unnamed_file.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
-#include <memory>
+#include <string_view>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -34,6 +37,37 @@ int open_for_reading(const std::string& path) {
   }
 }
 
+class OwnDescriptor {
+ public:
+  explicit OwnDescriptor(int number) : number_(number) {}
+  ~OwnDescriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  OwnDescriptor(const OwnDescriptor&) = delete;
+  OwnDescriptor& operator=(const OwnDescriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// With what errno says.
+[[noreturn]] void throw_cannot_copy_stdin() {
+  throw Error("temporary copy of stdin",
+              fmt::format("{}: {}; TMPDIR names another folder", temporary_folder(),
+                          std::generic_category().message(errno)));
+}
+
+void append_to_copy(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written >= 0)
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR)
+      throw_cannot_copy_stdin();
+  }
+}
+
 }  // namespace
 
 std::string input_name(const std::string& path) {
@@ -46,20 +80,24 @@ void make_stdin_rereadable() {
     stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     return;
   }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);
-  if (!copy) throw system_error("temporary copy of stdin", errno);
+  const OwnDescriptor copy(open_unnamed_file(temporary_folder()));
+  if (copy.number() < 0) throw_cannot_copy_stdin();
   PlainSource source("-");
   std::vector<char> buffer(std::size_t{1} << 18);
   while (const std::size_t size = source.read(buffer))
-    if (std::fwrite(buffer.data(), 1, size, copy.get()) != size)
-      throw system_error("temporary copy of stdin", errno);
-  if (std::fflush(copy.get()) != 0 || dup2(fileno(copy.get()), STDIN_FILENO) < 0)
-    throw system_error("temporary copy of stdin", errno);
+    append_to_copy(copy.number(), std::string_view(buffer.data(), size));
+  if (dup2(copy.number(), STDIN_FILENO) < 0) throw_cannot_copy_stdin();
   stdin_start = 0;
 }
 
-PlainSource::PlainSource(const std::string& path)
-    : name_(input_name(path)), descriptor_(open_for_reading(path)) {
+PlainSource::PlainSource(const std::string& path, FileWatch* watch)
+    : path_(path), watch_(watch), descriptor_(open_for_reading(path)) {
+  try {
+    if (watch_ != nullptr) watch_->opened(path_, descriptor_);
+  } catch (...) {
+    if (descriptor_ != STDIN_FILENO) close(descriptor_);
+    throw;
+  }
   struct stat status = {};
   if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return;
   // Files in /proc say 0 and hold something; stdin may stand in the middle of its file.
@@ -71,6 +109,10 @@ PlainSource::~PlainSource() {
   if (descriptor_ != STDIN_FILENO) close(descriptor_);
 }
 
+void PlainSource::check_unchanged() const {
+  if (watch_ != nullptr) watch_->read(path_, descriptor_);
+}
+
 std::size_t PlainSource::read(std::span<char> buffer) {
   std::size_t filled = 0;
   while (filled < buffer.size()) {
@@ -80,9 +122,9 @@ std::size_t PlainSource::read(std::span<char> buffer) {
     if (got > 0) {
       filled += static_cast<std::size_t>(got);
     } else if (errno == EISDIR) {
-      throw Error(name_, kIsDirectory);
+      throw Error(input_name(path_), kIsDirectory);
     } else if (errno != EINTR) {
-      throw system_error(name_, errno);
+      throw system_error(input_name(path_), errno);
     }
   }
   bytes_read_ += filled;

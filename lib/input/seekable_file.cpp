@@ -8,13 +8,14 @@
 
 namespace traceloom {
 
-std::optional<SeekableFile> SeekableFile::open(const std::string& path) {
+std::optional<SeekableFile> SeekableFile::open(const std::string& path, FileWatch* watch) {
   // Not blocking: to open a pipe that nobody writes to would wait for ever.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
   SeekableFile file(descriptor, 0);
   struct stat status = {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (watch != nullptr) watch->opened(path, descriptor);
   file.size_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }

@@ -4,6 +4,8 @@
 //     std::string last = file->read(file->size() - 4096, 4096);
 #pragma once
 
+#include "input/file_watch.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +16,8 @@ namespace traceloom {
 class SeekableFile {
  public:
   // nullopt when the file cannot be opened or is no regular one.
-  static std::optional<SeekableFile> open(const std::string& path);
+  // Throws Error when `watch` has seen another file there.
+  static std::optional<SeekableFile> open(const std::string& path, FileWatch* watch = nullptr);
   ~SeekableFile();
   SeekableFile(SeekableFile&& other) noexcept;
   SeekableFile& operator=(SeekableFile&&) = delete;

@@ -71,12 +71,12 @@ void MergeInputs::survey() {
   keep(visitor.take_surveys());
 }
 
-std::optional<GuessedPlan> MergeInputs::guess() const {
+std::optional<GuessedPlan> MergeInputs::guess() {
   if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
-      guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows);
+      guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
   if (!surveys) return std::nullopt;
   // Samples may give too little to tell the ranks; the survey will say what is wrong.
   try {
@@ -206,8 +206,9 @@ void MergeInputs::scan_paths(const std::vector<std::string>& paths, FileVisitor&
     bytes_read_ = before + bytes;
     if (options_.progress) options_.progress(bytes_read_, before + to_read);
   };
-  scan_files(paths, visitor,
-             {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, progress});
+  scan_files(
+      paths, visitor,
+      {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_, progress});
 }
 
 void MergeInputs::scan_all(FileVisitor& visitor) {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "input/file_watch.h"
 #include "merge/filter_survey.h"
 #include "merge/memory_plan.h"
 #include "merge/merge_options.h"
@@ -46,7 +47,7 @@ class MergeInputs {
   // Reads all and plans. After an exception nothing is there.
   void survey();
   // The same by samples; nullopt where they tell too little, or do not tell what stays of a filter.
-  std::optional<GuessedPlan> guess() const;
+  std::optional<GuessedPlan> guess();
   // Reads all by a guessed plan, writes them to `writer` and plans again by what was read. True
   // when the guess has written what that plan would.
   bool write_by_guess(const GuessedPlan& guess, WriteVisitor& writer);
@@ -107,6 +108,7 @@ class MergeInputs {
   const MergeOptions& options_;
   MemoryPlan memory_;
   std::uint64_t stored_bytes_;
+  FileWatch watch_;
   std::uint64_t bytes_read_ = 0;  // by all passes so far
   std::set<std::size_t> failed_;  // of options_.inputs
   std::vector<LeftOut> left_out_;

@@ -115,11 +115,12 @@ std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFi
 // There is no way to a place in packed text but from its beginning. To unpack it twice and read it
 // once still takes two thirds of the time of reading it twice (ISA-L unpacks 3 GB/s a core).
 std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t stored_size,
-                                        const std::vector<std::string>& shared_flows) {
+                                        const std::vector<std::string>& shared_flows,
+                                        FileWatch& watch) {
   constexpr std::uint64_t kUsualRatio = 14;
   Sampler sampler(path, shared_flows);
   const SampleSizes sizes = SampleSizes::of(kUsualRatio * stored_size);
-  const std::unique_ptr<ByteSource> source = open_input(path);
+  const std::unique_ptr<ByteSource> source = open_input(path, &watch);
   std::string block(sizes.head, '\0');
   block.resize(source->read(block));
   if (!sampler.read_head(block)) return std::nullopt;
@@ -146,25 +147,27 @@ std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t s
 }
 
 std::optional<FileSurvey> sample(const std::string& path,
-                                 const std::vector<std::string>& shared_flows) {
-  const std::optional<SeekableFile> file = SeekableFile::open(path);
+                                 const std::vector<std::string>& shared_flows, FileWatch& watch) {
+  const std::optional<SeekableFile> file = SeekableFile::open(path, &watch);
   if (!file) return std::nullopt;
-  return is_gzip(file->read(0, kSniffBytes)) ? sample_packed(path, file->size(), shared_flows)
-                                             : sample_plain(path, *file, shared_flows);
+  return is_gzip(file->read(0, kSniffBytes))
+             ? sample_packed(path, file->size(), shared_flows, watch)
+             : sample_plain(path, *file, shared_flows);
 }
 
 }  // namespace
 
 std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::string>& paths,
                                                      unsigned threads,
-                                                     const std::vector<std::string>& shared_flows) {
+                                                     const std::vector<std::string>& shared_flows,
+                                                     FileWatch& watch) {
   std::vector<FileSurvey> surveys(paths.size());
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size() && !failed; i = next++) {
       try {
-        std::optional<FileSurvey> survey = sample(paths[i], shared_flows);
+        std::optional<FileSurvey> survey = sample(paths[i], shared_flows, watch);
         if (survey)
           surveys[i] = std::move(*survey);
         else

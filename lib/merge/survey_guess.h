@@ -6,6 +6,7 @@
 //   if (writes_the_same(guessed, guess, plan, surveys)) done();
 #pragma once
 
+#include "input/file_watch.h"
 #include "merge/file_survey.h"
 #include "merge/plan.h"
 
@@ -18,10 +19,12 @@ namespace traceloom {
 // Reads the beginning, the end and a few places between of each file, 1.3 MiB at most; a packed one
 // has to be unpacked for that. nullopt when a file does not allow a guess: it is no regular file,
 // no trace, or has been merged before. Counts, offsets and problems of the surveys mean nothing.
-// `threads` 0: as many as there are cores; `shared_flows` as in PlanOptions.
+// `threads` 0: as many as there are cores; `shared_flows` as in PlanOptions; `watch` learns what
+// the files were like.
 std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::string>& paths,
                                                      unsigned threads,
-                                                     const std::vector<std::string>& shared_flows);
+                                                     const std::vector<std::string>& shared_flows,
+                                                     FileWatch& watch);
 
 // True when every event, and all that stands before the events, is written the same by both plans.
 // The plans are of the same files; `plan` is made of complete surveys.

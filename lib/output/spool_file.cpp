@@ -1,12 +1,11 @@
 #include "output/spool_file.h"
 
 #include "base/error.h"
+#include "base/unnamed_file.h"
 #include "output/file_sink.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace traceloom {
@@ -16,8 +15,7 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
 std::string folder_for(const std::string& output) {
   if (is_written_aside(output)) return folder_written_to(output).string();
-  const char* const folder = std::getenv("TMPDIR");
-  return folder == nullptr || *folder == '\0' ? "/tmp" : folder;
+  return temporary_folder();
 }
 
 }  // namespace
@@ -26,6 +24,7 @@ class SpoolFile::Writer : public Sink {
  public:
   explicit Writer(SpoolFile& file) : file_(file) {}
   void write(std::string_view bytes) override { file_.write(bytes); }
+  void complete() override {}
   void close() override {}
 
  private:
@@ -34,10 +33,8 @@ class SpoolFile::Writer : public Sink {
 
 SpoolFile::SpoolFile(const std::string& output)
     : name_("temporary file for " + (output == "-" ? "stdout" : output)) {
-  std::string path = folder_for(output) + "/.traceloom.XXXXXX";
-  descriptor_ = mkostemp(path.data(), O_CLOEXEC);
+  descriptor_ = open_unnamed_file(folder_for(output));
   if (descriptor_ < 0) throw system_error(name_, errno);
-  unlink(path.c_str());
 }
 
 SpoolFile::~SpoolFile() {

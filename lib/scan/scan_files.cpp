@@ -106,7 +106,7 @@ class Reading {
       const std::size_t index = next_path_++;
       file_ = token.file =
           std::make_shared<OpenFile>(visitor_, index, paths_[index], options_.max_event_bytes);
-      source_ = open_input(paths_[index]);
+      source_ = open_input(paths_[index], options_.watch);
       reader_ = std::make_unique<ChunkReader>(*source_);
     }
     token.file = file_;
@@ -119,6 +119,7 @@ class Reading {
     token.in_list = list_begun_;
     if (options_.progress) options_.progress(stored_bytes_ + source_->stored_bytes_read());
     if (token.chunk.last) {
+      source_->check_unchanged();
       token.source_problems = source_->problems();
       close();
     }

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/problems.h"
 #include "event/event.h"
+#include "input/file_watch.h"
 #include "scan/event_shapes.h"
 #include "scan/top_level.h"
 
@@ -86,6 +87,9 @@ struct ScanOptions {
   unsigned threads = 0;              // 0: as many as there are cores; 1: the caller's, without TBB
   std::size_t chunks_in_flight = 0;  // read and not yet taken; 0: three a thread
   std::size_t max_event_bytes = kMaxEventBytes;
+  // Sees whether files change while they are read, or between this pass and another; nullptr:
+  // nobody wants to know. Files that do have failed.
+  FileWatch* watch = nullptr;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.
   std::function<void(std::uint64_t)> progress = {};
 };

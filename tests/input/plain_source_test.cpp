@@ -9,7 +9,10 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <optional>
 #include <pthread.h>
 #include <string>
 #include <sys/stat.h>
@@ -17,6 +20,32 @@
 #include <unistd.h>
 
 using namespace traceloom;
+
+namespace {
+
+struct TmpdirFor {
+  explicit TmpdirFor(const std::string& folder) { setenv("TMPDIR", folder.c_str(), 1); }
+  ~TmpdirFor() {
+    if (before)
+      setenv("TMPDIR", before->c_str(), 1);
+    else
+      unsetenv("TMPDIR");
+  }
+  std::optional<std::string> before = std::getenv("TMPDIR") == nullptr
+                                          ? std::nullopt
+                                          : std::optional<std::string>(std::getenv("TMPDIR"));
+};
+
+// A pipe that holds `text` and nothing more.
+int filled_pipe(std::string_view text) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  CHECK(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  close(ends[1]);
+  return ends[0];
+}
+
+}  // namespace
 
 TEST_CASE("plain_source: reads a file whole and knows its size") {
   const TemporaryFolder folder;
@@ -108,4 +137,28 @@ TEST_CASE("plain_source: stdin is called stdin") {
   PlainSource source("-");
   std::string buffer(10, '\0');
   CHECK_THROWS_WITH_AS(source.read(buffer), "stdin: is a directory; name the files in it", Error);
+}
+
+TEST_CASE("plain_source: the copy of stdin is in TMPDIR, without a name") {
+  const TemporaryFolder folder;
+  const TmpdirFor tmpdir(folder.path());
+  const ReplacedStream replaced(STDIN_FILENO, filled_pipe("[1]"));
+  make_stdin_rereadable();
+  const std::string copy = std::filesystem::read_symlink("/proc/self/fd/0").string();
+  CHECK(copy.starts_with(folder.path() + "/"));
+  CHECK(copy.ends_with(" (deleted)"));
+  CHECK(folder.entry_count() == 0);
+  for (int pass = 0; pass < 2; ++pass) {
+    PlainSource source("-");
+    CHECK(read_all(source) == "[1]");
+  }
+}
+
+TEST_CASE("plain_source: a TMPDIR that is not there is told, with what to do") {
+  const TmpdirFor tmpdir("/nowhere");
+  const ReplacedStream replaced(STDIN_FILENO, filled_pipe("[1]"));
+  CHECK_THROWS_WITH_AS(make_stdin_rereadable(),
+                       "temporary copy of stdin: /nowhere: No such file or directory; TMPDIR names "
+                       "another folder",
+                       Error);
 }
