@@ -56,7 +56,8 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
 }  // namespace
 
 MergeSummary merge_to_archive(const MergeOptions& options) {
-  RankArchive archive(options.output, options.gzip_level);
+  RankArchive archive(options.output, options.gzip_level,
+                      {.outlives_reader = options.outlives_reader});
   MergeInputs inputs(options);
   inputs.survey();
   if (!inputs.select()) return inputs.nothing_left();
@@ -78,6 +79,8 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   }
   widen(plan, origin_ns);
   MergeSummary summary = inputs.summarize(written.problems, written.events);
+  archive.complete();
+  if (options.before_replacing) options.before_replacing(summary);
   archive.close();
   return summary;
 }

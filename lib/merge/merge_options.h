@@ -4,6 +4,7 @@
 #include "input/input_list.h"
 #include "merge/merge_filter.h"
 #include "merge/merge_format.h"
+#include "merge/merge_summary.h"
 #include "merge/plan.h"
 #include "output/gzip_sink.h"
 
@@ -31,6 +32,12 @@ struct MergeOptions {
   // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;
+  // Ends the merge without a word when the reader of stdout is gone (ClosedPipe), or goes on
+  // without writing: for who wants to know what was wrong with the inputs all the same.
+  bool outlives_reader = false;
+  // Called when all of the output is on disk, before it takes the place of the old one: what this
+  // throws leaves the old one.
+  std::function<void(const MergeSummary&)> before_replacing = {};
   // Bytes of the inputs (as stored) read so far, and in all: once all of them, and when a second
   // pass turns out to be needed twice. Any thread, one at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

@@ -21,8 +21,11 @@ namespace traceloom {
 class MergeOutput {
  public:
   // gzip when is_gzip_name().
-  MergeOutput(const std::string& path, int gzip_level)
-      : path_(path), owned_(open_file_sink(path)), sink_(owned_.get()), gzip_level_(gzip_level) {
+  MergeOutput(const std::string& path, int gzip_level, StdoutUse stdout_use = {})
+      : path_(path),
+        owned_(open_file_sink(path, stdout_use)),
+        sink_(owned_.get()),
+        gzip_level_(gzip_level) {
     if (!is_gzip_name(path)) return;
     auto gzip = std::make_unique<GzipSink>(std::move(owned_), gzip_level);
     sink_ = gzip_ = gzip.get();
@@ -39,6 +42,7 @@ class MergeOutput {
   int gzip_level() const { return gzip_level_; }
   void write(std::string_view text) { sink_->write(text); }
   void write_block(const CompressedBlock& block) { gzip_->write_block(block); }
+  void complete() { sink_->complete(); }
   void close() { sink_->close(); }
 
  private:

@@ -63,7 +63,8 @@ class JsonMerge {
  private:
   void open_output() {
     output_.reset();  // its temporary file goes first: the names are the same
-    output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level);
+    output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level,
+                                            StdoutUse{.outlives_reader = options_.outlives_reader});
   }
 
   // nullopt when nothing has been written.
@@ -87,6 +88,8 @@ class JsonMerge {
         inputs_.plan(), inputs_.surveys(),
         [&](std::size_t file, std::int64_t rank) { return summary.files[file].events_of(rank); },
         problems, inputs_.left_out(), [this](std::string_view text) { output_->write(text); });
+    output_->complete();
+    if (options_.before_replacing) options_.before_replacing(summary);
     output_->close();
     return summary;
   }

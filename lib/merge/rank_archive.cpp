@@ -1,14 +1,16 @@
 #include "merge/rank_archive.h"
 
-#include "output/file_sink.h"
 #include "output/tar.h"
 
 #include <utility>
 
 namespace traceloom {
 
-RankArchive::RankArchive(const std::string& path, int gzip_level)
-    : archive_(open_file_sink(path)), path_(path), gzip_level_(gzip_level), spool_(path) {
+RankArchive::RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use)
+    : archive_(open_file_sink(path, stdout_use)),
+      path_(path),
+      gzip_level_(gzip_level),
+      spool_(path) {
   if (!is_gzip_name(path)) return;
   auto gzip = std::make_unique<GzipSink>(std::move(archive_), gzip_level);
   gzip_ = gzip.get();
@@ -41,8 +43,15 @@ void RankArchive::add(std::string_view name, const std::function<void(MergeOutpu
   archive_->write(tar_padding(blocks.text_size()));
 }
 
-void RankArchive::close() {
+void RankArchive::complete() {
+  if (is_complete_) return;
+  is_complete_ = true;
   archive_->write(tar_end());
+  archive_->complete();
+}
+
+void RankArchive::close() {
+  complete();
   archive_->close();
 }
 

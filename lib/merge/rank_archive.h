@@ -10,6 +10,7 @@
 #pragma once
 
 #include "merge/merge_output.h"
+#include "output/file_sink.h"
 #include "output/gzip_sink.h"
 #include "output/sink.h"
 #include "output/spool_file.h"
@@ -25,11 +26,12 @@ namespace traceloom {
 // little; a trace waits on disk, beside the output, until its size is known.
 class RankArchive {
  public:
-  RankArchive(const std::string& path, int gzip_level);
+  RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use = {});
 
   void add(std::string_view name, std::string_view text);
   // What `write` writes; it may write blocks where MergeOutput says gzip.
   void add(std::string_view name, const std::function<void(MergeOutput&)>& write);
+  void complete();
   void close();
 
  private:
@@ -40,6 +42,7 @@ class RankArchive {
   std::string path_;
   int gzip_level_;
   SpoolFile spool_;
+  bool is_complete_ = false;
 };
 
 }  // namespace traceloom

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/links.h"
-#include "output/temporary_files.h"
-
-#include <fmt/format.h>
+#include "base/one_line.h"
+#include "output/replacement.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include <filesystem>
 #include <optional>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -25,47 +23,19 @@ constexpr std::size_t kGatherBytes = std::size_t{64} << 10;  // saves a system c
 // A file asks for its blocks this far ahead: 500 MB are written in 0.073 s and not in 0.103 (in
 // writes of 1 MiB; ext4, Linux 6.18).
 constexpr std::uint64_t kRoomBytes = std::uint64_t{32} << 20;
-constexpr int kMaxTemporaryNames = 100;
-constexpr std::size_t kMaxNameBytes = 200;  // of NAME in .NAME.PID.tmp, which may have 255 in all
 
-// A temporary file that takes the place of `target` when it is complete, and goes away otherwise.
-class Replacement {
- public:
-  Replacement(std::string temporary, std::string target)
-      : temporary_(std::move(temporary)), target_(std::move(target)), entry_(temporary_) {}
-  ~Replacement() {
-    if (!done_) unlink(temporary_.c_str());
-  }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-
-  // False with errno when it failed.
-  bool replace_target() {
-    done_ = std::rename(temporary_.c_str(), target_.c_str()) == 0;
-    return done_;
-  }
-
- private:
-  std::string temporary_;
-  std::string target_;
-  TemporaryFileEntry entry_;
-  bool done_ = false;
-};
-
+// Without a `replacement` the descriptor's file is the target itself.
 class FileSink : public Sink {
  public:
-  enum class Kind : std::uint8_t { file, standard_output };
-
-  // Without a `replacement` the descriptor's file is the target itself.
-  FileSink(Kind kind, int descriptor, std::string name, std::unique_ptr<Replacement> replacement)
-      : kind_(kind),
-        descriptor_(descriptor),
+  FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  FileSink(std::unique_ptr<Replacement> replacement, std::string name)
+      : descriptor_(replacement->descriptor()),
         name_(std::move(name)),
         replacement_(std::move(replacement)),
-        asks_for_room_(replacement_ != nullptr) {}
+        asks_for_room_(true) {}
 
   ~FileSink() override {
-    if (kind_ == Kind::file && descriptor_ >= 0) ::close(descriptor_);
+    if (!replacement_ && descriptor_ >= 0) ::close(descriptor_);
   }
 
   void write(std::string_view bytes) override {
@@ -76,14 +46,22 @@ class FileSink : public Sink {
       gathered_.append(bytes);
   }
 
-  void close() override {
+  void complete() override {
+    if (is_complete_) return;
+    is_complete_ = true;
     flush();
-    if (kind_ == Kind::standard_output) return;
     give_back_room();
+    const int descriptor = std::exchange(descriptor_, -1);
     // Some file systems (NFS, quotas) say only here that there was no room.
-    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+    if (replacement_)
+      replacement_->complete();
+    else if (::close(descriptor) != 0 && errno != EINTR)
       throw system_error(name_, errno);
-    if (replacement_ && !replacement_->replace_target()) throw system_error(name_, errno);
+  }
+
+  void close() override {
+    complete();
+    if (replacement_) replacement_->replace_target();
   }
 
  private:
@@ -115,30 +93,62 @@ class FileSink : public Sink {
       if (result >= 0) {
         bytes.remove_prefix(static_cast<std::size_t>(result));
         written_ += static_cast<std::uint64_t>(result);
-      } else if (errno == EPIPE && kind_ == Kind::standard_output) {
-        throw ClosedPipe();
       } else if (errno != EINTR) {
         throw system_error(name_, errno);
       }
     }
   }
 
-  Kind kind_;
   int descriptor_;
   std::string name_;
   std::unique_ptr<Replacement> replacement_;
   std::string gathered_;
   std::uint64_t written_ = 0;
   std::uint64_t room_ = 0;  // how far the file has blocks
-  bool asks_for_room_;
+  bool asks_for_room_ = false;
+  bool is_complete_ = false;
 };
 
-int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
-  for (;;) {
-    const int descriptor = open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (descriptor >= 0 || errno != EINTR) return descriptor;
+class StandardOutput : public Sink {
+ public:
+  explicit StandardOutput(StdoutUse use)
+      : use_(use), escapes_(!use.for_people && isatty(STDOUT_FILENO) == 1) {}
+
+  void write(std::string_view bytes) override {
+    if (gathered_.size() + bytes.size() >= kGatherBytes) complete();
+    if (escapes_)
+      gathered_ += printable_lines(bytes);
+    else if (bytes.size() >= kGatherBytes)
+      write_all(bytes);
+    else
+      gathered_.append(bytes);
   }
-}
+  void complete() override {
+    write_all(gathered_);
+    gathered_.clear();
+  }
+  void close() override { complete(); }
+
+ private:
+  void write_all(std::string_view bytes) {
+    while (!bytes.empty() && !reader_is_gone_) {
+      const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (written >= 0) {
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno == EPIPE) {
+        if (!use_.outlives_reader) throw ClosedPipe();
+        reader_is_gone_ = true;
+      } else if (errno != EINTR) {
+        throw system_error("stdout", errno);
+      }
+    }
+  }
+
+  StdoutUse use_;
+  bool escapes_;
+  bool reader_is_gone_ = false;
+  std::string gathered_;
+};
 
 // Where the chain of links at `path` ends; nothing need be there yet.
 fs::path follow_links(const std::string& path) {
@@ -146,61 +156,25 @@ fs::path follow_links(const std::string& path) {
   throw system_error(path, ELOOP);
 }
 
-fs::path folder_of(const fs::path& target) {
-  const fs::path folder = target.parent_path();
-  return folder.empty() ? fs::path(".") : folder;
-}
-
-[[noreturn]] void throw_cannot_create(const std::string& path, const fs::path& folder,
-                                      int error_number) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored))
-    throw Error(path,
-                fmt::format("the directory {} does not exist; create it first", folder.string()));
-  const std::string reason = std::generic_category().message(error_number);
-  throw Error(path, fmt::format("cannot create a file in {}: {}", folder.string(), reason));
-}
-
-// Opens a file beside `target` that no one else has: a name left over from a killed run with the
-// same process id (usual in containers) is passed over, since its owner may live in another
-// container.
-std::pair<int, std::string> create_temporary(const std::string& path, const fs::path& target) {
-  const fs::path folder = folder_of(target);
-  const std::string name = target.filename().string().substr(0, kMaxNameBytes);
-  for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
-    const std::string suffix = attempt == 0 ? "" : fmt::format("-{}", attempt);
-    const fs::path temporary = folder / fmt::format(".{}.{}{}.tmp", name, getpid(), suffix);
-    const int descriptor = open_retrying(temporary.string(), O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (descriptor >= 0) return {descriptor, temporary.string()};
-    if (errno != EEXIST) throw_cannot_create(path, folder, errno);
-  }
-  throw_cannot_create(path, folder, EEXIST);
-}
-
 std::unique_ptr<Sink> open_replacing(const std::string& path, std::optional<mode_t> mode) {
   const fs::path target = follow_links(path);
   if (target.filename().empty()) throw Error(path, "names no file");
-  auto [descriptor, temporary] = create_temporary(path, target);
-  auto sink = std::make_unique<FileSink>(
-      FileSink::Kind::file, descriptor, path,
-      std::make_unique<Replacement>(std::move(temporary), target.string()));
-  if (mode && fchmod(descriptor, *mode & 0777U) != 0) throw system_error(path, errno);
-  return sink;
+  return std::make_unique<FileSink>(std::make_unique<Replacement>(path, target, mode), path);
 }
 
 std::unique_ptr<Sink> open_directly(const std::string& path) {
-  const int descriptor = open_retrying(path, O_WRONLY);
-  if (descriptor < 0) throw system_error(path, errno);
-  return std::make_unique<FileSink>(FileSink::Kind::file, descriptor, path, nullptr);
+  for (;;) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor >= 0) return std::make_unique<FileSink>(descriptor, path);
+    if (errno != EINTR) throw system_error(path, errno);
+  }
 }
 
 }  // namespace
 
-std::unique_ptr<Sink> open_file_sink(const std::string& path) {
+std::unique_ptr<Sink> open_file_sink(const std::string& path, StdoutUse stdout_use) {
   if (path.empty()) throw UsageError("the name of the output is empty (an unset variable?)");
-  if (path == "-")
-    return std::make_unique<FileSink>(FileSink::Kind::standard_output, STDOUT_FILENO, "stdout",
-                                      nullptr);
+  if (path == "-") return std::make_unique<StandardOutput>(stdout_use);
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) throw system_error(path, errno);

@@ -17,15 +17,24 @@ namespace traceloom {
 // Needs SIGPIPE to be ignored, which is the program's business.
 class ClosedPipe {};
 
-// A regular file, or one that does not exist yet, is written as `.NAME.PID.tmp` beside it and
-// renamed on close(); its permissions are those of the file it replaces, or 0666 less the umask. A
-// link is followed: the file it leads to is replaced. Anything else (/dev/null, a pipe, a device)
-// is written to directly. Small writes are gathered, so an error may show up at a later write() or
-// at close().
+struct StdoutUse {
+  // Holds nothing from outside that a terminal would obey, and maybe colours. Any other text is
+  // escaped where stdout is a terminal.
+  bool for_people = false;
+  // Goes on, and writes no more, when its reader has gone: of work that has an answer beside what
+  // it writes. Otherwise that throws ClosedPipe.
+  bool outlives_reader = false;
+};
+
+// A regular file, or one that does not exist yet, is written as `.NAME.traceloom-PID.tmp` beside it
+// and renamed on close() (replacement.h); its permissions are those of the file it replaces, or
+// 0666 less the umask. A link is followed: the file it leads to is replaced. Anything else
+// (/dev/null, a pipe, a device) is written to directly. Small writes are gathered, so an error may
+// show up at a later write() or at close().
 //
-// Writing to a closed stdout throws ClosedPipe. Throws Error when the file cannot be created or may
+// Throws Error when the file cannot be created or may
 // not be written: the message names the reason and, for a missing directory, says so.
-std::unique_ptr<Sink> open_file_sink(const std::string& path);
+std::unique_ptr<Sink> open_file_sink(const std::string& path, StdoutUse stdout_use = {});
 
 // True when open_file_sink(path) writes beside the file until it is closed: what has been written
 // can be thrown away and written anew.

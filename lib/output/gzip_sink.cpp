@@ -77,13 +77,20 @@ void GzipSink::write_block(const CompressedBlock& block) {
   append(block);
 }
 
-void GzipSink::close() {
+void GzipSink::complete() {
+  if (is_complete_) return;
+  is_complete_ = true;
   flush_pending();
   if (frame_ == GzipFrame::whole) {
     target_->write(kLastBlock);
     target_->write(view(little_endian(crc32_)));
     target_->write(view(little_endian(static_cast<std::uint32_t>(text_size_))));  // modulo 2^32
   }
+  target_->complete();
+}
+
+void GzipSink::close() {
+  complete();
   target_->close();
 }
 

@@ -55,6 +55,7 @@ class GzipSink : public Sink {
   void write(std::string_view bytes) override;
   // Appends a block compressed elsewhere (after what write() has gathered).
   void write_block(const CompressedBlock& block);
+  void complete() override;
   void close() override;
 
   // Of all text up to close().
@@ -71,6 +72,7 @@ class GzipSink : public Sink {
   std::string pending_;
   std::uint32_t crc32_ = 0;
   std::uint64_t text_size_ = 0;
+  bool is_complete_ = false;
 };
 
 }  // namespace traceloom

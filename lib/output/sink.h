@@ -15,7 +15,9 @@ class Sink {
 
   // Throws Error (ENOSPC, EPIPE, ...) that names the output.
   virtual void write(std::string_view bytes) = 0;
-  // Flushes and makes the output appear under its name. Call once, last.
+  // Flushes all, so that only the last step of close() can still fail. Nothing is written after it.
+  virtual void complete() = 0;
+  // Completes and makes the output appear under its name. Call once, last.
   virtual void close() = 0;
 
  protected:

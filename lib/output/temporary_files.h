@@ -1,6 +1,7 @@
 // Which temporary files exist at this moment, for a signal handler that has to remove them.
 //
-//   TemporaryFileEntry entry(".merged.json.4711.tmp");   // forgotten again when `entry` goes
+//   TemporaryFileEntry entry(".merged.json.traceloom-4711.tmp");   // forgotten again when `entry`
+//   goes
 #pragma once
 
 #include <string>

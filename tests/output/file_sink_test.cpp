@@ -75,7 +75,7 @@ TEST_CASE("file_sink: the file appears when it is closed, and not before") {
     at += std::min(size, text.size() - at);
   }
   CHECK_FALSE(fs::exists(path));
-  CHECK(fs::exists(folder.path(fmt::format(".out.json.{}.tmp", getpid()))));
+  CHECK(fs::exists(folder.path(fmt::format(".out.json.traceloom-{}.tmp", getpid()))));
   sink->close();
   CHECK((read_file(path) == text));
   CHECK(folder.entry_count() == 1);
@@ -157,21 +157,6 @@ TEST_CASE("file_sink: a relative name and a very long one work") {
   fs::current_path(before);
   CHECK(read_file(folder.path("out.json")) == "[]");
   CHECK(read_file(folder.path(std::string(255, 'n'))) == "[1]");
-}
-
-TEST_CASE("file_sink: leaves alone a temporary file that is there already") {
-  const TemporaryFolder folder;
-  const std::string left_over =
-      folder.write(fmt::format(".out.json.{}.tmp", getpid()), "of another container");
-  const std::unique_ptr<Sink> first = open_file_sink(folder.path("out.json"));
-  const std::unique_ptr<Sink> second = open_file_sink(folder.path("out.json"));
-  first->write("first");
-  second->write("second");
-  first->close();
-  second->close();
-  CHECK(read_file(folder.path("out.json")) == "second");
-  CHECK(read_file(left_over) == "of another container");
-  CHECK(folder.entry_count() == 2);
 }
 
 TEST_CASE("file_sink: says why a file cannot be created") {
@@ -256,6 +241,37 @@ TEST_CASE("file_sink: stdout is written to and stays open") {
     write_file("-", "second");
   }
   CHECK(read_file(path) == "first second");
+}
+
+TEST_CASE("file_sink: complete() leaves nothing but the new name to close()") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("out.json", "old");
+  const std::unique_ptr<Sink> sink = open_file_sink(path);
+  sink->write("new");
+  sink->complete();
+  CHECK(read_file(path) == "old");
+  CHECK(read_file(folder.path(fmt::format(".out.json.traceloom-{}.tmp", getpid()))) == "new");
+  sink->close();
+  CHECK(read_file(path) == "new");
+  CHECK(folder.entry_count() == 1);
+  const std::unique_ptr<Sink> full = open_file_sink("/dev/full");
+  full->write("x");
+  CHECK_THROWS_WITH_AS(full->complete(), "/dev/full: No space left on device", Error);
+}
+
+TEST_CASE("file_sink: work with another answer goes on when the reader of stdout is gone") {
+  const auto handler = std::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  close(ends[0]);
+  {
+    const ReplacedStream replaced(STDOUT_FILENO, ends[1]);
+    const std::unique_ptr<Sink> sink = open_file_sink("-", {.outlives_reader = true});
+    sink->write(random_bytes(200'000));
+    sink->write("more");
+    sink->close();
+  }
+  std::signal(SIGPIPE, handler);
 }
 
 TEST_CASE("file_sink: a closed stdout is a ClosedPipe, a closed named pipe an Error") {

@@ -19,6 +19,7 @@ class MemorySink : public Sink {
   explicit MemorySink(std::string& out, bool* closed = nullptr) : out_(out), closed_(closed) {}
 
   void write(std::string_view bytes) override { out_.append(bytes); }
+  void complete() override {}
   void close() override {
     if (closed_ != nullptr) *closed_ = true;
   }
@@ -37,6 +38,7 @@ class FailingSink : public Sink {
     if (bytes.size() > room_bytes_) throw error_;
     room_bytes_ -= bytes.size();
   }
+  void complete() override {}
   void close() override {}
 
  private:

@@ -43,6 +43,15 @@ TEST_CASE("report_problems: an explanation stands behind the sentence") {
       "trace-merge: rank2.json: byte 40: more than one clock sync; the first was used: 7 and 9\n");
 }
 
+TEST_CASE("report_problems: what a path or an explanation holds stays on its line") {
+  ProblemCounts problems;
+  problems.add(Problem::sync_conflict, 40);
+  problems.explain(Problem::sync_conflict, "7 and \x1b[2J");
+  CHECK(problem_lines("trace-merge", "a\nb\u009b.json", problems, Verbosity::normal, Paint()) ==
+        "trace-merge: a\\nb\\u009b.json: byte 40: more than one clock sync; the first was used: 7 "
+        "and \\x1b[2J\n");
+}
+
 TEST_CASE("report_problems: what is legal is told to who asks for it") {
   ProblemCounts problems;
   problems.add(Problem::missing_bracket, 16778);

@@ -105,6 +105,12 @@ TEST_CASE("run_tool: a closed pipe is no error, however it is noticed") {
   const Ended flushed = run([] { return print_into(closed_pipe()); });
   CHECK(flushed.exit_code == 0);
   CHECK(flushed.err == "");
+  const Ended answered = run([] {
+    print_into(closed_pipe());
+    return ExitCode::no;
+  });
+  CHECK(answered.exit_code == 1);
+  CHECK(answered.err == "");
   const Ended printed = run([] {
     dup2(closed_pipe(), STDOUT_FILENO);
     setvbuf(stdout, nullptr, _IONBF, 0);
@@ -113,6 +119,28 @@ TEST_CASE("run_tool: a closed pipe is no error, however it is noticed") {
   });
   CHECK(printed.exit_code == 0);
   CHECK(printed.err == "");
+}
+
+TEST_CASE("run_tool: what is opened never gets the number of a closed standard stream") {
+  const Ended ended = run_in_child([] {
+    close(STDIN_FILENO);
+    close(STDERR_FILENO);
+    return run_tool({.name = "trace-merge"}, [] {
+      const int opened = open("/dev/null", O_RDONLY);
+      char byte = 0;
+      const bool reads = read(STDIN_FILENO, &byte, 1) >= 0;
+      return opened > STDERR_FILENO && !reads ? ExitCode::no : ExitCode::done;
+    });
+  });
+  CHECK(ended.exit_code == 1);
+  const Ended silent = run_in_child([] {
+    close(STDOUT_FILENO);
+    return run_tool({.name = "trace-merge"}, [] {
+      std::fputs("table\n", stdout);
+      return ExitCode::done;
+    });
+  });
+  CHECK(silent.exit_code == 2);
 }
 
 TEST_CASE("run_tool: a stdout that cannot be written is trouble") {

@@ -113,6 +113,14 @@ CLI::Option* add_wide(CLI::App& app, bool& wide) {
       ->group(kOutputGroup);
 }
 
+CLI::Option* add_csv_safe(CLI::App& app, bool& csv_safe) {
+  return app
+      .add_flag("--csv-safe", csv_safe,
+                "With --format csv: an apostrophe before names that begin with = + - @, a tab or "
+                "the end of a line, which a spreadsheet would run")
+      ->group(kOutputGroup);
+}
+
 CLI::Option* add_strict(CLI::App& app, bool& strict) {
   return app
       .add_flag("--strict", strict,

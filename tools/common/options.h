@@ -36,6 +36,8 @@ CLI::Option* add_format(CLI::App& app, TableFormat& format);
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit);
 // --wide: tables with all columns.
 CLI::Option* add_wide(CLI::App& app, bool& wide);
+// --csv-safe: CSV for spreadsheets.
+CLI::Option* add_csv_safe(CLI::App& app, bool& csv_safe);
 // --strict: loss makes the answer no.
 CLI::Option* add_strict(CLI::App& app, bool& strict);
 // --keep-going: an input that is no trace is left out instead of ending the run.

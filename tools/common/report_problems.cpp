@@ -1,10 +1,9 @@
 #include "common/report_problems.h"
 
 #include "base/units.h"
+#include "common/say.h"
 
 #include <fmt/format.h>
-
-#include <cstdio>
 
 namespace traceloom {
 namespace {
@@ -28,11 +27,11 @@ std::string problem_lines(std::string_view tool, std::string_view path,
   for (const Problem problem : problems.kinds()) {
     const ProblemKind& kind = describe(problem);
     if (kind.severity == Severity::info && verbosity == Verbosity::normal) continue;
-    const bool loss = kind.severity == Severity::loss;
-    lines += fmt::format(
-        "{}: {}{}: {}{}\n", tool, loss ? paint.warning("warning:") + " " : "", paint.bold(path),
-        where_and_what(problems.count(problem), problems.first_offset(problem), kind.sentence),
-        more_words(problems.explanation(problem)));
+    lines += said_line(
+        tool, kind.severity == Severity::loss ? Tone::warning : Tone::note, path,
+        where_and_what(problems.count(problem), problems.first_offset(problem), kind.sentence) +
+            more_words(problems.explanation(problem)),
+        paint);
   }
   return lines;
 }
@@ -41,9 +40,7 @@ void report_problems(std::string_view tool, std::string_view path, const Problem
                      Verbosity verbosity) {
   const Paint paint(wants_colour(Stream::err));
   const std::string lines = problem_lines(tool, path, problems, verbosity, paint);
-  if (lines.empty()) return;
-  std::fflush(stdout);
-  std::fputs(lines.c_str(), stderr);
+  if (!lines.empty()) write_to_stderr(lines);
 }
 
 }  // namespace traceloom

@@ -1,19 +1,19 @@
 #include "common/run_tool.h"
 
 #include "base/error.h"
-#include "common/terminal.h"
+#include "common/say.h"
 #include "output/file_sink.h"
-
-#include <fmt/format.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <new>
 #include <system_error>
+#include <unistd.h>
 
 namespace traceloom {
 namespace {
@@ -45,18 +45,26 @@ void install_handlers(InterruptHook hook) {
   }
 }
 
-// Without this a tool could say "done" with its output lost in a full disk.
+// What a tool opens must not get the number of a stream that whoever started it has closed: its
+// words would stand in the trace. Reading from such a stdin, or writing to such a stdout, stays an
+// error.
+void occupy_closed_streams() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int stream = 0; stream <= STDERR_FILENO; ++stream)
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", kModes[stream] | O_CLOEXEC) < 0) return;
+}
+
+// Without this a tool could say "done" with its output lost in a full disk. A closed pipe loses
+// nothing that somebody wants.
 void flush_stdout() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  if (errno == EPIPE) throw ClosedPipe();
+  if (errno == EPIPE) return;
   throw Error("stdout", errno == 0 ? "write error" : std::strerror(errno));
 }
 
 ExitCode fail(const Tool& tool, const std::string& problem) {
-  std::fflush(stdout);
-  const Paint paint(wants_colour(Stream::err));
-  std::fputs(fmt::format("{} {}\n", paint.error(tool.name + ":"), problem).c_str(), stderr);
+  say(tool.name, Tone::error, problem);
   return ExitCode::trouble;
 }
 
@@ -82,6 +90,7 @@ ExitCode guard(const Tool& tool, const std::function<ExitCode()>& work) {
 }  // namespace
 
 int run_tool(const Tool& tool, const std::function<ExitCode()>& work) {
+  occupy_closed_streams();
   install_handlers(tool.on_interrupt);
   return static_cast<int>(guard(tool, work));
 }

@@ -30,9 +30,12 @@ struct Tool {
 
 // Runs `work` and returns what main() returns. An exception becomes one line on stderr and
 // `trouble`: "trace-merge: rank3.json.gz: byte 8812: string is not closed". ClosedPipe is `done`
-// without a word. stdout is flushed before anything is said; what cannot be flushed is trouble too.
+// without a word: thrown by work whose answer is what it writes. Work that has an answer beside
+// that finishes it (StdoutUse) and returns it; a pipe that closes in the last flush changes no
+// answer either. stdout is flushed before anything is said; what cannot be flushed is trouble too.
 //
-// SIGPIPE is ignored from here on, in child processes too unless they undo it.
+// A standard stream that is closed gets a file that cannot be read or written. SIGPIPE is ignored
+// from here on, in child processes too unless they undo it.
 int run_tool(const Tool& tool, const std::function<ExitCode()>& work);
 
 }  // namespace traceloom

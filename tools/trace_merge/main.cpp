@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
+#include "common/say.h"
 #include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
@@ -55,18 +56,18 @@ std::string file_words(const MergedFile& file) {
 // What was wrong with the inputs, file by file; `verbose` has a line about each file, too.
 void tell_files(const MergeCommand& command, const MergeSummary& summary, bool verbose) {
   for (const MergedFile& file : summary.files) {
-    if (verbose) fmt::print(stderr, "{}: {}\n", kTool, file_words(file));
+    if (verbose) say(kTool, Tone::note, file_words(file));
     report_problems(kTool, file.path, file.problems, command.verbosity);
   }
-  for (const LeftOut& file : summary.left_out)
-    fmt::print(stderr, "{}: warning: left out: {}\n", kTool, file.error);
+  for (const LeftOut& file : summary.left_out) say(kTool, Tone::warning, "left out: " + file.error);
   const std::vector<std::string>& shared = command.merge.plan.shared_flows;
   if (!shared.empty() && summary.shared_flows == 0)
-    fmt::print(stderr, "{}: warning: --shared-ids: no flow event (s, t, f) has the category {}\n",
-               kTool, fmt::join(shared, " or "));
+    say(kTool, Tone::warning,
+        fmt::format("--shared-ids: no flow event (s, t, f) has the category {}",
+                    fmt::join(shared, " or ")));
   if (!summary.filter) return;
   for (const std::string& wish : unmet_wishes(command.merge.filter, *summary.filter))
-    fmt::print(stderr, "{}: warning: {}\n", kTool, wish);
+    say(kTool, Tone::warning, wish);
 }
 
 // ", 3 problems": what the lines above are about, harmless oddities apart.
@@ -88,18 +89,20 @@ void tell(const MergeCommand& command, const MergeSummary& summary, double secon
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
   const std::string filtered =
       summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
-  fmt::print(stderr, "{}: {} file{}, {} rank{}, {} event{}{}, {} of text{}{}\n", kTool,
-             summary.files.size(), summary.files.size() == 1 ? "" : "s", summary.ranks,
-             summary.ranks == 1 ? "" : "s", format_count(summary.events),
-             summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes),
-             count_problems(summary), speed);
+  say(kTool, Tone::note,
+      fmt::format("{} file{}, {} rank{}, {} event{}{}, {} of text{}{}", summary.files.size(),
+                  summary.files.size() == 1 ? "" : "s", summary.ranks,
+                  summary.ranks == 1 ? "" : "s", format_count(summary.events),
+                  summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes),
+                  count_problems(summary), speed));
 }
 
 void show_plan(const MergeCommand& command, const MergeSummary& summary) {
   const bool is_terminal_out = is_terminal(Stream::out);
   const std::string text = describe_plan(summary, wants_colour(Stream::out),
                                          is_terminal_out ? terminal_width(Stream::out) : 0);
-  const std::unique_ptr<Sink> out = open_file_sink("-");
+  const std::unique_ptr<Sink> out =
+      open_file_sink("-", {.for_people = true, .outlives_reader = true});
   out->write(text);
   out->close();
   tell_files(command, summary, false);
@@ -107,7 +110,13 @@ void show_plan(const MergeCommand& command, const MergeSummary& summary) {
 
 // Before the merge: who named a folder that is not there has the old output still.
 std::unique_ptr<Sink> open_report(const MergeCommand& command) {
-  return command.report.empty() ? nullptr : open_file_sink(command.report);
+  return command.report.empty() ? nullptr
+                                : open_file_sink(command.report, {.outlives_reader = true});
+}
+
+void write_report(Sink& report, const MergeCommand& command, const MergeSummary& summary) {
+  report.write(merge_report(summary, command.merge.output));
+  report.close();
 }
 
 bool has_loss(const MergeSummary& summary) {
@@ -120,6 +129,11 @@ ExitCode merge(int argc, char** argv) {
   MergeCommand command;
   if (!read_command_line(argc, argv, command)) return ExitCode::done;
   const std::unique_ptr<Sink> report = open_report(command);
+  // The answer may be no, and the report is wanted, whoever has stopped reading the trace.
+  command.merge.outlives_reader = command.strict || report != nullptr;
+  command.merge.before_replacing = [&](const MergeSummary& summary) {
+    if (report) write_report(*report, command, summary);
+  };
   const auto start = std::chrono::steady_clock::now();
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -127,12 +141,9 @@ ExitCode merge(int argc, char** argv) {
     throw UsageError(explain_nothing_left(command.merge.filter, summary));
   if (command.merge.dry_run) {
     show_plan(command, summary);
+    if (report) write_report(*report, command, summary);
   } else {
     tell(command, summary, elapsed.count());
-  }
-  if (report) {
-    report->write(merge_report(summary, command.merge.output));
-    report->close();
   }
   const bool is_lossy = has_loss(summary) || command.has_lost_journal;
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;

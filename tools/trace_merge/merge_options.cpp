@@ -7,6 +7,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/parse.h"
+#include "common/say.h"
 #include "common/selection_options.h"
 #include "input/input_list.h"
 #include "trace_merge/filter_options.h"
@@ -238,13 +239,13 @@ bool recover(MergeWords& words, MergeCommand& command) {
   if (command.merge.dry_run)
     throw UsageError("--recover completes traces, and --dry-run writes nothing; leave one out");
   RecoveredInputs recovered = recover_inputs(words.inputs);
-  for (const std::string& line : recovered.told) fmt::print(stderr, "trace-merge: {}\n", line);
-  for (const std::string& problem : recovered.problems)
-    fmt::print(stderr, "trace-merge: warning: {}\n", problem);
+  for (const std::string& line : recovered.told) say("trace-merge", Tone::note, line);
+  for (const std::string& problem : recovered.problems) say("trace-merge", Tone::warning, problem);
   command.has_lost_journal = !recovered.problems.empty();
   if (recovered.has_nothing)
-    fmt::print(stderr, "trace-merge: --recover: no trace to merge either; {} is not written\n",
-               command.merge.output);
+    say("trace-merge", Tone::note,
+        fmt::format("--recover: no trace to merge either; {} is not written",
+                    command.merge.output));
   words.inputs = std::move(recovered.arguments);
   return !recovered.has_nothing;
 }

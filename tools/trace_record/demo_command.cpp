@@ -1,9 +1,11 @@
 #include "trace_record/demo_command.h"
 
 #include "base/error.h"
+#include "base/one_line.h"
 #include "base/units.h"
 #include "common/help_formatter.h"
 #include "common/options.h"
+#include "common/say.h"
 #include "record/trace_folder.h"
 #include "trace_record/demo_team.h"
 #include "trace_record/demo_training.h"
@@ -190,7 +192,7 @@ void prepare(const DemoOptions& options) {
   try {
     if (!train_demo_rank(options, rank, team)) code = kTrainedWithLosses;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "trace-record: rank {}: {}\n", rank, error.what());
+    say("trace-record", Tone::note, fmt::format("rank {}: {}", rank, error.what()));
     code = static_cast<int>(ExitCode::trouble);
   }
   std::fflush(nullptr);
@@ -214,10 +216,9 @@ bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
     if (is_at_end || is_given_up) continue;
     is_given_up = true;
     if (WIFSIGNALED(status))
-      fmt::print(stderr,
-                 "trace-record: rank {} was ended by signal {}; the others wait for it and "
-                 "are ended, too\n",
-                 rank.mapped(), WTERMSIG(status));
+      say("trace-record", Tone::note,
+          fmt::format("rank {} was ended by signal {}; the others wait for it and are ended, too",
+                      rank.mapped(), WTERMSIG(status)));
     for (const auto& [pid, number] : ranks) kill(pid, SIGKILL);
   }
   return is_well;
@@ -236,8 +237,8 @@ std::string why_no_traces(const DemoOptions& options) {
 
 void tell_merge(const DemoOptions& options) {
   if (!options.merges) return;
-  const std::string& folder =
-      options.merge_folder.empty() ? options.trace.folder : options.merge_folder;
+  const std::string folder =
+      one_line(options.merge_folder.empty() ? options.trace.folder : options.merge_folder);
   fmt::print("Merged meanwhile:    {}/{}\n", folder,
              record::NameTemplate(options.merged_name)
                  .expand({record::default_run_name(),
@@ -249,7 +250,7 @@ void tell_merge(const DemoOptions& options) {
 }
 
 void tell(const DemoOptions& options) {
-  const std::string& folder = options.trace.folder;
+  const std::string folder = one_line(options.trace.folder);
   if (const std::string reason = why_no_traces(options); !reason.empty()) {
     fmt::print("No trace is left: {}\n", reason);
     if (options.keep == 0) tell_merge(options);

@@ -1,5 +1,6 @@
 #include "trace_record/demo_training.h"
 
+#include "common/say.h"
 #include "record/host_recorder.h"
 #include "record/recorder.h"
 #include "record/trace_folder.h"
@@ -83,7 +84,7 @@ class Training {
  private:
   // Any thread.
   void complain(const std::string& what) {
-    fmt::print(stderr, "trace-record: {}\n", what);
+    say("trace-record", Tone::note, what);
     has_complained_ = true;
   }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "common/say.h"
 #include "record/recorder.h"
 #include "trace_record/command.h"
 #include "trace_record/command_samples.h"
@@ -28,7 +29,7 @@ std::int64_t now_ns() {
 }
 
 void say(const std::string& text) {
-  fmt::print(stderr, "{}: {}\n", kSpeaker, text);
+  traceloom::say(kSpeaker, Tone::note, text);
 }
 
 // Where the trace is while it is recorded, and where afterwards. Until then it is hidden: the

@@ -31,6 +31,7 @@ struct Options {
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
   bool wide = false;
+  bool csv_safe = false;
   std::string output = "-";
   unsigned threads = 0;
   bool strict = false;
@@ -124,10 +125,11 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
   Answer answer = analyse(run);
   arrange(answer.report, options);
-  write_output(options.output, answer.text
-                                   ? *answer.text
-                                   : render_report(answer.report, options.format,
-                                                   text_style(options.output, options.wide)));
+  TextStyle style = text_style(options.output, options.wide);
+  style.csv_safe = options.csv_safe;
+  write_output(options.output,
+               answer.text ? *answer.text : render_report(answer.report, options.format, style),
+               !answer.text && is_for_people(options.format));
   if (answer.is_no || (loss && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
@@ -191,6 +193,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   add_rows(*command, *options);
   add_format(*command, options->format);
   add_wide(*command, options->wide);
+  add_csv_safe(*command, options->csv_safe);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
   add_verbose(*command, options->verbosity);

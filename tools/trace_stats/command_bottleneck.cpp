@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
+#include "common/say.h"
 #include "common/selection_options.h"
 #include "trace_stats/analysis_command.h"
 
@@ -92,8 +93,9 @@ Answer answer(const Run& run, const GateOptions& options) {
     const bool is_unknown = result.answer == GateAnswer::unknown;
     answer.is_no |= !is_unknown;
     answer.is_unknown |= is_unknown && !options.allows_unknown;
-    fmt::print(stderr, "{}: --fail-on: {}{}\n", kToolName, result.why,
-               is_unknown && !options.allows_unknown ? " (--unknown pass allows that)" : "");
+    say(kToolName, Tone::note,
+        fmt::format("--fail-on: {}{}", result.why,
+                    is_unknown && !options.allows_unknown ? " (--unknown pass allows that)" : ""));
   }
   return answer;
 }

@@ -1,5 +1,6 @@
 #include "trace_stats/command_output.h"
 
+#include "common/say.h"
 #include "common/terminal.h"
 #include "output/file_sink.h"
 #include "output/gzip_sink.h"
@@ -24,8 +25,9 @@ TextStyle text_style(const std::string& output, bool wide) {
           .wide = wide};
 }
 
-void write_output(const std::string& path, const std::string& text) {
-  std::unique_ptr<Sink> sink = open_file_sink(path);
+void write_output(const std::string& path, const std::string& text, bool for_people) {
+  std::unique_ptr<Sink> sink =
+      open_file_sink(path, {.for_people = for_people, .outlives_reader = true});
   if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
   sink->write(text);
   sink->close();
@@ -33,9 +35,7 @@ void write_output(const std::string& path, const std::string& text) {
 
 bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
                  Verbosity verbosity) {
-  if (!error.empty())
-    fmt::print(stderr, "{}: {} {} (left out)\n", kToolName,
-               Paint(wants_colour(Stream::err)).warning("warning:"), error);
+  if (!error.empty()) say(kToolName, Tone::warning, error + " (left out)");
   report_problems(kToolName, path, problems, verbosity);
   return !error.empty() || problems.has_loss();
 }

@@ -16,8 +16,9 @@ namespace traceloom {
 // is none, 120 wide with names as they are, so that what a file holds depends on no terminal.
 TextStyle text_style(const std::string& output, bool wide);
 
-// To a file, packed if its name ends so, or to stdout ("-").
-void write_output(const std::string& path, const std::string& text);
+// To a file, packed if its name ends so, or to stdout ("-"). A closed pipe is no error: the answer
+// is known by then. Text `for_people` is safe for a terminal; other text is made so for one.
+void write_output(const std::string& path, const std::string& text, bool for_people);
 
 // Notes on stderr what was wrong with an input; `error` says why it was left out, if it was. True
 // when something that it said is missing.

@@ -4,6 +4,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/say.h"
 #include "common/selection_options.h"
 #include "common/switch_list.h"
 #include "input/input_list.h"
@@ -40,6 +41,7 @@ struct Options {
   std::string time;
   TableFormat format = TableFormat::text;
   bool wide = false;
+  bool csv_safe = false;
   std::string output = "-";
   unsigned threads = 0;
   bool strict = false;
@@ -109,10 +111,11 @@ ExitCode run(const Options& options) {
   Summary summary = summarize_with_progress(request);
   summary.unit = options.unit;
   const bool loss = report_files(summary.files, options.verbosity);
-  if (summary.rows.empty())
-    fmt::print(stderr, "{}: no span matches: the tables are empty\n", kToolName);
-  write_output(options.output,
-               render_summary(summary, options.format, text_style(options.output, options.wide)));
+  if (summary.rows.empty()) say(kToolName, Tone::note, "no span matches: the tables are empty");
+  TextStyle style = text_style(options.output, options.wide);
+  style.csv_safe = options.csv_safe;
+  write_output(options.output, render_summary(summary, options.format, style),
+               is_for_people(options.format));
   return loss && options.strict ? ExitCode::no : ExitCode::done;
 }
 
@@ -171,6 +174,7 @@ void add_summarize(CLI::App& app, Work& work) {
   add_rows(*command, *options);
   add_format(*command, options->format);
   add_wide(*command, options->wide);
+  add_csv_safe(*command, options->csv_safe);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
   add_verbose(*command, options->verbosity);
