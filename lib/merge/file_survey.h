@@ -29,10 +29,7 @@
 
 namespace traceloom {
 
-// Of one file. A file with more is refused: what is known of a track takes some 500 bytes until the
-// merge is done, and whoever gives each request a tid of its own could have a billion.
-inline constexpr std::size_t kMostTracks = 500'000;
-// Of one file. A file with more is refused, too: a B that waits for its E is held whole.
+// Of one file. A file with more is refused: a B that waits for its E is held whole.
 inline constexpr std::size_t kMostOpenBegins = 500'000;
 
 // What a merge of ours has noted of a process that it left a process of its own, or of one that a

@@ -27,12 +27,12 @@ constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
 // Of a file that takes more memory than any viewer could show; empty otherwise.
-std::string why_too_large(const FileSurvey& survey) {
-  if (survey.tracks.size() > kMostTracks)
+std::string why_too_large(const FileSurvey& survey, std::size_t max_tracks) {
+  if (survey.tracks.size() > max_tracks)
     return fmt::format(
         "has more than {} threads, and no viewer shows so many; are its tids the numbers of "
-        "requests?",
-        format_count(kMostTracks));
+        "requests? --max-tracks takes more, at some 1.8 KB each",
+        format_count(max_tracks));
   if (survey.most_open_begins > kMostOpenBegins)
     return fmt::format(
         "has more than {} begin events open at a time, and no viewer shows them so deep; are its "
@@ -61,6 +61,7 @@ void MergeInputs::survey() {
   SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end,
                         options_.plan.shared_flows);
   if (options_.plan.sort_by_time) visitor.keep_begin_ends();
+  visitor.limit_tracks(options_.max_tracks);
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
     scan_all(filter_visitor);
@@ -97,6 +98,7 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
   SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end,
                          options_.plan.shared_flows);
   if (options_.plan.sort_by_time) surveyor.keep_begin_ends();
+  surveyor.limit_tracks(options_.max_tracks);
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
@@ -108,7 +110,8 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   inputs_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
-    if (const std::string reason = why_too_large(surveys[file]); !reason.empty())
+    if (const std::string reason = why_too_large(surveys[file], options_.max_tracks);
+        !reason.empty())
       leave_out(file, Error(options_.inputs[file].path, reason));
     if (failed_.contains(file)) continue;
     const std::size_t kept = inputs_.size();

@@ -17,6 +17,11 @@
 
 namespace traceloom {
 
+// Of one file, unless more are asked for. A file with more is refused: what is known of a track
+// takes some 1.8 KB until the merge is done, and whoever gives each request a tid of its own could
+// have a billion. So many take 180 MiB.
+inline constexpr std::size_t kMostTracks = 100'000;
+
 struct MergeOptions {
   std::vector<Input> inputs;
   std::map<std::string, std::string> known_as = {};  // by path: what the output calls an input
@@ -25,6 +30,7 @@ struct MergeOptions {
   unsigned threads = 0;                          // 0: as many as there are cores
   std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
   int gzip_level = kDefaultGzipLevel;
+  std::size_t max_tracks = kMostTracks;  // of a file; one with more is refused
   PlanOptions plan = {};
   MergeFilter filter = {};  // what is to be kept
   bool dry_run = false;     // say what would be done, and write nothing

@@ -379,7 +379,7 @@ void SurveyVisitor::fail_file(std::size_t file, const Error& error) {
 void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
   std::vector<TrackFacts>& known = surveys_[file].tracks;
   for (std::uint32_t i = 0; i < chunk.tracks.size(); ++i) {
-    if (known.size() > kMostTracks) return;
+    if (known.size() > most_tracks_) return;
     const std::uint32_t id = track_ids_[file].intern(chunk.track_texts[i]);
     if (id == known.size()) {
       known.push_back(chunk.tracks[i]);

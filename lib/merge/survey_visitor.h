@@ -12,6 +12,7 @@
 #include "scan/scan_files.h"
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ class SurveyVisitor : public FileVisitor {
 
   // FileSurvey::begin_ends are of interest, too; with `pairs`, before the first event.
   void keep_begin_ends() { keeps_begin_ends_ = true; }
+
+  // Of a file with more tracks one more than so many are kept.
+  void limit_tracks(std::size_t most) { most_tracks_ = most; }
 
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -54,6 +58,7 @@ class SurveyVisitor : public FileVisitor {
   const FailureHandler& on_failure_;
   bool pairs_;
   bool keeps_begin_ends_ = false;
+  std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> shared_flows_;
 };
 

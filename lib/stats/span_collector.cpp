@@ -1,6 +1,7 @@
 #include "stats/span_collector.h"
 
 #include "event/event_timing.h"
+#include "stats/summary_rows.h"
 
 #include <utility>
 
@@ -132,11 +133,21 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
 void SpanCollector::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Lease&>(result).chunk;
   chunk.taken = true;
+  count_names(chunk.spans);
   files_[file].problems.add(result.problems);
   if (chunk.has_evidence) files_[file].evidence.append(chunk.evidence);
   if (chunk.begin_end.empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.begin_end);
+  count_names(pair_table_);
+}
+
+// The sample is that of all names, whichever chunks they are in. It may be some way off: only names
+// by the half more than are taken are refused here, without the memory for all of them.
+void SpanCollector::count_names(SpanTable& table) {
+  table.take_name_sample([this](std::string_view name) { name_sample_.intern(name); });
+  if (name_sample_.size() * SpanTable::kNameSample / 3 * 2 > most_names_)
+    throw_too_many_rows(most_names_);
 }
 
 void SpanCollector::end_file(std::size_t file, const FileEnd& end) {

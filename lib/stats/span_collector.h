@@ -6,6 +6,7 @@
 //   collector.for_each_table([&](const SpanTable& table) { ... });
 #pragma once
 
+#include "base/string_table.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "stats/span_table.h"
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,6 +35,9 @@ class SpanCollector : public FileVisitor {
                 std::vector<FileWindow> windows, bool keep_going);
   ~SpanCollector() override;
 
+  // Throws UsageError when there are far more different names than so many, as soon as that is
+  // seen.
+  void limit_names(std::size_t most) { most_names_ = most; }
   // When scan_files() is done.
   void finish();
   const std::vector<FileReading>& files() const { return files_; }
@@ -64,6 +69,7 @@ class SpanCollector : public FileVisitor {
   struct Lease;
   class PairReader;
 
+  void count_names(SpanTable& table);
   bool is_in_window(std::size_t file, std::int64_t start_ns) const {
     return windows_.empty() || windows_[file].contains(start_ns);
   }
@@ -73,6 +79,8 @@ class SpanCollector : public FileVisitor {
   std::vector<FileWindow> windows_;
   bool keep_going_;
   std::vector<FileReading> files_;
+  std::size_t most_names_ = std::numeric_limits<std::size_t>::max();
+  StringTable name_sample_;
   SpanTable pair_table_;
   std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
   std::mutex mutex_;                   // of the two that follow

@@ -3,6 +3,7 @@
 #include "event/event_label.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace traceloom {
 namespace {
@@ -14,6 +15,10 @@ std::string_view place_key(std::size_t file, std::string_view pid, std::string_v
   scratch.append(pid).push_back('\0');
   scratch.append(tid);
   return scratch;
+}
+
+bool is_in_sample(std::string_view name) {
+  return std::hash<std::string_view>()(name) % SpanTable::kNameSample == 0;
 }
 
 }  // namespace
@@ -33,8 +38,10 @@ std::uint32_t SpanTable::label(std::string_view name, std::string_view category)
   const std::uint32_t category_number = texts_.intern(category);
   const std::uint32_t number =
       label_names_.intern(NumberPair(name_number, category_number).bytes());
-  if (number == labels_.size())
+  if (number == labels_.size()) {
     labels_.push_back({name_number, category_number, filter_.accepts(name, category)});
+    if (labels_.back().wanted && is_in_sample(name)) name_sample_.push_back(name_number);
+  }
   return number;
 }
 

@@ -64,6 +64,16 @@ class SpanTable {
   // Spans added since then that the filter accepts.
   std::uint64_t pending() const { return pending_.size(); }
 
+  // How many names the filter accepts, from a sample: one in kNameSample of those that are
+  // different.
+  static constexpr std::size_t kNameSample = 64;
+  // Calls use(name) for those of the sample that are new since the last time.
+  template <typename Use>
+  void take_name_sample(Use use) {
+    for (const std::uint32_t text : name_sample_) use(texts_[text]);
+    name_sample_.clear();
+  }
+
   // Calls use(SpanGroup) for each group that has committed spans.
   template <typename Use>
   void for_each_group(Use use) const {
@@ -117,7 +127,8 @@ class SpanTable {
   std::vector<std::uint32_t> label_of_raw_;
   StringTable label_names_;  // (name, category) in texts_
   std::vector<Label> labels_;
-  StringTable raw_places_;  // file and JSON text of pid and tid
+  std::vector<std::uint32_t> name_sample_;  // in texts_; may repeat
+  StringTable raw_places_;                  // file and JSON text of pid and tid
   std::vector<std::uint32_t> place_of_raw_;
   StringTable place_names_;  // file and canonical pid and tid
   std::vector<Place> places_made_;

@@ -71,7 +71,7 @@ std::vector<FileRank> find_ranks(const SummaryRequest& request,
 
 std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanCollector& collector,
                                   const std::vector<FileRank>& ranks) {
-  RowCollector rows(request.by);
+  RowCollector rows(request.by, request.max_rows);
   collector.for_each_table([&](const SpanTable& table) {
     table.for_each_group([&](const SpanGroup& group) {
       if (!collector.files()[group.file].error.empty()) return;
@@ -88,6 +88,8 @@ std::unique_ptr<SpanCollector> collect(const SummaryRequest& request, SpanPlaces
                                        ReadingProgress::Callback progress) {
   auto collector = std::make_unique<SpanCollector>(request.inputs.size(), places, request.filter,
                                                    windows, request.keep_going);
+  // With these there are at least as many rows as names.
+  if (request.by.name && request.ranks.empty()) collector->limit_names(request.max_rows);
   std::vector<std::string> paths;
   for (const Input& input : request.inputs) paths.push_back(input.path);
   scan_files(paths, *collector, {.threads = request.threads, .progress = std::move(progress)});

@@ -56,11 +56,16 @@ inline constexpr std::string_view kSummaryOrderNames[] = {"total",  "count", "me
                                                           "p50",    "p90",   "p99",      "max",
                                                           "stddev", "name",  "category", "rank"};
 
+// How many rows a summary may have unless more are asked for. One row takes some 2 KB until it is
+// shown; names that hold the number of a request could be without end.
+inline constexpr std::size_t kMostRows = 100'000;
+
 struct SummaryRequest {
   std::vector<Input> inputs;
   SummaryGrouping by = {.name = true};
   SummaryOrder order = SummaryOrder::total;
-  std::size_t top = 0;  // at most so many rows; 0: all
+  std::size_t top = 0;               // at most so many rows; 0: all
+  std::size_t max_rows = kMostRows;  // with more it throws, those behind `top` included
   LabelFilter filter;
   std::vector<NumberRange> ranks;  // empty: all
   std::optional<TimeSelection>
@@ -88,7 +93,7 @@ struct Summary {
 };
 
 // Throws Error for an input that is no trace (see keep_going), a negative rank, and a row whose
-// total does not fit 64-bit nanoseconds.
+// total does not fit 64-bit nanoseconds; UsageError for more than max_rows rows.
 Summary summarize(const SummaryRequest& request);
 
 }  // namespace traceloom

@@ -1,6 +1,7 @@
 #include "stats/summary_rows.h"
 
 #include "base/error.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,7 @@ void RowCollector::add(const SpanGroup& group, std::int64_t rank) {
   scratch_.append(name).append(category);
   const std::uint32_t number = keys_.intern(scratch_);
   if (number == sources_.size()) sources_.push_back({rank, group.name, {}, {}});
+  if (sources_.size() > most_) throw_too_many_rows(most_);
   sources_[number].categories.push_back(group.category);
   sources_[number].columns.push_back(&group.durations);
 }
@@ -101,6 +103,13 @@ std::vector<SummaryRow> RowCollector::compute(std::size_t threads) const {
   for (std::future<void>& helper : helpers) helper.get();
   set_shares(rows);
   return rows;
+}
+
+void throw_too_many_rows(std::size_t most) {
+  throw UsageError(
+      fmt::format("the summary has more than {} rows; do names hold the numbers of requests? "
+                  "--filter or --category choose some, --max-rows takes more, at some 2 KB each",
+                  format_count(most)));
 }
 
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order) {

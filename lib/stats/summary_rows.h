@@ -9,7 +9,9 @@
 #include "stats/span_table.h"
 #include "stats/summarize.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +21,10 @@ namespace traceloom {
 // Not thread-safe. What the groups refer to must outlive it.
 class RowCollector {
  public:
-  explicit RowCollector(SummaryGrouping by) : by_(by) {}
+  // Throws for more rows than `most`.
+  explicit RowCollector(SummaryGrouping by,
+                        std::size_t most = std::numeric_limits<std::size_t>::max())
+      : by_(by), most_(most) {}
 
   // `rank` is that of the group's spans; it does not matter unless rows are grouped by it.
   void add(const SpanGroup& group, std::int64_t rank);
@@ -40,10 +45,14 @@ class RowCollector {
   SummaryRow make_row(const Source& source, DurationValues& values) const;
 
   SummaryGrouping by_;
+  std::size_t most_;
   std::string scratch_;
   StringTable keys_;
   std::vector<Source> sources_;
 };
+
+// UsageError, with what to do.
+[[noreturn]] void throw_too_many_rows(std::size_t most);
 
 // In the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);

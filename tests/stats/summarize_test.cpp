@@ -392,3 +392,59 @@ TEST_CASE("summarize: traces of many chunks give what the oracle gives") {
     }
   }
 }
+
+namespace {
+
+// Spans of so many different names, in categories that take turns.
+std::string many_names(std::size_t count) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; ++i)
+    text += fmt::format(
+                R"({{"ph":"X","name":"request {}","cat":"{}","ts":{},"dur":1,"pid":1,"tid":1}},)",
+                i, i % 2 == 0 ? "even" : "odd", i) +
+            "\n";
+  return text;
+}
+
+std::string refusal_of(const Files& files) {
+  try {
+    static_cast<void>(files.summarize());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("summarize: more rows than one may want are refused, with what to do") {
+  const std::string refusal =
+      "the summary has more than 1,000 rows; do names hold the numbers of requests? --filter or "
+      "--category choose some, --max-rows takes more, at some 2 KB each";
+  for (const unsigned threads : {1U, 2U}) {
+    Files files;
+    files.add(many_names(1001));
+    files.request.threads = threads;
+    files.request.max_rows = 1000;
+    CHECK(refusal_of(files) == refusal);
+    files.request.by = {.category = true};
+    CHECK(refusal_of(files) == "");
+    files.request.by = {.name = true};
+    files.request.filter.categories = {"odd"};
+    CHECK(refusal_of(files) == "");
+    files.request.filter = {};
+    files.request.max_rows = 1001;
+    CHECK(refusal_of(files) == "");
+  }
+}
+
+TEST_CASE("summarize: far more names are refused before all of the file has been read") {
+  Files files;
+  files.add(many_names(100'000));
+  files.request.max_rows = 1000;
+  std::uint64_t read = 0;
+  files.request.threads = 1;
+  files.request.progress = [&](std::uint64_t bytes) { read = bytes; };
+  CHECK(refusal_of(files).starts_with("the summary has more than 1,000 rows; "));
+  CHECK(read < 3'000'000);  // of 8.4 MB
+}

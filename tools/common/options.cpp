@@ -28,6 +28,14 @@ std::optional<unsigned> parse_threads(const std::string& text) {
   return threads;
 }
 
+std::optional<std::size_t> parse_positive(const std::string& text) {
+  std::size_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || rest != end || count == 0) return std::nullopt;
+  return count;
+}
+
 // An option whose text `read` understands or not; `wanted` goes on from "'x' is not ".
 template <typename Value, typename Read>
 CLI::Option* add_parsed(CLI::App& app, const std::string& name, Value& value, Read read,
@@ -145,6 +153,11 @@ CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity) {
           "-v,--verbose", [&verbosity] { verbosity = Verbosity::verbose; },
           "Tell harmless oddities of the inputs too")
       ->group(kGeneralGroup);
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& count,
+                       const std::string& help) {
+  return add_parsed(app, name, count, parse_positive, "a number from 1 up", help)->type_name("N");
 }
 
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::uint64_t& bytes,

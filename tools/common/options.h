@@ -45,7 +45,10 @@ CLI::Option* add_keep_going(CLI::App& app, bool& keep_going);
 // -v, --verbose: harmless oddities of the inputs too.
 CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity);
 
-// An option of the command's own that takes a size ("64MiB") or a time ("1.5ms"); see base/units.h.
+// An option of the command's own that takes a number of things, 1 or more.
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& count,
+                       const std::string& help);
+// One that takes a size ("64MiB") or a time ("1.5ms"); see base/units.h.
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::uint64_t& bytes,
                       const std::string& help);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& ns,

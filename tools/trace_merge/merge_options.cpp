@@ -191,6 +191,10 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
       "Hold no more than SIZE in memory (128MiB), but for what has to be remembered of tracks, "
       "ids and open events: fewer chunks and threads at a time, and no event beyond about a "
       "tenth of it [default: about 10 MiB and 7 MiB a thread]");
+  add_count(app, "--max-tracks", command.merge.max_tracks,
+            fmt::format("Take files of up to N threads; each takes some 1.8 KB until the merge is "
+                        "done [default: {}]",
+                        kMostTracks));
   add_verbose(app, command.verbosity);
 }
 

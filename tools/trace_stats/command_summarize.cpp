@@ -34,6 +34,7 @@ struct Options {
   std::string by = "name";
   std::string sort = "total";
   std::int64_t top = 0;
+  std::size_t max_rows = kMostRows;
   TimeUnit unit = TimeUnit::automatic;
   std::string filter;
   std::string categories;
@@ -82,6 +83,7 @@ SummaryRequest make_request(const Options& options) {
   request.by = read_grouping(options.by);
   request.order = read_order(options.sort, request.by);
   if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  request.max_rows = options.max_rows;
   request.top = static_cast<std::size_t>(options.top);
   request.ranks = read_ranks("--rank", options.ranks);
   request.filter = read_filter(options);
@@ -156,6 +158,10 @@ void add_rows(CLI::App& command, Options& options) {
   command.add_option("--top", options.top, "Show the first N rows only")
       ->type_name("N")
       ->group(group);
+  add_count(command, "--max-rows", options.max_rows,
+            fmt::format("Take up to N rows, each of which takes some 2 KB of memory [default: {}]",
+                        kMostRows))
+      ->group("Rows");
   add_unit(command, options.unit);
 }
 
