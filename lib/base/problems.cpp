@@ -63,7 +63,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "value that JSON does not have (NaN, Infinity, ...); written as a string"},
     {"end_without_begin", notice, "end event (E) without a begin event (B); dropped"},
     {"begin_without_end", notice,
-     "begin event (B) that is never closed; ends with its file, and counts as no span"},
+     "begin event (B) that is never closed; ends with what is around it, and counts as no span"},
     {"out_of_order", notice, "begin or end event too far out of time order to be paired exactly"},
     {"partial_overlap", info,
      "slice that overlaps the one before it on its thread, neither inside the other; left as it "

@@ -180,6 +180,9 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if ((event.phase == 'i' || event.phase == 'I' || event.phase == 'R') &&
       plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
+  if (!file.async_slices.empty() && is_async(event)) [[unlikely]]
+    if (const AsyncAdditions* const additions = file.async_slices.find(event.offset))
+      return append_async(*additions, event, clean, place, edit, state);
   append(event,
          {.start_ns = start_ns,
           .duration_ns = time->duration_ns,
@@ -210,6 +213,38 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     state.block.place(place, append_text);
   else
     append_text();
+}
+
+// With the other halves of slices that begin or end there; viewers nest what happens at one time as
+// it stands.
+void EventWriter::append_async(const AsyncAdditions& additions, const Event& event,
+                               const Event& clean, const Place& place, EventEdit& edit,
+                               WriteState& state) const {
+  const AsyncSlices& slices = plan_.files[file_].async_slices;
+  const AsyncHalves halves(event, clean, *place.target, plan_.files[file_], state.scratch);
+  const std::int64_t ns = place.time->start_ns;
+  const auto append_text = [&] {
+    TextBuffer& text = state.block.text;
+    const auto append_ends = [&] {
+      for (const std::uint32_t name : additions.ended)
+        text += halves.text('e', slices.text(name), ns);
+    };
+    // What ends inside of a slice that ends or begins here ends before that.
+    if (event.phase != 'p') append_ends();
+    append_event(edit, text);
+    if (event.phase == 'p') append_ends();
+    if (additions.begun != kNoText) text += halves.text('b', slices.text(additions.begun), ns);
+  };
+  ++state.events;
+  if (plan_.sorts_by_time)
+    state.block.place({.start_ns = ns, .source_at = event.offset, .group = place.target->number},
+                      append_text);
+  else
+    append_text();
+  if (!additions.is_unended) return;
+  const std::string_view name =
+      additions.step == kNoText ? clean.text(Key::name) : slices.text(additions.step);
+  state.unended.push_back({ns, event.offset, place.target->rank, std::string(name), halves});
 }
 
 void EventWriter::edit_flow(const Event& event, const Event& clean, std::int64_t start_ns,
@@ -263,6 +298,7 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     if (clean.has(Key::esf)) edit.rename(Key::esf, "source_esf");
     edit.replace(Key::ph, "\"X\"");
     half = begin_half(event, clean, edit, state);
+    half.around_end_ns = plan_.files[file_].around_end_ns(event);
   }
   half.track = target.number;
   half.rank = target.rank;

@@ -10,6 +10,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/arrow_tally.h"
+#include "merge/async_edits.h"
 #include "merge/event_block.h"
 #include "merge/id_keys.h"
 #include "merge/last_ends.h"
@@ -32,6 +33,15 @@ namespace traceloom {
 class EventEdit;
 struct EditedEvent;
 
+// A slice of an async operation that nothing ends, in times of the output.
+struct UnendedAsync {
+  std::int64_t start_ns;
+  std::uint64_t offset;
+  std::int64_t rank;
+  std::string name;  // JSON text
+  AsyncHalves halves;
+};
+
 // What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
 // chunk.
 struct WriteState {
@@ -40,6 +50,7 @@ struct WriteState {
   std::uint64_t events = 0;  // written to the block, without metadata
   SliceHalves halves;  // B and E events, which are not in the block, unless they are to be kept
   std::vector<FlowEnd> flow_ends;  // in the block
+  std::vector<UnendedAsync> unended;
   LastEnds last_ends;
   // The first event that the plan did not expect: of a track that it does not have, or before its
   // origin. Such events are not written.
@@ -53,6 +64,7 @@ struct WriteState {
     events = 0;
     halves.clear();
     flow_ends.clear();
+    unended.clear();
     last_ends.clear();
     unplanned.reset();
     overlaps.forget();
@@ -106,6 +118,8 @@ class EventWriter {
   void keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,
                     std::uint32_t track, EventEdit& edit, WriteState& state) const;
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
+  void append_async(const AsyncAdditions& additions, const Event& event, const Event& clean,
+                    const Place& place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 const Place& place, WriteState& state) const;
   void edit_flow(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,

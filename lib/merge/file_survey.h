@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "merge/async_slices.h"
 #include "merge/cut_slices.h"
 #include "merge/id_keys.h"
 #include "merge/id_map.h"
-#include "merge/operation_categories.h"
 #include "scan/scan_files.h"
 #include "survey/file_evidence.h"
 #include "survey/start_times.h"
@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct RowSource {
   bool operator==(const RowSource&) const = default;
 };
 
+// The args in which a merge notes the indexes that its inputs say, beside its own sort_index.
+inline constexpr std::string_view kSourceSortIndex = "source_sort_index";
+inline constexpr std::string_view kProcessSortIndex = "source_process_sort_index";
+
 // A (pid, tid) as the events write it, or the GPU row that shares them with a CPU thread.
 struct TrackFacts {
   std::string pid;  // JSON text, empty when absent
@@ -59,8 +64,13 @@ struct TrackFacts {
   std::uint64_t ends = 0;          // end events
   std::uint64_t counters = 0;      // without a tid, which make no track but belong to the process
   bool has_global_async = false;   // async events whose id is not id2.local
-  std::string name;                // thread_name, decoded
+  bool has_samples = false;        // top-level samples
+  bool has_row() const { return events > 0 || has_samples; }
+  std::string name;  // thread_name, decoded
   std::optional<std::int64_t> sort_index;
+  // Of a file that was merged before: what its inputs said, also of the process of such a row.
+  std::optional<std::int64_t> source_sort_index;
+  std::optional<std::int64_t> process_sort_index;
   std::optional<RowSource> source;  // of a file that was merged before
   bool is_of_other_process() const { return source && source->process; }
 
@@ -79,6 +89,8 @@ struct ProcessFacts {
   std::string name;    // process_name, decoded
   std::string labels;  // process_labels, decoded
   std::optional<BesideMain> beside_main = {};
+  std::optional<std::int64_t> sort_index = {};
+  std::optional<std::int64_t> source_sort_index = {};  // as TrackFacts has it
   std::string composer_name = {};  // the name that Composer gives, whatever torch writes over it
 };
 
@@ -105,25 +117,30 @@ struct FileSurvey {
   std::uint64_t next_ends = 0;                    // f that wait for the next slice, not shared
   IdSet bind_ids;                                 // bind_id of flows between slices
   HexIds async_ids;                               // b n e S T p F
-  OperationCategories operation_categories;       // of S T p F
+  AsyncSlices async_slices;                       // of b e S T p F
   HexIds object_ids;                              // N O D ( ) v V P
-  std::set<std::string> counters;                 // by counter_key()
-  std::uint32_t frame_groups = 0;                 // of stack frames, where a merge has made groups
-  std::vector<std::uint64_t> orphan_ends;         // offsets of E events without a B, ascending;
-                                                  // only when asked for
-  std::vector<std::uint64_t> joined_halves;       // the same of the B and E events that become
-                                                  // X even when B and E are kept
-  std::vector<BeginEnd> begin_ends;               // of the others, by offset; only when asked for
-  CutSlices cut_slices;                           // of our recorder
-  bool lacks_durations = false;                   // some X says no dur
-  std::uint64_t events = 0;                       // usable ones, without metadata
-  std::uint64_t ends = 0;                         // E among them
-  std::uint64_t open_begins = 0;                  // by how many B outnumber E at the end, at least
-  std::uint64_t most_open_begins = 0;             // the same at any time
-  StartTimes starts;                              // of what will be written
-  StartTimes end_times;                           // when that ends; a B by itself does not
-  bool sub_microsecond = false;                   // some time is no whole microsecond
-  std::vector<TopLevelEntry> top_level;           // strict JSON
+  // The processes that a memory dump (v) is of, canonical, by its object_id_key(); all but the
+  // first have a process_dump_key() in object_ids, too.
+  std::map<std::string, std::vector<std::string>> dumps;
+  std::set<std::string> counters;            // by counter_key()
+  std::uint32_t frame_groups = 0;            // of stack frames, where a merge has made groups
+  std::vector<std::uint64_t> orphan_ends;    // offsets of E events without a B, ascending;
+                                             // only when asked for
+  std::vector<std::uint64_t> joined_halves;  // the same of the B and E events that become
+                                             // X even when B and E are kept
+  std::vector<BeginEnd> begin_ends;          // of the others, by offset; only when asked for
+  std::vector<BeginEnd> open_begins_inside;  // of B that nothing closes: when the slice around
+                                             // them ends; by offset, as joined_halves
+  CutSlices cut_slices;                      // of our recorder
+  bool lacks_durations = false;              // some X says no dur
+  std::uint64_t events = 0;                  // usable ones, without metadata
+  std::uint64_t ends = 0;                    // E among them
+  std::uint64_t open_begins = 0;             // by how many B outnumber E at the end, at least
+  std::uint64_t most_open_begins = 0;        // the same at any time
+  StartTimes starts;                         // of what will be written
+  StartTimes end_times;                      // when that ends; a B by itself does not
+  bool sub_microsecond = false;              // some time is no whole microsecond
+  std::vector<TopLevelEntry> top_level;      // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
 };

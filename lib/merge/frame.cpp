@@ -98,13 +98,23 @@ Members name_of(const OutputTrack& track) {
   return args;
 }
 
+// With what the inputs say, so that rows of several merges can be put in their order.
+Members index_of(std::int64_t index, std::optional<std::int64_t> source,
+                 std::optional<std::int64_t> process) {
+  Members args{{"sort_index", std::to_string(index)}};
+  if (source) args.emplace_back(kSourceSortIndex, std::to_string(*source));
+  if (process) args.emplace_back(kProcessSortIndex, std::to_string(*process));
+  return args;
+}
+
 void write_metadata(const OutputProcess& process, std::int64_t sort_index,
                     MetadataWriter& metadata) {
   metadata.set_pid(process.pid);
   const std::uint32_t main_tid = main_tid_of(process);
   metadata.write(main_tid, "process_name", "name", process.name);
   if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
-  metadata.write(main_tid, "process_sort_index", "sort_index", sort_index);
+  metadata.write_args(main_tid, "process_sort_index",
+                      index_of(sort_index, process.sort_index, std::nullopt));
   // What Composer writes; it also tells this and other mergers which rank a merged event is of.
   Members rank{{"value", std::to_string(process.rank)}};
   if (!process.is_main) {
@@ -115,7 +125,8 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   std::int64_t index = 0;
   for (const OutputTrack& track : process.tracks) {
     metadata.write_args(track.tid, "thread_name", name_of(track));
-    metadata.write(track.tid, "thread_sort_index", "sort_index", index++);
+    metadata.write_args(track.tid, "thread_sort_index",
+                        index_of(index++, track.sort_index, track.process_sort_index));
   }
 }
 

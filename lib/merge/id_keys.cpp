@@ -100,6 +100,10 @@ std::string global_object_key(std::string_view scope, std::string_view id) {
   return key += canonical_id(id);
 }
 
+std::string process_dump_key(std::string_view dump_key, std::string_view pid) {
+  return std::string(dump_key).append(1, kPart).append(pid);
+}
+
 std::string_view object_id_key(const Event& event, std::string& scratch) {
   std::string_view id = event.text(Key::id);
   bool is_global = false;

@@ -82,6 +82,8 @@ std::string_view object_id_key(const Event& event, std::string& scratch);
 // The key of an object with that id (as JSON text) of process `pid` (canonical).
 std::string object_key(std::string_view pid, std::string_view scope, std::string_view id);
 std::string global_object_key(std::string_view scope, std::string_view id);
+// The key of a memory dump that is of one of its processes (canonical), by that of them all.
+std::string process_dump_key(std::string_view dump_key, std::string_view pid);
 inline constexpr std::string_view kDefaultScope = "\"ptr\"";
 
 // The number in an id that a merge has written ("0x1f", for async events {"local": "0x1f"} or

@@ -21,13 +21,36 @@
 namespace traceloom {
 namespace {
 
-// Ids that a merge has written stay as they are when its output is merged again.
-bool keeps(const FileSurvey& survey, const HexIds& ids) {
-  return survey.evidence.was_merged_by_us() && !ids.has_other;
-}
+// A file with what becomes of its memory dumps, see FilePlan::own_dumps.
+struct PlannedIds {
+  const FileSurvey* survey = nullptr;
+  std::set<std::string, std::less<>> own_dumps = {};
 
-const IdSet& used_ids(const FileSurvey& survey, const HexIds& ids) {
-  return keeps(survey, ids) ? ids.merged : ids.ids;
+  // Ids that a merge has written stay as they are when its output is merged again, but where two
+  // dumps of one would become one.
+  bool keeps(const HexIds& ids) const {
+    return survey->evidence.was_merged_by_us() && !ids.has_other;
+  }
+  bool keeps_objects() const { return keeps(survey->object_ids) && own_dumps.empty(); }
+  const IdSet& async_ids() const {
+    return keeps(survey->async_ids) ? survey->async_ids.merged : survey->async_ids.ids;
+  }
+  const IdSet& object_ids() const {
+    return keeps_objects() ? survey->object_ids.merged : survey->object_ids.ids;
+  }
+};
+
+// catapult takes one dump of a process for each id, where the processes of a rank become one.
+PlannedIds plan_dumps(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
+  PlannedIds planned{&survey};
+  if (pids != PidLayout::rank) return planned;
+  for (const auto& [key, processes] : survey.dumps) {
+    std::set<std::int64_t> ranks;
+    for (const std::string& pid : processes)
+      if (!ranks.insert(rank.rank_of(pid)).second)
+        planned.own_dumps.insert(process_dump_key(key, pid));
+  }
+  return planned;
 }
 
 // The ranges of numbers that each file has to itself, of flows, binds, async events and objects.
@@ -40,19 +63,20 @@ struct IdRanges {
   std::uint64_t object = 0;
 };
 
-IdRanges id_ranges(const std::vector<FileSurvey>& surveys, std::uint64_t merged_limit) {
+IdRanges id_ranges(const std::vector<PlannedIds>& files, std::uint64_t merged_limit) {
   std::vector<std::uint64_t> flow;
   std::vector<std::uint64_t> bind;
   std::vector<std::uint64_t> async;
   std::vector<std::uint64_t> object;
-  for (const FileSurvey& survey : surveys) {
+  for (const PlannedIds& file : files) {
+    const FileSurvey& survey = *file.survey;
     const bool merged = survey.evidence.was_merged_by_us();
     const std::uint64_t limit = merged ? merged_limit : kPlainIdLimit;
     const std::uint64_t bind_range = survey.bind_ids.range(limit);
     flow.push_back(std::max(survey.flow_ids.range(limit), merged ? bind_range : 0));
     bind.push_back(merged ? 0 : bind_range);
-    async.push_back(used_ids(survey, survey.async_ids).range(limit));
-    object.push_back(used_ids(survey, survey.object_ids).range(limit));
+    async.push_back(file.async_ids().range(limit));
+    object.push_back(file.object_ids().range(limit));
   }
   return {merged_limit, common_id_range(flow), common_id_range(bind), common_id_range(async),
           common_id_range(object)};
@@ -65,20 +89,21 @@ std::uint64_t first_bind_id(const IdRanges& ranges, std::size_t files) {
 
 // Numbers of earlier merges stay plain unless all of them together are more than a JavaScript
 // number holds.
-IdRanges id_ranges(const std::vector<FileSurvey>& surveys) {
-  const IdRanges ranges = id_ranges(surveys, kMergedIdLimit);
-  const std::uint64_t files = surveys.size();
+IdRanges id_ranges(const std::vector<PlannedIds>& planned) {
+  const IdRanges ranges = id_ranges(planned, kMergedIdLimit);
+  const std::uint64_t files = planned.size();
   const bool fit = ranges.flow < kMergedIdLimit / files &&
                    ranges.bind < (kMergedIdLimit - first_bind_id(ranges, files)) / files &&
                    ranges.async < kMergedIdLimit / files && ranges.object < kMergedIdLimit / files;
-  return fit ? ranges : id_ranges(surveys, kPlainIdLimit);
+  return fit ? ranges : id_ranges(planned, kPlainIdLimit);
 }
 
 // Ids that are not of one process: where GPUs, workers and the rest stay processes, the events of
 // such an id may be in several of a rank.
-AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
+AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayout pids) {
+  const FileSurvey& survey = *planned.survey;
   if (pids == PidLayout::rank) return AsyncScope::process;
-  if (keeps(survey, survey.async_ids)) return AsyncScope::kept;
+  if (planned.keeps(survey.async_ids)) return AsyncScope::kept;
   std::map<std::int64_t, std::set<std::string>> users;
   for (const TrackFacts& track : survey.tracks) {
     if (!track.has_global_async) continue;
@@ -91,34 +116,34 @@ AsyncScope async_scope(const FileSurvey& survey, const FileRank& rank, PidLayout
 }
 
 // What becomes of the ids of a file; the rest of the plan is left to the caller.
-FilePlan plan_ids(const std::vector<FileSurvey>& surveys, std::size_t file,
-                  const IdRanges& ranges) {
-  const FileSurvey& survey = surveys[file];
+FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const IdRanges& ranges) {
+  const FileSurvey& survey = *files[file].survey;
   const bool merged = survey.evidence.was_merged_by_us();
   const std::uint64_t limit = merged ? ranges.merged_limit : kPlainIdLimit;
   const auto plain_ids = [&](const IdSet& ids, std::uint64_t range, std::uint64_t first = 0) {
     return IdMap(ids, first + file * range, range, limit);
-  };
-  const auto hex_ids = [&](const HexIds& ids, std::uint64_t range) {
-    return HexIdMap{plain_ids(used_ids(survey, ids), range), keeps(survey, ids)};
   };
   return {.path = {},
           .rank = {},
           .clock = {},
           .times = TimeMap(),
           .flow_ids = plain_ids(survey.flow_ids, ranges.flow),
-          .bind_ids = merged ? plain_ids(survey.bind_ids, ranges.flow)
-                             : plain_ids(survey.bind_ids, ranges.bind,
-                                         first_bind_id(ranges, surveys.size())),
-          .async_ids = hex_ids(survey.async_ids, ranges.async),
-          .object_ids = hex_ids(survey.object_ids, ranges.object),
-          .object_ids_end = ranges.object * surveys.size(),
+          .bind_ids =
+              merged ? plain_ids(survey.bind_ids, ranges.flow)
+                     : plain_ids(survey.bind_ids, ranges.bind, first_bind_id(ranges, files.size())),
+          .async_ids = {plain_ids(files[file].async_ids(), ranges.async),
+                        files[file].keeps(survey.async_ids)},
+          .object_ids = {plain_ids(files[file].object_ids(), ranges.object),
+                         files[file].keeps_objects()},
+          .object_ids_end = ranges.object * files.size(),
           .frames = {0, merged},
           .keeps_order = merged,
           .orphan_ends = survey.orphan_ends,
           .joined_halves = survey.joined_halves,
           .begin_ends = survey.begin_ends,
-          .operation_categories = survey.operation_categories,
+          .open_begins_inside = survey.open_begins_inside,
+          .async_slices = survey.async_slices,
+          .own_dumps = files[file].own_dumps,
           .lacks_durations = survey.lacks_durations};
 }
 
@@ -154,6 +179,16 @@ void plan_sync(const ClockPlan& clocks, MergePlan& plan) {
   if (!plan.sync_us) return;
   const auto own = std::ranges::find(plan.cycles, *plan.sync_us, &MergedCycle::sync_us);
   if (own != plan.cycles.end()) plan.sync_error_bound_us = own->error_bound_us;
+}
+
+// When a B ends in the output, by a list of ends.
+std::optional<std::int64_t> end_in(std::span<const BeginEnd> ends, const Event& begin,
+                                   const TimeMap& times) {
+  const auto found = std::ranges::lower_bound(ends, begin.offset, {}, &BeginEnd::offset);
+  std::int64_t end_ns = 0;
+  if (found == ends.end() || found->offset != begin.offset || !times.map(found->end_ns, end_ns))
+    return std::nullopt;
+  return end_ns;
 }
 
 // What becomes of each pid of a file.
@@ -202,18 +237,22 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .earliest_ns = clocks.origin_ns};
   plan_sync(clocks, plan);
   refuse_vain_options(inputs, ranks, plan.tracks, clocks, options.clock);
-  const IdRanges ranges = id_ranges(surveys);
+  std::vector<PlannedIds> planned;
+  planned.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    planned.push_back(plan_dumps(surveys[i], ranks[i], options.pids));
+  const IdRanges ranges = id_ranges(planned);
   std::uint32_t frame_begin = 0;
   plan.files.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    FilePlan file = plan_ids(surveys, i, ranges);
+    FilePlan file = plan_ids(planned, i, ranges);
     file.path = inputs[i].path;
     file.shared_flows = options.shared_flows;
     file.rank = ranks[i];
     file.clock = clocks.clocks[i];
     file.times = file.clock.times.since(origin_ns);
     file.matches_names = !surveys[i].evidence.rank_marks.empty();
-    file.async_scope = async_scope(surveys[i], ranks[i], options.pids);
+    file.async_scope = async_scope(planned[i], ranks[i], options.pids);
     file.frames.begin = frame_begin;
     frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;
     if (!surveys[i].object_ids.ids.empty()) file.object_pids = pids_of(surveys[i], i, plan.tracks);
@@ -238,12 +277,13 @@ bool FilePlan::is_startless_end(const Event& event) const {
 
 std::optional<std::int64_t> FilePlan::begin_duration_ns(const Event& event,
                                                         std::int64_t start_ns) const {
-  const auto begin = std::ranges::lower_bound(begin_ends, event.offset, {}, &BeginEnd::offset);
-  std::int64_t end_ns = 0;
-  if (begin == begin_ends.end() || begin->offset != event.offset ||
-      !times.map(begin->end_ns, end_ns))
-    return std::nullopt;
-  return end_ns - start_ns;
+  const std::optional<std::int64_t> end_ns = end_in(begin_ends, event, times);
+  if (!end_ns) return std::nullopt;
+  return *end_ns - start_ns;
+}
+
+std::optional<std::int64_t> FilePlan::around_end_ns(const Event& event) const {
+  return end_in(open_begins_inside, event, times);
 }
 
 bool FilePlan::binds_next(const Event& event) const {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,9 +58,13 @@ struct FilePlan {
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
-  std::span<const BeginEnd> begin_ends = {};       // of B that stay and are sorted; by offset
-  std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
-  OperationCategories operation_categories = {};
+  std::span<const BeginEnd> begin_ends = {};          // of B that stay and are sorted; by offset
+  std::span<const BeginEnd> open_begins_inside = {};  // of B that become X, where others stay
+  std::vector<std::uint64_t> startless_ends = {};     // see flow_starts.h
+  AsyncSlices async_slices = {};
+  // The process_dump_key()s of memory dumps that get an id of their own, since their process
+  // becomes one with another one that has the dump.
+  std::set<std::string, std::less<>> own_dumps = {};
   SupersededSlices superseded = {};  // cut slices of which another file has all
   bool lacks_durations = false;      // some X says no dur
   ProblemCounts problems = {};       // top-level values that cannot be kept
@@ -70,6 +75,9 @@ struct FilePlan {
   bool is_startless_end(const Event& event) const;
   // How long a B lasts in the output, where begin_ends tell.
   std::optional<std::int64_t> begin_duration_ns(const Event& event, std::int64_t start_ns) const;
+  // When the slice ends in the output that a B that nothing closes is in, where
+  // open_begins_inside tell.
+  std::optional<std::int64_t> around_end_ns(const Event& event) const;
   bool binds_next(const Event& event) const;
 };
 
@@ -78,7 +86,7 @@ struct FilePlan {
 // of a file that was merged before are kept apart from its flow ids already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
-// `surveys` must outlive the plan: the id maps and begin_ends refer to them.
+// `surveys` must outlive the plan: the id maps and ends of begins refer to them.
 struct MergePlan {
   std::vector<FilePlan> files;
   TrackPlan tracks;

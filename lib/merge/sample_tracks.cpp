@@ -5,32 +5,16 @@
 #include "event/trace_time.h"
 #include "merge/top_level_rules.h"
 
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace traceloom {
 
-SampleTracks::SampleTracks(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                           std::size_t file) {
-  std::string scratch;
-  for (const TrackFacts& track : surveys[file].tracks) {
-    const TrackTarget* const target = plan.tracks.target(file, track.pid, track.tid, scratch);
-    Thread& thread = threads_[canonical_id(track.tid)][canonical_id(track.pid)];
-    thread.events += track.events;
-    if (thread.target == nullptr) thread.target = target;
-  }
-}
-
 const TrackTarget* SampleTracks::find(std::string_view pid, std::string_view tid) const {
-  const auto same_tid = threads_.find(canonical_id(tid));
-  if (same_tid == threads_.end()) return nullptr;
-  if (!pid.empty()) {
-    const auto found = same_tid->second.find(canonical_id(pid));
-    return found == same_tid->second.end() ? nullptr : found->second.target;
-  }
-  const auto busiest = std::max_element(
-      same_tid->second.begin(), same_tid->second.end(),
-      [](const auto& a, const auto& b) { return a.second.events < b.second.events; });
-  return busiest->second.target;
+  const std::optional<std::size_t> track = known_.find(pid, tid);
+  if (!track) return nullptr;
+  std::string scratch;
+  return plan_.tracks.target(file_, tracks_[*track].pid, tracks_[*track].tid, scratch);
 }
 
 bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t file,

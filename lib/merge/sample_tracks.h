@@ -7,31 +7,28 @@
 
 #include "merge/file_survey.h"
 #include "merge/plan.h"
+#include "merge/sampled_tracks.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace traceloom {
 
-// Samples know their thread by tid alone; a merge adds the pid, so that it can be merged again.
 class SampleTracks {
  public:
-  SampleTracks(const MergePlan& plan, const std::vector<FileSurvey>& surveys, std::size_t file);
+  SampleTracks(const MergePlan& plan, const std::vector<FileSurvey>& surveys, std::size_t file)
+      : plan_(plan), tracks_(surveys[file].tracks), file_(file), known_(tracks_) {}
 
-  // By the JSON text of the two; without a pid, the busiest thread of that tid. nullptr when there
-  // is none.
+  // By the JSON text of the two, as SampledTracks has it. nullptr when there is none.
   const TrackTarget* find(std::string_view pid, std::string_view tid) const;
 
  private:
-  struct Thread {
-    const TrackTarget* target = nullptr;
-    std::uint64_t events = 0;
-  };
-  std::map<std::string, std::map<std::string, Thread>> threads_;  // by canonical tid, pid
+  const MergePlan& plan_;
+  const std::vector<TrackFacts>& tracks_;
+  std::size_t file_;
+  SampledTracks known_;
 };
 
 // Whether a sample is of a rank and of a time that the plan writes: to a filter it has neither a

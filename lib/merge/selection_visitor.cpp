@@ -278,10 +278,12 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   selection_.linked[file].add(pair.end_offset, kept);
 }
 
-// It lasts as long as its rank has events in the file.
+// It lasts as SliceJoiner has it.
 void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
   const std::uint32_t row = row_in(begin.payload);
-  const std::int64_t end_ns = current_->last_ends.of(rank_of_row_[row], begin.start_ns);
+  const std::int64_t end_ns = begin.is_in_closed_slice()
+                                  ? begin.around_end_ns
+                                  : current_->last_ends.of(rank_of_row_[row], begin.start_ns);
   const bool kept = add_slice(file, row, is_accepted(begin.payload), begin.start_ns, end_ns);
   if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
 }

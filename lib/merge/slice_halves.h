@@ -30,7 +30,9 @@ struct SliceHalf {
   std::string frame = {};                      // of an E: its stack frame (sf), JSON text
   std::string cut_id = {};     // of an E that cuts a slice which goes on: its id, JSON text
   bool is_superseded = false;  // of such an E: another file has all of the slice
-  bool wanted = true;          // of a B: false when a filter drops the pair; then there is no text
+  // Of a B: OpenBegin::around_end_ns, where the B and E around it do not come here.
+  std::optional<std::int64_t> around_end_ns = {};
+  bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
 };
 
 // An X without dur: a begin that no end will close.

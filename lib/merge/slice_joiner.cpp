@@ -2,6 +2,7 @@
 
 #include "base/json_string.h"
 #include "base/json_walk.h"
+#include "base/saturating.h"
 #include "event/event_timing.h"
 #include "event/trace_time.h"
 
@@ -149,7 +150,11 @@ void SliceJoiner::join(const BeginEndPair& pair) {
 
 void SliceJoiner::close_open(const OpenBegin& begin) {
   const SliceHalf& half = slots_[begin.payload].half;
-  const std::int64_t duration_ns = last_ends_.of(half.rank, begin.start_ns) - begin.start_ns;
+  const std::int64_t end_ns =
+      begin.is_in_closed_slice()
+          ? begin.around_end_ns
+          : half.around_end_ns.value_or(last_ends_.of(half.rank, begin.start_ns));
+  const std::int64_t duration_ns = saturating_subtract(end_ns, begin.start_ns);
   if (is_dropped(begin.payload, duration_ns)) return leave(begin.payload, kNoPayload);
   std::string event = joined(half, {}, duration_ns);
   event.insert(event.size() - 1, ", \"unclosed\": true");

@@ -76,6 +76,8 @@ class Sampler {
     // Who has a name has events, mostly; on two of three traces the samples miss a rare one.
     for (TrackFacts& track : survey.tracks)
       if (!track.name.empty()) track.events = std::max<std::uint64_t>(track.events, 1);
+    // Samples tear begins from their ends.
+    survey.async_slices = {};
     if (survey.evidence.was_merged()) return std::nullopt;
     return survey;
   }
@@ -205,11 +207,11 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
         !std::ranges::equal(a.begin_ends, b.begin_ends))
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
-        a.operation_categories != b.operation_categories || a.async_scope != b.async_scope ||
-        a.matches_names != b.matches_names || a.object_ids != b.object_ids ||
-        a.object_ids_end != b.object_ids_end || a.object_pids != b.object_pids ||
-        a.frames != b.frames || a.counter_suffixes != b.counter_suffixes ||
-        a.keeps_subtraces != b.keeps_subtraces)
+        a.async_slices != b.async_slices || a.async_scope != b.async_scope ||
+        a.own_dumps != b.own_dumps || a.matches_names != b.matches_names ||
+        a.object_ids != b.object_ids || a.object_ids_end != b.object_ids_end ||
+        a.object_pids != b.object_pids || a.frames != b.frames ||
+        a.counter_suffixes != b.counter_suffixes || a.keeps_subtraces != b.keeps_subtraces)
       return false;
     if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
       return false;

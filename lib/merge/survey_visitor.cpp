@@ -6,6 +6,7 @@
 #include "merge/counters.h"
 #include "merge/flow_binder.h"
 #include "merge/gpu_rows.h"
+#include "merge/metadata_names.h"
 #include "merge/object_refs.h"
 #include "merge/stack_frames.h"
 #include "merge/top_level_rules.h"
@@ -48,38 +49,14 @@ void note_row(const Event& event, TrackFacts& track) {
   }
 }
 
-bool is_composer_name(std::string_view process) {
-  return process.starts_with("Rank ") && process.ends_with(" training loop process");
-}
-
-// Kineto's names for the rows of a GPU.
-bool is_gpu_row_name(std::string_view thread) {
-  return thread.starts_with("stream ") || thread.starts_with("Device ");
-}
-
 }  // namespace
 
 // The survey of one chunk.
 struct SurveyVisitor::Chunk : ChunkResult {
-  // A name that a metadata event gives to a track or process.
-  struct NameFact {
-    std::string pid;
-    std::string tid;
-    std::string key;    // "thread_name", ...
-    std::string value;  // decoded
-  };
-
-  struct RowFact {
-    std::string pid;
-    std::string tid;
-    RowSource source;
-  };
-
   FileEvidence evidence;
   StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
-  std::vector<NameFact> names;
-  std::vector<RowFact> row_sources;
+  MetadataNames names;
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
   BeginEndBatch begin_ends;
@@ -89,8 +66,9 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::uint64_t next_ends = 0;
   IdSet bind_ids;
   HexIds async_ids;
-  OperationBatch operations;
+  AsyncBatch asyncs;
   HexIds object_ids;
+  std::vector<std::pair<std::string, std::string>> dumps;  // key, process
   StringTable counters;
   std::uint32_t frame_groups = 0;
   std::uint64_t events = 0;
@@ -108,8 +86,6 @@ struct SurveyVisitor::Chunk : ChunkResult {
                const std::vector<std::string>& shared_categories);
 
  private:
-  void add_name(const Event& event, std::string_view key, std::string value);
-  void add_row_source(const Event& event);
   void add_dictionary(const Event& event);
   void add_frame(std::string_view json_id);
   void add_times_in_args(const Event& event, std::int64_t start_ns);
@@ -144,41 +120,7 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
       metadata.push_back({std::string(event.raw), event.offset});
     return;
   }
-  if (key == "global_rank") {
-    if (const std::string_view title = find_member(event.text(Key::args), "process");
-        !title.empty()) {
-      add_name(event, "process", decoded(title));
-      add_name(event, "source_pid", canonical_id(find_member(event.text(Key::args), "source_pid")));
-    }
-    return;
-  }
-  std::string_view member;
-  if (key == "process_name" || key == "thread_name") member = "name";
-  if (key == "process_labels") member = "labels";
-  if (key == "thread_sort_index") member = "sort_index";
-  if (member.empty()) return;
-  const std::string_view value = find_member(event.text(Key::args), member);
-  if (!value.empty()) add_name(event, key, decoded(value));
-  if (key == "thread_name") add_row_source(event);
-}
-
-void SurveyVisitor::Chunk::add_row_source(const Event& event) {
-  const std::string_view args = event.text(Key::args);
-  const std::string_view tid = find_member(args, "source_tid");
-  if (tid.empty()) return;
-  RowSource source{canonical_id(tid)};
-  const std::string_view pid = find_member(args, "source_pid");
-  if (!pid.empty()) {
-    source.process = BesideMain{decoded(find_member(args, "process")), canonical_id(pid)};
-    source.is_gpu = find_member(args, "is_gpu") == "true";
-  }
-  row_sources.push_back(
-      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});
-}
-
-void SurveyVisitor::Chunk::add_name(const Event& event, std::string_view key, std::string value) {
-  names.push_back({std::string(event.text(Key::pid)), std::string(event.text(Key::tid)),
-                   std::string(key), std::move(value)});
+  names.add(event);
 }
 
 void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
@@ -198,7 +140,7 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
     const std::string_view key = async_id_key(event, scratch_);
     if (!key.empty()) {
       async_ids.add(key, merged_async_key(event, merged_scratch_));
-      if (is_legacy_async(event)) operations.add(key, event);
+      asyncs.add(key, event, start_ns);
       track.has_global_async = track.has_global_async || !has_local_async_id(event);
     }
   } else if (is_object_phase(event.phase)) {
@@ -213,6 +155,8 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
 void SurveyVisitor::Chunk::add_objects(const Event& event) {
   const std::string_view key = object_id_key(event, scratch_);
   if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
+  if (event.phase == 'v' && !key.empty())
+    dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
   if (event.phase != 'O') return;
   const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   const std::string_view scope = event.text(Key::scope);
@@ -246,7 +190,7 @@ SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
-      operations_(files),
+      asyncs_(files),
       pairers_(files),
       on_failure_(on_failure),
       pairs_(pairs),
@@ -310,13 +254,14 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.next_ends += chunk.next_ends;
   survey.bind_ids.add(chunk.bind_ids);
   survey.async_ids.add(chunk.async_ids);
-  if (!chunk.operations.empty()) operations_[file].take(chunk.operations);
+  if (!chunk.asyncs.empty()) asyncs_[file].take(chunk.asyncs);
   survey.object_ids.add(chunk.object_ids);
+  add_dumps(chunk, survey);
   for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
     survey.counters.emplace(chunk.counters[i]);
   survey.frame_groups = std::max(survey.frame_groups, chunk.frame_groups);
   add_tracks(chunk, file);
-  add_names(chunk, file);
+  chunk.names.give_to(survey, track_ids_[file]);
   for (KeptMetadata& event : chunk.metadata)
     if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
       survey.metadata.push_back(std::move(event));
@@ -333,7 +278,11 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
                 }
               },
           .open_begin =
-              [&survey](const OpenBegin& begin) { survey.joined_halves.push_back(begin.offset); }});
+              [&survey](const OpenBegin& begin) {
+                survey.joined_halves.push_back(begin.offset);
+                if (begin.is_in_closed_slice())
+                  survey.open_begins_inside.push_back({begin.offset, begin.around_end_ns});
+              }});
     if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
     pairers_[file]->take(chunk.begin_ends);
   }
@@ -359,14 +308,15 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
-  survey.operation_categories = operations_[file].finish();
-  operations_[file] = {};
+  survey.async_slices = asyncs_[file].finish();
+  asyncs_[file] = {};
   unfold_gpu_rows(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
   std::sort(survey.joined_halves.begin(), survey.joined_halves.end());
   std::ranges::sort(survey.begin_ends, {}, &BeginEnd::offset);
+  std::ranges::sort(survey.open_begins_inside, {}, &BeginEnd::offset);
   survey.problems.add(pairers_[file]->problems());
   pairers_[file].reset();
 }
@@ -397,38 +347,13 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
   }
 }
 
-// The last name in the file stands, as in the viewers.
-void SurveyVisitor::add_names(const Chunk& chunk, std::size_t file) {
-  FileSurvey& survey = surveys_[file];
-  std::string scratch;
-  for (const Chunk::NameFact& fact : chunk.names) {
-    if (fact.key == "process_name") {
-      ProcessFacts& process = survey.processes[canonical_id(fact.pid)];
-      process.name = fact.value;
-      // Its merger may have put other ranks under the pid, behind the one that the pid is of.
-      if (process.composer_name.empty() && is_composer_name(fact.value))
-        process.composer_name = fact.value;
-    }
-    if (fact.key == "process_labels") survey.processes[canonical_id(fact.pid)].labels = fact.value;
-    if (fact.key == "process" || fact.key == "source_pid") {
-      std::optional<BesideMain>& beside = survey.processes[canonical_id(fact.pid)].beside_main;
-      if (!beside) beside.emplace();
-      (fact.key == "process" ? beside->title : beside->source_pid) = fact.value;
-    }
-    const std::optional<std::uint32_t> track =
-        track_ids_[file].find(track_key(fact.pid, fact.tid, scratch));
-    if (!track) continue;
-    if (fact.key == "thread_name") {
-      TrackFacts& facts = survey.tracks[*track];
-      facts.name = fact.value;
-      (is_gpu_row_name(fact.value) ? facts.gpu_name : facts.host_name) = fact.value;
-    }
-    if (fact.key == "thread_sort_index")
-      survey.tracks[*track].sort_index = json_integer(fact.value);
+void SurveyVisitor::add_dumps(const Chunk& chunk, FileSurvey& survey) {
+  for (const auto& [key, pid] : chunk.dumps) {
+    std::vector<std::string>& processes = survey.dumps[key];
+    if (std::ranges::find(processes, pid) != processes.end()) continue;
+    if (!processes.empty()) survey.object_ids.ids.add(process_dump_key(key, pid));
+    processes.push_back(pid);
   }
-  for (const Chunk::RowFact& row : chunk.row_sources)
-    if (const auto track = track_ids_[file].find(track_key(row.pid, row.tid, scratch)))
-      survey.tracks[*track].source = row.source;
 }
 
 }  // namespace traceloom

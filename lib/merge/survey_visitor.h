@@ -48,12 +48,12 @@ class SurveyVisitor : public FileVisitor {
  private:
   struct Chunk;
   void add_tracks(const Chunk& chunk, std::size_t file);
-  void add_names(const Chunk& chunk, std::size_t file);
+  static void add_dumps(const Chunk& chunk, FileSurvey& survey);
 
   std::vector<FileSurvey> surveys_;
   std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
   std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
-  std::vector<OperationCategoryFinder> operations_;
+  std::vector<AsyncSliceFinder> asyncs_;
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
   bool pairs_;

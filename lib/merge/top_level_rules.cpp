@@ -4,6 +4,7 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/trace_time.h"
+#include "merge/sampled_tracks.h"
 #include "merge/stack_frames.h"
 #include "scan/event_repair.h"
 
@@ -100,7 +101,10 @@ void survey_top_level(FileSurvey& survey) {
     make_strict(entry, survey.problems);
     if (entry.key == "displayTimeUnit" && entry.value != "\"ms\"" && entry.value != "\"ns\"")
       survey.problems.add(Problem::bad_time_unit, entry.offset);
-    if (entry.key == "samples") add_samples(survey, entry);
+    if (entry.key == "samples") {
+      add_samples(survey, entry);
+      mark_sampled_tracks(entry.value, survey.tracks);
+    }
     if (entry.key == "stackFrames" && survey.evidence.was_merged_by_us())
       for_each_member(entry.value, [&](std::string_view id, std::string_view) {
         add_group(survey, std::string("\"").append(id) + '"');

@@ -33,8 +33,8 @@ bool is_kept_subtrace(const TopLevelEntry& entry);
 // A sample's time; nullopt when it is no object or has none that is usable: it is left out.
 std::optional<std::int64_t> time_sample(std::string_view sample);
 
-// Makes strict JSON of what stands beside the events and adds what it says: times of samples,
-// groups of stack frames, problems.
+// Makes strict JSON of what stands beside the events and adds what it says: times and tracks of
+// samples, groups of stack frames, problems.
 void survey_top_level(FileSurvey& survey);
 // Fills FilePlan::keeps_subtraces and problems: an embedded trace stays when no other file has one
 // and the times of its file do not change.

@@ -1,5 +1,6 @@
 #include "merge/track_plan.h"
 
+#include "merge/row_order.h"
 #include "merge/track_key.h"
 #include "merge/track_names.h"
 #include "merge/track_sources.h"
@@ -17,6 +18,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::uint32_t kFirstSyntheticTid = 10'000'000;
+constexpr std::uint32_t kFirstSampledTid = 20'000'000;
 // Processes of rank 3 are 301, 302, ... where that leaves room enough for each rank's.
 constexpr std::int64_t kLeastPidsOfRank = 100;
 constexpr std::int64_t kMaxPid = 4'294'967'295;  // Perfetto's are of 32 bits
@@ -43,19 +45,6 @@ void drop_empty(Processes& processes) {
   }
 }
 
-// As they are shown: by rank, its main process, its GPUs, the rest.
-std::vector<Processes::value_type*> in_order(Processes& processes) {
-  std::vector<Processes::value_type*> order;
-  for (auto& process : processes) order.push_back(&process);
-  const auto place = [](const Processes::value_type* process) {
-    const auto& [key, one] = *process;
-    return std::tuple{key.rank, !key.is_foreign ? 0 : one.is_gpu() ? 1 : 2};
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto* a, const auto* b) { return place(a) < place(b); });
-  return order;
-}
-
 // Never 0, which Perfetto takes for no tid where a thread has it, too.
 void number_split(const std::vector<Processes::value_type*>& order) {
   std::map<std::int64_t, std::int64_t> counts;
@@ -72,16 +61,18 @@ void number_split(const std::vector<Processes::value_type*>& order) {
   }
 }
 
-// The main thread: the one whose tid is the process's pid, the one an earlier merge put first, or
-// the busiest of the main process, GPU rows last (Composer's files have them in the main process).
+// The main thread: the one an earlier merge put first, the one whose tid is the process's pid, the
+// one that says to come first (Composer's training loop), or the busiest of the main process, GPU
+// rows last (Composer's files have them in the main process).
 // A process beside the main one has none but by its pid: a GPU's streams are equals.
 const ThreadKey* find_main_thread(const ProcessKey& process_key, const Process& process) {
   const ThreadKey* best = nullptr;
-  std::tuple<bool, bool, bool, bool, std::uint64_t> best_score;
+  std::tuple<bool, bool, bool, bool, bool, std::uint64_t> best_score;
   for (const auto& [key, thread] : process.threads) {
     if (process_key.is_foreign && (!thread.is_os_main || thread.is_gpu)) continue;
-    const std::tuple score{!key.is_foreign, thread.merged_sort_index == std::int64_t{0},
-                           thread.is_os_main, !thread.is_gpu, thread.events};
+    const std::tuple score{!key.is_foreign,   thread.merged_sort_index == std::int64_t{0},
+                           thread.is_os_main, thread.sort_index.value_or(1) <= 0,
+                           !thread.is_gpu,    thread.events};
     if (best == nullptr || score > best_score) {
       best = &key;
       best_score = score;
@@ -108,6 +99,24 @@ void assign_tids(const ProcessKey& process_key, Process& process, const ThreadKe
   }
 }
 
+// catapult joins top-level samples to threads by tid alone: one of all processes that has some gets
+// a number that no other thread has.
+void separate_sampled(const std::vector<Processes::value_type*>& order) {
+  std::map<std::uint32_t, std::size_t> used;
+  std::set<std::int64_t> pids;
+  for (const Processes::value_type* process : order) {
+    pids.insert(process->second.pid);
+    for (const auto& [key, thread] : process->second.threads) ++used[thread.tid];
+  }
+  std::uint32_t next = kFirstSampledTid;
+  for (Processes::value_type* const process : order)
+    for (auto& [key, thread] : process->second.threads) {
+      if (!thread.has_samples || used[thread.tid] == 1) continue;
+      while (used.contains(next) || pids.contains(next)) ++next;
+      thread.tid = next++;
+    }
+}
+
 // A later merge puts the same thread of other files there by it.
 std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& key,
                                    const Thread& thread) {
@@ -117,47 +126,26 @@ std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& k
   return RowSource{key.tid.text};
 }
 
-// Whether all rows come from one file that was merged before.
-bool has_order(const Process& process) {
-  std::set<std::int64_t> places;
-  return std::all_of(process.threads.begin(), process.threads.end(), [&](const auto& thread) {
-    const std::optional<std::int64_t>& place = thread.second.merged_sort_index;
-    return place && places.insert(*place).second;
-  });
-}
-
 OutputProcess describe(const ProcessKey& process_key, const Process& process,
-                       const ThreadKey* main) {
+                       const std::vector<const Process::Row*>& rows) {
   OutputProcess output;
   output.rank = process_key.rank;
   output.pid = process.pid;
   output.name = process.name.empty() ? fmt::format("rank {}", output.rank) : process.name;
-  output.labels = fmt::format("{}", fmt::join(process.labels, ", "));
+  output.labels = fmt::format("{}", fmt::join(process.labels, ","));
   output.is_main = !process_key.is_foreign;
   output.title = process.title;
   output.source_pid = process_key.pid.text;
-  // Main thread, that of the backward pass, other threads of its process, GPU rows, the rest; a
-  // file merged before keeps its order.
-  const bool keeps_order = has_order(process);
-  using Rank = std::tuple<int, NaturalId, std::int64_t>;
-  std::vector<std::tuple<Rank, const ThreadKey*, const Thread*>> order;
-  for (const auto& [key, thread] : process.threads) {
-    const int group = &key == main                    ? 0
-                      : keeps_order                   ? 1
-                      : key.is_foreign                ? thread.is_gpu ? 4 : 5
-                      : is_backward_name(thread.name) ? 2
-                                                      : 3;
-    order.emplace_back(
-        Rank{group, keeps_order ? NaturalId{} : key.pid, thread.merged_sort_index.value_or(0)},
-        &key, &thread);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-  for (const auto& [place, key, thread] : order)
+  output.sort_index = process.sort_index;
+  for (const Process::Row* const row : rows) {
+    const auto& [key, thread] = *row;
+    const bool is_of_other = key.is_foreign && !process_key.is_foreign;
     output.tracks.push_back(
-        {thread->tid,
-         row_title(thread->process, thread_title(key->tid.text, thread->name, thread->is_gpu)),
-         source_of(process_key, *key, *thread)});
+        {thread.tid,
+         row_title(thread.process, thread_title(key.tid.text, thread.name, thread.is_gpu)),
+         source_of(process_key, key, thread), thread.sort_index,
+         is_of_other ? thread.process_sort_index : std::nullopt});
+  }
   return output;
 }
 
@@ -200,10 +188,17 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
   const std::vector<Processes::value_type*> order = in_order(processes);
   for (auto& [key, process] : processes) process.pid = key.rank;
   if (layout == PidLayout::split) number_split(order);
+  std::vector<std::vector<const Process::Row*>> rows;
   for (Processes::value_type* const process : order) {
     const ThreadKey* const main = find_main_thread(process->first, process->second);
-    assign_tids(process->first, process->second, main);
-    processes_.push_back(describe(process->first, process->second, main));
+    rows.push_back(rows_in_order(process->second, main));
+    assign_tids(process->first, process->second,
+                main == nullptr ? main : &rows.back().front()->first);
+  }
+  separate_sampled(order);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Processes::value_type* const process = order[i];
+    processes_.push_back(describe(process->first, process->second, rows[i]));
     const std::vector<OutputTrack>& tracks = processes_.back().tracks;
     if (!tracks.empty()) process->second.main_tid = tracks.front().tid;
     if (ranks_.empty() || ranks_.back() != process->first.rank)

@@ -46,21 +46,24 @@ struct OutputTrack {
   std::uint32_t tid = 0;
   std::string name;
   std::optional<RowSource> source;  // where the tid is none of its own
+  // What an input says of its place, and of that of another process that it is of.
+  std::optional<std::int64_t> sort_index = {};
+  std::optional<std::int64_t> process_sort_index = {};
 };
 
 // A process of the merged trace.
 struct OutputProcess {
   std::int64_t rank = 0;
   std::int64_t pid = 0;
-  std::string name;    // "rank 3 · python3 (pid 1166)"
-  std::string labels;  // all that the files gave, without repetition
-  std::vector<OutputTrack>
-      tracks;  // in the order in which they are shown; tracks[0] is the main thread, if one is
+  std::string name;                 // "rank 3 · python3 (pid 1166)"
+  std::string labels;               // all that the files gave, without repetition
+  std::vector<OutputTrack> tracks;  // in the order in which they are shown (row_order.h)
   // Of a process beside the rank's main one: what it is called within its rank ("GPU 0"), and its
   // canonical pid in the files. A later merge knows it again by that.
   bool is_main = true;
   std::string title;
   std::string source_pid;
+  std::optional<std::int64_t> sort_index = {};  // what an input says of it
 };
 
 class TrackPlan {

@@ -7,14 +7,15 @@
 namespace traceloom {
 namespace {
 
-// "CPU, GPU 0" in a merge; a file that nobody has merged has one.
-std::vector<std::string> labels_in(const std::string& text, bool was_merged) {
-  if (!was_merged) return {text};
+// "CPU,GPU 0": a list with commas to catapult, which takes a blank behind one for a part of the
+// label. Earlier merges wrote one.
+std::vector<std::string> labels_in(const std::string& text) {
   std::vector<std::string> labels;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(", ", at), text.size());
+    at = std::min(text.find_first_not_of(' ', at), text.size());
+    const std::size_t end = std::min(text.find(',', at), text.size());
     labels.push_back(text.substr(at, end - at));
-    at = end + 2;
+    at = end + 1;
   }
   return labels;
 }
@@ -69,7 +70,7 @@ class FileTracksReader {
     std::map<Note, std::vector<const TrackFacts*>> rows;
     for (const TrackFacts& facts : survey_.tracks) {
       if (facts.is_of_other_process()) other_titles_.insert(facts.source->process->title);
-      if (facts.source || facts.events > 0) rows[note_of(facts)].push_back(&facts);
+      if (facts.source || facts.has_row()) rows[note_of(facts)].push_back(&facts);
     }
     for (const auto& [note, alike] : rows)
       if (alike.size() > 1) ambiguous_.insert(alike.begin(), alike.end());
@@ -100,14 +101,38 @@ class FileTracksReader {
     Process& process = processes_[place.process];
     name(process, place, facts, pid, told);
     process.has_counters |= facts.counters > 0;
-    if (process_facts != nullptr && (facts.events > 0 || facts.counters > 0))
+    if (place.process.is_foreign && !process.sort_index)
+      process.sort_index = process_index_of(facts, pid, process_facts);
+    if (process_facts != nullptr && (facts.has_row() || facts.counters > 0))
       add_labels(process, facts, process_facts->labels);
-    if (facts.events == 0) return place;
+    if (!facts.has_row()) return place;
     Thread& row = process.threads[thread];
     if (process_facts != nullptr && other_process_of(facts) == nullptr)
       row.is_gpu |= is_gpu_label(process_facts->labels);
     add_thread(row, place, facts, pid, told);
+    if (!row.sort_index) row.sort_index = index_of(facts);
+    if (thread.is_foreign && !row.process_sort_index)
+      row.process_sort_index = process_index_of(facts, pid, process_facts);
     return place;
+  }
+
+  // The place of a thread among those of its process. torch gives each the number that it has,
+  // which is to say nothing.
+  std::optional<std::int64_t> index_of(const TrackFacts& facts) const {
+    if (survey_.evidence.was_merged_by_us()) return facts.source_sort_index;
+    return index_unless(canonical_id(facts.tid), facts.sort_index);
+  }
+  // The same of its process.
+  std::optional<std::int64_t> process_index_of(const TrackFacts& facts, const std::string& pid,
+                                               const ProcessFacts* process) const {
+    if (facts.process_sort_index) return facts.process_sort_index;
+    if (process == nullptr || other_process_of(facts) != nullptr) return std::nullopt;
+    if (survey_.evidence.was_merged_by_us()) return process->source_sort_index;
+    return facts.gpu ? std::nullopt : index_unless(pid, process->sort_index);
+  }
+  static std::optional<std::int64_t> index_unless(const std::string& id,
+                                                  std::optional<std::int64_t> index) {
+    return index && id == std::to_string(*index) ? std::nullopt : index;
   }
 
   // Each pid of a merged file is the main process of its rank, unless it says otherwise. Events
@@ -144,7 +169,7 @@ class FileTracksReader {
       process.name = track.gpu || other_process_of(track) != nullptr
                          ? group_title(rank, process.title)
                          : process_title_of_rank(rank, pid, facts);
-    } else if (!place.thread.is_foreign && facts != nullptr) {
+    } else if (!place.thread.is_foreign && facts != nullptr && !facts->name.empty()) {
       process.name = rank_title(rank, facts->name, pid);
     }
   }
@@ -153,7 +178,7 @@ class FileTracksReader {
   // where they are groups of their own: a GPU is labelled with its title.
   void add_labels(Process& process, const TrackFacts& facts, const std::string& text) const {
     const BesideMain* const other = other_process_of(facts);
-    for (std::string& label : labels_in(text, was_merged_)) {
+    for (std::string& label : labels_in(text)) {
       const bool is_own = other != nullptr ? label == other->title : !other_titles_.contains(label);
       if (label.empty() || (layout_ == PidLayout::split && !is_own)) continue;
       if (std::find(process.labels.begin(), process.labels.end(), label) == process.labels.end())
@@ -165,6 +190,7 @@ class FileTracksReader {
                   const std::string& pid, const ProcessFacts* process) const {
     const BesideMain* const other = other_process_of(facts);
     thread.events += facts.events;
+    thread.has_samples |= facts.has_samples;
     thread.is_gpu |= other != nullptr ? facts.source->is_gpu : facts.is_gpu;
     const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
     thread.is_os_main |=

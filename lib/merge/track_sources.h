@@ -52,11 +52,16 @@ struct ThreadKey {
 struct Thread {
   std::uint64_t events = 0;
   bool is_gpu = false;
-  bool is_os_main = false;  // its tid is the pid of its process
+  bool has_samples = false;  // top-level ones
+  bool is_os_main = false;   // its tid is the pid of its process
   std::string name;
   std::string process;  // what its process is called, where that is no group of its own
   std::optional<std::int64_t> merged_sort_index;  // of a file that was merged before
-  std::uint32_t tid = 0;                          // in the output; TrackPlan gives it
+  // Of the first file that says one: its place among the threads of its process, and the place of
+  // that process where it is no group of its own.
+  std::optional<std::int64_t> sort_index;
+  std::optional<std::int64_t> process_sort_index;
+  std::uint32_t tid = 0;  // in the output; TrackPlan gives it
 };
 
 // A process of the output: of a rank, or one beside its main one.
@@ -70,10 +75,12 @@ struct ProcessKey {
 };
 
 struct Process {
+  using Row = std::map<ThreadKey, Thread>::value_type;
   std::map<ThreadKey, Thread> threads;
   std::string name;
   std::string title;  // of one beside the main one
   std::vector<std::string> labels;
+  std::optional<std::int64_t> sort_index;  // of one beside the main one, where a file says it
   bool has_counters = false;
   // In the output; TrackPlan gives them.
   std::int64_t pid = 0;

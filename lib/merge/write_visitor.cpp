@@ -6,7 +6,9 @@
 #include "merge/type_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -109,6 +111,7 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   blocks_->take(chunk.state.block);
   for (const FlowEnd& end : chunk.state.flow_ends)
     (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
+  std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
     slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
@@ -139,6 +142,31 @@ void WriteVisitor::take_joined(std::size_t file) {
   joined.clear();
 }
 
+// Async slices that nothing ends last as long as their rank in this file. All of a rank end
+// together, inner ones first.
+void WriteVisitor::end_unended() {
+  std::ranges::sort(unended_, [](const UnendedAsync& a, const UnendedAsync& b) {
+    return std::tie(a.rank, b.start_ns, b.offset) < std::tie(b.rank, a.start_ns, a.offset);
+  });
+  EventBlock block;
+  for (auto begin = unended_.begin(); begin != unended_.end();) {
+    const auto end = std::find_if(begin, unended_.end(),
+                                  [&](const UnendedAsync& one) { return one.rank != begin->rank; });
+    const std::int64_t end_ns = last_ends_.of(begin->rank, begin->start_ns);
+    const auto append_text = [&] {
+      for (; begin != end; ++begin)
+        block.text += begin->halves.text('e', begin->name, end_ns, true);
+    };
+    if (plan_.sorts_by_time)
+      block.place({.start_ns = end_ns, .source_at = begin->offset}, append_text);
+    else
+      append_text();
+  }
+  blocks_->prepare(block);
+  blocks_->take(block);
+  unended_.clear();
+}
+
 void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   text_bytes_[file] = end.text_bytes;
   if (slices_ && !unplanned_) {
@@ -147,6 +175,7 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
     // With keeps_begin_end the survey has paired all of them, and counted.
     if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
   }
+  if (!unended_.empty() && !unplanned_) end_unended();
   blocks_->end_file();
   arrows_.finish(problems_);
   slices_.reset();

@@ -66,6 +66,7 @@ class WriteVisitor : public FileVisitor {
  private:
   struct Chunk;
   void take_joined(std::size_t file);
+  void end_unended();
   std::int64_t least_slice_ns() const;
 
   const MergePlan& plan_;
@@ -78,6 +79,7 @@ class WriteVisitor : public FileVisitor {
   std::vector<std::uint64_t> events_;
   std::vector<std::uint64_t> text_bytes_;
   std::unique_ptr<SliceJoiner> slices_;  // of the file that is being taken, when it has B or E
+  std::vector<UnendedAsync> unended_;    // of that file
   LastEnds last_ends_;                   // of the events of that file
   ArrowTally arrows_;                    // of that file
   ArrowTally shared_arrows_;             // between files

@@ -104,7 +104,8 @@ void BeginEndPairer::finish() {
     for (std::uint32_t i = outermost; i != kNone; i = open_[i].inner) {
       const Record& begin = open_[i].begin;
       problems_.add(Problem::begin_without_end, begin.offset);
-      if (handlers_.open_begin) handlers_.open_begin({begin.start_ns, begin.offset, begin.payload});
+      if (handlers_.open_begin)
+        handlers_.open_begin({begin.start_ns, begin.offset, begin.payload, open_[i].around_end_ns});
     }
   }
   std::sort(orphan_ends_.begin(), orphan_ends_.end());
@@ -143,9 +144,17 @@ void BeginEndPairer::add_open(const Record& begin) {
   }
   Track& track = tracks_[begin.track];
   const std::uint32_t chain = chain_of(begin);
-  open_[index] = {begin, track.innermost, kNone, chains_[chain], chain};
+  open_[index] = {.begin = begin,
+                  .number = begun_++,
+                  .around_end_ns = OpenBegin::kNeverEnds,
+                  .outer_bare = track.innermost_bare,
+                  .outer = track.innermost,
+                  .inner = kNone,
+                  .same_name = chains_[chain],
+                  .chain = chain};
   if (track.innermost != kNone) open_[track.innermost].inner = index;
   track.innermost = index;
+  track.innermost_bare = index;
   chains_[chain] = index;
 }
 
@@ -173,7 +182,21 @@ void BeginEndPairer::close(const Record& end) {
                     begin.offset, end.offset, begin.payload, end.payload,
                     same_start_outer(open_[index]), end.name != kNoText && end.name != begin.name,
                     end.is_cut});
+  end_inside(open_[index], end.start_ns);
   unlink(index);
+}
+
+// What is open inside of a slice that is closed, and in no closed one yet, ends with this one
+// unless it is closed itself. Both leave their chain, so that each B is looked at once.
+void BeginEndPairer::end_inside(const Open& closed, std::int64_t end_ns) {
+  std::uint32_t& innermost = tracks_[closed.begin.track].innermost_bare;
+  while (innermost != kNone && open_[innermost].number >= closed.number) {
+    Open& inside = open_[innermost];
+    // One that came too late to be sorted may begin behind that.
+    if (inside.number > closed.number)
+      inside.around_end_ns = std::max(end_ns, inside.begin.start_ns);
+    innermost = inside.outer_bare;
+  }
 }
 
 std::uint32_t BeginEndPairer::same_start_outer(const Open& open) const {

@@ -92,6 +92,11 @@ struct OpenBegin {
   std::int64_t start_ns;
   std::uint64_t offset;
   std::uint32_t payload;
+  // When the first of the slices around it that are closed ends; kNeverEnds where none is.
+  std::int64_t around_end_ns;
+
+  bool is_in_closed_slice() const { return around_end_ns != kNeverEnds; }
+  static constexpr std::int64_t kNeverEnds = std::numeric_limits<std::int64_t>::max();
 };
 
 // Each may be left out.
@@ -148,13 +153,17 @@ class BeginEndPairer {
     std::string pid;
     std::string tid;
     std::uint32_t innermost = kNone;                                      // in open_
+    std::uint32_t innermost_bare = kNone;                                 // see Open::outer_bare
     std::int64_t released_ns = std::numeric_limits<std::int64_t>::min();  // up to which it has been
   };
-  // An open B: a link of two chains, the open B's of its track and those that share its name as
-  // well.
+  // An open B: a link of three chains, the open B's of its track, those that share its name as
+  // well, and those around which no slice has been closed yet.
   struct Open {
     Record begin;
-    std::uint32_t outer;  // in its track, kNone at the end
+    std::uint64_t number;        // in the order in which they begin
+    std::int64_t around_end_ns;  // see OpenBegin
+    std::uint32_t outer_bare;    // the next outer one of the last chain
+    std::uint32_t outer;         // in its track, kNone at the end
     std::uint32_t inner;
     std::uint32_t same_name;  // the next outer one of the same name
     std::uint32_t chain;      // in chains_
@@ -166,6 +175,7 @@ class BeginEndPairer {
   void release(std::size_t count);
   void add_open(const Record& begin);
   void close(const Record& end);
+  void end_inside(const Open& closed, std::int64_t end_ns);
   std::uint32_t begin_of(const Record& end);
   std::uint32_t same_start_outer(const Open& open) const;
   void unlink(std::uint32_t index);
@@ -190,6 +200,7 @@ class BeginEndPairer {
   StringTable chain_names_;            // (track, name)
   std::vector<std::uint32_t> chains_;  // the innermost open B of each
   std::vector<Open> open_;
+  std::uint64_t begun_ = 0;
   std::vector<std::uint32_t> free_;  // places in open_ that can be used again
 };
 

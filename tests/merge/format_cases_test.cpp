@@ -146,7 +146,9 @@ TEST_CASE("format case 15: times in quotes are numbers, in events of all phases"
           R"({"ph":"i","name":"a","ts":1,"dur":0,"tts":7.5,"tdur":1,"pid":0,"tid":7})",
           R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"v":"5"}})",
           R"({"ph":"b","name":"a","id2":{"local": "0x1"},"ts":1,"source_dur":"","pid":0,"tid":7})",
-          R"({"ph":"O","name":"a","id":"0x1","ts":1,"source_tts":null,"pid":0,"tid":7})"});
+          R"({"ph":"O","name":"a","id":"0x1","ts":1,"source_tts":null,"pid":0,"tid":7})",
+          R"({"name": "a", "ph": "e", "id2": {"local": "0x1"}, "ts": 5.89, "pid": 0, )"
+          R"("tid": 7, "added": true, "unclosed": true})"});
   CHECK(merged.problems() == Texts{"bad_field 2 at 279"});
 }
 

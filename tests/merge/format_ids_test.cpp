@@ -139,8 +139,8 @@ TEST_CASE("format case 40: stack frames of two files stay apart, and references 
         R"({"f0_1":{"category":"c","name":"main"},"f0_2":{"name":"f","parent":"f0_1"},)"
         R"("f1_1":{"category":"c","name":"main"},"f1_2":{"name":"f","parent":"f1_1"}})");
   CHECK(merged.value("samples") ==
-        R"([{"cpu":0,"name":"s","pid":0,"sf":"f0_2","tid":7,"ts":3,"weight":1},)"
-        R"({"cpu":0,"name":"s","pid":1,"sf":"f1_2","tid":7,"ts":3,"weight":1}])");
+        R"([{"cpu":0,"name":"s","pid":0,"sf":"f0_2","tid":20000000,"ts":3,"weight":1},)"
+        R"({"cpu":0,"name":"s","pid":1,"sf":"f1_2","tid":20000001,"ts":3,"weight":1}])");
   CHECK(merged.rank_values() == "{}");
 }
 
@@ -164,7 +164,8 @@ TEST_CASE("format case 42: of id and id2 the id counts, and an id2 must say some
           R"({"ph":"b","name":"a","source_id2":{},"ts":0,"pid":0,"tid":7})",
           R"({"ph":"i","name":"a","source_id2":{},"ts":0,"pid":0,"tid":7})",
           R"({"ph":"C","id":"0x9","ts":0,"pid":0,"name":"c","args":{"v":1}})",
-          R"({"ph":"N","name":"a","id":"0x1","ts":0,"pid":0,"tid":7})"});
+          R"({"ph":"N","name":"a","id":"0x1","ts":0,"pid":0,"tid":7})",
+          R"({"name": "a", "ph": "e", "id2": {"local": "0x5"}, "ts": 1, "pid": 0, "tid": 7, "added": true, "unclosed": true})"});
   CHECK(merged.problems() == Texts{"bad_field 6 at 1", "dangling_arrow 1 at 86"});
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("format case 37: in Composer's files an end of another name closes not
   CHECK(merged.events() ==
         Texts{R"({"ph":"i","name":"a","ts":8,"pid":0,"tid":7})",
               R"({"ph":"X","name":"a","ts":0, "dur": 4,"pid":0,"tid":7})",
-              R"({"ph":"X","name":"b","ts":1, "dur": 7,"pid":0,"tid":7, "unclosed": true})"});
+              R"({"ph":"X","name":"b","ts":1, "dur": 3,"pid":0,"tid":7, "unclosed": true})"});
   CHECK(merged.problems() == Texts{"end_without_begin 1 at 161", "begin_without_end 1 at 115"});
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("frame: the head names processes and threads once, without ts") {
 "baseTimeNanoseconds": 1700000000000001000,
 "traceEvents": [
 {"name":"process_name","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"name":"rank 3 · python3 (pid 50)"}},
-{"name":"process_labels","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"labels":"CPU, GPU 0"}},
+{"name":"process_labels","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"labels":"CPU,GPU 0"}},
 {"name":"process_sort_index","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"sort_index":3}},
 {"name":"global_rank","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"value":3}},
 {"name":"thread_name","cat":"__metadata","ph":"M","pid":3,"tid":50,"args":{"name":"say \"hi\""}},

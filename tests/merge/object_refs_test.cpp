@@ -123,7 +123,7 @@ TEST_CASE("object_refs: contexts and objects share their ids, profiles and dumps
   Texts ids;
   for (const std::string& line : merged.events())
     ids.push_back(text_of(oracle::parse_json(line), "id"));
-  CHECK(ids == Texts{"0x4", "0x4", "0x4", "0x3", "0x2", "0x1", "0x1", "0x4"});
+  CHECK(ids == Texts{"0x5", "0x5", "0x5", "0x4", "0x3", "0x2", "0x1", "0x5"});
 }
 
 TEST_CASE("object_refs: merged files that are merged together keep their objects apart") {

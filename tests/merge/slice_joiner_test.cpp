@@ -2,6 +2,7 @@
 #include "merge/slice_joiner.h"
 
 #include "scan/event_scanner.h"
+#include "support/filter_files.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -9,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -164,6 +166,36 @@ TEST_CASE("slice_joiner: what stays open ends with its file, and says so") {
   CHECK(summary.files[0].problems.count(Problem::begin_without_end) == 2);
   CHECK(summary.files[0].problems.count(Problem::end_without_begin) == 1);
   CHECK(summary.events == 3);
+}
+
+TEST_CASE("slice_joiner: what stays open inside of a closed slice ends with that") {
+  const NamedTexts files{
+      {"rank0.json",
+       TraceText().e("a", 1).b("a", 2).b("b", 3).e("a", 4).b("c", 5).x("x", 5, 4).array()}};
+  const auto lengths = [&](const PlanOptions& plan) {
+    Texts found;
+    for (const std::string& line : MergedCase(files, plan).events()) {
+      const oracle::Json event = oracle::parse_json(line);
+      if (text_of(event, "ph") == "X")
+        found.push_back(fmt::format("{} {}+{}", text_of(event, "name"), text_of(event, "ts"),
+                                    text_of(event, "dur")));
+    }
+    std::ranges::sort(found);
+    return found;
+  };
+  CHECK(lengths({}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
+  CHECK(lengths({.sort_by_time = true}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
+  // Its begin and end stay what they are.
+  CHECK(lengths({.keep_begin_end = true}) == Texts{"b 1+1", "c 3+4", "x 3+4"});
+  CHECK(lengths({.keep_begin_end = true, .sort_by_time = true}) ==
+        Texts{"b 1+1", "c 3+4", "x 3+4"});
+}
+
+TEST_CASE("slice_joiner: a filter takes what stays open to be as long as it is drawn") {
+  FilterFiles files(
+      {{"rank0.json", TraceText().b("a", 1).b("b", 3).e("a", 4).b("c", 5).x("x", 9, 50).array()}});
+  files.options.filter.min_duration_ns = 3'000;
+  CHECK(files.kept() == Texts{"X x", "X a", "X c"});
 }
 
 TEST_CASE("slice_joiner: a merge of a merge leaves joined slices as they are") {

@@ -289,12 +289,12 @@ TEST_CASE("split: async ids that several processes share are of the whole trace,
   const NamedTexts files{{"rank0.json", shared}, {"rank1.json", alone}};
   const std::string merged = split(files);
   CHECK(ids_of(merged) == Texts{R"(rpc {"global":"0x5"})", R"(rpc {"global":"0x5"})",
-                                R"(own {"local":"0x9"})", R"(io {"local":"0xf"})",
-                                R"(io {"local":"0xf"})"});
+                                R"(own {"local":"0x9"})", R"(own {"local":"0x9"})",
+                                R"(io {"local":"0xf"})", R"(io {"local":"0xf"})"});
   CHECK(without_other_data(split({{"merged.json", merged}})) == without_other_data(merged));
   CHECK(ids_of(merge_texts({{"merged.json", merged}})) ==
         Texts{R"(rpc {"local":"0x5"})", R"(rpc {"local":"0x5"})", R"(own {"local":"0x9"})",
-              R"(io {"local":"0xf"})", R"(io {"local":"0xf"})"});
+              R"(own {"local":"0x9"})", R"(io {"local":"0xf"})", R"(io {"local":"0xf"})"});
 }
 
 TEST_CASE("split: the guess and the survey give the same bytes") {

@@ -87,7 +87,7 @@ TEST_CASE("track_plan: all processes of a Kineto file become one, and no two thr
                                         "3/10000005", "3/10000003", "3/10000000"});
   REQUIRE(plan.processes().size() == 1);
   CHECK(plan.processes()[0].name == "rank 3 · python3 (pid 1166)");
-  CHECK(plan.processes()[0].labels == "CPU, GPU 0");
+  CHECK(plan.processes()[0].labels == "CPU,GPU 0");
   CHECK(names(plan.processes()[0]) ==
         Texts{"1166 thread 1166", "7 thread 7", "10000001 GPU 0 · stream 7",
               "10000002 pid 1 · stream 7", "10000000 pid -1 · thread 0", "10000003 unnamed",
@@ -264,7 +264,7 @@ TEST_CASE("track_plan: a merged file keeps its tids and their order") {
   CHECK(targets(plan, surveys) == Texts{"0/10000000", "0/7", "1/1", "1/10000000"});
   REQUIRE(plan.processes().size() == 2);
   CHECK(plan.processes()[0].name == "rank 0 · python3 (pid 50)");
-  CHECK(plan.processes()[0].labels == "CPU, GPU 0");
+  CHECK(plan.processes()[0].labels == "CPU,GPU 0");
   CHECK(names(plan.processes()[0]) == Texts{"7 loop", "10000000 GPU 0 · stream 7"});
 }
 

@@ -54,9 +54,19 @@ std::string phase_in_output(const std::string& phase) {
   return phase == "F" ? "e" : phase;
 }
 
+// A step of an operation is a slice by its own name.
+bool is_same_step(const Json& input, const Json& output) {
+  const Json* const args = input.find("args");
+  const std::string step = args == nullptr ? "" : text_of(*args, "step");
+  const std::string name = step.empty() ? text_of(input, "name") : step;
+  return text_of(output, "ph") == (text_of(input, "ph") == "T" ? "b" : "e") &&
+         text_of(output, "name") == name;
+}
+
 bool is_same_event(const Json& input, const Json& output) {
   const std::string phase = text_of(input, "ph").substr(0, 1);
   const std::string written = text_of(output, "ph").substr(0, 1);
+  if ((phase == "T" || phase == "p") && is_same_step(input, output)) return true;
   return written == phase_in_output(phase) && text_of(input, "name") == text_of(output, "name") &&
          text_of(input, "cat") == text_of(output, "cat");
 }
@@ -165,7 +175,7 @@ std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
   std::multimap<std::string, const Json*> joined;
   for (const Json& event : events_of(output_)) {
     const std::string phase = text_of(event, "ph");
-    if (phase == "M") continue;
+    if (phase == "M" || event.find("added") != nullptr) continue;
     const std::string key = key_of(event, ns_of(event, "ts"));
     const auto slice = phase == "X" ? slices.find(key) : slices.end();
     if (phase == "X" && (slice == slices.end() || event.find("unclosed") != nullptr)) {

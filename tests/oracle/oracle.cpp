@@ -157,6 +157,7 @@ struct Pairs {
   std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
   std::vector<const TraceEvent*> orphans;
   std::vector<const TraceEvent*> unclosed;
+  std::map<const TraceEvent*, const TraceEvent*> around;  // of those: the first E of a pair around
 };
 
 void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs& pairs) {
@@ -164,6 +165,7 @@ void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs&
     return round_to_ns(a->ts) < round_to_ns(b->ts);
   });
   std::vector<const TraceEvent*> open;
+  const std::size_t first_pair = pairs.matched.size();
   for (const TraceEvent* event : events) {
     if (event->phase == 'B') {
       open.push_back(event);
@@ -181,6 +183,13 @@ void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs&
     }
   }
   pairs.unclosed.insert(pairs.unclosed.end(), open.begin(), open.end());
+  const auto place = [&](const TraceEvent* event) { return std::ranges::find(events, event); };
+  for (const TraceEvent* begin : open)
+    for (std::size_t i = first_pair; i < pairs.matched.size(); ++i) {  // in the order of their E
+      const auto& [outer, end] = pairs.matched[i];
+      if (place(outer) < place(begin) && place(begin) < place(end))
+        pairs.around.try_emplace(begin, end);
+    }
 }
 
 Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
@@ -393,8 +402,13 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
         add_as_written(*end);
       }
     }
-    for (const TraceEvent* begin : pairs.unclosed)
-      add(*begin, 'X', last_ends.of(*begin) - common_start(input, *begin), args_of(*begin));
+    for (const TraceEvent* begin : pairs.unclosed) {
+      const auto around = pairs.around.find(begin);
+      const std::int64_t end_ns = around == pairs.around.end()
+                                      ? last_ends.of(*begin)
+                                      : common_start(input, *around->second);
+      add(*begin, 'X', end_ns - common_start(input, *begin), args_of(*begin));
+    }
   }
   std::sort(merged.begin(), merged.end());
   return merged;

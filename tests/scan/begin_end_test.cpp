@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -243,6 +245,8 @@ TEST_CASE("begin_end: knows events by their payloads, and what stays open from o
        .open_begin =
            [&](const OpenBegin& open) {
              said.push_back(fmt::format("open {} at {}", open.payload, open.start_ns));
+             if (open.is_in_closed_slice())
+               said.back() += fmt::format(" in one until {}", open.around_end_ns);
            }});
   pairer.match_names();
   BeginEndBatch batch;
@@ -266,6 +270,87 @@ TEST_CASE("begin_end: knows events by their payloads, and what stays open from o
   pairer.finish();
   CHECK(said == Strings{"stray 13", "12-14 in 11", "15-16 in nothing", "open 10 at 1",
                         "open 11 at 5", "open 17 at 9"});
+}
+
+TEST_CASE("begin_end: what stays open is in the first slice around it that ends") {
+  const auto open_begins = [](const TraceText& trace) {
+    std::vector<std::string> said;
+    const std::string text = trace.array();
+    BeginEndPairer pairer({.pair = {}, .stray_end = {}, .open_begin = [&](const OpenBegin& open) {
+                             said.push_back(fmt::format("{}", open.start_ns / 1000));
+                             if (open.is_in_closed_slice())
+                               said.back() += fmt::format("-{}", open.around_end_ns / 1000);
+                           }});
+    BeginEndBatch batch;
+    ProblemCounts ignored;
+    EventScanner scanner;
+    scanner.start(std::string_view(text).substr(1), 1, Position::first, ignored);
+    while (const Event* event = scanner.next())
+      batch.add(*event, time_event(*event, ignored).start_ns);
+    pairer.take(batch);
+    pairer.finish();
+    return said;
+  };
+  CHECK(open_begins(TraceText().b("a", 2).b("b", 3).e("a", 4).b("c", 5)) == Strings{"3-4", "5"});
+  // The innermost of those around it; of crossing ones the first to end.
+  CHECK(open_begins(TraceText().b("a", 1).b("b", 2).b("c", 3).e("b", 5).e("a", 9)) ==
+        Strings{"3-5"});
+  CHECK(open_begins(TraceText().b("a", 1).b("b", 2).b("c", 3).e("a", 5).e("b", 9)) ==
+        Strings{"3-5"});
+  // One that is closed itself is in none, and so is what it was the last to hold.
+  CHECK(open_begins(TraceText().b("a", 1).b("b", 2).e("a", 5).b("c", 6).e("b", 9).b("d", 9)) ==
+        Strings{"6-9", "9"});
+  CHECK(open_begins(TraceText().b("a", 1).b("b", 2).e("a", 2).tid("2").b("c", 2)) ==
+        Strings{"2-2", "2"});
+}
+
+TEST_CASE("begin_end: where open begins end is what looking at all pairs says") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    const std::string text =
+        random_trace({.seed = seed, .style = TraceStyle::composer, .events = 400});
+    struct Pair {
+      std::uint32_t begin, end;
+      std::int64_t end_ns;
+    };
+    // Payloads are places in the order of time, which is that of the pairer.
+    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
+    std::vector<std::string> threads;
+    std::vector<Pair> pairs;
+    std::vector<OpenBegin> open;
+    BeginEndPairer pairer(
+        {.pair =
+             [&](const BeginEndPair& pair) {
+               pairs.push_back({pair.begin_payload, pair.end_payload, pair.end_ns});
+             },
+         .stray_end = {},
+         .open_begin = [&](const OpenBegin& begin) { open.push_back(begin); }});
+    BeginEndBatch batch;
+    std::vector<std::uint32_t> payloads;
+    ProblemCounts ignored;
+    EventScanner scanner;
+    const std::size_t list = text.find('[') + 1;
+    scanner.start(std::string_view(text).substr(list), list, Position::first, ignored);
+    while (const Event* event = scanner.next()) {
+      const EventTiming timing = time_event(*event, ignored);
+      if (!timing.usable || (event->phase != 'B' && event->phase != 'E')) continue;
+      batch.add(*event, timing.start_ns);
+      payloads.push_back(static_cast<std::uint32_t>(order.size()));
+      order.emplace_back(timing.start_ns, payloads.back());
+      threads.push_back(canonical_id(event->text(Key::pid)) + "/" +
+                        canonical_id(event->text(Key::tid)));
+    }
+    pairer.take(batch, payloads);
+    pairer.finish();
+    for (const OpenBegin& begin : open) {
+      std::int64_t expected = OpenBegin::kNeverEnds;
+      for (const Pair& pair : pairs)
+        if (threads[pair.begin] == threads[begin.payload] &&
+            order[pair.begin] < order[begin.payload] && order[begin.payload] < order[pair.end])
+          expected = std::min(expected, pair.end_ns);
+      CHECK(begin.around_end_ns == expected);
+    }
+  }
 }
 
 TEST_CASE("begin_end: a span too long for 64 bits is cut to what fits") {

@@ -81,7 +81,8 @@ inline std::map<std::string, std::int64_t> ranks_of_pids(const oracle::Json& doc
   return ranks;
 }
 
-// The events of a merged trace but metadata, their times on the common clock; sorted.
+// The events of a merged trace but metadata and what the merge has added, their times on the common
+// clock; sorted.
 inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
   const oracle::Json document = oracle::parse_json(merged);
   const std::int64_t base_ns = std::stoll(text_of(document, "baseTimeNanoseconds"));
@@ -91,7 +92,7 @@ inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
     const std::string ph = text_of(event, "ph");
     if (ph.empty()) throw std::runtime_error("no phase: " + canonical_text(event));
     const char phase = ph.front();
-    if (phase == 'M') continue;
+    if (phase == 'M' || event.find("added") != nullptr) continue;
     const oracle::Json* args = event.find("args");
     events.push_back({ranks.at(text_of(event, "pid")), ns_of(event, "ts") + base_ns, phase,
                       text_of(event, "name"), text_of(event, "cat"),

@@ -1,0 +1,39 @@
+// What a merge does to async events: those of the old kind (S T p F) become nestable ones (b n e),
+// and where AsyncSlices says so, other halves of slices come with them.
+//
+//   edit_async(event, plan.files[file], edit, scratch);
+//   AsyncHalves halves(event, clean, *target, plan.files[file], scratch);
+//   text += halves.text('e', name, end_ns);
+#pragma once
+
+#include "event/event.h"
+#include "merge/event_edit.h"
+#include "merge/plan.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+// The id and, of an old event, phase, name and category.
+void edit_async(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+
+// Events of the operation, thread and process of one that the merge writes.
+class AsyncHalves {
+ public:
+  // `event` as the survey saw it, `clean` with its text repaired; it has an id.
+  AsyncHalves(const Event& event, const Event& clean, const TrackTarget& target,
+              const FilePlan& file, std::string& scratch);
+
+  // Behind ",\n", marked by a member "added": true; `name` is JSON text.
+  std::string text(char phase, std::string_view name, std::int64_t ns,
+                   bool is_unended = false) const;
+
+ private:
+  std::string category_;  // JSON text; empty for none
+  std::string id2_;
+  std::string thread_;
+};
+
+}  // namespace traceloom
