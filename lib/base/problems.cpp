@@ -47,6 +47,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"missing_duration", notice,
      "complete event (X) without dur; drawn to the end of its thread, counted as 0"},
     {"negative_duration", notice, "negative dur; taken as 0"},
+    {"never_ended", notice,
+     "dur that ends beyond the range of time: the event never ended; drawn to the end of its file, "
+     "and counts as no span"},
     {"broken_negative", notice,
      "negative time with its sign in the middle, as Kineto writes it (0.-66); read as it is meant"},
     {"duplicate_key", notice, "key that stands twice in an event; the last one was taken"},

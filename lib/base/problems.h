@@ -52,6 +52,7 @@ enum class Problem : std::uint8_t {
   bad_duration,
   missing_duration,
   negative_duration,
+  never_ended,
   broken_negative,
   duplicate_key,
   bad_args,

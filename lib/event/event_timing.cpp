@@ -17,6 +17,11 @@ bool is_missing(std::string_view duration) {
   return duration.empty() || duration == "null";
 }
 
+// Or negative.
+bool is_too_long(std::int64_t duration_ns) {
+  return static_cast<std::uint64_t>(duration_ns) > std::uint64_t{kLongestDurationNs};
+}
+
 // The duration of an X event that starts at `start`.
 void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,
                    ProblemCounts& problems) {
@@ -24,18 +29,27 @@ void time_duration(const Event& event, const ParsedTime& start, EventTiming& tim
   if (is_missing(text)) {
     problems.add(Problem::missing_duration, event.offset);
     timing.rewrite = true;
+    timing.slice_end = SliceEnd::missing;
     return;
   }
   const std::optional<ParsedTime> duration = parse_time(text);
-  const std::optional<ParsedTime> end = duration ? add(start, *duration) : std::nullopt;
-  if (!end) {
+  const std::optional<bool> negative =
+      duration ? std::optional(duration->floor_ns < 0) : is_negative_number(text);
+  if (!negative) {
     problems.add(Problem::bad_duration, event.offset);
     timing.rewrite = true;
     return;
   }
-  if (duration->floor_ns < 0) {
+  if (*negative) {
     problems.add(Problem::negative_duration, event.offset);
     timing.rewrite = true;
+    return;
+  }
+  const std::optional<ParsedTime> end = duration ? add(start, *duration) : std::nullopt;
+  if (!end || is_too_long(duration->floor_ns)) {
+    problems.add(Problem::never_ended, event.offset);
+    timing.rewrite = true;
+    timing.slice_end = SliceEnd::never;
     return;
   }
   timing.duration_ns = end->rounded_ns() - start.rounded_ns();
@@ -48,11 +62,25 @@ bool lacks_duration(const Event& event) {
   return event.phase == 'X' && is_missing(event.text(Key::dur));
 }
 
-std::int64_t known_duration(const Event& event, const EventTiming& timing,
-                            ProblemCounts& problems) {
-  if (event.phase != 'X' || event.text(Key::unclosed) != kNoDuration) return timing.duration_ns;
-  problems.add(Problem::missing_duration, event.offset);
-  return 0;
+bool is_unclosed(const Event& event, const EventTiming& timing) {
+  if (event.phase != 'X') return false;
+  return timing.slice_end == SliceEnd::never ||
+         (event.has(Key::unclosed) && event.text(Key::unclosed) != kNoDuration);
+}
+
+std::optional<std::int64_t> known_duration(const Event& event, const EventTiming& timing,
+                                           ProblemCounts& problems) {
+  if (timing.slice_end == SliceEnd::never) return std::nullopt;
+  if (!event.has(Key::unclosed)) return timing.duration_ns;
+  const std::string_view unclosed = event.text(Key::unclosed);
+  if (unclosed == kNoDuration) {
+    problems.add(Problem::missing_duration, event.offset);
+    return 0;
+  }
+  if (!is_cut_slice(event))
+    problems.add(unclosed == kNeverEnded ? Problem::never_ended : Problem::begin_without_end,
+                 event.offset);
+  return std::nullopt;
 }
 
 bool is_known_phase(char phase) {
@@ -74,9 +102,9 @@ bool time_usual_event(const Event& event, EventTiming& timing) {
       !parse_plain_time(event.text(Key::ts), timing.start_ns))
     return false;
   std::int64_t end_ns = 0;
-  if (event.phase == 'X' &&
-      (!parse_plain_time(event.text(Key::dur), timing.duration_ns) || timing.duration_ns < 0 ||
-       __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)))
+  if (event.phase == 'X' && (!parse_plain_time(event.text(Key::dur), timing.duration_ns) ||
+                             is_too_long(timing.duration_ns) ||
+                             __builtin_add_overflow(timing.start_ns, timing.duration_ns, &end_ns)))
     return false;
   timing.usable = timing.timed = true;
   timing.sub_microsecond =

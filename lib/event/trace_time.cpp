@@ -83,6 +83,12 @@ std::optional<DecimalText> split(std::string_view text) {
   return number;
 }
 
+std::string_view without_quotes(std::string_view json_value) {
+  if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
+    return json_value.substr(1, json_value.size() - 2);
+  return json_value;
+}
+
 // The slow, complete way: puts every digit where it belongs, the first one at 10^place nanoseconds.
 std::optional<ParsedTime> evaluate(const DecimalText& number) {
   const std::uint64_t limit = kMaxNs + (number.negative ? 1U : 0U);
@@ -240,10 +246,13 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b) {
 std::optional<ParsedTime> parse_time(std::string_view json_value) {
   std::int64_t ns = 0;
   if (parse_plain_time(json_value, ns)) return ParsedTime{ns, 0, true};
-  if (json_value.size() >= 2 && json_value.front() == '"' && json_value.back() == '"')
-    json_value = json_value.substr(1, json_value.size() - 2);
-  const std::optional<DecimalText> number = split(json_value);
+  const std::optional<DecimalText> number = split(without_quotes(json_value));
   return number ? evaluate(*number) : std::nullopt;
+}
+
+std::optional<bool> is_negative_number(std::string_view json_value) {
+  const std::optional<DecimalText> number = split(without_quotes(json_value));
+  return number ? std::optional(number->negative) : std::nullopt;
 }
 
 char* write_microseconds(char* out, std::int64_t ns) {

@@ -43,6 +43,10 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
 
+// Whether the text is a number as parse_time() reads them, also one that is beyond int64
+// nanoseconds, and if it is whether it is below 0 (-0 is); nullopt for what is no number.
+std::optional<bool> is_negative_number(std::string_view json_value);
+
 // The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three
 // decimals. False, and `ns` untouched, for any other text.
 bool parse_plain_time(std::string_view json_value, std::int64_t& ns);

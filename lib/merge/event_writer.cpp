@@ -75,8 +75,7 @@ bool EventWriter::is_filtered_away(const Event& event, const Place& place,
   if (target == nullptr || !time) return false;
   const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
   if (is_half && event.phase == 'E') return false;
-  if (filter_->keeps(file_, event, *target, time->start_ns, time->duration_ns, state.filter_memory))
-    return false;
+  if (filter_->keeps(file_, event, *target, *time, state.filter_memory)) return false;
   // A B that is never closed ends with its rank's events, whatever of them is written.
   state.last_ends.note(target->rank, time->end_ns);
   if (is_half) {
@@ -161,8 +160,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
         {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
         state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, *target, edit, state);
-  if (timing.rewrite && lacks_duration(event))
-    return keep_endless(event, clean, start_ns, target->number, edit, state);
+  if (time->is_endless()) return keep_endless(event, clean, *time, *target, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
   if (is_flow_phase(event.phase))
@@ -321,12 +319,15 @@ SliceHalf EventWriter::begin_half(const Event& event, const Event& clean, EventE
   return half;
 }
 
-void EventWriter::keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,
-                               std::uint32_t track, EventEdit& edit, WriteState& state) const {
-  if (!plan_.files[file_].lacks_durations) return note_unplanned(event, state);
+void EventWriter::keep_endless(const Event& event, const Event& clean, const OutputTime& time,
+                               const TrackTarget& target, EventEdit& edit,
+                               WriteState& state) const {
+  if (time.slice_end == SliceEnd::missing && !plan_.files[file_].lacks_durations)
+    return note_unplanned(event, state);
   SliceHalf half = begin_half(event, clean, edit, state);
-  half.track = track;
-  state.halves.endless.push_back({start_ns, event.offset, std::move(half)});
+  half.track = target.number;
+  half.rank = target.rank;
+  state.halves.endless.push_back({time.start_ns, event.offset, std::move(half), time.slice_end});
 }
 
 void EventWriter::note_unplanned(const Event& event, WriteState& state) {

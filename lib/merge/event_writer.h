@@ -115,8 +115,8 @@ class EventWriter {
                   const TrackTarget& target, EventEdit& edit, WriteState& state) const;
   SliceHalf begin_half(const Event& event, const Event& clean, EventEdit& edit,
                        WriteState& state) const;
-  void keep_endless(const Event& event, const Event& clean, std::int64_t start_ns,
-                    std::uint32_t track, EventEdit& edit, WriteState& state) const;
+  void keep_endless(const Event& event, const Event& clean, const OutputTime& time,
+                    const TrackTarget& target, EventEdit& edit, WriteState& state) const;
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void append_async(const AsyncAdditions& additions, const Event& event, const Event& clean,
                     const Place& place, EventEdit& edit, WriteState& state) const;

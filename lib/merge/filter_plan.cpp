@@ -192,20 +192,18 @@ FilterMemory::Label FilterPlan::label_of(const Event& event, FilterMemory& memor
 }
 
 bool FilterPlan::keeps(std::size_t file, const Event& event, const TrackTarget& target,
-                       std::int64_t start_ns, std::int64_t duration_ns,
-                       FilterMemory& memory) const {
+                       const OutputTime& time, FilterMemory& memory) const {
   const bool goes_by_others = is_linked_phase(event.phase) ||
                               (keeps_begin_end_ && (event.phase == 'B' || event.phase == 'E'));
   if (needs_selection_ && goes_by_others) return selection_.linked[file].keeps(event.offset);
-  return accepts(event, target, start_ns, duration_ns, memory);
+  return accepts(event, target, time, memory);
 }
 
-bool FilterPlan::accepts(const Event& event, const TrackTarget& target, std::int64_t start_ns,
-                         std::int64_t duration_ns, FilterMemory& memory) const {
+bool FilterPlan::accepts(const Event& event, const TrackTarget& target, const OutputTime& time,
+                         FilterMemory& memory) const {
   const Process& process = process_of(target, memory);
-  if (!process.wanted || !process.contains(start_ns)) return false;
-  // How long an X without dur is drawn turns out at the end of its file.
-  if (event.phase == 'X' && !is_long_enough(duration_ns) && !lacks_duration(event)) return false;
+  if (!process.wanted || !process.contains(time.start_ns)) return false;
+  if (event.phase == 'X' && !time.is_endless() && !is_long_enough(time.duration_ns)) return false;
   return filter_->labels.empty() || label_of(event, memory).accepted;
 }
 

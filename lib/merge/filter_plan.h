@@ -1,7 +1,7 @@
 // FilterPlan: what a MergeFilter means for the files and events of one merge.
 //
 //   FilterPlan plan(filter, merge_plan, surveys, facts);
-//   if (plan.reads(file)) ... plan.keeps(file, event, *target, start_ns, duration_ns, memory)
+//   if (plan.reads(file)) ... plan.keeps(file, event, *target, time, memory)
 #pragma once
 
 #include "base/string_table.h"
@@ -10,6 +10,7 @@
 #include "merge/filter_survey.h"
 #include "merge/kept_events.h"
 #include "merge/merge_filter.h"
+#include "merge/output_time.h"
 #include "merge/track_plan.h"
 #include "select/time_selection.h"
 #include "survey/merged_cycles.h"
@@ -96,13 +97,12 @@ class FilterPlan {
   void move_origin(std::int64_t ns);
   const Selection& selection() const { return selection_; }
 
-  // Whether an event stays. Times are those of the output; `duration_ns` counts for X. A B is
-  // judged without its duration.
-  bool keeps(std::size_t file, const Event& event, const TrackTarget& target, std::int64_t start_ns,
-             std::int64_t duration_ns, FilterMemory& memory) const;
+  // Whether an event stays. A B, and what is endless, is judged without its duration.
+  bool keeps(std::size_t file, const Event& event, const TrackTarget& target,
+             const OutputTime& time, FilterMemory& memory) const;
   // The same for an event taken by itself.
-  bool accepts(const Event& event, const TrackTarget& target, std::int64_t start_ns,
-               std::int64_t duration_ns, FilterMemory& memory) const;
+  bool accepts(const Event& event, const TrackTarget& target, const OutputTime& time,
+               FilterMemory& memory) const;
   // What becomes of the ph of a flow event that stays.
   char phase_of_flow(std::size_t file, const Event& event) const;
   // Whether it is called what is not wanted.

@@ -16,11 +16,15 @@ struct OutputTime {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // of X: what it was, or where the clock drifts from new to new
   std::int64_t end_ns = 0;       // what does not fit is cut to what does
+  SliceEnd slice_end = SliceEnd::known;
+
+  // How long an X is drawn turns out at the end of its file: until then it has no duration.
+  bool is_endless() const { return slice_end != SliceEnd::known; }
 };
 
 // nullopt when it does not fit.
 inline std::optional<OutputTime> output_time(const EventTiming& timing, const TimeMap& times) {
-  OutputTime time{0, timing.duration_ns, 0};
+  OutputTime time{0, timing.duration_ns, 0, timing.slice_end};
   if (!times.map(timing.start_ns, time.start_ns)) return std::nullopt;
   std::int64_t end_ns = 0;
   if (times.has_drift() && timing.duration_ns != 0 &&

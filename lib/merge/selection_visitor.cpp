@@ -30,12 +30,13 @@ bool is_accepted(std::uint32_t payload) {
 
 }  // namespace
 
-// An X without dur, whose end is known when its file has been read.
+// An X without dur, or that never ended: its end is known when its file has been read.
 struct SelectionVisitor::EndlessFlowSlice {
   std::int64_t start_ns;
   std::uint32_t track;  // TrackTarget::number
   std::uint32_t row;
   bool accepted;
+  SliceEnd slice_end;
 };
 
 struct SelectionVisitor::Chunk : ChunkResult {
@@ -44,7 +45,7 @@ struct SelectionVisitor::Chunk : ChunkResult {
   std::vector<FlowSlice> slices;  // that flow events stand in
   LinkedEvents linked;
   std::vector<EndlessFlowSlice> endless;
-  LastStarts last_starts;  // of a file with such slices
+  LastStarts last_starts;  // of a file with slices without dur
   BeginEndBatch begin_ends;
   std::vector<std::uint32_t> payloads;
   std::set<std::string> categories;
@@ -192,7 +193,7 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
     chunk.payloads.push_back(kNoPayload);
     return;
   }
-  const bool accepted = filter_.accepts(event, *target, start_ns, time->duration_ns, chunk.memory);
+  const bool accepted = filter_.accepts(event, *target, *time, chunk.memory);
   if (event.phase == 'B') {
     chunk.begin_ends.add(event, start_ns);
     chunk.payloads.push_back(payload_of(row, accepted));
@@ -202,8 +203,8 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
     chunk.count(process_row(*target), accepted);
     if (accepted) note_time(start_ns, chunk.cycles);
-  } else if (lacks_duration(event)) {
-    chunk.endless.push_back({start_ns, target->number, row, accepted});
+  } else if (time->is_endless()) {
+    chunk.endless.push_back({start_ns, target->number, row, accepted, time->slice_end});
   } else {
     chunk.count(row, accepted);
     if (accepted) note_time(start_ns, chunk.cycles);
@@ -235,7 +236,9 @@ void SelectionVisitor::end_file(std::size_t file, const FileEnd&) {
   current_->pairer.finish();
   for (const EndlessFlowSlice& slice : current_->endless)
     add_slice(file, slice.row, slice.accepted, slice.start_ns,
-              current_->last_starts.of(slice.track));
+              slice.slice_end == SliceEnd::never
+                  ? current_->last_ends.of(rank_of_row_[slice.row], slice.start_ns)
+                  : current_->last_starts.of(slice.track));
   binders_[file].finish();
   current_->linked.bind_flows(binders_[file]);
   current_->linked.settle();

@@ -5,6 +5,7 @@
 //   joiner.take(halves);                          // in file order
 #pragma once
 
+#include "event/event_timing.h"
 #include "merge/last_starts.h"
 #include "scan/begin_end.h"
 
@@ -35,11 +36,12 @@ struct SliceHalf {
   bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
 };
 
-// An X without dur: a begin that no end will close.
+// An X without dur, or that never ended: a begin that no end will close.
 struct EndlessSlice {
   std::int64_t start_ns;  // by the time of the merge
   std::uint64_t offset;   // in its file
   SliceHalf half;
+  SliceEnd slice_end;  // missing or never
 };
 
 // One B or E event after the other; reuse it, it keeps its memory.
@@ -47,7 +49,7 @@ struct SliceHalves {
   BeginEndBatch batch;
   std::vector<SliceHalf> halves;  // one for each record of the batch
   std::vector<EndlessSlice> endless;
-  LastStarts last_starts;  // of a file with endless slices
+  LastStarts last_starts;  // of a file with slices without dur
 
   // `start_ns` is the time of the merge.
   void add(const Event& event, std::int64_t start_ns, SliceHalf half) {

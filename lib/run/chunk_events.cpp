@@ -98,7 +98,7 @@ std::uint32_t ChunkEvents::track_of(const Event& event) {
 }
 
 void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
-  if (is_unclosed_begin(event)) return;
+  if (is_unclosed(event, timing)) return;
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
   const bool is_frame = kind.place == EventPlace::host && kind.role == Role::other;

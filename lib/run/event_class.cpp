@@ -1,9 +1,11 @@
 #include "run/event_class.h"
 
 #include "base/ascii.h"
+#include "event/event_side.h"
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 namespace traceloom {
@@ -48,6 +50,29 @@ constexpr CategoryRow kCategories[] = {
     {"overhead", EventPlace::nowhere, Role::other},
     {"trace", EventPlace::nowhere, Role::other},
 };
+
+struct NameRow {
+  std::string_view category;  // in lower case
+  std::string_view name;
+  EventPlace place;
+  Role role;
+};
+
+// Of a category that has more than one thing in it, what is no kernel: copies of MTIA's devices,
+// and marks and waits of their streams, in which no work is done.
+constexpr NameRow kNames[] = {
+    {"mtia_ccp_events", "dma_request", EventPlace::device, Role::memcpy},
+    {"mtia_ccp_events", "event_wait", EventPlace::nowhere, Role::other},
+    {"mtia_ccp_events", "event_record", EventPlace::nowhere, Role::other},
+};
+
+// What statistics keep apart from the host (event_side.h) is what analyses take for device work.
+static_assert(std::all_of(std::begin(kCategories), std::end(kCategories),
+                          [](const CategoryRow& row) {
+                            return row.place == EventPlace::nowhere ||
+                                   (row.place == EventPlace::device) ==
+                                       is_device_category(row.category);
+                          }));
 
 // Found anywhere in the name of a kernel, in lower case.
 constexpr std::string_view kCommunicationKernels[] = {
@@ -153,6 +178,8 @@ EventClass classify(std::string_view name, std::string_view category) {
     return host;
   }
   EventClass found{row->place, row->role};
+  for (const NameRow& known : kNames)
+    if (known.category == row->category && known.name == name) found = {known.place, known.role};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
   return found;
 }

@@ -125,9 +125,8 @@ EventCollector::~EventCollector() = default;
 void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event) {
   Chunk& chunk = static_cast<Chunk&>(result);
   EventTiming timing = time_event(event, chunk.problems);
-  if (is_unclosed_begin(event) && !is_cut_slice(event))
-    chunk.problems.add(Problem::begin_without_end, event.offset);
-  timing.duration_ns = known_duration(event, timing, chunk.problems);
+  if (event.phase == 'X' && timing.usable)
+    timing.duration_ns = known_duration(event, timing, chunk.problems).value_or(0);
   chunk.events.add(event, timing);
 }
 

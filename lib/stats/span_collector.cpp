@@ -3,6 +3,7 @@
 #include "event/event_timing.h"
 #include "stats/summary_rows.h"
 
+#include <optional>
 #include <utility>
 
 namespace traceloom {
@@ -120,11 +121,11 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
   if (event.phase == 'M') {
     chunk.evidence.add(event);
     chunk.has_evidence = true;
-  } else if (is_unclosed_begin(event)) {
-    if (!is_cut_slice(event)) result.problems.add(Problem::begin_without_end, event.offset);
   } else if (event.phase == 'X') {
-    if (timing.usable && is_in_window(file, timing.start_ns))
-      chunk.spans.add(event, file, known_duration(event, timing, result.problems));
+    if (!timing.usable) return;
+    const std::optional<std::int64_t> duration_ns = known_duration(event, timing, result.problems);
+    if (duration_ns && is_in_window(file, timing.start_ns))
+      chunk.spans.add(event, file, *duration_ns);
   } else if (timing.usable && (event.phase == 'B' || event.phase == 'E')) {
     chunk.begin_end.add(event, timing.start_ns);
   }

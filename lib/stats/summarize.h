@@ -29,7 +29,8 @@
 
 namespace traceloom {
 
-// What tells rows apart; at least one.
+// What tells rows apart; at least one. Where names do, a range of the host and its copy on a device
+// are two rows (event_side.h): their categories are different ones.
 struct SummaryGrouping {
   bool name = false;
   bool category = false;

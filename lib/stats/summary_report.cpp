@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -94,11 +97,19 @@ bool any_category(const Summary& summary) {
   });
 }
 
+// Rows of one name, which nothing but their categories tells apart: of the host, and of a device.
+bool has_twins(const Summary& summary) {
+  std::set<std::pair<std::optional<std::int64_t>, std::optional<std::string>>> seen;
+  return !std::all_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
+    return seen.emplace(row.rank, row.name).second;
+  });
+}
+
 // Text and Markdown: the texts last, because they are what a terminal shortens, and no column that
 // says nothing. What rows are sorted by is shown to all.
 Fields fields_for_people(const Summary& summary) {
   Field category = kShortCategory;
-  if (!summary.by.category) category.column.readers = Readers::some;
+  if (!summary.by.category && !has_twins(summary)) category.column.readers = Readers::some;
   Fields fields;
   if (summary.by.rank) fields.push_back(kRank);
   fields.insert(fields.end(), {kShare, total(), kCount});

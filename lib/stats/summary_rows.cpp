@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "event/event_side.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +59,8 @@ std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
 void RowCollector::add(const SpanGroup& group, std::int64_t rank) {
   const std::string_view name = by_.name ? group.name : std::string_view{};
   const std::string_view category = by_.category ? group.category : std::string_view{};
-  scratch_ = fmt::format("{} {} ", by_.rank ? rank : 0, name.size());
+  const EventSide side = by_.name ? event_side(group.category) : EventSide::host;
+  scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side), name.size());
   scratch_.append(name).append(category);
   const std::uint32_t number = keys_.intern(scratch_);
   if (number == sources_.size()) sources_.push_back({rank, group.name, {}, {}});

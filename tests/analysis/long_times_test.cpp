@@ -1,5 +1,5 @@
-// Spans nearly as long as a number of nanoseconds can say: what is summed up of them is cut to
-// that.
+// Spans as long as any can be: what is summed up of them is cut to what a number of nanoseconds can
+// say.
 #include "analysis/bottleneck_report.h"
 #include "analysis/comm_report.h"
 #include "analysis/dataloader_report.h"
@@ -15,6 +15,7 @@
 #include "analysis/stragglers_report.h"
 #include "analysis/tree_report.h"
 #include "base/saturating.h"
+#include "event/event_timing.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -29,10 +30,10 @@ using namespace traceloom;
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLongUs = kMost / 1000;
+constexpr std::int64_t kLongUs = kLongestDurationNs / 1000;
 constexpr std::int64_t kLongNs = kLongUs * 1000;
 
-// Three threads and three streams on each of two devices, all busy for 292 years.
+// Three threads and three streams on each of two devices, all busy for 146 years.
 std::string long_trace() {
   TraceText trace;
   for (int i = 1; i <= 3; ++i) {

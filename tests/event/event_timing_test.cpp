@@ -1,6 +1,7 @@
 #include "event/event_timing.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <limits>
 #include <string>
@@ -13,13 +14,17 @@ namespace {
 
 // An event with a ts and a dur as texts (empty: absent), at byte 4711.
 struct SampleEvent {
-  SampleEvent(char phase, std::string_view ts, std::string_view dur = "") : text(ts) {
-    text += dur;
+  SampleEvent(char phase, std::string_view ts, std::string_view dur = "",
+              std::string_view unclosed = "")
+      : text(ts) {
+    text.append(dur).append(unclosed);
     event.raw = text;
     event.offset = 4711;
     event.phase = phase;
     if (!ts.empty()) set(Key::ts, 0, ts.size());
-    if (!dur.empty()) set(Key::dur, ts.size(), text.size());
+    const std::size_t dur_end = ts.size() + dur.size();
+    if (!dur.empty()) set(Key::dur, ts.size(), dur_end);
+    if (!unclosed.empty()) set(Key::unclosed, dur_end, text.size());
   }
   void set(Key key, std::size_t begin, std::size_t end) {
     event.present = static_cast<std::uint16_t>(event.present | Event::bit(key));
@@ -118,7 +123,7 @@ TEST_CASE("event_timing: counts what is wrong with a dur and takes 0") {
        {Case{"", Problem::missing_duration}, Case{"null", Problem::missing_duration},
         Case{"NaN", Problem::bad_duration}, Case{"\"long\"", Problem::bad_duration},
         Case{"\"\"", Problem::bad_duration}, Case{"0x10", Problem::bad_duration},
-        Case{"1e300", Problem::bad_duration}, Case{"-5", Problem::negative_duration},
+        Case{"-5", Problem::negative_duration}, Case{"-1e300", Problem::negative_duration},
         Case{"-0.0000001", Problem::negative_duration},
         Case{"0.-66", Problem::negative_duration}}) {
     CAPTURE(c.dur);
@@ -128,18 +133,60 @@ TEST_CASE("event_timing: counts what is wrong with a dur and takes 0") {
     CHECK(timed.timing.start_ns == 7'000);
     CHECK(timed.timing.duration_ns == 0);
     CHECK_FALSE(timed.timing.sub_microsecond);
+    CHECK(timed.timing.slice_end ==
+          (c.problem == Problem::missing_duration ? SliceEnd::missing : SliceEnd::known));
     check_problem(timed, c.problem);
   }
 }
 
-TEST_CASE("event_timing: an end beyond int64 nanoseconds is a bad dur") {
-  const Timed timed = time('X', "9223372036854775.807", "0.001");
-  CHECK(timed.timing.duration_ns == 0);
-  CHECK(timed.timing.start_ns == std::numeric_limits<std::int64_t>::max());
-  check_problem(timed, Problem::bad_duration);
-  CHECK(time('X', "9223372036854775.806", "0.001").problems.empty());
-  CHECK(time('X', "-0.0006", "9223372036854775.807").timing.duration_ns ==
-        std::numeric_limits<std::int64_t>::max());
+TEST_CASE(
+    "event_timing: a dur that ends beyond the range of time is of an event that never ended") {
+  struct Case {
+    const char* ts;
+    const char* dur;
+  };
+  for (const Case& c :
+       {Case{"9223372036854775.807", "0.001"}, Case{"0", "4611686018427387.905"},
+        Case{"-0.0006", "9223372036854775.807"}, Case{"1", "9223372036854775807"},
+        Case{"1", "1e300"}, Case{"1", "\"1e300\""}, Case{"7", "4611686018427387.9051"},
+        // What torch writes: 2^63 ns less its start, which is 1759000000 s and counts from a base.
+        Case{"5000.125", "7464372036849775.683"}}) {
+    CAPTURE(c.dur);
+    const Timed timed = time('X', c.ts, c.dur);
+    CHECK(timed.timing.usable);
+    CHECK(timed.timing.rewrite);
+    CHECK(timed.timing.duration_ns == 0);
+    CHECK(timed.timing.slice_end == SliceEnd::never);
+    CHECK(timed.timing.start_ns == time('i', c.ts).timing.start_ns);
+    check_problem(timed, Problem::never_ended);
+  }
+  for (const Case& c : {Case{"9223372036854775.806", "0.001"}, Case{"0", "4611686018427387.904"},
+                        Case{"-7", "4611686018427387.9040"}}) {
+    CAPTURE(c.dur);
+    const Timed timed = time('X', c.ts, c.dur);
+    CHECK(timed.problems.empty());
+    CHECK(timed.timing.slice_end == SliceEnd::known);
+  }
+  CHECK(time('X', "0", "4611686018427387.904").timing.duration_ns == kLongestDurationNs);
+}
+
+TEST_CASE("event_timing: statistics know no duration of what never ended, merged or not") {
+  const auto known = [](const char* dur, std::string_view unclosed) {
+    ProblemCounts problems;
+    const SampleEvent sample('X', "1", dur, unclosed);
+    const EventTiming timing = time_event(sample.event, problems);
+    const auto duration_ns = known_duration(sample.event, timing, problems);
+    CHECK(is_unclosed(sample.event, timing) == !duration_ns.has_value());
+    std::string words = duration_ns ? std::to_string(*duration_ns) : "none";
+    for (const Problem kind : problems.kinds())
+      words += fmt::format(" {} {}", describe(kind).name, problems.count(kind));
+    return words;
+  };
+  CHECK(known("2.5", "") == "2500");
+  CHECK(known("1e300", "") == "none never_ended 1");
+  CHECK(known("2.5", R"("never ended")") == "none never_ended 1");
+  CHECK(known("2.5", "true") == "none begin_without_end 1");
+  CHECK(known("2.5", R"("no dur")") == "0 missing_duration 1");
 }
 
 TEST_CASE("event_timing: the dur of other phases means nothing") {

@@ -144,6 +144,6 @@ TEST_CASE("time_event: times of all kinds of text, and whether they have to be r
   timing = time("9223372036854775.807", "1", problems);
   CHECK(timing.usable);
   CHECK(timing.duration_ns == 0);
-  CHECK(problems.count(Problem::bad_duration) == 1);
-  CHECK(problems.first_offset(Problem::bad_duration) == 40);
+  CHECK(problems.count(Problem::never_ended) == 1);
+  CHECK(problems.first_offset(Problem::never_ended) == 40);
 }

@@ -216,6 +216,23 @@ TEST_CASE(
   CHECK(merged.problems() == Texts{"missing_duration 2 at 1"});
 }
 
+TEST_CASE("format case 20: an X that never ended ends with its file, and is marked") {
+  const std::string text =
+      R"([{"ph":"X","ts":1,"dur":7464372036854775.808,"pid":1,"tid":7,"name":"a","args":{"n":1}},)"
+      R"({"ph":"X","ts":2,"pid":1,"tid":7,"name":"b","dur":1e300},)"
+      R"({"ph":"X","ts":8,"dur":9,"pid":1,"tid":8,"name":"other thread"}])";
+  const Texts events{
+      R"({"ph":"X","ts":7,"dur":9,"pid":0,"tid":8,"name":"other thread"})",
+      R"({"ph":"X","ts":0,"dur":16,"pid":0,"tid":7,"name":"a","args":{"n":1}, )"
+      R"("unclosed": "never ended"})",
+      R"({"ph":"X","ts":1,"pid":0,"tid":7,"name":"b","dur":15, "unclosed": "never ended"})"};
+  const MergedCase merged(text);
+  CHECK(merged.events() == events);
+  CHECK(merged.problems() == Texts{"never_ended 2 at 1"});
+  // Merged again it stays what it is.
+  CHECK(MergedCase(merged.text()).events() == events);
+}
+
 TEST_CASE("format case 20: an X with a negative duration takes no time") {
   CHECK(written(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
         R"({"ph":"X","name":"a","ts":1,"dur":0,"pid":0,"tid":7})");

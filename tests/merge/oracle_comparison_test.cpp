@@ -27,7 +27,7 @@ struct RandomSet {
 // Ranks of one style. Composer's have clocks that differ by seconds, Kineto's share one base,
 // compact ones say nothing about their clock.
 RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, int events,
-                     bool rare_events = false) {
+                     bool rare_events = false, bool never_ended = false) {
   RandomSet set;
   std::mt19937_64 random(seed);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
@@ -35,6 +35,7 @@ RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, i
                                      .style = style,
                                      .events = events,
                                      .rank = rank,
+                                     .never_ended = never_ended,
                                      .rare_events = rare_events});
     std::int64_t shift_ns = style == TraceStyle::kineto ? kKinetoBaseNs : 0;
     if (style == TraceStyle::composer && rank > 0) {
@@ -127,6 +128,26 @@ TEST_CASE("oracle_comparison: an X without dur ends where the last event of its 
       const std::string merged = read_file(options.output);
       check_same(read_merged(merged), oracle::merge(set.inputs));
       CHECK(merged.find(R"("unclosed": "no dur")") != std::string::npos);
+      options.threads = 4;
+      merge_traces(options);
+      REQUIRE(read_file(options.output) == merged);
+    }
+  }
+}
+
+TEST_CASE("oracle_comparison: an X that never ended ends with its file") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(style));
+      const RandomSet set = random_set(seed + 700, style, 2, 200, false, true);
+      const TemporaryFolder folder;
+      MergeOptions options = merge_options(folder, set.files, "merged.json");
+      options.plan.clock.align_by = align_by(style);
+      merge_traces(options);
+      const std::string merged = read_file(options.output);
+      check_same(read_merged(merged), oracle::merge(set.inputs));
+      CHECK(merged.find(R"("unclosed": "never ended")") != std::string::npos);
       options.threads = 4;
       merge_traces(options);
       REQUIRE(read_file(options.output) == merged);

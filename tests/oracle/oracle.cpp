@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,9 +63,22 @@ std::vector<TraceEvent> list_events(const Json& document) {
   return events;
 }
 
+// Too long, or its end too late, for 64-bit nanoseconds.
+bool never_ended(const TraceEvent& event) {
+  if (event.phase != 'X') return false;
+  const Json* value = event.json->find("dur");
+  if (value == nullptr || value->kind != Json::Kind::number) return false;
+  const std::optional<Attos> duration = parse_microseconds(value->text);
+  if (!duration) return value->text.front() != '-';
+  constexpr Attos kAttosOfNs = 1'000'000'000'000'000'000;
+  constexpr Attos kMost = std::numeric_limits<std::int64_t>::max();
+  return *duration >= ((Attos{1} << 62) + 1) * kAttosOfNs ||
+         *duration + event.ts > kMost * kAttosOfNs;
+}
+
 std::int64_t duration_of(const TraceEvent& event) {
   if (event.phase != 'X') return 0;
-  const Attos duration = read_time(event.json->find("dur")).value_or(0);
+  const Attos duration = never_ended(event) ? 0 : read_time(event.json->find("dur")).value_or(0);
   return duration < 0 ? 0 : round_to_ns(event.ts + duration) - round_to_ns(event.ts);
 }
 
@@ -108,6 +122,11 @@ using Row = std::pair<std::string, std::string>;
 
 Row row_of(const TraceEvent& event) {
   return {id_text(event.json->find("pid")), id_text(event.json->find("tid"))};
+}
+
+// In the categories that the random traces have.
+bool is_on_device(const TraceEvent& event) {
+  return read_string(*event.json, "cat") == "kernel";
 }
 
 // An X without dur lasts until the last event of its thread begins.
@@ -257,13 +276,14 @@ FileSpans find_spans(const Input& input) {
   const std::vector<TraceEvent> events = list_events(document);
   FileSpans result;
   for (const TraceEvent& event : events)
-    if (event.phase == 'X')
-      result.spans.push_back(
-          {event.name.value_or(""), 'X', round_to_ns(event.ts), duration_of(event)});
+    if (event.phase == 'X' && !never_ended(event))
+      result.spans.push_back({event.name.value_or(""), 'X', round_to_ns(event.ts),
+                              duration_of(event), is_on_device(event)});
   const Pairs pairs = pair_begin_end(events);
   for (const auto& [begin, end] : pairs.matched) {
     const std::int64_t start = round_to_ns(begin->ts);
-    result.spans.push_back({begin->name.value_or(""), 'B', start, round_to_ns(end->ts) - start});
+    result.spans.push_back(
+        {begin->name.value_or(""), 'B', start, round_to_ns(end->ts) - start, is_on_device(*begin)});
   }
   result.orphan_ends = pairs.orphans.size();
   result.unclosed_begins = pairs.unclosed.size();
@@ -271,12 +291,15 @@ FileSpans find_spans(const Input& input) {
 }
 
 std::vector<SummaryRow> summarize(const std::vector<Input>& inputs) {
-  std::map<std::string, std::vector<std::int64_t>> durations;
+  std::map<std::pair<std::string, bool>, std::vector<std::int64_t>> durations;
   for (const Input& input : inputs)
     for (const Span& span : find_spans(input).spans)
-      durations[span.name].push_back(span.duration_ns);
+      durations[{span.name, span.on_device}].push_back(span.duration_ns);
   std::vector<SummaryRow> rows;
-  for (const auto& [name, values] : durations) rows.push_back(summarize_name(name, values));
+  for (const auto& [key, values] : durations) {
+    rows.push_back(summarize_name(key.first, values));
+    rows.back().on_device = key.second;
+  }
   return rows;
 }
 
@@ -389,8 +412,11 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     for (const TraceEvent& event : events) {
       if (event.phase == 'M') continue;
       last_ends.note(event, common_start(input, event) + common_duration(input, event));
-      if (event.phase != 'B' && event.phase != 'E') add_as_written(event);
+      if (event.phase != 'B' && event.phase != 'E' && !never_ended(event)) add_as_written(event);
     }
+    for (const TraceEvent& event : events)
+      if (never_ended(event))
+        add(event, 'X', last_ends.of(event) - common_start(input, event), args_of(event));
     const Pairs pairs = pair_begin_end(events);
     for (const auto& [begin, end] : pairs.matched) {
       const std::int64_t duration_ns = common_start(input, *end) - common_start(input, *begin);

@@ -10,7 +10,8 @@
 //     when it is a number, or a number in quotes.
 //   * A duration is round(ts + dur) - round(ts), in nanoseconds, halves up; an X whose dur is
 //   missing,
-//     no number or negative lasts 0.
+//     no number or negative lasts 0. One that lasts more than 2^62 ns or ends beyond 2^63 ns never
+//     ended: it is no span, and a merge draws it to the end of its file, or of its rank there.
 //   * Of one file and one (pid, tid), the B and E events are stably sorted by their time in whole
 //     nanoseconds: that is what a merge writes, so a merged file pairs as its inputs do. An E
 //     closes the innermost open B of its name; when there is none, or it has no name, the innermost
@@ -48,6 +49,7 @@ struct Span {
   char phase;  // X, or B for a matched pair
   std::int64_t start_ns;
   std::int64_t duration_ns;
+  bool on_device = false;  // by its category
 
   friend auto operator<=>(const Span&, const Span&) = default;
 };
@@ -71,11 +73,13 @@ struct SummaryRow {
   std::int64_t p90_ns = 0;
   std::int64_t p99_ns = 0;
   double stddev_ns = 0;  // of the sample (n - 1); 0 for one span
+  bool on_device = false;
 
   friend bool operator==(const SummaryRow&, const SummaryRow&) = default;
 };
 
-// One row a name, over all files; sorted by name.
+// One row a name, over all files, or two: of the host, and of devices. Sorted by name, in this
+// order.
 std::vector<SummaryRow> summarize(const std::vector<Input>& inputs);
 
 struct MergedEvent {

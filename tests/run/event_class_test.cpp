@@ -12,6 +12,17 @@ TEST_CASE("event class: device work goes by its category, in any case of letters
   CHECK(classify("gemm", "foo,kernel").place == EventPlace::device);
 }
 
+TEST_CASE("event class: copies of MTIA's devices are no kernels, their waits and marks no work") {
+  const auto role = [](const char* name) { return classify(name, "mtia_ccp_events").role; };
+  const auto place = [](const char* name) { return classify(name, "mtia_ccp_events").place; };
+  CHECK(role("pe_exe") == Role::kernel);
+  CHECK(role("dma_request") == Role::memcpy);
+  CHECK(place("dma_request") == EventPlace::device);
+  CHECK(place("event_wait") == EventPlace::nowhere);
+  CHECK(place("event_record") == EventPlace::nowhere);
+  CHECK(classify("event_wait", "kernel").role == Role::kernel);
+}
+
 TEST_CASE("event class: kernels of all libraries of collectives are communication") {
   for (const char* name :
        {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", "ncclDevKernel_AllGather_RING_LL",

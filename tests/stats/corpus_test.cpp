@@ -57,9 +57,18 @@ bool has_long_decimals(const std::string& text) {
   return false;
 }
 
+// The facts do not keep ranges of the host and their copies on devices apart.
 std::map<std::string, DurationStats> stats_by_name(const Summary& summary) {
   std::map<std::string, DurationStats> stats;
-  for (const SummaryRow& row : summary.rows) stats[*row.name] = row.stats;
+  for (const SummaryRow& row : summary.rows) {
+    const auto [found, is_new] = stats.try_emplace(*row.name, row.stats);
+    if (is_new) continue;
+    DurationStats& both = found->second;
+    both.count += row.stats.count;
+    both.total_ns += row.stats.total_ns;
+    both.min_ns = std::min(both.min_ns, row.stats.min_ns);
+    both.max_ns = std::max(both.max_ns, row.stats.max_ns);
+  }
   return stats;
 }
 

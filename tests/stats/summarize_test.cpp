@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace traceloom;
 
@@ -45,16 +46,23 @@ Strings rows_of(const Summary& summary) {
   return rows;
 }
 
-// Rows as the oracle has them: by name.
+// In the categories that the random traces have.
+bool is_on_device(const SummaryRow& row) {
+  return row.categories == Strings{"kernel"};
+}
+
+// Rows as the oracle has them: by name, those of the host first.
 void check_rows(std::vector<SummaryRow> rows, const std::vector<oracle::SummaryRow>& expected) {
-  std::sort(rows.begin(), rows.end(),
-            [](const SummaryRow& a, const SummaryRow& b) { return a.name < b.name; });
+  std::sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
+    return std::pair(a.name, is_on_device(a)) < std::pair(b.name, is_on_device(b));
+  });
   REQUIRE(rows.size() == expected.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const oracle::SummaryRow& wanted = expected[i];
     const DurationStats& stats = rows[i].stats;
     CAPTURE(wanted.name);
     CHECK(rows[i].name.value() == wanted.name);
+    CHECK(is_on_device(rows[i]) == wanted.on_device);
     const DurationStats exact{wanted.count,  wanted.total_ns, wanted.mean_ns,
                               wanted.min_ns, wanted.p50_ns,   wanted.p90_ns,
                               wanted.p99_ns, wanted.max_ns,   stats.stddev_ns};
@@ -134,6 +142,63 @@ TEST_CASE("summarize: what is no usable span does not count, and is told") {
   CHECK(problems.count(Problem::missing_duration) == 1);
   CHECK(problems.count(Problem::negative_duration) == 1);
   CHECK(problems.count(Problem::no_phase) == 1);
+}
+
+TEST_CASE("summarize: an event that never ended is no span of no time, merged or not") {
+  Files files;
+  files.add(TraceText()
+                .cat("python_function")
+                .x("a", 5, "7464372036854775.808")
+                .x("a", 6, "1e300")
+                .x("b", 7, "9223372036854775807")
+                .x("a", 8, 3)
+                .array());
+  files.add(R"([{"ph":"X","name":"a","ts":5,"dur":6,"pid":0,"tid":1,"unclosed":"never ended"}])");
+  const Summary summary = files.summarize();
+  CHECK(rows_of(summary) == Strings{"- a [python_function] 1 3000"});
+  CHECK(summary.files[0].problems.kinds() == std::vector{Problem::never_ended});
+  CHECK(summary.files[0].problems.count(Problem::never_ended) == 3);
+  CHECK(summary.files[1].problems.count(Problem::never_ended) == 1);
+  CHECK(describe(Problem::never_ended).sentence ==
+        "dur that ends beyond the range of time: the event never ended; drawn to the end of its "
+        "file, and counts as no span");
+}
+
+TEST_CASE("summarize: a range of the host and its copy on a device are two rows") {
+  Files files;
+  const auto trace = [](const char* copies) {
+    return TraceText()
+        .cat("user_annotation")
+        .x("nccl:all_reduce", 1, 2)
+        .cat("cpu_op")
+        .x("nccl:all_reduce", 1, 1)
+        .cat(copies)
+        .x("nccl:all_reduce", 2, 900)
+        .cat("kernel")
+        .x("only here", 2, 7)
+        .array();
+  };
+  files.add(trace("gpu_user_annotation"));
+  files.add(trace("Kernel"));
+  CHECK(rows_of(files.summarize()) ==
+        Strings{"- nccl:all_reduce [Kernel; gpu_user_annotation] 2 1800000",
+                "- only here [kernel] 2 14000",
+                "- nccl:all_reduce [cpu_op; user_annotation] 4 6000"});
+  files.request.order = SummaryOrder::name;
+  CHECK(rows_of(files.summarize()) ==
+        Strings{"- nccl:all_reduce [Kernel; gpu_user_annotation] 2 1800000",
+                "- nccl:all_reduce [cpu_op; user_annotation] 4 6000",
+                "- only here [kernel] 2 14000"});
+  files.request.by = {.name = true, .rank = true};
+  files.request.ranks = {{1, 1}};
+  CHECK(rows_of(files.summarize()) == Strings{"1 nccl:all_reduce [Kernel] 1 900000",
+                                              "1 nccl:all_reduce [cpu_op; user_annotation] 2 3000",
+                                              "1 only here [kernel] 1 7000"});
+  files.request.by = {.rank = true};
+  CHECK(files.summarize().rows.size() == 1);
+  files.request.by = {.name = true};
+  files.request.filter = {{}, {}, {"gpu_user_annotation"}, {}};
+  CHECK(rows_of(files.summarize()).empty());
 }
 
 TEST_CASE("summarize: rows by any combination of name, category and rank") {
@@ -315,7 +380,11 @@ TEST_CASE("summarize: an input that is no trace ends the work, or is left out wh
 
 TEST_CASE("summarize: a row whose total does not fit is an error that names it") {
   Files files;
-  files.add(TraceText().x("long", 1, "9000000000000000").x("long", 1, "9000000000000000").array());
+  files.add(TraceText()
+                .x("long", 1, "4000000000000000")
+                .x("long", 1, "4000000000000000")
+                .x("long", 1, "4000000000000000")
+                .array());
   CHECK_THROWS_WITH_AS(
       files.summarize(),
       "'long': the total of its durations does not fit 64-bit nanoseconds; leave it out "
@@ -359,7 +428,8 @@ TEST_CASE("summarize: random traces give what the oracle gives, whatever the num
     for (std::uint64_t i = 0; i < 3; ++i) {
       inputs.push_back({random_trace({.seed = seed * 3 + i,
                                       .style = static_cast<TraceStyle>((seed + i) % 3),
-                                      .rank = static_cast<std::int64_t>(i)})});
+                                      .rank = static_cast<std::int64_t>(i),
+                                      .never_ended = true})});
       files.add(inputs.back().text);
     }
     for (const unsigned threads : {1U, 2U, 5U}) {

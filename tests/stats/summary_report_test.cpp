@@ -140,6 +140,18 @@ TEST_CASE("summary_report: a narrow terminal gets fewer columns") {
   CHECK(header(1, {.name = true}) == "Time % Total Count Name");
 }
 
+TEST_CASE("summary_report: of two rows of one name the category is always shown") {
+  Summary summary = example();
+  summary.rows[0].name = summary.rows[1].name = "step";
+  const std::string text = render_summary(summary, TableFormat::text, {.width = 45});
+  CHECK(text.substr(0, text.find('\n')) == "Time %     Total  Count  Category          Name");
+  summary.by.rank = true;
+  summary.rows[0].rank = 0;
+  summary.rows[1].rank = 1;
+  CHECK(render_summary(summary, TableFormat::text, {.width = 45}).find("Category") ==
+        std::string::npos);
+}
+
 TEST_CASE("summary_report: a narrow terminal gets a note, and the column of the order") {
   Summary summary = example();
   summary.order = SummaryOrder::stddev;

@@ -33,6 +33,10 @@ constexpr std::array<std::string_view, 14> kNames = {
 constexpr std::array<std::string_view, 6> kCats = {
     R"("cpu_op")", R"("kernel")", R"("")", R"("a,b")", R"("user_annotation")", R"("disabled\/x")"};
 
+// The first is torch's, of an event of 2025; the last one ends too late where ts is Unix time.
+constexpr std::array<std::string_view, 4> kEndlessDurations = {
+    "7464372036854775.808", "9223372036854775807", "1e300", "9223372036854775.807"};
+
 constexpr std::array<std::string_view, 8> kArgs = {
     R"({})",
     R"({"External id": 17, "Input Dims": [[2, 3], [], [128, 64, 1]], "Concrete": ["", "1.0"]})",
@@ -216,7 +220,9 @@ class Generator {
   void add_complete(const Thread& thread) {
     const std::int64_t picos =
         below(8) == 0 ? 0 : grid_ * static_cast<std::int64_t>(below(900'000));
-    add(thread, "\"X\"", pick(kNames)).dur = decimal(picos / 1'000'000, picos % 1'000'000);
+    const bool ends = !options_.never_ended || below(10) != 0;
+    add(thread, "\"X\"", pick(kNames)).dur =
+        ends ? decimal(picos / 1'000'000, picos % 1'000'000) : std::string(pick(kEndlessDurations));
   }
 
   void add_pair_with_id(const Thread& thread, const char* first, const char* second,

@@ -172,7 +172,9 @@ void add_summarize(CLI::App& app, Work& work) {
   CLI::App* const command = app.add_subcommand(
       "summarize",
       "Latency of spans: count, total, mean, percentiles, extremes and deviation of each name. "
-      "A span is a complete event (X) or a matched pair of begin and end (B, E)");
+      "A span is a complete event (X) or a matched pair of begin and end (B, E). A range of the "
+      "host "
+      "and its copy on a device have one name and are two rows, told apart by their categories");
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);
   add_strict(*command, options->strict);
