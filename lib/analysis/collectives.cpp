@@ -1,8 +1,8 @@
 #include "analysis/collectives.h"
 
-#include "analysis/tensor_bytes.h"
-#include "base/ascii.h"
-#include "run/details.h"
+#include "analysis/collective_names.h"
+#include "analysis/communication_pieces.h"
+#include "analysis/message_ends.h"
 
 #include <algorithm>
 #include <map>
@@ -14,129 +14,29 @@
 namespace traceloom {
 namespace {
 
-bool has(std::string_view name, std::string_view part) {
-  return to_lower(name).find(part) != std::string::npos;
-}
-bool is_gather(std::string_view name) {
-  return has(name, "allgather") || has(name, "all_gather");
-}
-// Whoever sends does not wait for others than the one that receives.
-bool is_point_to_point(std::string_view name) {
-  return has(name, "sendrecv") || has(name, "send") || has(name, "recv");
-}
-
-bool is_all_reduce(std::string_view name) {
-  return has(name, "allreduce") || has(name, "all_reduce");
-}
-// Each rank gets a part from each.
-bool is_in_parts(std::string_view name) {
-  return is_gather(name) || has(name, "reduce_scatter") || has(name, "reducescatter") ||
-         has(name, "alltoall") || has(name, "all_to_all");
-}
-bool has_root(std::string_view name) {
-  return has(name, "broadcast") || has(name, "reduce") || has(name, "gather") ||
-         has(name, "scatter");
-}
-
-// What bus bandwidth is of algorithm bandwidth: NCCL's factors.
-double bus_factor(std::string_view name, std::int64_t ranks) {
-  const auto n = static_cast<double>(ranks);
-  if (ranks < 2) return 1;
-  if (is_all_reduce(name)) return 2 * (n - 1) / n;
-  if (is_in_parts(name)) return (n - 1) / n;
-  return 1;
-}
-
-// One on one rank, with all that it says of itself.
-struct Piece {
-  Collective what;
-  std::int64_t seq = kNoId;
-  std::int64_t start_ns = 0;
-};
-
-// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)" without its
-// arguments.
-std::string_view kernel_name(std::string_view name) {
-  return name.substr(0, name.find('('));
-}
-
-std::string_view find_word(std::string_view details, std::string_view key) {
-  const std::string_view word = find_detail(details, key);
-  return word == "null" ? std::string_view{} : word;
-}
-
-Piece piece_of(const Run& run, std::size_t rank, const HostSpan& span, std::string_view details) {
-  Piece piece;
-  piece.start_ns = span.start_ns;
-  Collective& what = piece.what;
-  const std::string_view name = find_word(details, "Collective name");
-  what.name = name.empty() ? kernel_name(run.labels.name(span.label)) : name;
-  what.dtype = find_word(details, "dtype");
-  what.group = find_word(details, "Process Group Name");
-  what.group_size = find_integer(details, "Group size").value_or(0);
-  const std::int64_t elements =
-      find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
-  what.bytes = tensor_bytes(elements, what.dtype);
-  what.parts.push_back({rank, span.start_ns, span.end_ns});
-  piece.seq = find_integer(details, "Seq").value_or(kNoId);
-  return piece;
-}
-
-// What the tensors take that an operator of the host was called with.
-std::int64_t input_bytes(std::string_view arguments) {
-  std::string_view dims = find_detail(arguments, "Input Dims");
-  if (dims.empty()) dims = find_detail(arguments, "Input dims");
-  return tensor_bytes(dims, find_detail(arguments, "Input type"));
-}
-
-// Ranges of the host that are collectives; what torch calls an operator tells its tensors as well.
-void append_host_pieces(const Run& run, std::size_t rank, std::vector<Piece>& pieces) {
-  std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::uint32_t> arguments;
-  run.ranks[rank].for_each_operator([&](const OperatorSpan& span) {
-    if (run.labels.kind(span.label).mark == SpanMark::collective && span.arguments != kNoDetail)
-      arguments[{span.track, span.start_ns, span.end_ns}] = span.arguments;
-  });
-  run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark != SpanMark::collective) return;
-    pieces.push_back(piece_of(run, rank, span, {}));
-    const auto told = arguments.find({span.track, span.start_ns, span.end_ns});
-    if (told != arguments.end()) pieces.back().what.bytes = input_bytes(run.details[told->second]);
-  });
-}
-
-std::vector<Piece> pieces_of(const Run& run, std::size_t rank) {
-  std::vector<Piece> pieces;
-  const RankEvents& events = run.ranks[rank];
-  events.for_each_device([&](const DeviceSpan& span) {
-    if (run.labels.kind(span.label).role != Role::communication) return;
-    const std::string_view details =
-        span.detail == kNoDetail ? std::string_view{} : run.details[span.detail];
-    pieces.push_back(piece_of(run, rank, span, details));
-  });
-  // gloo works on the host; with NCCL the ranges of the host only start what the device does.
-  if (pieces.empty()) append_host_pieces(run, rank, pieces);
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
-  return pieces;
-}
-
-// Of which kind a piece is: group, name, dtype, bytes, Seq.
-using Kind = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
+// Of which kind a piece is: group, name, dtype, bytes, Seq, and of a message from where to where.
+using Kind =
+    std::tuple<ProcessGroup, std::string, std::string, std::int64_t, std::int64_t, MessageEnds>;
 // As (epoch, number); where no steps matter, of all pieces the same.
 using StepKey = std::pair<std::int64_t, std::int64_t>;
 // The how manyeth of its kind it is, in its step.
 using Key = std::tuple<Kind, StepKey, std::int64_t>;
 
 // Without a group it says nothing, since each group counts for itself.
-bool has_seq(const Piece& piece) {
+bool has_seq(const CommunicationPiece& piece) {
   return piece.seq != kNoId && !piece.what.group.empty();
 }
 
-// With a Seq, sizes do not matter: in an all-to-all each rank may have another one.
-Kind kind_of(const Piece& piece) {
+// With a Seq, sizes do not matter: in an all-to-all each rank may have another one. Each end of a
+// message counts its own Seq.
+Kind kind_of(const CommunicationPiece& piece, const std::optional<MessageEnds>& ends,
+             std::int64_t own) {
   const Collective& what = piece.what;
-  if (has_seq(piece)) return {what.group, what.name, "", 0, piece.seq};
-  return {what.group, what.name, what.dtype, what.bytes, kNoId};
+  if (ends) return {what.group, "", "", 0, kNoId, *ends};
+  // Those of other ranks are other messages, and whose is whose nobody knows.
+  if (is_point_to_point(what.name)) return {what.group, what.name, "", 0, kNoId, {own, kNoId}};
+  if (has_seq(piece)) return {what.group, what.name, "", 0, piece.seq, {}};
+  return {what.group, what.name, piece.own_dtype, piece.own_bytes, kNoId, {}};
 }
 
 // In which step of a rank something begins.
@@ -162,11 +62,27 @@ class PieceSteps {
 
 struct JoinedRanks {
   std::map<Key, Collective> collectives;
+  std::map<Key, std::vector<Collective>> messages;  // both ends, or one
   std::set<Kind> uneven;  // without Seq, of which ranks have different numbers: some were lost
+  std::uint64_t by_operator = 0;
+  std::uint64_t sharing = 0;
 };
 
+// Adds one rank's.
+void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRanks& joined) {
+  joined.by_operator += piece.what.bytes > 0 && piece.own_bytes == 0 ? 1 : 0;
+  joined.sharing += piece.shares_range ? 1 : 0;
+  if (is_message) return joined.messages[key].push_back(std::move(piece.what));
+  const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
+  if (is_new) return;
+  found->second.parts.push_back(piece.what.parts.front());
+  found->second.bytes = std::max(found->second.bytes, piece.what.bytes);
+  if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
+}
+
 // Pieces of the kinds in `by_step` are numbered in each step by itself.
-JoinedRanks join_ranks(const Run& run, const std::set<Kind>& by_step) {
+JoinedRanks join_ranks(const Run& run, const MessageRanks& messages,
+                       const std::set<Kind>& by_step) {
   JoinedRanks joined;
   std::map<Kind, std::int64_t> counts;  // of the first rank that has them
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
@@ -174,17 +90,14 @@ JoinedRanks join_ranks(const Run& run, const std::set<Kind>& by_step) {
     if (!by_step.empty()) steps.emplace(run.ranks[rank].steps);
     std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
     std::map<Kind, std::int64_t> own_counts;
-    for (Piece& piece : pieces_of(run, rank)) {
-      const Kind kind = kind_of(piece);
-      if (!has_seq(piece)) ++own_counts[kind];
+    for (CommunicationPiece& piece : find_communication(run, rank)) {
+      const std::int64_t own = run.ranks[rank].rank;
+      const std::optional<MessageEnds> ends = messages.ends_of(piece, own);
+      const Kind kind = kind_of(piece, ends, own);
+      if (ends || !has_seq(piece)) ++own_counts[kind];
       const StepKey step =
           by_step.count(kind) > 0 ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
-      const Key key{kind, step, seen[{kind, step}]++};
-      const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
-      if (is_new) continue;
-      found->second.parts.push_back(
-          {rank, piece.what.parts.front().start_ns, piece.what.parts.front().end_ns});
-      found->second.bytes = std::max(found->second.bytes, piece.what.bytes);
+      join(piece, {kind, step, seen[{kind, step}]++}, ends.has_value(), joined);
     }
     for (const auto& [kind, count] : own_counts)
       if (counts.try_emplace(kind, count).first->second != count) joined.uneven.insert(kind);
@@ -193,10 +106,33 @@ JoinedRanks join_ranks(const Run& run, const std::set<Kind>& by_step) {
 }
 
 // A second time only where something was lost.
-std::map<Key, Collective> join_ranks(const Run& run) {
-  JoinedRanks joined = join_ranks(run, {});
-  if (!joined.uneven.empty()) joined = join_ranks(run, joined.uneven);
-  return std::move(joined.collectives);
+JoinedRanks join_ranks(const Run& run) {
+  const MessageRanks messages(run);
+  JoinedRanks joined = join_ranks(run, messages, {});
+  if (!joined.uneven.empty()) joined = join_ranks(run, messages, joined.uneven);
+  return joined;
+}
+
+// What an operator was called with is what goes in. Of a gather what comes out counts, which is
+// known when the number of ranks is.
+void count_bytes(Collective& what) {
+  if (!what.bytes_are_input || !is_gather(what.name)) return;
+  std::int64_t ranks = what.group_size;
+  if (ranks <= 0 && what.parts.size() > 1) ranks = static_cast<std::int64_t>(what.parts.size());
+  if (__builtin_mul_overflow(what.bytes, std::max<std::int64_t>(ranks, 0), &what.bytes))
+    what.bytes = 0;
+}
+
+// Both ends of a message: data moves when both are there, and they leave when it has.
+void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
+  for (auto& [key, ends] : messages) {
+    std::int64_t transfer_ns = ends.front().latency_ns();
+    for (const Collective& end : ends) transfer_ns = std::min(transfer_ns, end.latency_ns());
+    for (Collective& end : ends) {
+      if (ends.size() > 1) end.transfer_ns = transfer_ns;
+      found.single.push_back(std::move(end));
+    }
+  }
 }
 
 const CollectivePart& extreme(const Collective& what, bool common_clock, bool last) {
@@ -216,6 +152,7 @@ bool Collective::all_wait_for_all() const {
 }
 
 std::int64_t Collective::latency_ns() const {
+  if (transfer_ns) return *transfer_ns;
   std::int64_t least = parts.front().end_ns - parts.front().start_ns;
   for (const CollectivePart& part : parts) least = std::min(least, part.end_ns - part.start_ns);
   return least;
@@ -245,6 +182,7 @@ const CollectivePart& Collective::first(bool common_clock) const {
 }
 
 double Collective::algo_gbps() const {
+  if (is_point_to_point(name) && !transfer_ns) return 0;
   const std::int64_t ns = latency_ns();
   return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
 }
@@ -256,19 +194,25 @@ double Collective::bus_gbps() const {
 
 MatchedCollectives match_collectives(const Run& run) {
   MatchedCollectives found;
-  std::map<std::string, std::size_t> most_ranks;  // of a group's collectives
-  std::map<Key, Collective> joined = join_ranks(run);
-  for (const auto& [key, what] : joined) {
+  std::map<ProcessGroup, std::size_t> most_ranks;  // of a group's collectives
+  JoinedRanks joined = join_ranks(run);
+  found.by_operator = joined.by_operator;
+  found.sharing = joined.sharing;
+  for (auto& [key, what] : joined.collectives) {
+    count_bytes(what);
     std::size_t& most = most_ranks[what.group];
     most = std::max(most, what.parts.size());
   }
-  for (auto& [key, what] : joined) {
+  for (auto& [key, what] : joined.collectives) {
     const std::size_t expected = most_ranks[what.group];
     what.complete = what.parts.size() == expected;
     if (!is_point_to_point(what.name) && !what.complete) found.left_over += what.parts.size();
     const bool matched = what.parts.size() > 1 && !is_point_to_point(what.name);
     (matched ? found.matched : found.single).push_back(std::move(what));
   }
+  append_messages(joined.messages, found);
+  for (const Collective& what : found.single)
+    found.lone_messages += is_point_to_point(what.name) && !what.transfer_ns ? 1 : 0;
   const auto earlier = [](const Collective& a, const Collective& b) {
     return a.parts.front().start_ns < b.parts.front().start_ns;
   };

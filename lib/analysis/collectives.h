@@ -6,16 +6,31 @@
 // By process group, Seq and name, where the events have them; else the n-th of a rank with the same
 // group, name and size is the n-th of all others. Where ranks have different numbers of those they
 // are counted in each step by itself, so that one that a rank lost shifts no others than those like
-// it in the same step. What is left over then is counted.
+// it in the same step. What is left over then is counted. The n-th that one rank sends to another
+// in a group is the n-th that this one receives from it.
 #pragma once
 
 #include "run/run.h"
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
+
+// torch's split_group gives several groups of a rank's peers one name: only all three together tell
+// a group from others. Views into Run::details, which has to live as long.
+struct ProcessGroup {
+  std::string_view name;
+  std::string_view description;
+  std::string_view ranks;  // "[2, 3]", as the event says
+
+  bool empty() const { return name.empty() && description.empty() && ranks.empty(); }
+  friend auto operator<=>(const ProcessGroup&, const ProcessGroup&) = default;
+};
 
 struct CollectivePart {
   std::size_t rank;  // index into Run::ranks
@@ -24,18 +39,25 @@ struct CollectivePart {
 };
 
 struct Collective {
-  std::string name;             // "allreduce", "ncclDevKernel_SendRecv", "gloo:all_reduce"
-  std::string dtype;            // as the event says; empty when it does not
-  std::string group;            // of processes
-  std::int64_t bytes = 0;       // of one rank: what goes in, of a gather what comes out; 0: unknown
-  std::int64_t group_size = 0;  // as the event says, else the number of parts
+  std::string name;   // "allreduce", "ncclDevKernel_SendRecv", "gloo:all_reduce"
+  std::string dtype;  // as the event says; empty when it does not
+  ProcessGroup group;
+  // Of one rank: what goes in, of a gather what comes out; 0: unknown.
+  std::int64_t bytes = 0;
+  std::int64_t group_size = 0;        // as the event says, else the number of parts
   std::vector<CollectivePart> parts;  // by rank
   bool complete = true;               // all ranks of which the group is known to consist have it
+  // Of one end of a message whose other end is known: how long data moved, from when both were
+  // there.
+  std::optional<std::int64_t> transfer_ns = {};
+  // Bytes are those of the tensors that an operator was called with, as far as that says all.
+  bool bytes_are_input = false;
 
   // Not so where one rank sends or gets all: those that only send may be gone before others come.
   bool all_wait_for_all() const;
 
   // How long it took from when all had come: the shortest of the parts, since all leave together.
+  // Of a message whose other end is not known all of its time, waiting too.
   std::int64_t latency_ns() const;
   // How long a part waited for the last rank to come.
   std::int64_t wait_ns(const CollectivePart& part) const {
@@ -49,7 +71,7 @@ struct Collective {
   const CollectivePart& last(bool common_clock) const;
   const CollectivePart& first(bool common_clock) const;
 
-  // Of 1e9 bytes a second; 0 when bytes or time are unknown.
+  // Of 1e9 bytes a second; 0 when bytes or the time in which they moved are unknown.
   double algo_gbps() const;
   double bus_gbps() const;
 };
@@ -58,6 +80,9 @@ struct MatchedCollectives {
   std::vector<Collective> matched;  // of two ranks and more, by the time of the first part
   std::vector<Collective> single;   // of one rank: what nobody else has, sends and receives
   std::uint64_t left_over = 0;      // parts for which another rank of the same group has no match
+  std::uint64_t lone_messages = 0;  // sends and receives of which the other end is not known
+  std::uint64_t by_operator = 0;  // parts whose bytes are those of the operator that launched them
+  std::uint64_t sharing = 0;      // parts without, since several have one operator
 };
 
 MatchedCollectives match_collectives(const Run& run);

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace traceloom {
@@ -29,7 +31,10 @@ struct ClockCheck {
   }
 };
 
-using RowKey = std::tuple<std::string, std::string, std::int64_t, std::string, std::int64_t>;
+// What a row is made of.
+enum class RowKind : std::uint8_t { alone, matched, message };
+
+using RowKey = std::tuple<std::string, std::string, std::int64_t, ProcessGroup, RowKind>;
 
 struct CommRow {
   std::size_t ranks = 0;
@@ -37,27 +42,40 @@ struct CommRow {
   std::vector<std::int64_t> waits;  // of each part
   std::vector<std::int64_t> skews_in;
   std::vector<std::int64_t> skews_out;
-  double bus_factor = 1;
+  std::optional<double> bus_factor;  // where bandwidths are known
 };
 
 using Rows = std::map<RowKey, CommRow>;
 
-void add(Rows& rows, const Collective& what, bool matched) {
-  CommRow& row = rows[{what.name, what.dtype, what.bytes, what.group, matched ? 1 : 0}];
+void add(Rows& rows, const Collective& what, RowKind kind) {
+  CommRow& row = rows[{what.name, what.dtype, what.bytes, what.group, kind}];
   row.ranks = std::max(row.ranks, what.parts.size());
   row.latencies.push_back(what.latency_ns());
   if (what.algo_gbps() > 0) row.bus_factor = what.bus_gbps() / what.algo_gbps();
-  if (!matched) return;
+  if (kind == RowKind::alone) return;
   for (const CollectivePart& part : what.parts) row.waits.push_back(what.wait_ns(part));
+  if (kind != RowKind::matched) return;
   row.skews_in.push_back(what.skew_in_ns());
   row.skews_out.push_back(what.skew_out_ns());
 }
 
-std::vector<Column> row_columns() {
+// Groups of one name, which only their ranks tell apart.
+bool share_names(const Rows& rows) {
+  std::map<std::string_view, ProcessGroup> groups;
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+    const ProcessGroup& group = std::get<ProcessGroup>(row.first);
+    return groups.try_emplace(group.name, group).first->second != group;
+  });
+}
+
+std::vector<Column> row_columns(bool groups_share_names) {
+  const Readers of_ranks = groups_share_names ? Readers::all : Readers::few;
   return {{"collective", "Collective", ColumnKind::text},
           {"dtype", "Type", ColumnKind::text, Readers::some},
           {"bytes", "Bytes", ColumnKind::count},
           {"group", "Group", ColumnKind::text, Readers::most},
+          {"group_description", "Group is", ColumnKind::text, Readers::few},
+          {"group_ranks", "Of ranks", ColumnKind::text, of_ranks},
           {"ranks", "Ranks", ColumnKind::count, Readers::some},
           {"count", "Count", ColumnKind::count},
           {"latency_ns", "Latency", ColumnKind::duration},
@@ -72,27 +90,29 @@ std::vector<Column> row_columns() {
           {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::few}};
 }
 
-Cell text_or_nothing(const std::string& text) {
-  return text.empty() ? Cell{} : Cell{text};
+Cell word_or_nothing(std::string_view text) {
+  return text.empty() ? Cell{} : Cell{std::string(text)};
 }
 
 Table rows_table(const Rows& rows, bool common_clock) {
-  Table table(row_columns());
+  Table table(row_columns(share_names(rows)));
   for (const auto& [key, row] : rows) {
-    const auto& [name, dtype, bytes, group, matched] = key;
+    const auto& [name, dtype, bytes, group, kind] = key;
     const std::int64_t latency_ns = mean(row.latencies);
-    const bool known = bytes > 0 && latency_ns > 0;
+    const bool known = bytes > 0 && latency_ns > 0 && row.bus_factor;
+    const double bus_factor = row.bus_factor.value_or(1);
     const double gbps = known ? static_cast<double>(bytes) / static_cast<double>(latency_ns) : 0;
     const auto if_true = [](bool truth, const Cell& cell) { return truth ? cell : Cell{}; };
-    const bool skews = matched != 0 && common_clock;
-    table.add_row({name, text_or_nothing(dtype), if_true(bytes > 0, bytes), text_or_nothing(group),
-                   static_cast<std::int64_t>(row.ranks),
-                   static_cast<std::int64_t>(row.latencies.size()), latency_ns,
-                   percentile(row.latencies, 50), percentile(row.latencies, 99),
-                   if_true(matched != 0, mean(row.waits)), if_true(skews, mean(row.skews_in)),
-                   if_true(skews, mean(row.skews_out)), if_true(known, gbps),
-                   if_true(known, gbps * row.bus_factor), if_true(known, gbps * kGibPerGb),
-                   if_true(known, gbps * row.bus_factor * kGibPerGb)});
+    const bool skews = kind == RowKind::matched && common_clock;
+    table.add_row(
+        {name, word_or_nothing(dtype), if_true(bytes > 0, bytes), word_or_nothing(group.name),
+         word_or_nothing(group.description), word_or_nothing(group.ranks),
+         static_cast<std::int64_t>(row.ranks), static_cast<std::int64_t>(row.latencies.size()),
+         latency_ns, percentile(row.latencies, 50), percentile(row.latencies, 99),
+         if_true(kind != RowKind::alone, mean(row.waits)), if_true(skews, mean(row.skews_in)),
+         if_true(skews, mean(row.skews_out)), if_true(known, gbps),
+         if_true(known, gbps * bus_factor), if_true(known, gbps * kGibPerGb),
+         if_true(known, gbps * bus_factor * kGibPerGb)});
   }
   return table;
 }
@@ -184,23 +204,44 @@ Table each_table(const Run& run, const std::vector<Collective>& matched, bool co
                {"last_rank", "Last", ColumnKind::count, Readers::most},
                {"first_rank", "First", ColumnKind::count, Readers::few},
                {"algo_gibps", "Algo GiB/s", ColumnKind::number, Readers::few},
-               {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::some}});
+               {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::some},
+               {"group_description", "Group is", ColumnKind::text, Readers::few},
+               {"group_ranks", "Of ranks", ColumnKind::text, Readers::few}});
   for (const Collective& what : matched) {
     std::vector<std::int64_t> waits;
     for (const CollectivePart& part : what.parts)
       waits.push_back(wait_of(what, part, common_clock));
     const bool known = what.algo_gbps() > 0;
     table.add_row({static_cast<std::int64_t>(table.rows().size()), what.name,
-                   text_or_nothing(what.group), what.bytes > 0 ? Cell{what.bytes} : Cell{},
+                   word_or_nothing(what.group.name), what.bytes > 0 ? Cell{what.bytes} : Cell{},
                    static_cast<std::int64_t>(what.parts.size()), what.latency_ns(), mean(waits),
                    common_clock ? Cell{what.skew_in_ns()} : Cell{},
                    common_clock ? Cell{what.skew_out_ns()} : Cell{},
                    run.ranks[what.last(common_clock).rank].rank,
                    run.ranks[what.first(common_clock).rank].rank,
                    known ? Cell{what.algo_gbps() * kGibPerGb} : Cell{},
-                   known ? Cell{what.bus_gbps() * kGibPerGb} : Cell{}});
+                   known ? Cell{what.bus_gbps() * kGibPerGb} : Cell{},
+                   word_or_nothing(what.group.description), word_or_nothing(what.group.ranks)});
   }
   return table;
+}
+
+void add_notes_of_bytes(Report& report, const MatchedCollectives& found) {
+  if (found.by_operator > 0)
+    report.notes.push_back(fmt::format(
+        "{} kernels do not say what they move: their bytes are those of the tensors that the "
+        "operators which launched them were called with",
+        found.by_operator));
+  if (found.sharing > 0)
+    report.notes.push_back(fmt::format(
+        "{} kernels share the operator that launched them with others: how its bytes are "
+        "shared out is not known, so they have none",
+        found.sharing));
+  if (found.lone_messages > 0)
+    report.notes.push_back(
+        fmt::format("of {} sends and receives the other end is not known: their latency is all of "
+                    "their time, waiting too, and they have no bandwidth",
+                    found.lone_messages));
 }
 
 }  // namespace
@@ -209,8 +250,9 @@ Report comm_report(const Run& run, const CommOptions& options) {
   const MatchedCollectives found = match_collectives(run);
   const ClockCheck clocks = check_clocks(run, found.matched);
   Rows rows;
-  for (const Collective& what : found.matched) add(rows, what, true);
-  for (const Collective& what : found.single) add(rows, what, false);
+  for (const Collective& what : found.matched) add(rows, what, RowKind::matched);
+  for (const Collective& what : found.single)
+    add(rows, what, what.transfer_ns ? RowKind::message : RowKind::alone);
   Report report("comm", run);
   report.tables.push_back({"rows", "", rows_table(rows, clocks.agree())});
   report.tables.push_back({"ranks", "By rank", ranks_table(run, found.matched, clocks.agree())});
@@ -225,6 +267,7 @@ Report comm_report(const Run& run, const CommOptions& options) {
         fmt::format("{} collectives were not recorded by all ranks of their group: compared with "
                     "those that were",
                     found.left_over));
+  add_notes_of_bytes(report, found);
   if (!clocks.agree() && !rows.empty())
     report.notes.push_back(fmt::format(
         "the clocks of the ranks {}: no skews, and waits by durations alone",

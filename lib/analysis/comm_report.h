@@ -10,10 +10,12 @@ struct CommOptions {
 };
 
 // JSON: "rows":
-// [{"collective","dtype","bytes","group","ranks","count","latency_ns","latency_p50_ns",
+// [{"collective","dtype","bytes","group","group_description","group_ranks","ranks","count","latency_ns","latency_p50_ns",
 // "latency_p99_ns","wait_ns","skew_in_ns","skew_out_ns","algo_gbps","bus_gbps","algo_gibps",
 // "bus_gibps"}]: means over the collectives of a row, wait over their parts; null where one rank
-// alone has it. "ranks": [{"rank","collectives","total_ns","total_wait_ns","mean_wait_ns",
+// alone has it. Of sends and receives latency and bandwidths are of the transfer, and no bandwidths
+// where the other end is not known. "ranks":
+// [{"rank","collectives","total_ns","total_wait_ns","mean_wait_ns",
 // "times_last","times_first","last_share"}]; "times": [{"rank","count","bytes","busy_ns",
 // "transfer_ns","waiting_ns","collective"}], see analysis/comm_times.h; with each "collectives":
 // [{"index", ... of one}].

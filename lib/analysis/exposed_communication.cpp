@@ -73,7 +73,7 @@ ExposedCommunication::StepTimes ExposedCommunication::find_times(std::size_t ran
   StepTimes times;
   times.latency_ns.resize(places_.step_index[rank].size());
   Intervals all;
-  for (const std::string& group : groups)
+  for (const ProcessGroup& group : groups)
     for (const Part& part : parts_[rank].at(group)) {
       all.push_back(part.time);
       if (const std::optional<std::size_t> step = steps.step_at(part.time.from_ns))

@@ -44,7 +44,7 @@ class ExposedCommunication {
   std::int64_t longer_ns(std::size_t rank, std::size_t other, std::size_t step);
 
  private:
-  using Groups = std::vector<std::string>;
+  using Groups = std::vector<ProcessGroup>;
   // Of a rank in some groups, by step.
   struct StepTimes {
     std::vector<std::int64_t> exposed_ns;
@@ -61,7 +61,7 @@ class ExposedCommunication {
 
   const std::vector<RankRoles>& roles_;
   const StepPlaces places_;
-  std::vector<std::map<std::string, std::vector<Part>>> parts_;  // [rank]: by group
+  std::vector<std::map<ProcessGroup, std::vector<Part>>> parts_;  // [rank]: by group
   std::map<std::pair<std::size_t, Groups>, StepTimes> found_;
   std::vector<const StepTimes*> all_;  // [rank]
   std::map<std::pair<std::size_t, std::size_t>, const StepTimes*> without_;

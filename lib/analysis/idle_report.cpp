@@ -137,7 +137,7 @@ void append_cells(std::vector<Cell>& cells, const IdleTimes& times) {
     cells.push_back(percentile_cell(times.lengths, percent));
 }
 
-Cell text_or_nothing(const std::string& text) {
+Cell name_or_nothing(const std::string& text) {
   return text.empty() ? Cell{} : Cell{text};
 }
 
@@ -161,13 +161,13 @@ Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) 
       continue;
     }
     table.add_row({std::string(kGapKindNames[static_cast<std::size_t>(kind)]), sum.idle_ns,
-                   share_of(sum.idle_ns, idle_ns), sum.gaps, text_or_nothing(call),
-                   text_or_nothing(op)});
+                   share_of(sum.idle_ns, idle_ns), sum.gaps, name_or_nothing(call),
+                   name_or_nothing(op)});
   }
   // Their gaps are not known: one may be of several of them.
   if (rest.idle_ns > 0)
-    table.add_row({text_or_nothing(""), rest.idle_ns, share_of(rest.idle_ns, idle_ns),
-                   text_or_nothing(""), text_or_nothing(""), std::string(kOthers)});
+    table.add_row({name_or_nothing(""), rest.idle_ns, share_of(rest.idle_ns, idle_ns),
+                   name_or_nothing(""), name_or_nothing(""), std::string(kOthers)});
   return table;
 }
 

@@ -23,7 +23,7 @@ std::pair<std::string_view, std::string_view> split_name(std::string_view name) 
 }
 
 using RowKey = std::tuple<std::int64_t, std::int32_t, std::string_view, std::string_view>;
-using DeviceKey = std::pair<std::int64_t, std::int32_t>;
+using DeviceOfRank = std::pair<std::int64_t, std::int32_t>;
 
 struct RowSums {
   std::vector<std::int64_t> times;
@@ -32,7 +32,7 @@ struct RowSums {
   std::optional<std::int64_t> bytes;  // of those that say it
   double measured_bytes = 0;          // of those whose bandwidth is known
   double measured_ns = 0;
-  std::map<DeviceKey, Intervals> sets;
+  std::map<DeviceOfRank, Intervals> sets;
 };
 
 void add(RowSums& sums, const Transfer& transfer) {
@@ -49,8 +49,8 @@ void add(RowSums& sums, const Transfer& transfer) {
 }
 
 // When each device computes or communicates.
-std::map<DeviceKey, Intervals> find_work(const Run& run) {
-  std::map<DeviceKey, Intervals> work;
+std::map<DeviceOfRank, Intervals> find_work(const Run& run) {
+  std::map<DeviceOfRank, Intervals> work;
   for (const RankEvents& rank : run.ranks)
     rank.for_each_device([&](const DeviceSpan& span) {
       const Role role = run.labels.kind(span.label).role;
@@ -61,7 +61,7 @@ std::map<DeviceKey, Intervals> find_work(const Run& run) {
   return work;
 }
 
-std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceKey, Intervals>& work) {
+std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceOfRank, Intervals>& work) {
   std::int64_t exposed = 0;
   for (const auto& [device, set] : sums.sets) {
     const auto others = work.find(device);
@@ -120,8 +120,11 @@ std::vector<Cell> cells_of(const RowKey& key, const RowSums& sums, std::int64_t 
   return cells;
 }
 
+// CUDA says how it was by the name, MTIA beside it.
 void add_details(Transfer& transfer, std::string_view details) {
   transfer.bytes = find_integer(details, "bytes");
+  if (!transfer.bytes) transfer.bytes = find_integer(details, "size");
+  if (transfer.memory.empty()) transfer.memory = find_detail(details, "direction");
   if (transfer.bytes && *transfer.bytes < 0) transfer.bytes = std::nullopt;
   transfer.gbps = find_number(details, "memory bandwidth (GB/s)");
   // "inf" and "nan" are numbers to from_chars.
@@ -170,7 +173,7 @@ Report memcpy_report(const Run& run, const MemcpyOptions& options) {
     add(rows[{options.by_rank ? transfer.rank : 0, options.by_device ? transfer.device : 0,
               transfer.kind, transfer.memory}],
         transfer);
-  const std::map<DeviceKey, Intervals> work = find_work(run);
+  const std::map<DeviceOfRank, Intervals> work = find_work(run);
   Table table(columns_for(options));
   for (const auto& [key, sums] : rows)
     table.add_row(cells_of(key, sums, exposed_ns(sums, work), options));

@@ -151,9 +151,7 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   OperatorSpan found{span, kNoId, kNoDetail};
   const std::string_view args = event.text(Key::args);
-  // The tensors of a collective tell how much it moves.
-  const bool is_collective = labels_[span.label].kind.mark == SpanMark::collective;
-  if (wanted_.arguments || is_collective) found.arguments = detail_of(args, is_argument);
+  if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
   for (JsonWalk walk(args); walk.next();)
     if (is_external_key(walk.key())) {
       found.external = integer_of(walk);
@@ -180,6 +178,8 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (kind.mark == SpanMark::collective) {
+    // Its tensors tell how much it moves.
+    marked.arguments = detail_of(event.text(Key::args), is_argument);
     for (JsonWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
         marked.number = integer_of(args);
@@ -247,6 +247,8 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
     if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
   append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
   append_renumbered(columns.operators, columns_.operators, label_numbers, track_numbers);
+  for (MarkedSpan& span : marks_)
+    if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
   append_renumbered(columns.marks, marks_, label_numbers, track_numbers);
   for (MemorySample sample : columns_.memory) {
     sample.track = track_numbers[sample.track];

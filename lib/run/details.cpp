@@ -14,6 +14,8 @@ constexpr std::string_view kDetails[] = {"grid",
                                          "blocks per SM",
                                          "est. achieved occupancy %",
                                          "bytes",
+                                         "size",
+                                         "direction",
                                          "memory bandwidth (GB/s)",
                                          "Collective name",
                                          "dtype",
@@ -21,6 +23,7 @@ constexpr std::string_view kDetails[] = {"grid",
                                          "Out msg nelems",
                                          "Group size",
                                          "Process Group Name",
+                                         "Process Group Description",
                                          "Process Group Ranks",
                                          "Seq",
                                          "Src Rank",
@@ -47,9 +50,16 @@ void append_line(std::string& text, std::string_view value) {
     if (c != kBehindKey && c != kBehindValue) text += c;
 }
 
-// "[4, 1, 1]", whatever white space is in it, so that what is equal is one text.
+// "[4, 1, 1]", whatever white space is between its elements, so that what is equal is one text;
+// that of ["long int"] stays.
 void append_list(std::string& text, std::string_view list) {
+  bool in_string = false;
   for (const char c : list) {
+    if (c == '"') in_string = !in_string;
+    if (in_string && c != kBehindKey && c != kBehindValue) {
+      text += c;
+      continue;
+    }
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
     text += c;
     if (c == ',') text += ' ';

@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 // An operator of torch. With WantedColumns::details these stand by themselves, else among `hosts`.
 struct OperatorSpan : HostSpan {
   std::int64_t external;
-  std::uint32_t arguments;  // of Run::details; of collectives, and of all when asked for
+  std::uint32_t arguments;  // of Run::details; when asked for
 };
 
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
@@ -60,6 +60,7 @@ struct MarkedSpan : HostSpan {
   SpanMark mark;
   bool is_merged;  // an X of Composer, which a merge has made of B and E: the batch is that of its
                    // end
+  std::uint32_t arguments = kNoDetail;  // of a collective, of Run::details: its tensors
 };
 
 template <>
@@ -89,7 +90,7 @@ struct RowCodec<HostSpan> {
 template <>
 struct RowCodec<MarkedSpan> {
   static constexpr std::size_t kMostBytes =
-      RowCodec<HostSpan>::kMostBytes + 1 + 2 * kMostNumberBytes;
+      RowCodec<HostSpan>::kMostBytes + 1 + 3 * kMostNumberBytes;
 
   static void write(PackedWriter& to, const MarkedSpan& before, const MarkedSpan& row) {
     RowCodec<HostSpan>::write(to, before, row);
@@ -98,6 +99,7 @@ struct RowCodec<MarkedSpan> {
                                       (row.is_merged ? 2U : 0U) | (other_epoch ? 1U : 0U)));
     to.signed_number(wrapped_difference(row.number, before.number));
     if (other_epoch) to.signed_number(row.epoch);
+    if (row.mark == SpanMark::collective) to.number(row.arguments + 1U);
   }
   static void read(PackedReader& from, MarkedSpan& row) {
     RowCodec<HostSpan>::read(from, row);
@@ -106,6 +108,9 @@ struct RowCodec<MarkedSpan> {
     row.is_merged = (head & 2) != 0;
     row.number = wrapped_sum(row.number, from.signed_number());
     if ((head & 1) != 0) row.epoch = static_cast<std::int32_t>(from.signed_number());
+    row.arguments = row.mark == SpanMark::collective
+                        ? static_cast<std::uint32_t>(from.number()) - 1U
+                        : kNoDetail;
   }
 };
 

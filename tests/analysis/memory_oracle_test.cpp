@@ -92,7 +92,7 @@ class RandomJob {
   std::array<int, 2> totals_{5000, 0};
 };
 
-Run read(const NamedTexts& files, unsigned threads = 1) {
+Run read_samples(const NamedTexts& files, unsigned threads = 1) {
   return read_texts(files, {.details = true, .samples = true, .threads = threads});
 }
 
@@ -126,10 +126,10 @@ void check_ways(const std::function<TraceText(RandomJob&)>& make,
     RandomJob second(seed + 1000);
     const std::string rank0 = rank_file(make(first), 0);
     const std::string rank1 = rank_file(make(second), 1);
-    const std::string expected = answer(read({{"a.json", rank0}, {"b.json", rank1}}));
-    CHECK(answer(read({{"b.json", rank1}, {"a.json", rank0}}, 3)) == expected);
+    const std::string expected = answer(read_samples({{"a.json", rank0}, {"b.json", rank1}}));
+    CHECK(answer(read_samples({{"b.json", rank1}, {"a.json", rank0}}, 3)) == expected);
     const std::string merged = merge_texts({{"a.json", rank0}, {"b.json", rank1}});
-    CHECK(answer(read({{"merged.json", merged}})) == expected);
+    CHECK(answer(read_samples({{"merged.json", merged}})) == expected);
   }
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("memory: is that of the slow twin, for random operators and allocation
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     const std::string text = RandomJob(seed).memory().array();
-    const Run run = read({{"rank0.json", text}}, 1 + seed % 3);
+    const Run run = read_samples({{"rank0.json", text}}, 1 + seed % 3);
     const auto expected = oracle::find_memory(text);
     const std::vector<DeviceMemory> devices = find_device_memory(run);
     REQUIRE(devices.size() == expected.size());
@@ -165,7 +165,8 @@ TEST_CASE("host: is that of the slow twin, for random counters and waits") {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     const std::string text = RandomJob(seed).counters().array();
-    const Report report = host_report(read({{"rank0.json", text}}, 1 + seed % 3), {.all = true});
+    const Report report =
+        host_report(read_samples({{"rank0.json", text}}, 1 + seed % 3), {.all = true});
     for (const ReportRow& row : rows_of(report, "rows")) {
       const std::string counter = text_in(row, "counter");
       CAPTURE(counter);

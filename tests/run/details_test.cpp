@@ -26,6 +26,12 @@ TEST_CASE("details: lists are one text, whatever white space they have") {
   CHECK(find_detail(pretty, "block") == "[8, 1]");
 }
 
+TEST_CASE("details: the white space within the texts of a list stays") {
+  std::string text;
+  append_detail(text, "Input type", "[\"long int\",\n  \"unsigned  char\", \"a, b\"]");
+  CHECK(find_detail(text, "Input type") == R"(["long int", "unsigned  char", "a, b"])");
+}
+
 TEST_CASE("details: a raw line break in a value ends nothing") {
   std::string text;
   append_detail(text, "Process Group Name", "\"a\nSeq\t7\"");

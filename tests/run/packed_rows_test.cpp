@@ -52,8 +52,14 @@ HostSpan any_span(Numbers& numbers) {
 }
 
 MarkedSpan any_mark(Numbers& numbers) {
-  return {any_span(numbers), numbers.any(), static_cast<std::int32_t>(numbers.small()),
-          numbers.flag() ? SpanMark::barrier : SpanMark::collective, numbers.flag()};
+  const SpanMark mark = numbers.flag() ? SpanMark::barrier : SpanMark::collective;
+  const bool has_arguments = mark == SpanMark::collective && numbers.flag();
+  return {any_span(numbers),
+          numbers.any(),
+          static_cast<std::int32_t>(numbers.small()),
+          mark,
+          numbers.flag(),
+          has_arguments ? numbers.small() : kNoDetail};
 }
 
 Step any_step(Numbers& numbers) {
@@ -79,6 +85,7 @@ void check_same(const MarkedSpan& a, const MarkedSpan& b) {
   CHECK(a.epoch == b.epoch);
   CHECK(a.mark == b.mark);
   CHECK(a.is_merged == b.is_merged);
+  CHECK(a.arguments == b.arguments);
 }
 void check_same(const Step& a, const Step& b) {
   CHECK(a.number == b.number);

@@ -16,11 +16,10 @@ void add_comm(CLI::App& app, Work& work) {
       {.name = "comm",
        .help =
            "How fast collectives are, by name, type, size and process group. Those of several "
-           "ranks "
-           "are matched by group and Seq, else by their order among those that are alike. Latency "
-           "is "
-           "the shortest time that a rank spent in one (all leave together), wait what others "
-           "spent "
+           "ranks are matched by group (its name, description and ranks) and Seq, else by their "
+           "order among those that are alike, a send with its receive. Kernels that do not say how "
+           "much they move have the bytes of the operator that launched them. Latency is the "
+           "shortest time that a rank spent in one (all leave together), wait what others spent "
            "beyond it, or of a rank until the last one started, where the clocks agree: where some "
            "leave "
            "before others come, they do not. Skews are those of starts and ends. Algorithm "
