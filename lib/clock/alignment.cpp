@@ -1,10 +1,10 @@
 #include "clock/alignment.h"
 
 #include "base/saturating.h"
-#include "base/units.h"
 #include "clock/cycle_shifts.h"
 #include "clock/drift.h"
 #include "clock/sync_cycles.h"
+#include "clock/worst_error.h"
 
 #include <fmt/format.h>
 
@@ -16,25 +16,9 @@
 namespace traceloom {
 namespace {
 
-void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts& problems) {
-  problems.add(Problem::clock_step, 0);
-  const std::int64_t jump_ns = saturating_subtract(earlier.shift_ns, later.shift_ns);
-  const std::int64_t elapsed_ns = saturating_subtract(later.at_ns, earlier.at_ns);
-  problems.explain(Problem::clock_step,
-                   elapsed_ns > 0 ? fmt::format("{} within {}", format_duration(jump_ns),
-                                                format_duration(elapsed_ns))
-                                  : fmt::format("{} within a cycle", format_duration(jump_ns)));
-}
-
 bool is_stronger_than_events(ClockMethod method) {
   return method == ClockMethod::given || is_by_sync(method) ||
          method == ClockMethod::sync_of_rank || method == ClockMethod::merged;
-}
-
-// Not known of a file without events.
-std::optional<bool> shows_unix_time(const ClockFacts& file) {
-  if (!file.first_ns) return std::nullopt;
-  return is_unix_time(saturating_add(*file.first_ns, file.base_ns.value_or(0)));
 }
 
 class Aligner {
@@ -46,6 +30,7 @@ class Aligner {
         cycles_(files, wants_sync()),
         shifts_(files, cycles_),
         synced_by_(files.size()),
+        drifts_(files.size()),
         lines_(files.size()) {}
 
   std::vector<FileClock> run() {
@@ -57,6 +42,7 @@ class Aligner {
     place_by_events();
     for (std::size_t i = 0; i < files_.size(); ++i) {
       map_times(i);
+      find_worst_error(i);
       clocks_[i].is_known = is_known(i);
       tell_rounds(i);
     }
@@ -79,6 +65,8 @@ class Aligner {
   void place_by_events();
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
+  bool is_bound_throughout(std::size_t file) const;
+  void find_worst_error(std::size_t file);
   bool is_known(std::size_t file) const;
   void tell_rounds(std::size_t file);
   SyncRounds on_common_clock(SyncRounds rounds, std::size_t file) const;
@@ -90,7 +78,9 @@ class Aligner {
   const SyncCycles cycles_;
   const CycleShifts shifts_;
   std::vector<const RankSync*> synced_by_;  // of each file; nullptr for other methods
-  std::vector<std::shared_ptr<const TimeMap::Line>> lines_;  // of each file: none without drift
+  std::vector<std::shared_ptr<const TimeMap::Line>> drifts_;  // of each file: none where unknown
+  std::vector<std::shared_ptr<const TimeMap::Line>> lines_;   // those by which it is mapped
+  std::map<std::size_t, KnownShift> placed_;  // files without a sync: by machine, by sync events
 };
 
 std::vector<bool> Aligner::wants_sync() const {
@@ -185,6 +175,7 @@ void Aligner::place_by_events() {
     clocks_[file].method = ClockMethod::sync_event;
     clocks_[file].offset_ns = places[file]->offset_ns;
     clocks_[file].error_ns = places[file]->error_ns;
+    if (!nodes[file].offset_ns) placed_[file] = known_by_events(files_[file]);
   }
 }
 
@@ -253,6 +244,7 @@ void Aligner::interpolate(std::size_t file, const Drift& drift) {
   FileClock& clock = clocks_[file];
   clock.drift_ppm = drift.ppm;
   if (drift.line->knots.size() < 2) return;
+  drifts_[file] = drift.line;
   if (const std::optional<std::int64_t> first_ns = files_[file].first_ns;
       first_ns && is_of_other_cycle(file)) {
     const std::int64_t base_ns = files_[file].base_ns.value_or(0);
@@ -302,6 +294,8 @@ void Aligner::place_by_machine(std::size_t file) {
     clocks_[file].method = ClockMethod::same_boot;
     clocks_[file].offset_ns = *offset_ns;
     if (known.error_ns) clocks_[file].error_ns = sum(shift->error_ns, *known.error_ns);
+    const std::int64_t at_ns = saturating_subtract(known.points.front().at_ns, shift->shift_ns);
+    if (!is_bound_throughout(i)) placed_[file] = {.from_ns = at_ns, .to_ns = at_ns};
     return;
   }
 }
@@ -317,6 +311,31 @@ void Aligner::map_times(std::size_t file) {
   } else {
     clocks_[file].times = TimeMap(sum(offset_ns, relative_ns).value_or(offset_ns), offset_ns);
   }
+}
+
+// Whether the error of a file is about more than one moment.
+bool Aligner::is_bound_throughout(std::size_t file) const {
+  const RankSync* const sync = synced_by_[file];
+  if (sync == nullptr) return !placed_.contains(file);
+  if (lines_[file] != nullptr || clocks_[file].method == ClockMethod::same_boot) return true;
+  const CycleShift& shift = shifts_.of(*sync);
+  return clocks_[file].method == ClockMethod::rounds &&
+         (shift.points.size() > 1 || shift.set_back || sync == &cycles_.first_of(*sync));
+}
+
+void Aligner::find_worst_error(std::size_t file) {
+  FileClock& clock = clocks_[file];
+  clock.worst_error_ns = clock.error_ns;
+  if (!clock.error_ns || is_bound_throughout(file)) return;
+  KnownShift known;
+  if (const RankSync* const sync = synced_by_[file]) {
+    known.from_ns = known.to_ns = shifts_.of(*sync).points.front().at_ns;
+    known.shift_ns = saturating_subtract(clock.offset_ns, files_[file].base_ns.value_or(0));
+    known.line = drifts_[file];
+  } else {
+    known = placed_.at(file);
+  }
+  clock.worst_error_ns = saturating_add(*clock.error_ns, drift_error_ns(files_[file], known));
 }
 
 bool Aligner::is_known(std::size_t file) const {

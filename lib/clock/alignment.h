@@ -32,6 +32,7 @@ struct ClockFacts {
   std::optional<std::int64_t> error_bound_us = {};  // the length of the sync on this rank
   // The earliest event, as the file has it; of Unix times if it has any and no base.
   std::optional<std::int64_t> first_ns = {};
+  std::optional<std::int64_t> last_ns = {};  // the same of the latest one
   // Of a file that mixes Unix times with relative ones (TimeMap): what the latter count from. All
   // else is about the Unix times.
   std::optional<std::int64_t> relative_base_ns = {};
@@ -96,11 +97,16 @@ struct FileClock {
   // Common time = file time + offset_ns: of all times but the relative ones of a mixed file.
   std::int64_t offset_ns = 0;
   TimeMap times = TimeMap();  // from file time to common time, for every event
-  // By sync: how far two ranks may be apart in the file's cycle, the least bound that any of them
-  // gives, plus 1 us for the two truncated stamps. By rounds and same_boot: how far this file may
-  // be from the reference, from the first to the last barriers of its cycle that it stamped; two
-  // other files may be as far apart as both errors together. Unknown without a sync.
+  // By sync: how far two ranks may be apart at the sync of the file's cycle, the least bound that
+  // any of them gives, plus 1 us for the two truncated stamps. By rounds and same_boot: how far
+  // this file may be from the reference, from the first to the last barriers of its cycle that it
+  // stamped; two other files may be as far apart as both errors together. Unknown without a sync.
   std::optional<std::int64_t> error_ns;
+  // The same for all events of the file. It is more where error_ns is about one moment, the sync:
+  // by how far the clock drifts from there to the farthest event, as far as that is known, else by
+  // kWorstDriftPpm (worst_error.h). Equal where the bound is of the whole file: by rounds at both
+  // ends of the cycle, on the machine of the reference, where drift is interpolated.
+  std::optional<std::int64_t> worst_error_ns;
   // Of a file that goes by a sync of its cycle: equal for files whose syncs stamp one moment.
   std::optional<std::size_t> cycle;
   // Of a file by which the others of its cycle have their places: when its clock entered and left

@@ -4,6 +4,7 @@
 //   drifts_of(points)[0].ppm == -40               // the clock loses 40 us a second
 #pragma once
 
+#include "base/problems.h"
 #include "clock/sync_rounds.h"
 #include "clock/time_map.h"
 
@@ -33,6 +34,8 @@ enum class ClockChange : std::uint8_t {
   step,    // more than clocks drift and syncs err: the clock was set
 };
 ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later);
+// clock_step, and how far and within what time the clock was set.
+void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts& problems);
 
 struct Drift {
   // The sync and those around it, as far as the clock only drifted: between them the shift can be

@@ -6,6 +6,7 @@
 // How cycles are found again: see align().
 #pragma once
 
+#include "base/saturating.h"
 #include "clock/alignment.h"
 
 #include <cstddef>
@@ -24,6 +25,12 @@ inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
   return result;
+}
+
+// Not known of a file without events.
+inline std::optional<bool> shows_unix_time(const ClockFacts& file) {
+  if (!file.first_ns) return std::nullopt;
+  return is_unix_time(saturating_add(*file.first_ns, file.base_ns.value_or(0)));
 }
 
 // A cycle's name, and the how-maniest of that name on the rank it is: files of two runs carry the

@@ -150,6 +150,10 @@ void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& 
   json.value(file.clock.offset_ns);
   json.key("error_ns");
   json.value(file.clock.error_ns);
+  if (file.clock.worst_error_ns) {
+    json.key("worst_error_ns");
+    json.value(*file.clock.worst_error_ns);
+  }
   if (file.clock.drift_ppm) {
     json.key("drift_ppm");
     json.value(*file.clock.drift_ppm);

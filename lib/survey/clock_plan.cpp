@@ -28,6 +28,7 @@ void place_relative_times(ClockFacts& file, const LostBase& base, const StartTim
     return;
   }
   file.first_ns = starts.unix_time().first;
+  file.last_ns = starts.unix_time().last;
   file.relative_base_ns = base.base_ns;
 }
 
@@ -99,8 +100,9 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.base_ns = evidence[i].base_ns;
     // A stray 0 among Unix times is broken, and says nothing of the clock.
     const StartTimes::Range& unix_time = starts[i].unix_time();
-    file.first_ns =
-        file.base_ns || unix_time.empty() ? starts[i].first_ns() : std::optional(unix_time.first);
+    const bool takes_all = file.base_ns || unix_time.empty();
+    file.first_ns = takes_all ? starts[i].first_ns() : std::optional(unix_time.first);
+    file.last_ns = takes_all ? starts[i].last_ns() : std::optional(unix_time.last);
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it

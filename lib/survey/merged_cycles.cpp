@@ -123,6 +123,11 @@ class CycleFinder {
   std::vector<MergedCycle> cycles_;
 };
 
+// Nothing where one is not known.
+void keep_most(std::optional<std::int64_t>& most, const std::optional<std::int64_t>& other) {
+  most = most && other ? std::optional(std::max(*most, *other)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom) {
@@ -162,8 +167,9 @@ std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
     part.facts.error_bound_us = cycle.error_bound_us;
     part.facts.rounds = cycle.rounds;
     part.facts.first_ns = saturating_subtract(cycle.first_ns, base_ns);
+    part.facts.last_ns = saturating_subtract(cycle.last_ns, base_ns);
     part.starts.add(*part.facts.first_ns);
-    part.starts.add(saturating_subtract(cycle.last_ns, base_ns));
+    part.starts.add(*part.facts.last_ns);
   }
   return parts;
 }
@@ -177,10 +183,8 @@ FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cyc
     times.push_back({cycles[i].first_ns, cycles[i].last_ns, parts[i].times});
     if (i == 0) continue;
     clock.problems.add(parts[i].problems);
-    if (!parts[i].error_ns)
-      clock.error_ns.reset();
-    else if (clock.error_ns)
-      clock.error_ns = std::max(*clock.error_ns, *parts[i].error_ns);
+    keep_most(clock.error_ns, parts[i].error_ns);
+    keep_most(clock.worst_error_ns, parts[i].worst_error_ns);
   }
   clock.times = TimeMap::joined(file.base_ns.value_or(0), times);
   return clock;

@@ -51,6 +51,12 @@ class StartTimes {
     return std::min(relative().first, unix_time().first);
   }
 
+  // The latest of all.
+  std::optional<std::int64_t> last_ns() const {
+    if (empty()) return std::nullopt;
+    return std::max(relative().last, unix_time().last);
+  }
+
  private:
   Range ranges_[2];
 };

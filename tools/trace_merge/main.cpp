@@ -40,6 +40,10 @@ std::string clock_words(const MergedFile& file) {
       fmt::format("clock by {}, offset {} ns", to_string(file.clock.method), file.clock.offset_ns);
   if (file.clock.error_ns)
     words += fmt::format(", error at most {}", format_duration(*file.clock.error_ns));
+  if (file.clock.worst_error_ns != file.clock.error_ns)
+    words += fmt::format(" at the sync, {} at its farthest event{}",
+                         format_duration(file.clock.worst_error_ns.value_or(0)),
+                         file.clock.drift_ppm ? "" : " (200 ppm of drift)");
   if (file.clock.drift_ppm)
     words += fmt::format(", drift {:+.3f} ppm{}", *file.clock.drift_ppm,
                          file.clock.times.has_drift() ? ", interpolated" : "");

@@ -49,6 +49,8 @@ void write_file(JsonWriter& json, const MergedFile& file, const MergedRankEvents
   json.value(file.clock.offset_ns);
   json.key("error_ns");
   json.value(file.clock.error_ns);
+  json.key("worst_error_ns");
+  json.value(file.clock.worst_error_ns);
   json.key("drift_ppm");
   json.value(file.clock.drift_ppm);
   json.end_object();
@@ -93,8 +95,14 @@ bool any_drift(const MergeSummary& summary) {
                      [](const MergedFile& file) { return file.clock.drift_ppm.has_value(); });
 }
 
-Cell error_cell(const FileClock& clock) {
-  return clock.error_ns ? Cell(*clock.error_ns) : Cell();
+bool any_grows(const MergeSummary& summary) {
+  return std::any_of(summary.files.begin(), summary.files.end(), [](const MergedFile& file) {
+    return file.clock.worst_error_ns != file.clock.error_ns;
+  });
+}
+
+Cell time_cell(const std::optional<std::int64_t>& ns) {
+  return ns ? Cell(*ns) : Cell();
 }
 
 }  // namespace
@@ -126,12 +134,14 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
 
 std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
   const bool with_drift = any_drift(summary);
+  const bool with_worst = any_grows(summary);
   std::vector<Column> columns{{"path", "File", ColumnKind::text},
                               {"rank", "Rank", ColumnKind::count},
                               {"evidence", "By", ColumnKind::text},
                               {"method", "Clock by", ColumnKind::text},
                               {"offset_ns", "Offset", ColumnKind::duration},
                               {"error_ns", "Error", ColumnKind::duration}};
+  if (with_worst) columns.push_back({"worst_error_ns", "At worst", ColumnKind::duration});
   if (with_drift) columns.push_back({"drift_ppm", "Drift", ColumnKind::text});
   columns.push_back({"events", "Events", ColumnKind::count});
   if (summary.filter) columns.push_back({"kept", "Kept", ColumnKind::count});
@@ -142,7 +152,8 @@ std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
                           Cell(std::string(to_string(file.rank_source))),
                           Cell(std::string(to_string(file.clock.method))),
                           Cell(file.clock.offset_ns),
-                          error_cell(file.clock)};
+                          time_cell(file.clock.error_ns)};
+    if (with_worst) row.push_back(time_cell(file.clock.worst_error_ns));
     if (with_drift) row.push_back(drift_cell(file.clock));
     row.emplace_back(static_cast<std::int64_t>(file.events_in));
     if (summary.filter) row.emplace_back(static_cast<std::int64_t>(file.events));

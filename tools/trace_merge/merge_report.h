@@ -8,7 +8,7 @@
 namespace traceloom {
 
 // {"schema_version": 1, "output", "origin_unix_ns", "ranks": [{"rank", "evidence",
-//  "files": [{"path", "events", "method", "offset_ns", "error_ns", "drift_ppm"}],
+//  "files": [{"path", "events", "method", "offset_ns", "error_ns", "worst_error_ns", "drift_ppm"}],
 //  "events_in", "events_out"}],
 //  "problems": [{"file", "kind", "count", "first_offset", "detail" where there is more to say}],
 //  "left_out": [{"path", "error"}]}
