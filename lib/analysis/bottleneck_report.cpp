@@ -217,7 +217,9 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
                   const std::vector<std::int64_t>& lengths) {
   std::uint64_t events = 0;
   for (const RunFile& file : run.files) events += file.events;
-  report.headline.push_back(fmt::format("{}, {}, {}", count_of(run.files.size(), "file"),
+  const auto repeats = std::ranges::count_if(run.files, &RunFile::is_repeat);
+  const std::size_t files = run.files.size() - static_cast<std::size_t>(repeats);
+  report.headline.push_back(fmt::format("{}, {}, {}", count_of(files, "file"),
                                         count_of(run.ranks.size(), "rank"),
                                         count_of(events, "event")));
   if (!lengths.empty())

@@ -35,7 +35,7 @@ Table files_table(const Run& run) {
                {"offset_ns", "Offset", ColumnKind::duration, Readers::some},
                {"phases", "Phases", ColumnKind::text, Readers::few}});
   for (const RunFile& file : run.files) {
-    if (!file.error.empty()) continue;
+    if (!file.error.empty() || file.is_repeat) continue;
     table.add_row({file.path, file.rank ? Cell{*file.rank} : Cell{}, file.rank_source,
                    file.producer, static_cast<std::int64_t>(file.events),
                    static_cast<std::int64_t>(file.text_bytes), file.span_ns,

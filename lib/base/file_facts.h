@@ -18,7 +18,8 @@ struct FileFacts {
   std::vector<std::int64_t> ranks = {};   // of a merged file
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;  // uncompressed
-  std::string error = {};        // why the file was left out; empty when it was not
+  std::string error = {};        // why it could not be read; empty when it could
+  bool is_repeat = false;        // left out, as `problems` say: others hold its events (repeats.h)
   ProblemCounts problems = {};   // of what was read, and of ranks
 };
 

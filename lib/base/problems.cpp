@@ -43,6 +43,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"no_phase", loss, "event without a phase (ph); skipped"},
     {"unknown_phase", info, "event with a phase that the format does not know; kept as it is"},
     {"bad_timestamp", loss, "event without a usable ts; skipped"},
+    {"outlying_timestamp", loss,
+     "event with a ts more than 292 years from those of most others; skipped"},
     {"bad_duration", notice, "dur that is no number; taken as 0"},
     {"missing_duration", notice,
      "complete event (X) without dur; drawn to the end of its thread, counted as 0"},
@@ -86,6 +88,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"ranks_in_one_pid", notice,
      "rank that a merge of a merge has put under the pid of another; its threads are told apart by "
      "their global_rank"},
+    {"repeated", notice, "holds events that other inputs hold as well; left out"},
     {"sync_conflict", notice, "more than one clock sync; the first was used"},
     {"bad_sync", notice, "clock sync that is no usable number; treated as missing"},
     {"bad_base", notice,

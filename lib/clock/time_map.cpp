@@ -41,7 +41,9 @@ bool TimeMap::operator==(const TimeMap& other) const {
   const bool same_line = line_ == other.line_ ||
                          (line_ != nullptr && other.line_ != nullptr && *line_ == *other.line_);
   return same_line && std::ranges::equal(shift_ns_, other.shift_ns_) &&
-         origin_ns_ == other.origin_ns_ && parts_ == other.parts_ && has_drift_ == other.has_drift_;
+         origin_ns_ == other.origin_ns_ && parts_ == other.parts_ &&
+         has_drift_ == other.has_drift_ && least_ns_ == other.least_ns_ &&
+         most_ns_ == other.most_ns_;
 }
 
 TimeMap TimeMap::joined(std::int64_t base_ns, const std::vector<Cycle>& cycles) {

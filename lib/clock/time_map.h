@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -62,13 +63,14 @@ class TimeMap {
 
   // False, and `common_ns` means nothing, when the result does not fit. Once or twice an event.
   bool map(std::int64_t file_ns, std::int64_t& common_ns) const {
-    return to_clock(file_ns, common_ns) &&
+    return file_ns >= least_ns_ && file_ns <= most_ns_ && to_clock(file_ns, common_ns) &&
            (line_ == nullptr || add_shift(knots_at(common_ns), common_ns));
   }
   // The same for the end of a span, which goes by the cycle that it begins in.
   bool map_end(std::int64_t start_ns, std::int64_t end_ns, std::int64_t& common_ns) const {
     std::int64_t at_ns = 0;
-    return to_clock(start_ns, at_ns) && to_clock(end_ns, common_ns) &&
+    return start_ns >= least_ns_ && start_ns <= most_ns_ && to_clock(start_ns, at_ns) &&
+           to_clock(end_ns, common_ns) &&
            (line_ == nullptr || add_shift(knots_at(at_ns), common_ns));
   }
   // Whether durations change, too.
@@ -87,6 +89,12 @@ class TimeMap {
   // least; they ascend. Times of the file, of both kinds, are shifted by `base_ns` before they are
   // compared.
   static TimeMap joined(std::int64_t base_ns, const std::vector<Cycle>& cycles);
+
+  // From now on times of the file before `least_ns` and after `most_ns` do not fit.
+  void limit_to(std::int64_t least_ns, std::int64_t most_ns) {
+    least_ns_ = std::max(least_ns_, least_ns);
+    most_ns_ = std::min(most_ns_, most_ns);
+  }
 
   // To a common time that begins at `origin_ns`.
   TimeMap since(std::int64_t origin_ns) const;
@@ -138,6 +146,8 @@ class TimeMap {
   std::int64_t origin_ns_ = 0;        // of since(), where there is a line
   std::vector<Part> parts_;           // none, or two and more, each with knots of its own
   bool has_drift_ = false;
+  std::int64_t least_ns_ = std::numeric_limits<std::int64_t>::min();  // of the file
+  std::int64_t most_ns_ = std::numeric_limits<std::int64_t>::max();
 };
 
 // On the file's clock, as Knot::at_ns.

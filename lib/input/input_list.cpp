@@ -169,6 +169,16 @@ void take_again(Input& known, const Input& input) {
   if (known.forced_rank.has_value() == input.forced_rank.has_value())
     known.named_again = input.path;
   if (!known.forced_rank) known.forced_rank = input.forced_rank;
+  known.is_named = known.is_named || input.is_named;
+  known.found_by.insert(known.found_by.end(), input.found_by.begin(), input.found_by.end());
+}
+
+// What the argument of that number leads to at `path`.
+Input found_input(const Input& given, const std::string& path, std::size_t argument) {
+  Input input{path, given.forced_rank};
+  input.is_named = path == given.path;
+  if (!input.is_named) input.found_by.push_back(argument);
+  return input;
 }
 
 }  // namespace
@@ -178,11 +188,11 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, Miss
     throw UsageError("no input given; name trace files, a directory of them, or - for stdin");
   std::vector<Input> inputs;
   std::map<FileId, std::size_t> index_of;
-  for (const std::string& argument : arguments) {
+  for (std::size_t number = 0; number < arguments.size(); ++number) {
     const std::size_t known_before = inputs.size();
-    const Input given = split_rank(argument);
+    const Input given = split_rank(arguments[number]);
     for (const std::string& path : expand_one(given.path, missing)) {
-      const Input input{path, given.forced_rank};
+      const Input input = found_input(given, path, number);
       const std::optional<FileId> id = path == "-" ? kStdinId : file_id(path);
       const auto [known, is_new] =
           id ? index_of.try_emplace(*id, inputs.size()) : std::pair{index_of.end(), true};

@@ -4,6 +4,7 @@
 //   std::vector<Input> inputs = expand_inputs({"traces/", "3=slow/rank.json"});
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,8 +17,15 @@ struct Input {
   std::optional<std::int64_t> forced_rank;  // from RANK=path
   // The path by which a later argument led to this file again, unless one of the two gave its rank.
   std::optional<std::string> named_again = {};
+  // How it came to be an input: an argument is this very file; these arguments, by their number,
+  // are folders or patterns that it was found by.
+  bool is_named = true;
+  std::vector<std::size_t> found_by = {};
 
-  friend bool operator==(const Input&, const Input&) = default;
+  // Which file it is, however it was found.
+  friend bool operator==(const Input& a, const Input& b) {
+    return a.path == b.path && a.forced_rank == b.forced_rank && a.named_again == b.named_again;
+  }
 };
 
 // A file stands for itself. A directory stands for the *.json, *.json.gz and node_trace.*.log files

@@ -1,5 +1,6 @@
 #include "merge/event_writer.h"
 
+#include "base/saturating.h"
 #include "event/trace_time.h"
 #include "merge/counters.h"
 #include "merge/event_edit.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace traceloom {
@@ -141,10 +143,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     append_event(edit, state.block.text);
     return;
   }
-  if (!time) {
-    state.problems.add(Problem::bad_timestamp, event.offset);
-    return;
-  }
+  if (!time) return skip_outlier(event, timing, state);
   const std::int64_t start_ns = time->start_ns;
   // A paired E is never before its B, and which ones are stray is seen when the file has been read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
@@ -156,9 +155,12 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.phase == 'X' && file.is_superseded(event, *target)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
-    edit_rare_fields(
-        {event, clean, file, {timing.start_ns, start_ns - timing.start_ns}, is_joined(event)}, edit,
-        state.problems);
+    edit_rare_fields({event,
+                      clean,
+                      file,
+                      {timing.start_ns, saturating_subtract(start_ns, timing.start_ns)},
+                      is_joined(event)},
+                     edit, state.problems);
   if (is_joined(event)) return write_half(event, clean, start_ns, *target, edit, state);
   if (time->is_endless()) return keep_endless(event, clean, *time, *target, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
@@ -187,6 +189,17 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
           .source_at = event.offset,
           .group = target->number},
          edit, state);
+}
+
+// The end of a begin must close no other one.
+void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
+                               WriteState& state) const {
+  state.problems.add(Problem::outlying_timestamp, event.offset);
+  if (event.phase != 'B' || !is_joined(event)) return;
+  SliceHalf half;
+  half.wanted = false;
+  using Limits = std::numeric_limits<std::int64_t>;
+  state.halves.add(event, timing.start_ns < 0 ? Limits::min() : Limits::max(), std::move(half));
 }
 
 // Where order matters, the event's place is kept: always of slices, B, E and counters.

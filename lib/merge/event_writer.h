@@ -117,6 +117,7 @@ class EventWriter {
                        WriteState& state) const;
   void keep_endless(const Event& event, const Event& clean, const OutputTime& time,
                     const TrackTarget& target, EventEdit& edit, WriteState& state) const;
+  void skip_outlier(const Event& event, const EventTiming& timing, WriteState& state) const;
   void append(const Event& event, PlacedEvent place, EventEdit& edit, WriteState& state) const;
   void append_async(const AsyncAdditions& additions, const Event& event, const Event& clean,
                     const Place& place, EventEdit& edit, WriteState& state) const;

@@ -4,6 +4,7 @@
 #include "base/json_string.h"
 #include "event/trace_time.h"
 #include "merge/filter_record.h"
+#include "merge/input_record.h"
 #include "merge/top_level_values.h"
 #include "output/problem_list.h"
 
@@ -138,7 +139,7 @@ void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& m
 }
 
 void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
-                bool is_filtered) {
+                bool is_filtered, const FileEvidence& evidence, std::int64_t rank) {
   json.begin_object();
   json.key("path");
   json.value(file.path);
@@ -164,10 +165,12 @@ void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& 
     json.key("filtered");
     json.value(events.filtered);
   }
+  write_tally_or_inputs(json, evidence, rank, file.clock);
   json.end_object();
 }
 
-void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of) {
+void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                 const EventsOfRank& events_of) {
   std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
   for (std::size_t i = 0; i < plan.files.size(); ++i)
     for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
@@ -180,7 +183,8 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& ev
     json.key("files");
     json.begin_array();
     for (const std::size_t file : files_of_rank[rank])
-      write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value());
+      write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value(),
+                 surveys[file].evidence, rank);
     json.end_array();
     json.end_object();
   }
@@ -307,7 +311,7 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
     write_filter(json, plan.filter->filter());
   }
   json.key("ranks");
-  write_ranks(json, plan, events_of);
+  write_ranks(json, plan, surveys, events_of);
   json.key("problems");
   json.begin_array();
   for (std::size_t i = 0; i < problems.size(); ++i)

@@ -9,6 +9,7 @@
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
 #include "survey/file_reading.h"
+#include "survey/repeats.h"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,11 @@ std::string why_too_large(const FileSurvey& survey, std::size_t max_tracks) {
         "end events lost?",
         format_count(kMostOpenBegins));
   return {};
+}
+
+void refuse_as_output(const std::vector<Input>& inputs, const std::string& output) {
+  if (is_input(inputs, output))
+    throw UsageError(fmt::format("the output {} is also an input; name another output", output));
 }
 
 std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
@@ -74,6 +80,8 @@ void MergeInputs::survey() {
 
 std::optional<GuessedPlan> MergeInputs::guess() {
   if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
+  // The output of an earlier merge, or what must not be lost.
+  if (is_input(options_.inputs, options_.output)) return std::nullopt;
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
@@ -102,12 +110,27 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
-  return !writer.unplanned() && left_out_.empty() &&
+  return !writer.unplanned() && left_out_.empty() && repeats_.empty() &&
          writes_the_same(guess.plan, guess.surveys, *plan_, surveys_) && leaves_something();
 }
 
-// Of the inputs that can be read, and the plan that follows from them.
+// Of the inputs that count, and the plan that follows from them.
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
+  drop_failed(surveys);
+  surveys_ = std::move(surveys);
+  if (inputs_.empty())
+    throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
+  drop_repeats();
+  refuse_as_output(inputs_, options_.output);
+  plan_.emplace(plan_for(inputs_, surveys_));
+  find_startless_ends();
+  if (!options_.filter.any()) return;
+  plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+  if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
+}
+
+// Leaves the others, and what is known of them, in their order.
+void MergeInputs::drop_failed(std::vector<FileSurvey>& surveys) {
   inputs_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     if (const std::string reason = why_too_large(surveys[file], options_.max_tracks);
@@ -122,14 +145,22 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   }
   surveys.resize(inputs_.size());
   if (!facts_.empty()) facts_.resize(inputs_.size());
-  surveys_ = std::move(surveys);
-  if (inputs_.empty())
-    throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
-  plan_.emplace(plan_for(inputs_, surveys_));
-  find_startless_ends();
-  if (!options_.filter.any()) return;
-  plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
-  if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
+}
+
+void MergeInputs::drop_repeats() {
+  std::vector<InputEvidence> files;
+  for (std::size_t file = 0; file < inputs_.size(); ++file)
+    files.push_back({inputs_[file], surveys_[file].evidence});
+  std::vector<Repeat> repeats = find_repeats(files);
+  repeats_.clear();
+  for (const Repeat& repeat : repeats)
+    repeats_.push_back({inputs_[repeat.file].path, repeat.problems()});
+  for (auto repeat = repeats.rbegin(); repeat != repeats.rend(); ++repeat) {
+    const auto place = static_cast<std::ptrdiff_t>(repeat->file);
+    inputs_.erase(inputs_.begin() + place);
+    surveys_.erase(surveys_.begin() + place);
+    if (!facts_.empty()) facts_.erase(facts_.begin() + place);
+  }
 }
 
 MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
@@ -267,6 +298,7 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
                                     const std::vector<std::uint64_t>& events) const {
   MergeSummary summary;
   summary.left_out = left_out_;
+  summary.repeats = repeats_;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const FilePlan& file = plan_->files[i];
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;

@@ -9,7 +9,8 @@
 //   inputs.check_unchanged(visitor, files);
 //
 // Files are counted without those that cannot be read: with MergeOptions::keep_going they are left
-// out, without it they are an exception.
+// out, without it they are an exception; and without those whose events others hold as well
+// (survey/repeats.h).
 #pragma once
 
 #include "base/error.h"
@@ -44,7 +45,8 @@ class MergeInputs {
   // `options` must live as long.
   explicit MergeInputs(const MergeOptions& options);
 
-  // Reads all and plans. After an exception nothing is there.
+  // Reads all and plans. After an exception nothing is there. Throws UsageError when the output
+  // turns out to be an input that counts.
   void survey();
   // The same by samples; nullopt where they tell too little, or do not tell what stays of a filter.
   std::optional<GuessedPlan> guess();
@@ -94,6 +96,8 @@ class MergeInputs {
   void keep(std::vector<FileSurvey> surveys);
   MergePlan plan_for(const std::vector<Input>& inputs,
                      const std::vector<FileSurvey>& surveys) const;
+  void drop_failed(std::vector<FileSurvey>& surveys);
+  void drop_repeats();
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
   bool leaves_something() const;
@@ -112,7 +116,8 @@ class MergeInputs {
   std::uint64_t bytes_read_ = 0;  // by all passes so far
   std::set<std::size_t> failed_;  // of options_.inputs
   std::vector<LeftOut> left_out_;
-  std::vector<Input> inputs_;  // those that can be read
+  std::vector<RepeatedInput> repeats_;
+  std::vector<Input> inputs_;  // those that can be read, and are no repeats
   std::vector<FileSurvey> surveys_;
   std::vector<FilterFacts> facts_;  // with a filter, of the same files
   std::optional<MergePlan> plan_;

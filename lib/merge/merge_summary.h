@@ -35,6 +35,12 @@ struct MergedFile {
   }
 };
 
+// An input whose events others hold as well: `problems` say which.
+struct RepeatedInput {
+  std::string path;
+  ProblemCounts problems;
+};
+
 // A process of the output: of a rank, or with PidLayout::split one of several.
 struct MergedProcess {
   std::int64_t rank = 0;
@@ -55,6 +61,7 @@ struct FilterOutcome {
 struct MergeSummary {
   std::vector<MergedFile> files;  // in the order of the inputs
   std::vector<LeftOut> left_out;
+  std::vector<RepeatedInput> repeats;  // left out, too, and nothing is lost by that
   std::vector<MergedProcess> processes;
   std::size_t ranks = 0;
   std::uint64_t events = 0;                  // written, without metadata

@@ -17,10 +17,19 @@
 namespace traceloom {
 namespace {
 
-void prepare_paths(const MergeOptions& options) {
-  if (is_input(options.inputs, options.output))
+// What a folder led to may be the output of an earlier merge of the others, and is left out then;
+// MergeInputs sees to that before the output is replaced.
+void refuse_output(const MergeOptions& options) {
+  std::vector<Input> inputs = options.inputs;
+  if (is_written_aside(options.output))
+    std::erase_if(inputs, [](const Input& input) { return !input.is_named; });
+  if (is_input(inputs, options.output))
     throw UsageError(
         fmt::format("the output {} is also an input; name another output", options.output));
+}
+
+void prepare_paths(const MergeOptions& options) {
+  refuse_output(options);
   for (const Input& input : options.inputs) {
     if (input.path == "-")
       make_stdin_rereadable();

@@ -1,6 +1,7 @@
 #include "merge/plan.h"
 
 #include "base/error.h"
+#include "base/saturating.h"
 #include "base/units.h"
 #include "event/event_timing.h"
 #include "merge/counters.h"
@@ -155,9 +156,9 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
     return !survey.starts.empty();
   });
   if (has_events && clocks.origin_ns < origin_ns)
-    throw UsageError(
-        fmt::format("--origin: the first event is {} before it; name {} or earlier, or min",
-                    format_duration(origin_ns - clocks.origin_ns), clocks.origin_ns));
+    throw UsageError(fmt::format(
+        "--origin: the first event is {} before it; name {} or earlier, or min",
+        format_duration(saturating_subtract(origin_ns, clocks.origin_ns)), clocks.origin_ns));
   return origin_ns;
 }
 
@@ -221,7 +222,7 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   if (options.clock.align_by != AlignBy::none)
     refuse_unknown_clocks(inputs, surveys, ranks, clocks);
   TrackPlan tracks(surveys, ranks, options.pids);
-  refuse_duplicates(inputs, surveys, ranks, tracks, clocks);
+  refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
   // Interpolated times are no whole microseconds.

@@ -1,107 +1,50 @@
 #include "merge/plan_checks.h"
 
 #include "base/error.h"
-#include "base/json_string.h"
-#include "base/json_walk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace traceloom {
 namespace {
 
-enum class Recorder { composer, torch, our_merge, other };
+enum class Recorder { composer, torch, other };
 
 Recorder recorder_of(const FileSurvey& survey) {
-  if (survey.evidence.was_merged_by_us()) return Recorder::our_merge;
   if (!survey.evidence.rank_marks.empty()) return Recorder::composer;
   return survey.evidence.is_torch ? Recorder::torch : Recorder::other;
 }
 
-using Paths = std::vector<std::filesystem::path>;
-
-// By name and folder, as far as both say it: a folder may have been moved as a whole, and
-// "composer/rank0.json" is not "torch/rank0.json".
-bool may_be_same(const std::filesystem::path& a, const std::filesystem::path& b) {
-  if (a.filename() != b.filename()) return false;
-  const std::filesystem::path folder = a.parent_path().filename();
-  const std::filesystem::path other = b.parent_path().filename();
-  const auto is_unknown = [](const std::filesystem::path& name) {
-    return name.empty() || name == "..";
-  };
-  return folder == other || is_unknown(folder) || is_unknown(other);
-}
-
-// What each rank of a merge of ours comes from, as otherData.traceloom says; by the text of the
-// rank.
-std::map<std::string, Paths, std::less<>> sources_by_rank(const FileSurvey& survey) {
-  std::map<std::string, Paths, std::less<>> sources;
-  for (const TopLevelEntry& entry : survey.top_level) {
-    if (entry.key != "otherData" || !survey.evidence.was_merged_by_us()) continue;
-    const std::string_view ranks = find_member(find_member(entry.value, "traceloom"), "ranks");
-    for_each_element(ranks, [&](std::string_view one) {
-      Paths& paths = sources[std::string(find_member(one, "rank"))];
-      for_each_element(find_member(one, "files"), [&](std::string_view file) {
-        const std::filesystem::path source = decoded(find_member(file, "path"));
-        paths.push_back(source.lexically_normal());
-      });
-    });
-  }
-  return sources;
-}
-
-bool share_one(const Paths& a, const Paths& b) {
-  return std::any_of(a.begin(), a.end(), [&](const auto& one) {
-    return std::any_of(b.begin(), b.end(),
-                       [&](const auto& other) { return may_be_same(one, other); });
-  });
-}
-
 using Tracks = std::set<std::pair<std::string, std::string>>;
 
-// A rank of a file on the common clock. Of a file that was merged before, the times of all of it.
+// A file of one rank on the common clock.
 struct Presence {
   std::size_t file;
   Recorder recorder;
-  bool is_merged;
   bool has_clock;
   bool says_rank;  // the file itself, and its recorder writes one file at a time
   CommonTimes starts;
   CommonTimes ends;
-  std::uint64_t events;  // of the whole file
-  Tracks tracks;  // of pid and tid; in a file that was merged a pid tells no more than the rank
-  Paths sources;  // the file, and of a merge of ours what the rank comes from
+  std::uint64_t events;
+  Tracks tracks;  // of pid and tid
 };
 
-// Of the ranks that a file is of. Its tracks are gone through once: it may have thousands of ranks.
-std::map<std::int64_t, Tracks> tracks_by_rank(const FileSurvey& survey, const FileRank& rank) {
-  std::map<std::int64_t, Tracks> tracks;
-  if (!rank.is_merged()) tracks[rank.rank];
-  for (const TrackFacts& track : survey.tracks) {
-    if (track.events == 0) continue;
-    std::pair thread(canonical_id(track.pid), canonical_id(track.tid));
-    tracks[rank.rank_of(thread.first, thread.second)].insert(std::move(thread));
-  }
+Tracks tracks_of(const FileSurvey& survey) {
+  Tracks tracks;
+  for (const TrackFacts& track : survey.tracks)
+    if (track.events > 0) tracks.emplace(canonical_id(track.pid), canonical_id(track.tid));
   return tracks;
 }
 
 template <typename T>
 bool share_one(const std::set<T>& a, const std::set<T>& b) {
   return std::any_of(a.begin(), a.end(), [&](const T& one) { return b.contains(one); });
-}
-
-std::set<std::string> threads_of(const Tracks& tracks) {
-  std::set<std::string> threads;
-  for (const auto& [pid, tid] : tracks) threads.insert(tid);
-  return threads;
 }
 
 std::set<std::string> source_pids(const Tracks& tracks) {
@@ -130,14 +73,9 @@ bool claim_one_rank(const Presence& a, const Presence& b) {
          (a.recorder == Recorder::torch || share_one(source_pids(a.tracks), source_pids(b.tracks)));
 }
 
-// A merge of ours may hold what several recorders wrote: it goes by the names of its inputs.
 bool are_duplicates(const Presence& a, const Presence& b) {
-  if (!are_at_the_same_time(a, b)) return false;
-  if (a.recorder == Recorder::our_merge || b.recorder == Recorder::our_merge)
-    return share_one(a.sources, b.sources);
-  if (a.recorder != b.recorder) return false;
-  if (a.is_merged || b.is_merged) return share_one(threads_of(a.tracks), threads_of(b.tracks));
-  return claim_one_rank(a, b) || share_one(a.tracks, b.tracks);
+  return a.recorder == b.recorder && are_at_the_same_time(a, b) &&
+         (claim_one_rank(a, b) || share_one(a.tracks, b.tracks));
 }
 
 // Of processes beside the rank's own there may be many at a time.
@@ -151,41 +89,21 @@ CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, cons
   return times;
 }
 
-// By rank.
-std::map<std::int64_t, Presence> presences_of(std::size_t file, const Input& input,
-                                              const FileSurvey& survey, const FileRank& rank,
-                                              const FileClock& clock) {
-  const std::optional<std::int64_t> opened_ns =
-      rank.is_merged() ? std::nullopt : survey.evidence.recorder.opened_ns();
-  const Presence of_file{file,
-                         recorder_of(survey),
-                         rank.is_merged(),
-                         clock.method != ClockMethod::none,
-                         says_rank(rank, survey.evidence),
-                         since(opened_ns, common_times(survey.starts, clock.times), clock.times),
-                         common_times(survey.end_times, clock.times),
-                         survey.events,
-                         {},
-                         {std::filesystem::path(input.path).lexically_normal()}};
-  const std::map<std::string, Paths, std::less<>> sources = sources_by_rank(survey);
-  std::map<std::int64_t, Presence> presences;
-  for (auto& [of_rank, tracks] : tracks_by_rank(survey, rank)) {
-    Presence& presence = presences.emplace(of_rank, of_file).first->second;
-    presence.tracks = std::move(tracks);
-    if (const auto found = sources.find(std::to_string(of_rank)); found != sources.end())
-      presence.sources.insert(presence.sources.end(), found->second.begin(), found->second.end());
-  }
-  return presences;
+Presence presence_of(std::size_t file, const FileSurvey& survey, const FileRank& rank,
+                     const FileClock& clock) {
+  const std::optional<std::int64_t> opened_ns = survey.evidence.recorder.opened_ns();
+  return {file,
+          recorder_of(survey),
+          clock.method != ClockMethod::none,
+          says_rank(rank, survey.evidence),
+          since(opened_ns, common_times(survey.starts, clock.times), clock.times),
+          common_times(survey.end_times, clock.times),
+          survey.events,
+          tracks_of(survey)};
 }
 
 std::string refusal(std::int64_t rank, const Presence& one, const Presence& other,
                     const std::vector<Input>& inputs) {
-  if (one.is_merged || other.is_merged)
-    return fmt::format(
-        "rank {} is in {} as well, at the same time, and one of the two is a merge of it; leave "
-        "one "
-        "out",
-        rank, inputs[other.file].path);
   return fmt::format(
       "rank {} {} at the same time in {}; leave one of the two out, or say whose it is with "
       "RANK={}",
@@ -226,7 +144,7 @@ std::vector<const Presence*> find_clash(const std::vector<Presence>& files) {
                          const std::vector<Input>& inputs) {
   const Presence& first = *clash[0];
   const bool all_claim = std::ranges::all_of(clash, [&](const Presence* file) {
-    return !file->is_merged && claim_one_rank(first, *file);
+    return claim_one_rank(first, *file);
   });
   if (clash.size() == 2 || !all_claim)
     throw Error(inputs[clash[1]->file].path, refusal(rank, *clash[1], first, inputs));
@@ -300,25 +218,24 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
 }
 
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                       const std::vector<FileRank>& ranks, const TrackPlan& tracks,
-                       const ClockPlan& clocks) {
+                       const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
+  const auto is_of_one_rank = [&](std::size_t file) {
+    return !surveys[file].starts.empty() && !surveys[file].evidence.was_merged();
+  };
   std::map<std::int64_t, std::size_t> files_with;  // by rank
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    for (const std::int64_t rank : tracks.ranks_of(i)) ++files_with[rank];
-  const auto has_other_file = [&](std::int64_t rank) { return files_with[rank] > 1; };
+    if (is_of_one_rank(i)) ++files_with[ranks[i].rank];
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
   std::optional<std::int64_t> refused;  // all of its files are to be named
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (surveys[i].starts.empty() || std::ranges::none_of(tracks.ranks_of(i), has_other_file))
-      continue;
-    for (auto& [rank, file] : presences_of(i, inputs[i], surveys[i], ranks[i], clocks.clocks[i])) {
-      std::vector<Presence>& others = files_of_rank[rank];
-      const auto twin = std::find_if(
-          others.begin(), others.end(),
-          [&, &file = file](const Presence& other) { return are_duplicates(other, file); });
-      if (twin != others.end() && !refused) refused = rank;
-      others.push_back(std::move(file));
-    }
+    const std::int64_t rank = ranks[i].rank;
+    if (!is_of_one_rank(i) || files_with[rank] < 2) continue;
+    Presence file = presence_of(i, surveys[i], ranks[i], clocks.clocks[i]);
+    std::vector<Presence>& others = files_of_rank[rank];
+    const auto twin = std::ranges::find_if(
+        others, [&](const Presence& other) { return are_duplicates(other, file); });
+    if (twin != others.end() && !refused) refused = rank;
+    others.push_back(std::move(file));
   }
   if (refused) refuse(*refused, find_clash(files_of_rank[*refused]), inputs);
 }

@@ -22,13 +22,10 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
                          const TrackPlan& tracks, const ClockPlan& clocks,
                          const ClockOptions& options);
 
-// Two files that claim the same threads of the same rank at the same time: a file given twice, or
-// one whose rank is wrong. Two recorders of one process (Composer and torch) belong together, and
-// so do cycles, which follow each other. A merged file beside an input of it is one, too: of ours
-// by the names of the inputs that it tells, of Composer's by its threads. Throws Error with both
-// names.
+// Two files that claim the same threads of the same rank at the same time, and are no copies
+// (survey/repeats.h): the rank of one is wrong. Two recorders of one process (Composer and torch)
+// belong together, and so do cycles, which follow each other. Throws Error with both names.
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                       const std::vector<FileRank>& ranks, const TrackPlan& tracks,
-                       const ClockPlan& clocks);
+                       const std::vector<FileRank>& ranks, const ClockPlan& clocks);
 
 }  // namespace traceloom

@@ -209,8 +209,9 @@ void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) 
 }
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
-  if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   Chunk& chunk = static_cast<Chunk&>(result);
+  if (timing.timed && event.phase != 'E') chunk.evidence.tally.add(event, timing.start_ns);
+  if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
   ++chunk.events;
@@ -226,7 +227,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
   if (event.phase != 'E')
-    chunk.starts.add(timing.start_ns);
+    chunk.starts.add(timing.start_ns, event.offset);
   else
     chunk.starts.add_end(timing.start_ns);
   if (event.phase == 'B')

@@ -59,7 +59,10 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
   if (event.phase == 'M') return evidence_.add(event);
   if (SyncMarks::is_mark(event)) evidence_.add(event);
   if (!timing.usable) return;
-  if (event.phase != 'E') starts_.add(timing.start_ns);
+  if (event.phase != 'E') {
+    starts_.add(timing.start_ns, event.offset);
+    evidence_.tally.add(event, timing.start_ns);
+  }
   if (event.phase == 'X')
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')

@@ -23,7 +23,6 @@ namespace traceloom {
 // What is known of one file in the end. Times are its own.
 struct CollectedEvents : FileReading {
   std::vector<EventColumns> parts;  // in file order, and those of pairs of B and E
-  StartTimes starts;
   PhaseCounts phases = {};
 };
 

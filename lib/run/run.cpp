@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include "base/saturating.h"
 #include "run/event_collector.h"
 #include "survey/clock_plan.h"
 #include "survey/ranks.h"
@@ -20,20 +21,23 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   return paths;
 }
 
-// Ranks and clocks, one entry an input; those of inputs that could not be read mean nothing.
+// Ranks and clocks, one entry an input; those of inputs that do not count mean nothing.
 struct Places {
   std::vector<FileRank> ranks;
   std::vector<FileClock> clocks;
   std::int64_t origin_ns = 0;
 };
 
-Places find_places(const std::vector<Input>& inputs, const std::vector<CollectedEvents>& files) {
+Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents>& files) {
+  std::vector<FileReading*> readings;
+  for (CollectedEvents& file : files) readings.push_back(&file);
+  mark_repeats(inputs, readings);
   std::vector<std::size_t> readable;
   std::vector<Input> readable_inputs;
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].error.empty()) continue;
+    if (!files[i].counts()) continue;
     readable.push_back(i);
     readable_inputs.push_back(inputs[i]);
     evidence.push_back(files[i].evidence);
@@ -61,40 +65,46 @@ std::string producer_of(const FileEvidence& evidence) {
 RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
                           const FileRank& rank, const FileClock& clock) {
   RunFile described{describe_file(path, file, rank)};
-  if (!file.error.empty()) return described;
+  if (!file.counts()) return described;
   described.clock = clock.method;
   described.offset_ns = clock.offset_ns;
   described.producer = producer_of(file.evidence);
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);
-  if (!file.starts.empty()) described.span_ns = times.last_ns - times.first_ns;
+  if (!file.starts.empty()) described.span_ns = saturating_subtract(times.last_ns, times.first_ns);
   described.clock_problems = clock.problems;
+  count_outliers(file.starts, clock.times, described.problems);
   return described;
 }
 
-void map_span(HostSpan& span, const TimeMap& times) {
+// False for a time that is on no time line with the others.
+bool map_span(HostSpan& span, const TimeMap& times) {
   const std::int64_t end_ns = times.end_or_same(span.start_ns, span.end_ns);
-  span.start_ns = times.mapped_or_same(span.start_ns);
+  if (!times.map(span.start_ns, span.start_ns)) return false;
   span.end_ns = std::max(span.start_ns, end_ns);
+  return true;
 }
 
 template <typename Row>
 void map_times(std::vector<Row>& rows, const TimeMap& times) {
-  for (Row& row : rows) map_span(row, times);
+  auto kept = rows.begin();
+  for (Row& row : rows)
+    if (map_span(row, times)) *kept++ = row;
+  rows.erase(kept, rows.end());
 }
 
 template <typename Row>
 void map_times(PackedRows<Row>& rows, const TimeMap& times) {
-  rows.rewrite([&](Row& row) {
-    map_span(row, times);
-    return true;
-  });
+  rows.rewrite([&](Row& row) { return map_span(row, times); });
 }
 
-template <typename Samples>
-void map_starts(Samples& samples, const TimeMap& times) {
-  for (auto& sample : samples) sample.start_ns = times.mapped_or_same(sample.start_ns);
+template <typename Sample>
+void map_starts(std::vector<Sample>& samples, const TimeMap& times) {
+  auto kept = samples.begin();
+  for (Sample& sample : samples)
+    if (times.map(sample.start_ns, sample.start_ns)) *kept++ = sample;
+  samples.erase(kept, samples.end());
 }
 
 void map_times(EventColumns& part, const TimeMap& times) {
@@ -279,7 +289,10 @@ Run read_run(const RunRequest& request) {
   run.threads = request.threads;
   for (std::size_t i = 0; i < files.size(); ++i) {
     run.files.push_back(describe_run_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
-    if (!files[i].error.empty()) continue;
+    if (!files[i].counts()) {
+      files[i].parts.clear();
+      continue;
+    }
     if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
     const TimeMap times = places.clocks[i].times.since(places.origin_ns);
     for (EventColumns& part : files[i].parts) map_times(part, times);

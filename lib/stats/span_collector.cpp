@@ -3,6 +3,7 @@
 #include "event/event_timing.h"
 #include "stats/summary_rows.h"
 
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -51,11 +52,19 @@ class SpanCollector::PairReader {
     const std::uint32_t known = labels_.intern(NumberPair(pair.name, pair.category).bytes());
     if (known == table_labels_.size())
       table_labels_.push_back(table.label(text(pair.name, kNoName), text(pair.category, {})));
-    while (table_places_.size() <= pair.track) {
-      const auto track = static_cast<std::uint32_t>(table_places_.size());
-      table_places_.push_back(table.place(file_, pairer_.pid(track), pairer_.tid(track)));
-    }
-    table.add(table_labels_[known], table_places_[pair.track], pair.duration_ns());
+    table.add(table_labels_[known], place_of(pair), pair.duration_ns());
+  }
+
+  std::uint32_t place_of(const BeginEndPair& pair) {
+    SpanTable& table = collector_.pair_table_;
+    const auto place = [&](std::uint32_t track, std::int64_t ns) {
+      return table.place(collector_.source_of(file_, ns), pairer_.pid(track), pairer_.tid(track));
+    };
+    for (const std::int64_t ns : {pair.start_ns, pair.end_ns})
+      if (!StartTimes::is_near(ns)) return place(pair.track, ns);
+    while (table_places_.size() <= pair.track)
+      table_places_.push_back(place(static_cast<std::uint32_t>(table_places_.size()), 0));
+    return table_places_[pair.track];
   }
 
   std::string_view text(std::uint32_t number, std::string_view otherwise) const {
@@ -77,9 +86,18 @@ SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFi
       windows_(std::move(windows)),
       keep_going_(keep_going),
       files_(files),
-      pair_table_(filter, places) {}
+      pair_table_(filter, places, files) {}
 
 SpanCollector::~SpanCollector() = default;
+
+bool SpanCollector::counts(const SpanGroup& group) const {
+  if (places_ == SpanPlaces::none && group.file < files_.size()) return true;
+  const FileReading& file = files_[file_of(group)];
+  if (!file.counts()) return false;
+  if (group.file < files_.size()) return file.starts.fit_near();
+  using Limits = std::numeric_limits<std::int64_t>;
+  return file.starts.fits(group.file < 2 * files_.size() ? Limits::min() : Limits::max());
+}
 
 // Keeps the spans of a chunk that was taken, forgets those of one that was not. Done when the chunk
 // is used again, in parallel, not when it is taken.
@@ -90,8 +108,9 @@ void SpanCollector::Chunk::settle() {
     spans.discard();
   }
   begin_end.clear();
-  if (has_evidence) evidence = {};
-  has_evidence = taken = false;
+  evidence = {};
+  starts = {};
+  taken = false;
 }
 
 void SpanCollector::finish() {
@@ -104,7 +123,7 @@ std::unique_ptr<ChunkResult> SpanCollector::make_result() {
   {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
-      chunks_.push_back(std::make_unique<Chunk>(filter_, places_));
+      chunks_.push_back(std::make_unique<Chunk>(filter_, places_, files_.size()));
       chunk = chunks_.back().get();
     } else {
       chunk = free_.back();
@@ -118,14 +137,17 @@ std::unique_ptr<ChunkResult> SpanCollector::make_result() {
 void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& event) {
   Chunk& chunk = static_cast<Lease&>(result).chunk;
   const EventTiming timing = time_event(event, result.problems);
+  if (timing.timed && event.phase != 'E') {
+    chunk.evidence.tally.add(event, timing.start_ns);
+    chunk.starts.add(timing.start_ns, event.offset);
+  }
   if (event.phase == 'M') {
     chunk.evidence.add(event);
-    chunk.has_evidence = true;
   } else if (event.phase == 'X') {
     if (!timing.usable) return;
     const std::optional<std::int64_t> duration_ns = known_duration(event, timing, result.problems);
     if (duration_ns && is_in_window(file, timing.start_ns))
-      chunk.spans.add(event, file, *duration_ns);
+      chunk.spans.add(event, source_of(file, timing.start_ns), *duration_ns);
   } else if (timing.usable && (event.phase == 'B' || event.phase == 'E')) {
     chunk.begin_end.add(event, timing.start_ns);
   }
@@ -136,7 +158,8 @@ void SpanCollector::take(ChunkResult& result, std::size_t file) {
   chunk.taken = true;
   count_names(chunk.spans);
   files_[file].problems.add(result.problems);
-  if (chunk.has_evidence) files_[file].evidence.append(chunk.evidence);
+  files_[file].evidence.append(chunk.evidence);
+  files_[file].starts.add(chunk.starts);
   if (chunk.begin_end.empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.begin_end);

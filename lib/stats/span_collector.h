@@ -41,6 +41,11 @@ class SpanCollector : public FileVisitor {
   // When scan_files() is done.
   void finish();
   const std::vector<FileReading>& files() const { return files_; }
+  std::vector<FileReading>& files() { return files_; }
+  std::size_t file_of(const SpanGroup& group) const { return group.file % files_.size(); }
+  // False for a group of a file that does not count, or of its outliers. With SpanPlaces::none the
+  // groups are of all files, but for outliers.
+  bool counts(const SpanGroup& group) const;
   template <typename Use>
   void for_each_table(Use use) const {
     use(pair_table_);
@@ -57,19 +62,26 @@ class SpanCollector : public FileVisitor {
  private:
   // What outlives a chunk and is used for the next one.
   struct Chunk {
-    Chunk(const LabelFilter& filter, SpanPlaces places) : spans(filter, places) {}
+    Chunk(const LabelFilter& filter, SpanPlaces places, std::size_t files)
+        : spans(filter, places, files) {}
     void settle();
 
     SpanTable spans;
     BeginEndBatch begin_end;
     FileEvidence evidence;
-    bool has_evidence = false;
+    StartTimes starts;
     bool taken = false;
   };
   struct Lease;
   class PairReader;
 
   void count_names(SpanTable& table);
+  // SpanGroup::file. Of times that may turn out to be outliers of their file, a number of its own.
+  std::size_t source_of(std::size_t file, std::int64_t ns) const {
+    if (StartTimes::is_near(ns)) [[likely]]
+      return file;
+    return file + files_.size() * (ns < 0 ? 1 : 2);
+  }
   bool is_in_window(std::size_t file, std::int64_t start_ns) const {
     return windows_.empty() || windows_[file].contains(start_ns);
   }

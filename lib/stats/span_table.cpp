@@ -62,7 +62,7 @@ std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
 }
 
 std::uint32_t SpanTable::place(std::size_t file, std::string_view pid, std::string_view tid) {
-  if (places_ == SpanPlaces::none) file = 0;
+  if (places_ == SpanPlaces::none && file < files_) file = 0;
   if (!has_pids()) pid = {};
   if (!has_threads()) tid = {};
   const std::uint32_t number = place_names_.intern(place_key(file, pid, tid, scratch_));

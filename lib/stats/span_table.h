@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,7 @@ enum class SpanPlaces : std::uint8_t {
 struct SpanGroup {
   std::string_view name;
   std::string_view category;  // as written: a comma list
-  std::size_t file;           // 0 with SpanPlaces::none
+  std::size_t file;           // 0 with SpanPlaces::none, if it is below `files`
   std::string_view pid;       // canonical_id(); empty without pids
   std::string_view tid;       // the same; empty without threads
   const DurationColumn& durations;
@@ -43,8 +44,11 @@ struct SpanGroup {
 // Not thread-safe. The views that it gives are valid as long as it is.
 class SpanTable {
  public:
-  // `filter` must live as long.
-  SpanTable(const LabelFilter& filter, SpanPlaces places) : filter_(filter), places_(places) {}
+  // `filter` must live as long. Numbers of files from `files` on are told apart whatever `places`
+  // are.
+  SpanTable(const LabelFilter& filter, SpanPlaces places,
+            std::size_t files = std::numeric_limits<std::size_t>::max())
+      : filter_(filter), places_(places), files_(files) {}
 
   // A span of `event`'s name, category and thread. Escapes are decoded, and the filter is asked,
   // only when their text comes for the first time.
@@ -119,6 +123,7 @@ class SpanTable {
 
   const LabelFilter& filter_;
   SpanPlaces places_;
+  std::size_t files_;
   ColumnArena arena_;
   std::string scratch_;
 

@@ -13,51 +13,45 @@
 namespace traceloom {
 namespace {
 
-// What is known of the clock of a file, or of a chunk of it.
-struct ClockEvidence {
+struct ClockChunk : ChunkResult {
   FileEvidence evidence;
   StartTimes starts;
-  bool failed = false;
-};
-
-struct ClockChunk : ChunkResult {
-  ClockEvidence found;
 };
 
 class ClockReader : public FileVisitor {
  public:
   ClockReader(std::size_t files, bool keep_going) : files_(files), keep_going_(keep_going) {}
 
-  const std::vector<ClockEvidence>& files() const { return files_; }
+  std::vector<FileReading>& files() { return files_; }
 
   std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<ClockChunk>(); }
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
-    ClockEvidence& found = static_cast<ClockChunk&>(result).found;
+    ClockChunk& found = static_cast<ClockChunk&>(result);
     if (event.phase == 'M') return found.evidence.add(event);
     if (event.phase == 'E') return;
     if (SyncMarks::is_mark(event)) found.evidence.add(event);
     const EventTiming timing = time_event(event, result.problems);
-    if (timing.usable) found.starts.add(timing.start_ns);
+    if (!timing.usable) return;
+    found.starts.add(timing.start_ns, event.offset);
+    found.evidence.tally.add(event, timing.start_ns);
   }
 
   void take(ChunkResult& result, std::size_t file) override {
-    const ClockEvidence& found = static_cast<ClockChunk&>(result).found;
+    const ClockChunk& found = static_cast<ClockChunk&>(result);
     files_[file].evidence.append(found.evidence);
     files_[file].starts.add(found.starts);
   }
 
-  void end_file(std::size_t file, const FileEnd& end) override {
-    files_[file].evidence.add_top_level(end.top_level);
-  }
+  void end_file(std::size_t file, const FileEnd& end) override { files_[file].end(end); }
 
   void fail_file(std::size_t file, const Error& error) override {
     if (!keep_going_) stop_at(error, files_.size());
-    files_[file].failed = true;
+    files_[file].error = error.what();
   }
 
  private:
-  std::vector<ClockEvidence> files_;
+  std::vector<FileReading> files_;
   bool keep_going_;
 };
 
@@ -71,13 +65,16 @@ std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
   for (const Input& input : inputs) paths.push_back(input.path);
   ClockReader reader(inputs.size(), keep_going);
   scan_files(paths, reader, options);
+  std::vector<FileReading*> readings;
+  for (FileReading& file : reader.files()) readings.push_back(&file);
+  mark_repeats(inputs, readings);
 
   std::vector<std::size_t> readable;
   std::vector<Input> readable_inputs;
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (reader.files()[i].failed) continue;
+    if (!reader.files()[i].counts()) continue;
     readable.push_back(i);
     readable_inputs.push_back(inputs[i]);
     evidence.push_back(reader.files()[i].evidence);

@@ -28,7 +28,7 @@ struct FileWindow {
 
 // Reads all files once, for their clocks (survey/clock_plan.h); one window a file. A file that
 // cannot be read throws its Error, or with `keep_going` gets an empty guess: it is left to the next
-// reading.
+// reading, as is a file whose events others hold as well (survey/repeats.h).
 std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
                                      const ScanOptions& options);

@@ -1,9 +1,13 @@
 #include "survey/clock_plan.h"
 
 #include "base/optional_value.h"
+#include "base/saturating.h"
 #include "survey/clock_checks.h"
 #include "survey/lost_base.h"
 #include "survey/trace_name.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace traceloom {
 namespace {
@@ -64,6 +68,78 @@ void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   problems.explain(problem, to_string(base));
 }
 
+// What is before it cannot be counted from an origin that is no later: that would be 2^63.
+constexpr std::int64_t kLeastNs = std::numeric_limits<std::int64_t>::min() + 1000;
+
+// The times of one kind of a file, on the common clock.
+struct Stretch {
+  std::size_t file;
+  bool is_unix;
+  CommonTimes times;
+  std::uint64_t events;
+};
+
+std::vector<Stretch> stretches_of(const std::vector<StartTimes>& starts,
+                                  const std::vector<FileClock>& clocks) {
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    for (const bool is_unix : {false, true}) {
+      const StartTimes::Range range = is_unix ? starts[i].unix_time() : starts[i].relative();
+      if (range.empty()) continue;
+      Stretch stretch{i, is_unix, {}, range.events};
+      clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
+        std::int64_t common_ns = 0;
+        if (clocks[i].times.map(std::max(ns, kLeastNs), common_ns)) stretch.times.add(common_ns);
+      });
+      if (stretch.times != CommonTimes{}) stretches.push_back(stretch);
+    }
+  std::ranges::stable_sort(stretches, {}, [](const Stretch& one) { return one.times.first_ns; });
+  return stretches;
+}
+
+// Whether it is on the time line that begins there.
+bool is_on_line(const Stretch& stretch, std::int64_t first_ns) {
+  return stretch.times.first_ns >= first_ns &&
+         stretch.times.last_ns <= saturating_add(first_ns, kTimeLineNs);
+}
+
+// Where the time line of most events begins.
+std::int64_t begin_of_most(const std::vector<Stretch>& stretches) {
+  std::int64_t best_ns = 0;
+  std::uint64_t most_events = 0;
+  for (const Stretch& first : stretches) {
+    std::uint64_t events = 0;
+    for (const Stretch& one : stretches)
+      if (is_on_line(one, first.times.first_ns)) events += one.events;
+    if (events > most_events) best_ns = first.times.first_ns;
+    most_events = std::max(events, most_events);
+  }
+  return best_ns;
+}
+
+// Of a file first, then of all: what most events share no time line with does not fit.
+void limit_times(const std::vector<StartTimes>& starts, std::vector<FileClock>& clocks) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const StartTimes::Range limits = starts[i].limits();
+    clocks[i].times.limit_to(std::max(limits.first, kLeastNs), limits.last);
+  }
+  const std::vector<Stretch> stretches = stretches_of(starts, clocks);
+  const auto is_on_first = [&](const Stretch& one) {
+    return is_on_line(one, stretches.front().times.first_ns);
+  };
+  if (std::ranges::all_of(stretches, is_on_first)) return;
+  const std::int64_t first_ns = begin_of_most(stretches);
+  using Limits = std::numeric_limits<std::int64_t>;
+  for (const Stretch& one : stretches) {
+    if (is_on_line(one, first_ns)) continue;
+    TimeMap& times = clocks[one.file].times;
+    if (one.is_unix)
+      times.limit_to(Limits::min(), kFirstUnixNs - 1);
+    else
+      times.limit_to(kFirstUnixNs, Limits::max());
+  }
+}
+
 // Each cycle of a merged file as a file of its own.
 void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
                  const ClockOptions& options, ClockPlan& plan) {
@@ -121,6 +197,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
   check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
+  limit_times(starts, plan.clocks);
   plan.origin_ns = common_origin_ns(starts, plan.clocks);
   return plan;
 }
@@ -133,7 +210,8 @@ std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
       if (range.empty()) continue;
       clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
         std::int64_t start_ns = 0;
-        if (clocks[i].times.map(ns, start_ns)) keep_least(first_ns, std::optional(start_ns));
+        if (clocks[i].times.map(std::max(ns, kLeastNs), start_ns))
+          keep_least(first_ns, std::optional(start_ns));
       });
     }
   }

@@ -34,6 +34,9 @@ struct ClockPlan {
 // name. A merged file has that of its lowest rank, so that the merges of several nodes can be
 // brought together; if it says its cycles, each of them goes by its own sync. What is odd about all
 // that is counted: see clock_checks.h.
+//
+// Times further apart than int64 reaches (292 years) are on no time line together: the one that has
+// most events stays, of each file and of all together, and clocks map no time that is off it.
 ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
                       const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
                       const ClockOptions& options = {});

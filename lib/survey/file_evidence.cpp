@@ -53,7 +53,7 @@ void FileEvidence::add(const Event& event) {
   if (name == "global_rank")
     add_mark(rank_marks, event, canonical_id(event.text(Key::tid)));
   else if (name == "clock_sync_timestamp_us")
-    is_usable = add_mark(syncs, event);
+    is_usable = add_mark(syncs, event, canonical_id(event.text(Key::tid)));
   else if (name == "clock_sync_error_bound")
     is_usable = add_mark(error_bounds, event);
   else if (name == "beside_rank")
@@ -79,6 +79,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (const std::string_view other = top_level.value("otherData"); !other.empty())
     if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
       merged_by = decoded(find_member(ours, "version"));
+      inputs = read_merged_inputs(ours);
       if (auto said = read_cycles(ours))
         cycles = *std::move(said);
       else
@@ -100,7 +101,9 @@ void FileEvidence::append(const FileEvidence& later) {
   is_beside_rank |= later.is_beside_rank;
   is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
+  tally.append(later.tally);
   if (cycles.empty()) cycles = later.cycles;
+  if (inputs.empty()) inputs = later.inputs;
   problems.add(later.problems);
 }
 

@@ -1,7 +1,9 @@
-// FileEvidence: what a file says about its rank and its clock, gathered event by event.
+// FileEvidence: what a file says about its rank and its clock, and what tells it from other files,
+// gathered event by event.
 //
 //   FileEvidence evidence;
 //   for (each event) evidence.add(event);        // looks at metadata (M) and clock syncs (c)
+//   for (each event that begins) evidence.tally.add(event, start_ns);
 //   evidence.add_top_level(parser);
 //   evidence.append(evidence_of_the_next_chunk);
 #pragma once
@@ -10,7 +12,9 @@
 #include "event/event.h"
 #include "scan/top_level.h"
 #include "survey/distinct_marks.h"
+#include "survey/event_tally.h"
 #include "survey/merged_cycles.h"
+#include "survey/merged_inputs.h"
 #include "survey/recorder_clock.h"
 #include "survey/sync_marks.h"
 
@@ -24,7 +28,7 @@ namespace traceloom {
 struct FileEvidence {
   DistinctMarks rank_marks;  // `global_rank` events, as Composer writes one per cycle and rank, on
                              // the main thread of the rank
-  DistinctMarks syncs;       // `clock_sync_timestamp_us` events
+  DistinctMarks syncs;       // `clock_sync_timestamp_us` events, of the same thread
   DistinctMarks error_bounds;                    // `clock_sync_error_bound` events, in microseconds
   SyncMarks sync_marks;                          // clock syncs that events name (c)
   RecorderClock recorder;                        // what our recorder writes beside these
@@ -38,7 +42,9 @@ struct FileEvidence {
   // Our recorder says that it is of a process beside the rank's own: a watcher, or a worker.
   bool is_beside_rank = false;
   bool is_torch = false;            // has top-level keys that only torch.profiler (Kineto) writes
+  EventTally tally;                 // of all events with a usable time but E
   std::vector<MergedCycle> cycles;  // of a merge of ours
+  std::vector<MergedInput> inputs;  // the same
   std::string merged_by;            // otherData.traceloom.version: a merge of ours wrote the file
   // bad_sync: a sync or its error bound is no whole number; bad_base; bad_cycles; bad_rounds;
   // events_lost and the like: what our recorder says that the file lacks

@@ -2,47 +2,56 @@
 // event.
 //
 //   StartTimes starts;
-//   starts.add(timing.start_ns);                        // any event but an E
+//   starts.add(timing.start_ns, event.offset);          // any event but an E
 //   if (starts.is_mixed()) ...
+//
+// Times further apart than int64 nanoseconds reach (292 years) are on no time line together. Where
+// a file has such times most of its events decide, and the others are outliers: nothing here but
+// outliers() and fits() knows of them.
 #pragma once
 
 #include "clock/time_map.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 namespace traceloom {
 
+// How far from its first time a time line reaches: as far as int64 does, when the first is floored
+// to a whole microsecond.
+inline constexpr std::int64_t kTimeLineNs = std::numeric_limits<std::int64_t>::max() - 1000;
+
 class StartTimes {
  public:
-  void add(std::int64_t ns) {
-    Range& range = ranges_[is_unix_time(ns) ? 1 : 0];
-    range.first = std::min(range.first, ns);
-    range.last = std::max(range.last, ns);
+  void add(std::int64_t ns, std::uint64_t offset_bytes = 0) {
+    Zone& zone = zones_[zone_of(ns)];
+    if (zone.events++ == 0) zone.first_offset = offset_bytes;
+    zone.first = std::min(zone.first, ns);
+    zone.last = std::max(zone.last, ns);
   }
   // Of an end event: it may be the last, but nothing begins with it.
   void add_end(std::int64_t ns) {
-    Range& range = ranges_[is_unix_time(ns) ? 1 : 0];
-    range.last = std::max(range.last, ns);
+    Zone& zone = zones_[zone_of(ns)];
+    zone.last = std::max(zone.last, ns);
   }
   void add(const StartTimes& later) {
-    for (int i = 0; i < 2; ++i) {
-      ranges_[i].first = std::min(ranges_[i].first, later.ranges_[i].first);
-      ranges_[i].last = std::max(ranges_[i].last, later.ranges_[i].last);
-    }
+    for (std::size_t i = 0; i < kZones; ++i) zones_[i].add(later.zones_[i]);
   }
 
   struct Range {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = std::numeric_limits<std::int64_t>::min();  // also of an E
+    std::uint64_t events = 0;                                      // that begin
 
     bool empty() const { return first == std::numeric_limits<std::int64_t>::max(); }
   };
   // Times that are no Unix time by their size (TimeMap), and those that are.
-  const Range& relative() const { return ranges_[0]; }
-  const Range& unix_time() const { return ranges_[1]; }
+  Range relative() const { return range_of(0, kFirstUnixZone); }
+  Range unix_time() const { return range_of(kFirstUnixZone, kZones); }
   bool is_mixed() const { return !relative().empty() && !unix_time().empty(); }
   bool empty() const { return relative().empty() && unix_time().empty(); }
   // The earliest of all.
@@ -56,9 +65,65 @@ class StartTimes {
     if (empty()) return std::nullopt;
     return std::max(relative().last, unix_time().last);
   }
+  struct Outliers {
+    std::uint64_t events = 0;
+    std::uint64_t first_offset = 0;
+  };
+  Outliers outliers() const;
+  // False for an outlier. All times are in one of a few zones, and share its answer.
+  bool fits(std::int64_t ns) const { return is_kept(zone_of(ns)); }
+  // Whether those within 146 years of time 0 fit: nearly all times of all files.
+  bool fit_near() const {
+    const bool has_none = zones_[1].empty() && zones_[2].empty();
+    return has_none || (!zones_[1].empty() && is_kept(1)) || (!zones_[2].empty() && is_kept(2));
+  }
+  static bool is_near(std::int64_t ns) { return zone_of(ns) == 1 || zone_of(ns) == 2; }
+  // All that fit, and no outlier, are in here.
+  Range limits() const;
 
  private:
-  Range ranges_[2];
+  static constexpr std::size_t kZones = 4;
+  static constexpr std::size_t kFirstUnixZone = 2;
+  static constexpr std::int64_t kFarNs = std::int64_t{1} << 62;  // 146 years
+  // The first time of each zone. None is longer than a time line.
+  static constexpr std::array<std::int64_t, kZones> kZoneBegins{
+      std::numeric_limits<std::int64_t>::min(), -kFarNs, kFirstUnixNs, kFarNs};
+
+  struct Zone : Range {
+    std::uint64_t first_offset = 0;
+
+    void add(const Zone& later) {
+      if (events == 0) first_offset = later.first_offset;
+      events += later.events;
+      first = std::min(first, later.first);
+      last = std::max(last, later.last);
+    }
+  };
+  struct Kept {  // [begin, end) of the zones
+    std::size_t begin = 0;
+    std::size_t end = kZones;
+  };
+
+  static std::size_t zone_of(std::int64_t ns) {
+    if (ns >= kFirstUnixNs) return ns < kFarNs ? 2 : 3;
+    return ns >= -kFarNs ? 1 : 0;
+  }
+  // Nearly all files have near times only.
+  Kept kept() const { return zones_[0].empty() && zones_[3].empty() ? Kept{} : most(); }
+  Kept most() const;
+  bool is_kept(std::size_t zone) const {
+    const Kept zones = kept();
+    return zone >= zones.begin && zone < zones.end;
+  }
+  Range range_of(std::size_t begin, std::size_t end) const {
+    const Kept zones = kept();
+    Zone range;
+    for (std::size_t i = std::max(begin, zones.begin); i < std::min(end, zones.end); ++i)
+      range.add(zones_[i]);
+    return range;
+  }
+
+  std::array<Zone, kZones> zones_;
 };
 
 // When the events of a file are on the common clock.

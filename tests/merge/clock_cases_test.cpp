@@ -314,6 +314,20 @@ TEST_CASE("clock_cases: events 292 years apart do not fit one clock, and are tol
   const MergedCase merged(
       R"([{"ph":"X","name":"a","ts":-9223372036854775.807,"dur":1,"pid":1,"tid":1},)"
       R"({"ph":"X","name":"b","ts":5,"dur":1,"pid":1,"tid":1}])");
-  CHECK(merged.events() == Texts{R"({"ph":"X","name":"a","ts":0,"dur":1,"pid":0,"tid":1})"});
-  CHECK(merged.problems() == Texts{"bad_timestamp 1 at 74"});
+  CHECK(merged.events() == Texts{R"({"ph":"X","name":"b","ts":0,"dur":1,"pid":0,"tid":1})"});
+  CHECK(merged.problems() == Texts{"outlying_timestamp 1 at 1"});
+  // The least that int64 holds has no place either.
+  const MergedCase least(
+      R"([{"ph":"X","name":"b","ts":-9223372036854775.808,"dur":1,"pid":1,"tid":1}])");
+  CHECK(least.events().empty());
+  CHECK(least.problems() == Texts{"outlying_timestamp 1 at 1"});
+}
+
+TEST_CASE("clock_cases: the end of a begin that is too far off closes nothing else") {
+  const MergedCase merged(R"([{"ph":"B","name":"a","ts":1795202294140000,"pid":1,"tid":1},)"
+                          R"({"ph":"B","name":"b","ts":-8000000000000000,"pid":1,"tid":1},)"
+                          R"({"ph":"E","name":"b","ts":1795202294140010,"pid":1,"tid":1},)"
+                          R"({"ph":"E","name":"a","ts":1795202294140020,"pid":1,"tid":1}])");
+  CHECK(merged.events() == Texts{R"({"ph":"X","name":"a","ts":0, "dur": 20,"pid":0,"tid":1})"});
+  CHECK(merged.problems() == Texts{"outlying_timestamp 1 at 61"});
 }

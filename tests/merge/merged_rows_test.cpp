@@ -140,7 +140,10 @@ TEST_CASE("merged_rows: two threads of a file never become one, whatever is note
 TEST_CASE("merged_rows: a process is called alike by all files, as the first calls it") {
   const auto file = [](int tid, const std::string& name) {
     TraceText text;
-    text.pid("51").tid("51").x("step", 100 * tid, 90).x("more", 100 * tid + 1, 9);
+    text.pid("51")
+        .tid("51")
+        .x("step", 100 * tid, 90)
+        .x("more", 100 * tid + (name.empty() ? 2 : 1), 9);
     text.pid("60").tid(std::to_string(tid)).x("fetch", 100 * tid, 5);
     if (!name.empty()) text.m("process_name", R"({"name": "loader"})");
     return text.array();

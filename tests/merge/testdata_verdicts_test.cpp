@@ -50,7 +50,7 @@ std::string outcome(const std::string& path) {
     const MergeSummary summary = merge_traces(options);
     const bool told = std::any_of(summary.files.begin(), summary.files.end(),
                                   [](const MergedFile& file) { return is_told(file.problems); });
-    return told ? "repair" : "accept";
+    return told || !summary.repeats.empty() ? "repair" : "accept";
   } catch (const Error& error) {
     CHECK(error.path().starts_with(path));
     CHECK(folder.entry_count() == 0);

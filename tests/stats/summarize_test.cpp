@@ -414,7 +414,7 @@ TEST_CASE("summarize: events in args, also where a chunk is cut among them, are 
   REQUIRE(text.size() > 3'000'000);
   for (const unsigned threads : {1U, 2U, 5U}) {
     Files files;
-    files.add(text).add(gzip(text), "again.json.gz");
+    files.add(text).add(gzip(text), "rank1.json.gz");
     files.request.threads = threads;
     CHECK(rows_of(files.summarize()) == Strings{"- real [] 500 1000000", "- pair [] 500 500000"});
   }

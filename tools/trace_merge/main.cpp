@@ -63,6 +63,8 @@ void tell_files(const MergeCommand& command, const MergeSummary& summary, bool v
     if (verbose) say(kTool, Tone::note, file_words(file));
     report_problems(kTool, file.path, file.problems, command.verbosity);
   }
+  for (const RepeatedInput& file : summary.repeats)
+    report_problems(kTool, file.path, file.problems, command.verbosity);
   for (const LeftOut& file : summary.left_out) say(kTool, Tone::warning, "left out: " + file.error);
   const std::vector<std::string>& shared = command.merge.plan.shared_flows;
   if (!shared.empty() && summary.shared_flows == 0)

@@ -125,6 +125,7 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.key("problems");
   json.begin_array();
   for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
+  for (const RepeatedInput& file : summary.repeats) write_problems(json, file.path, file.problems);
   json.end_array();
   json.key("left_out");
   write_left_out(json, summary.left_out);

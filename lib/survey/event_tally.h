@@ -1,0 +1,62 @@
+// EventTally: what tells the events of a file from those of any other file, and knows them again in
+// a copy of it: gathered event by event.
+//
+//   EventTally tally;
+//   tally.add(event, timing.start_ns);      // any event that begins: no metadata, no E
+//   tally.append(tally_of_the_next_chunk);
+//   if (tally == other_tally) ...           // a copy, however it is packed or set
+#pragma once
+
+#include "event/event.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace traceloom {
+
+// All times are those of the file, untouched. A few nanoseconds an event.
+struct EventTally {
+  std::uint64_t events = 0;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t sum_ns = 0;       // of all starts, modulo 2^64: the same in any order
+  std::uint64_t first_event = 0;  // a hash of the name and the thread of the first event
+
+  void add(const Event& event, std::int64_t start_ns) {
+    if (events++ == 0) first_event = hash_of(event);
+    first_ns = std::min(first_ns, start_ns);
+    last_ns = std::max(last_ns, start_ns);
+    sum_ns += static_cast<std::uint64_t>(start_ns);
+  }
+  // Of a later part of the same file.
+  void append(const EventTally& later) {
+    if (events == 0) first_event = later.first_event;
+    events += later.events;
+    first_ns = std::min(first_ns, later.first_ns);
+    last_ns = std::max(last_ns, later.last_ns);
+    sum_ns += later.sum_ns;
+  }
+  bool empty() const { return events == 0; }
+  // Whether `earlier` may be of the same file when it was not complete yet.
+  bool continues(const EventTally& earlier) const {
+    return events > earlier.events && first_ns == earlier.first_ns &&
+           first_event == earlier.first_event;
+  }
+  bool operator==(const EventTally&) const = default;
+
+ private:
+  // FNV-1a: an output notes it, so it must be the same on every machine.
+  static std::uint64_t hash_of(const Event& event) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const Key key : {Key::name, Key::pid, Key::tid}) {
+      for (const char c : canonical_id(event.text(key)) + '\n') {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100000001b3U;
+      }
+    }
+    return hash;
+  }
+};
+
+}  // namespace traceloom
