@@ -24,7 +24,7 @@ std::string find_times(const TruthRow& row, const std::string& collective, Repor
   return "no such collective of that rank";
 }
 
-double us(const ReportRow& row, std::string_view key) {
+double microseconds_in(const ReportRow& row, std::string_view key) {
   return static_cast<double>(number_in(row, key)) / 1000;
 }
 
@@ -49,9 +49,9 @@ std::vector<std::int64_t> durations_us(const RankEvents& rank, const Labels& lab
 std::string check_comm_transfer(const TruthRow& row) {
   ReportRow found;
   if (std::string problem = find_times(row, "(all)", found); !problem.empty()) return problem;
-  return compare(row, "data_transfer", us(found, "transfer_ns"),
+  return compare(row, "data_transfer", microseconds_in(found, "transfer_ns"),
                  number_of(row.expected, "data_transfer")) +
-         compare(row, "synchronizing", us(found, "waiting_ns"),
+         compare(row, "synchronizing", microseconds_in(found, "waiting_ns"),
                  number_of(row.expected, "synchronizing"));
 }
 
@@ -65,10 +65,10 @@ std::string check_comm_op(const TruthRow& row) {
   std::string differences;
   for (const auto& [key, value] :
        {std::pair{"calls", calls}, std::pair{"bytes", bytes}, std::pair{"avg_bytes", bytes / calls},
-        std::pair{"latency_us", us(found, "busy_ns")},
-        std::pair{"avg_latency_us", std::round(us(found, "busy_ns") / calls)},
-        std::pair{"transfer_us", us(found, "transfer_ns")},
-        std::pair{"avg_transfer_us", std::round(us(found, "transfer_ns") / calls)}})
+        std::pair{"latency_us", microseconds_in(found, "busy_ns")},
+        std::pair{"avg_latency_us", std::round(microseconds_in(found, "busy_ns") / calls)},
+        std::pair{"transfer_us", microseconds_in(found, "transfer_ns")},
+        std::pair{"avg_transfer_us", std::round(microseconds_in(found, "transfer_ns") / calls)}})
     differences += compare(row, key, value, number_of(row.expected, key));
   return differences;
 }

@@ -26,7 +26,7 @@ const Texts kWhole{
     R"({"ph":"X","name":"work","ts":10,"dur":5,"pid":0,"tid":7})",
     R"({"ph":"X","name":"work","ts":50,"dur":5,"pid":0,"tid":7})",
     R"({"ph":"X","name":"epoch","ts":0,"dur":90,"pid":0,"tid":7,"args":{"epoch":0},"cut_id":"77"})"};
-const std::string kCut =
+const std::string kCutPart =
     R"({"ph":"X","name":"epoch","ts":0, "dur": 40,"pid":0,"tid":7,"args":{"epoch":0}, "unclosed": "cut", "cut_id": "77"})";
 
 // Which of the files comes first is another question.
@@ -72,11 +72,11 @@ TEST_CASE("merger: what another pass finds of a cut slice does not depend on how
 TEST_CASE("merger: of a cut slice that ends in no input the part that there is stays, marked") {
   const NamedTexts first(kAll.begin(), kAll.begin() + 2);
   const MergedCase merged(first);
-  CHECK(merged.events() == Texts{kWhole[0], kCut, kWhole[1]});
+  CHECK(merged.events() == Texts{kWhole[0], kCutPart, kWhole[1]});
   CHECK(merged.problems().empty());
   PlanOptions keep;
   keep.keep_begin_end = true;
-  CHECK(MergedCase(first, keep).events() == Texts{kWhole[0], kCut, kWhole[1]});
+  CHECK(MergedCase(first, keep).events() == Texts{kWhole[0], kCutPart, kWhole[1]});
 }
 
 TEST_CASE("merger: a cut slice of a merge is one with what a later file has of it") {
@@ -99,10 +99,10 @@ TEST_CASE("merger: slices of other ranks, and other cut slices, are left alone")
   const MergedCase other_rank(
       {{"ep0-ba1-rank0.json", kCutInFirst}, {"ep0-ba3-rank1.json", of_rank_1(kWholeInThird)}});
   CHECK(other_rank.events().size() == 3);
-  CHECK(other_rank.events()[1] == kCut);
+  CHECK(other_rank.events()[1] == kCutPart);
   std::string other = kWholeInThird;
   other.replace(other.find("77"), 2, "78");
   const MergedCase other_slice({kAll[0], {"ep0-ba3-rank0.json", other}});
   CHECK(other_slice.events().size() == 3);
-  CHECK(other_slice.events()[1] == kCut);
+  CHECK(other_slice.events()[1] == kCutPart);
 }

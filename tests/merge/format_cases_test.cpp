@@ -15,7 +15,7 @@ std::string list(const std::string& event) {
 }
 
 // What is written for that event; empty when it is left out.
-std::string written(const std::string& event) {
+std::string written_text(const std::string& event) {
   const Texts events = MergedCase(list(event)).events();
   REQUIRE(events.size() <= 2);
   REQUIRE(events.front() == R"({"ph":"i","ts":0,"pid":0,"tid":7,"name":"first"})");
@@ -44,20 +44,20 @@ TEST_CASE("format case 5: elements that are no objects are dropped and counted")
 
 TEST_CASE("format case 8: bytes that are not UTF-8 become U+FFFD") {
   const std::string event = "{\"ph\":\"i\",\"ts\":1,\"pid\":1,\"tid\":7,\"name\":\"a\xff z\"}";
-  CHECK(written(event) ==
+  CHECK(written_text(event) ==
         "{\"ph\":\"i\",\"ts\":1,\"pid\":0,\"tid\":7,\"name\":\"a\xef\xbf\xbd z\"}");
   CHECK(problems(event) == Texts{at("invalid_utf8")});
 }
 
 TEST_CASE("format case 9: raw control characters in strings are escaped") {
   const std::string event = "{\"ph\":\"i\",\"ts\":1,\"pid\":1,\"tid\":7,\"name\":\"a\n\t\x01z\"}";
-  CHECK(written(event) == R"({"ph":"i","ts":1,"pid":0,"tid":7,"name":"a\n\t\u0001z"})");
+  CHECK(written_text(event) == R"({"ph":"i","ts":1,"pid":0,"tid":7,"name":"a\n\t\u0001z"})");
   CHECK(problems(event) == Texts{at("control_character")});
 }
 
 TEST_CASE("format case 10: an unknown escape is a backslash and its character") {
   const std::string event = R"({"ph":"i","ts":1,"pid":1,"tid":7,"name":"C:\_x\cuda"})";
-  CHECK(written(event) == R"({"ph":"i","ts":1,"pid":0,"tid":7,"name":"C:\\_x\\cuda"})");
+  CHECK(written_text(event) == R"({"ph":"i","ts":1,"pid":0,"tid":7,"name":"C:\\_x\\cuda"})");
   CHECK(problems(event) == Texts{at("bad_escape")});
 }
 
@@ -75,36 +75,37 @@ TEST_CASE("format case 12: NaN is text in args, no value of a counter, and no ti
   const std::string in_args =
       R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":7,"args":{"a":NaN,"b":-Infinity,"c":nan}})";
   CHECK(
-      written(in_args) ==
+      written_text(in_args) ==
       R"({"ph":"i","name":"a","ts":1,"pid":0,"tid":7,"args":{"a":"NaN","b":"-Infinity","c":"nan"}})");
   CHECK(problems(in_args) == Texts{at("not_json_value")});
 
   const std::string counter = R"({"ph":"C","ts":1,"pid":1,"name":"c","args":{"a":NaN}})";
-  CHECK(written(counter).empty());
+  CHECK(written_text(counter).empty());
   CHECK(problems(counter) == Texts{at("bad_counter")});
   const std::string half = R"({"ph":"C","ts":1,"pid":1,"name":"c","args":{"a":Infinity,"b":2}})";
-  CHECK(written(half) == R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"b":2}})");
+  CHECK(written_text(half) == R"({"ph":"C","ts":1,"pid":0,"name":"c","args":{"b":2}})");
   CHECK(problems(half) == Texts{at("bad_counter"), at("not_json_value")});
 
   const std::string time = R"({"ph":"i","name":"a","ts":NaN,"pid":1,"tid":7})";
-  CHECK(written(time).empty());
+  CHECK(written_text(time).empty());
   CHECK(problems(time) == Texts{at("bad_timestamp")});
 }
 
 TEST_CASE("format case 13: surrogate pairs become UTF-8, half ones U+FFFD") {
   const std::string pair = R"({"ph":"i","ts":1,"pid":1,"tid":7,"name":"\ud83d\ude00"})";
-  CHECK(written(pair) ==
+  CHECK(written_text(pair) ==
         "{\"ph\":\"i\",\"ts\":1,\"pid\":0,\"tid\":7,\"name\":\"\xf0\x9f\x98\x80\"}");
   CHECK(problems(pair).empty());
   const std::string half = R"({"ph":"i","ts":1,"pid":1,"tid":7,"name":"\ud83d!"})";
-  CHECK(written(half) == "{\"ph\":\"i\",\"ts\":1,\"pid\":0,\"tid\":7,\"name\":\"\xef\xbf\xbd!\"}");
+  CHECK(written_text(half) ==
+        "{\"ph\":\"i\",\"ts\":1,\"pid\":0,\"tid\":7,\"name\":\"\xef\xbf\xbd!\"}");
   CHECK(problems(half) == Texts{at("bad_escape")});
 }
 
 TEST_CASE("format case 14: of a key that stands twice the last one is taken") {
   const std::string event =
       R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":7,"ts":3,"args":{"a":1,"a":2}})";
-  CHECK(written(event) == R"({"ph":"i","name":"a","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
+  CHECK(written_text(event) == R"({"ph":"i","name":"a","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
   CHECK(problems(event) == Texts{at("duplicate_key")});
   // In args alone, in many events of one shape.
   const std::string in_args =
@@ -153,9 +154,9 @@ TEST_CASE("format case 15: times in quotes are numbers, in events of all phases"
 }
 
 TEST_CASE("format case 16: exponents, whole numbers with a point, and minus 0") {
-  CHECK(written(R"({"ph":"i","name":"a","ts":1.5e3,"pid":1,"tid":7})") ==
+  CHECK(written_text(R"({"ph":"i","name":"a","ts":1.5e3,"pid":1,"tid":7})") ==
         R"({"ph":"i","name":"a","ts":1500,"pid":0,"tid":7})");
-  CHECK(written(R"({"ph":"X","name":"a","ts":-0.0,"dur":1e-3,"pid":1,"tid":7})") ==
+  CHECK(written_text(R"({"ph":"X","name":"a","ts":-0.0,"dur":1e-3,"pid":1,"tid":7})") ==
         R"({"ph":"X","name":"a","ts":0,"dur":0.001,"pid":0,"tid":7})");
   const MergedCase epoch(R"([{"ph":"i","name":"a","ts":1750244461563845.0,"pid":1,"tid":7}])");
   CHECK(epoch.value("baseTimeNanoseconds") == "1750244461563845000");
@@ -172,15 +173,15 @@ TEST_CASE("format case 17: Kineto's broken negatives are read, and no duration i
 }
 
 TEST_CASE("format case 18: many digits are rounded at the end of the slice, never garbage") {
-  CHECK(written(
+  CHECK(written_text(
             R"({"ph":"X","name":"a","ts":1,"dur":0.4559999999999999612345678,"pid":1,"tid":7})") ==
         R"({"ph":"X","name":"a","ts":1,"dur":0.456,"pid":0,"tid":7})");
-  CHECK(written(
+  CHECK(written_text(
             R"({"ph":"X","name":"a","ts":1.0004,"dur":0.00012345678901234567,"pid":1,"tid":7})") ==
         R"({"ph":"X","name":"a","ts":1,"dur":0.001,"pid":0,"tid":7})");
   const std::string huge =
       R"({"ph":"i","name":"a","ts":123456789012345678901234567890,"pid":1,"tid":7})";
-  CHECK(written(huge).empty());
+  CHECK(written_text(huge).empty());
   CHECK(problems(huge) == Texts{at("bad_timestamp")});
 }
 
@@ -189,7 +190,7 @@ TEST_CASE("format case 19: an event needs a time, metadata does not") {
     CAPTURE(ts);
     const std::string event =
         std::string(R"({"ph":"X","name":"a",)") + ts + R"("dur":1,"pid":1,"tid":7})";
-    CHECK(written(event).empty());
+    CHECK(written_text(event).empty());
     CHECK(problems(event) == Texts{at("bad_timestamp")});
     const MergedCase merged(list(std::string(R"({"ph":"M",)") + ts +
                                  R"("name":"num_cpus","pid":1,"tid":7,"args":{"number":8}})"));
@@ -234,7 +235,7 @@ TEST_CASE("format case 20: an X that never ended ends with its file, and is mark
 }
 
 TEST_CASE("format case 20: an X with a negative duration takes no time") {
-  CHECK(written(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
+  CHECK(written_text(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
         R"({"ph":"X","name":"a","ts":1,"dur":0,"pid":0,"tid":7})");
   CHECK(problems(R"({"ph":"X","name":"a","ts":1,"dur":-5,"pid":1,"tid":7})") ==
         Texts{at("negative_duration")});

@@ -30,9 +30,9 @@ int record_too_much(const std::string& folder, const char* name, const std::stri
   std::vector<std::string> log;
   options.log = [&](const std::string& line) { log.push_back(line); };
   Session session(options);
-  const Marker marker("work");
+  const Marker work("work");
   for (int part = 0; part < 10; ++part) {
-    record_scopes(marker, kTooMany / 10);
+    record_scopes(work, kTooMany / 10);
     session.flush();
   }
   const Status status = session.close();
@@ -137,11 +137,11 @@ TEST_CASE("disk full: what it has no room for of an external trace is none of th
       options.overwrite = true;
       options.file_name = [&](const Position&) { return name; };
       Session session(options);
-      const Marker marker("work");
-      { const Scope scope(marker); }
+      const Marker work("work");
+      { const Scope scope(work); }
       session.flush();
       session.record_chrome_json_trace_file(external);
-      { const Scope scope(marker); }
+      { const Scope scope(work); }
       session.close();
       const SavedTrace saved = session.saved_traces().at(0);
       if (saved.events + session.status().lost != 2) _exit(91);
@@ -160,9 +160,9 @@ TEST_CASE(
     std::vector<std::string> log;
     options.log = [&](const std::string& line) { log.push_back(line); };
     Session session(options);
-    const Marker marker("work");
+    const Marker work("work");
     for (int part = 0; part < 10; ++part) {
-      for (int i = 0; i < 300; ++i) const Scope scope(marker);
+      for (int i = 0; i < 300; ++i) const Scope scope(work);
       session.flush();
     }
     session.close();
@@ -192,8 +192,8 @@ TEST_CASE("disk full: where nothing can be written there is no file, and its pat
           std::optional<SavedTrace> told;
           options.on_saved = [&](const SavedTrace& trace) { told = trace; };
           Session session(options);
-          const Marker marker("work");
-          { const Scope scope(marker); }
+          const Marker work("work");
+          { const Scope scope(work); }
           session.close();
           if (!told || !told->path.empty() || told->events != 0) _exit(91);
           if (!session.saved_traces().empty() || session.status().lost != 1) _exit(92);
@@ -210,8 +210,8 @@ TEST_CASE("disk full: the next cycle is tried again") {
   };
   static_cast<void>(folder.write("blocked", "a file where a folder should be"));
   Session session(options);
-  const Marker marker("work");
-  run_batches(session, marker, 2);
+  const Marker work("work");
+  run_batches(session, work, 2);
   session.close();
   CHECK(session.status().lost == 1);
   CHECK(session.status().last_error ==

@@ -129,7 +129,7 @@ TEST_CASE("trace_file: where the name is taken it asks for another, and gets tha
     const std::string also = folder.write("rank0-2.json", "of somebody else");
     unsigned asked = 1;
     {
-      TraceFile file(taken, 1, [&](const FileState& state) {
+      TraceFile file(taken, 1, [&](const record::FileState& state) {
         if (state.bytes != 0 || state.text_bytes != 0 || state.inode == 0) _exit(7);
         return numbered_path(taken, ++asked);
       });

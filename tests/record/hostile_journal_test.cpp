@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPrecious = "root:x:0:0:root:/root:/bin/bash\n";
 
-FileState state_of(const std::string& path, std::uint64_t bytes) {
-  FileState state;
+record::FileState state_of(const std::string& path, std::uint64_t bytes) {
+  record::FileState state;
   state.bytes = state.text_bytes = bytes;
   state.inode = inode_of(path);
   return state;
