@@ -12,11 +12,11 @@
 
 #include "run/run.h"
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -29,7 +29,10 @@ struct ProcessGroup {
   std::string_view ranks;  // "[2, 3]", as the event says
 
   bool empty() const { return name.empty() && description.empty() && ranks.empty(); }
-  friend auto operator<=>(const ProcessGroup&, const ProcessGroup&) = default;
+  friend bool operator==(const ProcessGroup&, const ProcessGroup&) = default;
+  friend bool operator<(const ProcessGroup& a, const ProcessGroup& b) {
+    return std::tie(a.name, a.description, a.ranks) < std::tie(b.name, b.description, b.ranks);
+  }
 };
 
 struct CollectivePart {

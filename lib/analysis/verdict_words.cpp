@@ -70,6 +70,7 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
 
 std::string either_text(const std::vector<Limit>& limits) {
   std::vector<std::string_view> names;
+  names.reserve(limits.size());
   for (const Limit limit : limits) names.push_back(limit_name(limit));
   return limits.size() == 1 ? fmt::format("{} or none", names.front())
                             : fmt::format("{}", fmt::join(names, " or "));

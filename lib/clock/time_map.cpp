@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace traceloom {
@@ -44,6 +45,13 @@ bool TimeMap::operator==(const TimeMap& other) const {
          origin_ns_ == other.origin_ns_ && parts_ == other.parts_ &&
          has_drift_ == other.has_drift_ && least_ns_ == other.least_ns_ &&
          most_ns_ == other.most_ns_;
+}
+
+bool TimeMap::moves_nothing() const {
+  TimeMap unlimited = *this;
+  unlimited.least_ns_ = std::numeric_limits<std::int64_t>::min();
+  unlimited.most_ns_ = std::numeric_limits<std::int64_t>::max();
+  return unlimited == TimeMap();
 }
 
 TimeMap TimeMap::joined(std::int64_t base_ns, const std::vector<Cycle>& cycles) {

@@ -124,6 +124,8 @@ class TimeMap {
   }
 
   bool operator==(const TimeMap& other) const;
+  // Whether each time that fits is the same on the common clock.
+  bool moves_nothing() const;
 
  private:
   // Of joined().

@@ -143,9 +143,8 @@ std::vector<const Presence*> find_clash(const std::vector<Presence>& files) {
 [[noreturn]] void refuse(std::int64_t rank, const std::vector<const Presence*>& clash,
                          const std::vector<Input>& inputs) {
   const Presence& first = *clash[0];
-  const bool all_claim = std::ranges::all_of(clash, [&](const Presence* file) {
-    return claim_one_rank(first, *file);
-  });
+  const bool all_claim = std::ranges::all_of(
+      clash, [&](const Presence* file) { return claim_one_rank(first, *file); });
   if (clash.size() == 2 || !all_claim)
     throw Error(inputs[clash[1]->file].path, refusal(rank, *clash[1], first, inputs));
   throw Error(

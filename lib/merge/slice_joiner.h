@@ -44,9 +44,9 @@ class SliceJoiner {
   // The events of the file end at `last_ends` on the clock of the merge: a B that is still open
   // ends with the first slice around it that ends, else with the events of its rank, and is marked
   // by a member "unclosed": true, since how long it took is not known. One that a save has cut ends
-  // at the cut, and is marked by kCutSlice, or dropped where it is superseded. An X that never ended
-  // ends with the events of its rank, and is marked by kNeverEnded. An X without dur ends where the
-  // last event of its thread begins, and is marked by kNoDuration.
+  // at the cut, and is marked by kCutSlice, or dropped where it is superseded. An X that never
+  // ended ends with the events of its rank, and is marked by kNeverEnded. An X without dur ends
+  // where the last event of its thread begins, and is marked by kNoDuration.
   void finish(const LastEnds& last_ends);
 
   // How many B wait for their E.

@@ -121,7 +121,7 @@ void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
   const bool has_one_owner = std::all_of(owners.begin(), owners.end(),
                                          [&](std::size_t file) { return file == owners[0]; });
   for (const std::size_t file : owners)
-    plan.files[file].keeps_subtraces = has_one_owner && plan.files[file].times == TimeMap();
+    plan.files[file].keeps_subtraces = has_one_owner && plan.files[file].times.moves_nothing();
   for (std::size_t file = 0; file < surveys.size(); ++file)
     for (const TopLevelEntry& entry : surveys[file].top_level)
       if (rule_of(entry.key) == TopLevelRule::subtrace && !is_empty_value(entry.value) &&

@@ -138,7 +138,8 @@ std::set<std::size_t> RepeatFinder::other_holders(std::size_t merge) const {
       return file != merge && stays_[file] && !held_[file].is_part;
     };
     auto holder = std::ranges::find(holders, trace);
-    if (holder == holders.end()) holder = std::ranges::find_if(holders, holds_all);
+    if (holder == holders.end() || *holder == merge)
+      holder = std::ranges::find_if(holders, holds_all);
     if (holder == holders.end()) return {};
     others.insert(*holder);
   }

@@ -33,7 +33,8 @@ std::optional<Run> read_set(const std::string& name) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string path = entry.path().string();
     const bool trace = path.ends_with(".json") || path.ends_with(".json.gz");
-    if (trace && path.find("rank") != std::string::npos && path.find("facts") == std::string::npos)
+    // Composer's merge of them lies beside the ranks' files.
+    if (trace && entry.path().filename().string().find("rank") != std::string::npos && path.find("facts") == std::string::npos)
       request.inputs.push_back({path, std::nullopt});
   }
   return read_run(request);

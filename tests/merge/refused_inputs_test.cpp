@@ -132,6 +132,7 @@ TEST_CASE("merger: a file with more threads than can be shown is refused, or lef
   CHECK(summary.left_out[0].error == error);
   CHECK(starts_in(read_file(options.output)) == Texts{"0 0"});
   options.max_tracks = kMostTracks + 1;
+  options.inputs.erase(options.inputs.begin());  // it has a clock, and the other one has none
   CHECK(merge_traces(options).left_out.empty());
 }
 
