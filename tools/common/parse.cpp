@@ -132,7 +132,10 @@ void refuse_empty_values(const CLI::App& command) {
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
     for (const CLI::Option* option : app->get_options()) {
       const CLI::results_t& values = option->results();
-      if (!option->get_positional() && std::find(values.begin(), values.end(), "") != values.end())
+      // Where the value may be left out, the parser has put an empty one in its place.
+      const bool needs_value = option->get_items_expected_min() > 0;
+      if (needs_value && !option->get_positional() &&
+          std::find(values.begin(), values.end(), "") != values.end())
         throw UsageError(fmt::format("{} needs a value{}", option->get_name(), see_help(command)));
     }
 }
