@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
 #
-#   scripts/install-deps.sh [build|lint|bench]...     (default: build)
+#   scripts/install-deps.sh [build|lint|bench|bare]...     (default: build)
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
-       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev)
+       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev pkgconf)
 lint=(clang-format clang-tidy)
+bare=(debootstrap git util-linux)
 bench=(time hyperfine pigz isal libbenchmark-dev)
 
 main() {
@@ -14,9 +15,10 @@ main() {
   for group in "${@:-build}"; do
     case $group in
       build) wanted+=("${build[@]}") ;;
+      bare) wanted+=("${bare[@]}") ;;
       lint) wanted+=("${build[@]}" "${lint[@]}") ;;
       bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$group' (build, lint, bench)" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, lint, bench, bare)" >&2; exit 2 ;;
     esac
   done
 
@@ -35,9 +37,10 @@ is_installed() {
   dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
 }
 
-# stdout belongs to the task that called us, so all words go to stderr.
+# stdout belongs to the task that called us, so all words go to stderr. dpkg prints hundreds of lines, which nobody
+# reads unless something fails.
 install() {
-  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  local as_root=(env DEBIAN_FRONTEND=noninteractive) log
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo > /dev/null; then
       echo "install-deps.sh: not root and no sudo; as root, run: apt-get install --no-install-recommends $*" >&2
@@ -45,9 +48,15 @@ install() {
     fi
     as_root=(sudo "${as_root[@]}")
   fi
-  echo "Installing: $*" >&2
-  "${as_root[@]}" apt-get update -qq >&2
-  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@" >&2
+  echo "Installing $# packages and what they need: $*" >&2
+  log=$(mktemp)
+  if ! { "${as_root[@]}" apt-get update -qq &&
+         "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@"; } > "$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "install-deps.sh: apt-get failed (above; all of it: $log). Is there a network, and does /etc/apt/sources.list name a mirror?" >&2
+    exit 2
+  fi
+  rm "$log"
 }
 
 main "$@"

@@ -2,7 +2,8 @@
 # trace-stats look at what they wrote.
 #
 #   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it>
-#         -DSANITIZE=<what the build tree was built with, or nothing> -P check_package.cmake
+#         -DSANITIZE=<what the build tree was built with, or nothing> -DGENERATOR=<that of the build tree>
+#         -P check_package.cmake
 cmake_minimum_required(VERSION 3.24)
 
 function(run)
@@ -28,7 +29,8 @@ set(flags "")
 if(SANITIZE)
   set(flags -fsanitize=${SANITIZE})
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+# The default generator is make, which a machine that builds with ninja may lack.
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${FOLDER}/consumer)
 run(${FOLDER}/consumer/train_c ${FOLDER}/traces)
@@ -38,9 +40,7 @@ run(${FOLDER}/consumer/train_extras)
 run(${FOLDER}/consumer/train_off)
 run(${FOLDER}/consumer/train_merged ${FOLDER}/node)
 run(${FOLDER}/consumer/train_merged_c ${FOLDER}/node_c)
-if(EXISTS ${FOLDER}/consumer/train_pkg)
-  run(${FOLDER}/consumer/train_pkg ${FOLDER}/traces)
-  run(${FOLDER}/consumer/train_merged_pkg ${FOLDER}/node_pkg)
-endif()
+run(${FOLDER}/consumer/train_pkg ${FOLDER}/traces)
+run(${FOLDER}/consumer/train_merged_pkg ${FOLDER}/node_pkg)
 run(${prefix}/bin/trace-stats check ${FOLDER}/traces)
 run(${prefix}/bin/trace-stats check ${FOLDER}/node/merged/node0.json ${FOLDER}/node_c/merged/node0.json)
