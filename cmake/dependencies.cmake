@@ -1,12 +1,24 @@
-# The libraries we stand on, all from Debian 12 (scripts/install-deps.sh).
+# The libraries we stand on (scripts/install-deps.sh installs them). What Debian 12 has is the oldest that is tried. A
+# version is compared here, since packages differ in what they take for compatible: simdjson 3.12 refuses to be a 3.
+function(require_package name oldest)
+  find_package(${name} REQUIRED)
+  if(${name}_VERSION VERSION_LESS oldest)
+    message(FATAL_ERROR "${name} ${oldest} or newer is needed; found ${${name}_VERSION} in ${${name}_DIR}")
+  endif()
+endfunction()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(fmt 9 REQUIRED)
-find_package(simdjson 3 REQUIRED)
-find_package(TBB 2021 REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(yaml-cpp 0.7 REQUIRED)
+require_package(fmt 9)
+require_package(simdjson 3)
+require_package(TBB 2021)
+require_package(CLI11 2)
+require_package(yaml-cpp 0.7)
+# Its target has a namespace from 0.8 on.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
 
 # xxHash ships a header and a pkg-config file, no CMake package.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
