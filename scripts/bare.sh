@@ -65,7 +65,7 @@ try() {
   make_root || return 1
   enter root "useradd --create-home user" || return 1
   list_packages > "$folder/before"
-  # README's first line, word for word: what a clone needs.
+  # A clone needs these, as README says.
   enter root "apt-get update -qq && apt-get install -y -qq git ca-certificates" > "$folder/git.log" 2>&1 || return 1
   git clone --quiet --bare . "$root$home/source.git"
   chown -R --reference="$root$home" "$root$home/source.git"

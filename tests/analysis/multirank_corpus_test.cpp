@@ -34,7 +34,8 @@ std::optional<Run> read_set(const std::string& name) {
     const std::string path = entry.path().string();
     const bool trace = path.ends_with(".json") || path.ends_with(".json.gz");
     // Composer's merge of them lies beside the ranks' files.
-    if (trace && entry.path().filename().string().find("rank") != std::string::npos && path.find("facts") == std::string::npos)
+    if (trace && entry.path().filename().string().find("rank") != std::string::npos &&
+        path.find("facts") == std::string::npos)
       request.inputs.push_back({path, std::nullopt});
   }
   return read_run(request);
