@@ -116,7 +116,7 @@ void write_owner(JsonWriter& json, const StepOwner& owner) {
   json.end_object();
 }
 
-// What is not known is null: a straggler is no part of the steps, and is left out.
+// Null stands for what is not known: a straggler is no part of the steps, and is left out.
 void write_shares(JsonWriter& json, const Verdict& verdict) {
   json.key("shares");
   json.begin_object();

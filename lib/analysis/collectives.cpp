@@ -4,7 +4,10 @@
 #include "analysis/communication_pieces.h"
 #include "analysis/message_ends.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +20,8 @@ namespace {
 // Of which kind a piece is: group, name, dtype, bytes, Seq, and of a message from where to where.
 using Kind =
     std::tuple<ProcessGroup, std::string, std::string, std::int64_t, std::int64_t, MessageEnds>;
+constexpr std::size_t kDtype = 2;
+constexpr std::size_t kBytes = 3;
 // As (epoch, number); where no steps matter, of all pieces the same.
 using StepKey = std::pair<std::int64_t, std::int64_t>;
 // The how manyeth of its kind it is, in its step.
@@ -60,10 +65,60 @@ class PieceSteps {
   std::vector<std::pair<std::int64_t, StepKey>> starts_;
 };
 
+// Kinds without Seq of which ranks do not have the same pieces, so that some were lost.
+struct UnevenKinds {
+  std::set<Kind> counts;   // ranks have different numbers of pieces
+  std::set<Kind> tensors;  // as the operators say that launched them all, ranks move other tensors
+
+  bool empty() const { return counts.empty() && tensors.empty(); }
+  bool contains(const Kind& kind) const { return counts.contains(kind) || tensors.contains(kind); }
+};
+
+// Compares what the ranks have of each kind, one rank after the other.
+class KindComparison {
+ public:
+  void add(const Kind& kind, const CommunicationPiece& piece) {
+    PiecesOfRank& pieces = own_[kind];
+    ++pieces.count;
+    pieces.all_tell = pieces.all_tell && !piece.what.dtype.empty();
+    pieces.tensors = std::hash<std::string>()(
+        fmt::format("{} {} {}", pieces.tensors, piece.what.dtype, told_bytes(piece.what)));
+  }
+  void end_rank() {
+    for (const auto& [kind, pieces] : own_) {
+      const PiecesOfRank& first = first_.try_emplace(kind, pieces).first->second;
+      if (first.count != pieces.count) uneven_.counts.insert(kind);
+      if (first.tensors != pieces.tensors) uneven_.tensors.insert(kind);
+      if (!pieces.all_tell) silent_.insert(kind);
+    }
+    own_.clear();
+  }
+  UnevenKinds finish() {
+    for (const Kind& kind : silent_) uneven_.tensors.erase(kind);
+    return std::move(uneven_);
+  }
+
+  // Ranks may put different sizes into an all-to-all, and get them from a gather.
+  static std::int64_t told_bytes(const Collective& what) {
+    return is_all_reduce(what.name) ? what.bytes : 0;
+  }
+
+ private:
+  struct PiecesOfRank {
+    std::int64_t count = 0;
+    bool all_tell = true;
+    std::size_t tensors = 0;  // a hash of what they say, in their order
+  };
+  std::map<Kind, PiecesOfRank> own_;
+  std::map<Kind, PiecesOfRank> first_;  // of the first rank that has the kind
+  std::set<Kind> silent_;
+  UnevenKinds uneven_;
+};
+
 struct JoinedRanks {
   std::map<Key, Collective> collectives;
   std::map<Key, std::vector<Collective>> messages;  // both ends, or one
-  std::set<Kind> uneven;  // without Seq, of which ranks have different numbers: some were lost
+  UnevenKinds uneven;
   std::uint64_t by_operator = 0;
   std::uint64_t sharing = 0;
 };
@@ -80,28 +135,30 @@ void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRank
   if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
 }
 
-// Pieces of the kinds in `by_step` are numbered in each step by itself.
-JoinedRanks join_ranks(const Run& run, const MessageRanks& messages,
-                       const std::set<Kind>& by_step) {
+// Pieces of uneven kinds are numbered in each step by itself, and by tensors where these differ.
+JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const UnevenKinds& uneven) {
   JoinedRanks joined;
-  std::map<Kind, std::int64_t> counts;  // of the first rank that has them
+  KindComparison comparison;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
     std::optional<PieceSteps> steps;
-    if (!by_step.empty()) steps.emplace(run.ranks[rank].steps);
+    if (!uneven.empty()) steps.emplace(run.ranks[rank].steps);
     std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
-    std::map<Kind, std::int64_t> own_counts;
     for (CommunicationPiece& piece : find_communication(run, rank)) {
       const std::int64_t own = run.ranks[rank].rank;
       const std::optional<MessageEnds> ends = messages.ends_of(piece, own);
-      const Kind kind = kind_of(piece, ends, own);
-      if (ends || !has_seq(piece)) ++own_counts[kind];
-      const StepKey step =
-          by_step.count(kind) > 0 ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
-      join(piece, {kind, step, seen[{kind, step}]++}, ends.has_value(), joined);
+      Kind kind = kind_of(piece, ends, own);
+      if (ends || !has_seq(piece)) comparison.add(kind, piece);
+      const StepKey step = uneven.contains(kind) ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
+      if (uneven.tensors.contains(kind)) {
+        std::get<kDtype>(kind) = piece.what.dtype;
+        std::get<kBytes>(kind) = KindComparison::told_bytes(piece.what);
+      }
+      const std::int64_t number = seen[{kind, step}]++;
+      join(piece, {std::move(kind), step, number}, ends.has_value(), joined);
     }
-    for (const auto& [kind, count] : own_counts)
-      if (counts.try_emplace(kind, count).first->second != count) joined.uneven.insert(kind);
+    comparison.end_rank();
   }
+  joined.uneven = comparison.finish();
   return joined;
 }
 

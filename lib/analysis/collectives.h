@@ -4,10 +4,11 @@
 //   use(all_reduce.latency_ns());
 //
 // By process group, Seq and name, where the events have them; else the n-th of a rank with the same
-// group, name and size is the n-th of all others. Where ranks have different numbers of those they
-// are counted in each step by itself, so that one that a rank lost shifts no others than those like
-// it in the same step. What is left over then is counted. The n-th that one rank sends to another
-// in a group is the n-th that this one receives from it.
+// group, name and size is the n-th of all others. Where ranks have different numbers of those, or
+// the operators that launched them say that the n-th of two ranks move other tensors, they are
+// counted in each step, and of each type (of all-reduces: size, too) by itself. So one that a rank
+// lost shifts no others than those like it in the same step. What is left over then is counted. The
+// n-th that one rank sends to another in a group is the n-th that this one receives from it.
 #pragma once
 
 #include "run/run.h"

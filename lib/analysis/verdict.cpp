@@ -40,7 +40,7 @@ StepShare limit_part(const Findings& found, Limit limit) {
   return basis.share(0);
 }
 
-// What the ranks of the basis waited for others, as far as the role has it.
+// Returns the time that the ranks of the basis waited for others, as far as the role has it.
 std::int64_t waiting_ns(const Findings& found, Role role) {
   const RankWaits& waits = found.waits;
   std::int64_t sum = 0;
@@ -55,7 +55,7 @@ std::int64_t waiting_ns(const Findings& found, Role role) {
   return sum;
 }
 
-// What is computing or communication in barriers, of all ranks of the basis.
+// Returns what is computing or communication in barriers, of all ranks of the basis.
 std::int64_t barrier_ns(const Findings& found) {
   std::int64_t sum = 0;
   for (const std::size_t rank : found.waits.ranks) {
@@ -133,7 +133,8 @@ void find_shares(Verdict& verdict, const Findings& found) {
     verdict.delays[Limit::data_loading] = late;
 }
 
-// What counts for the verdict, if `communication_ns` of the barriers is communication.
+// Returns the shares that count for the verdict, if `communication_ns` of the barriers is
+// communication.
 Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
   ByLimit<StepShare> parts;
   for (std::size_t i = 0; i < kLimitCount; ++i)
@@ -154,7 +155,7 @@ Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t
   return weights;
 }
 
-// What a straggler with that cause makes the whole job look like.
+// Returns the limit that a straggler with that cause makes of the whole job.
 std::optional<Limit> limit_of(StragglerCause cause) {
   switch (cause) {
     case StragglerCause::idle:
@@ -203,7 +204,7 @@ void name_rank(Verdict& verdict, const Findings& found) {
     verdict.rank = found.roles.front().rank;
 }
 
-// For none and for all of the communication that barriers may hold.
+// Judges for none and for all of the communication that barriers may hold.
 void find_kind(Verdict& verdict, const Findings& found) {
   const LimitShare& host = verdict.shares[verdict.waiting_in];
   const std::int64_t mixed_ns = host.ns - host.least_ns;

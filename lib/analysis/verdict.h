@@ -80,7 +80,7 @@ struct Verdict {
   std::vector<std::string> evidence;
   std::vector<std::string> advice;
 
-  // What the limit costs: its share, or its delay where that is more.
+  // The limit costs this much: its share, or its delay where that is more.
   bool is_delay(Limit limit) const { return delays[limit].share() > shares[limit].share(); }
   const StepShare& cost(Limit limit) const {
     return is_delay(limit) ? delays[limit] : static_cast<const StepShare&>(shares[limit]);
@@ -90,7 +90,7 @@ struct Verdict {
 // "takes 70.2 % of the mean step of 4 ranks", "the others wait 74.0 % of rank 2's mean step".
 std::string cost_text(const Verdict& verdict, Limit limit);
 
-// All that the verdict is made of.
+// The figures that the verdict is made of.
 struct Findings {
   explicit Findings(const Run& run);
 

@@ -1,4 +1,4 @@
-// What a verdict is told in: evidence, advice, and sentences about its shares.
+// Words in which a verdict is told: evidence, advice, and sentences about its shares.
 //
 //   for (const std::string& line : evidence_of(verdict, found)) fmt::print("  - {}\n", line);
 #pragma once

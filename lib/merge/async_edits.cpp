@@ -74,16 +74,26 @@ AsyncHalves::AsyncHalves(const Event& event, const Event& clean, const TrackTarg
   category_ = is_json_string(own) ? own : is_legacy_async(event) ? "\"\"" : "";
 }
 
-std::string AsyncHalves::text(char phase, std::string_view name, std::int64_t ns,
-                              bool is_unended) const {
+std::string AsyncHalves::text(char phase, const AsyncHalf& half, const AsyncSlices& slices,
+                              std::int64_t ns) const {
+  return text(phase, slices.text(half.name),
+              half.category == kNoText ? category_ : slices.text(half.category), ns) +
+         "}";
+}
+
+std::string AsyncHalves::unended(std::string_view name, std::int64_t ns) const {
+  return text('e', name, category_, ns) + ", \"unclosed\": true}";
+}
+
+// Without the closing brace.
+std::string AsyncHalves::text(char phase, std::string_view name, std::string_view category,
+                              std::int64_t ns) const {
   std::string text = fmt::format(",\n{{\"name\": {}, ", name);
-  if (!category_.empty()) text.append("\"cat\": ").append(category_).append(", ");
+  if (!category.empty()) text.append("\"cat\": ").append(category).append(", ");
   text += fmt::format("\"ph\": \"{}\", \"id2\": {}, \"ts\": ", phase, id2_);
   append_microseconds(text, ns);
   text += thread_;
-  text += ", \"added\": true";
-  if (is_unended) text += ", \"unclosed\": true";
-  return text + "}";
+  return text += ", \"added\": true";
 }
 
 }  // namespace traceloom

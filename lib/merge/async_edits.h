@@ -3,7 +3,7 @@
 //
 //   edit_async(event, plan.files[file], edit, scratch);
 //   AsyncHalves halves(event, clean, *target, plan.files[file], scratch);
-//   text += halves.text('e', name, end_ns);
+//   text += halves.text('e', half, plan.files[file].async_slices, end_ns);
 #pragma once
 
 #include "event/event.h"
@@ -26,11 +26,16 @@ class AsyncHalves {
   AsyncHalves(const Event& event, const Event& clean, const TrackTarget& target,
               const FilePlan& file, std::string& scratch);
 
-  // Behind ",\n", marked by a member "added": true; `name` is JSON text.
-  std::string text(char phase, std::string_view name, std::int64_t ns,
-                   bool is_unended = false) const;
+  // Both behind ",\n", marked by a member "added": true.
+  std::string text(char phase, const AsyncHalf& half, const AsyncSlices& slices,
+                   std::int64_t ns) const;
+  // The end of a slice that nothing ends; `name` is JSON text.
+  std::string unended(std::string_view name, std::int64_t ns) const;
 
  private:
+  std::string text(char phase, std::string_view name, std::string_view category,
+                   std::int64_t ns) const;
+
   std::string category_;  // JSON text; empty for none
   std::string id2_;
   std::string thread_;

@@ -132,39 +132,40 @@ bool AsyncSliceFinder::close(const Record& record, Operation& operation) {
   return true;
 }
 
-void AsyncSliceFinder::set_category(const Record& record, const Operation& operation) {
+// Returns the category that the event has in the merge.
+std::uint32_t AsyncSliceFinder::set_category(const Record& record, const Operation& operation) {
   const std::uint32_t category = operation.open.back().category;
-  if (operation.mixed == 0 && category != record.category)
-    additions_to(record.offset).category = category;
+  if (operation.mixed > 0 || category == record.category) return record.category;
+  return additions_to(record.offset).category = category;
 }
 
 void AsyncSliceFinder::add_step(const Record& record, Operation& operation) {
   end_step(record, operation);
-  set_category(record, operation);
+  const AsyncHalf other{record.name, set_category(record, operation)};
   additions_to(record.offset).step = record.name;
   if (record.phase == 'p') {
-    additions_to(operation.last).begun = record.name;
+    additions_to(operation.last).begun = other;
   } else {
-    operation.step = record.name;
+    operation.step = other;
     operation.step_offset = record.offset;
   }
   operation.last = record.offset;
 }
 
 void AsyncSliceFinder::end_step(const Record& record, Operation& operation) {
-  if (operation.step == kNoText) return;
-  additions_to(record.offset).ended.push_back(std::exchange(operation.step, kNoText));
+  if (operation.step.name == kNoText) return;
+  additions_to(record.offset).ended.push_back(std::exchange(operation.step, {}));
 }
 
 // Of an operation of which no more events come. Inner slices end before those around them.
 void AsyncSliceFinder::settle(Operation& operation) {
-  if (operation.step != kNoText) additions_to(operation.step_offset).is_unended = true;
+  if (operation.step.name != kNoText) additions_to(operation.step_offset).is_unended = true;
   for (auto begin = operation.open.rbegin(); begin != operation.open.rend(); ++begin) {
     const auto later = operation.stray_ends.lower_bound({begin->name, begin->start_ns});
     if (later != operation.stray_ends.end() && later->first == begin->name)
       operation.stray_ends.erase(later);
     else if (begin->around_end != kNone)
-      additions_to(begin->around_end).ended.push_back(begin->name);
+      additions_to(begin->around_end).ended.push_back({begin->name, kNoText});
     else
       additions_to(begin->offset).is_unended = true;
   }

@@ -32,13 +32,21 @@
 
 namespace traceloom {
 
+// The other half of a slice. Viewers join it to its first half by category, too, so it has that of
+// the event that is the first half. Both are numbers for AsyncSlices::text().
+struct AsyncHalf {
+  std::uint32_t name = kNoText;
+  std::uint32_t category = kNoText;  // kNoText: that of the event which it stands beside
+  bool operator==(const AsyncHalf&) const = default;
+};
+
 // To one event. Names and categories are numbers for AsyncSlices::text(), kNoText for none.
 struct AsyncAdditions {
   std::uint64_t offset = 0;          // of the event
   std::uint32_t category = kNoText;  // which it gets
   std::uint32_t step = kNoText;      // it is a step (T, p) that becomes a slice of this name
-  std::uint32_t begun = kNoText;     // the step (p) that lasts from here on
-  std::vector<std::uint32_t> ended;  // what lasts until here: a step (T), or what nothing ends
+  AsyncHalf begun = {};              // the step (p) that lasts from here on; no name for none
+  std::vector<AsyncHalf> ended;      // what lasts until here: a step (T), or what nothing ends
   bool is_unended = false;           // nothing ends what it begins, before its file ends
   bool operator==(const AsyncAdditions&) const = default;
 };
@@ -107,8 +115,8 @@ class AsyncSliceFinder {
     std::size_t mixed = 0;  // how many of them have another category than the one before
     // Of ends that no begin stood before, by name: it may have come too late to be sorted.
     std::multiset<std::pair<std::uint32_t, std::int64_t>> stray_ends;
-    std::uint64_t last = 0;        // its latest event
-    std::uint32_t step = kNoText;  // the last of its steps (T) that nothing ends yet
+    std::uint64_t last = 0;  // its latest event
+    AsyncHalf step = {};     // the last of its steps (T) that nothing ends yet; no name for none
     std::uint64_t step_offset = 0;
   };
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
@@ -120,7 +128,7 @@ class AsyncSliceFinder {
   void begin(const Record& record);
   void end(const Record& record);
   static bool close(const Record& record, Operation& operation);
-  void set_category(const Record& record, const Operation& operation);
+  std::uint32_t set_category(const Record& record, const Operation& operation);
   void add_step(const Record& record, Operation& operation);
   void end_step(const Record& record, Operation& operation);
   void settle(Operation& operation);

@@ -237,14 +237,13 @@ void EventWriter::append_async(const AsyncAdditions& additions, const Event& eve
   const auto append_text = [&] {
     TextBuffer& text = state.block.text;
     const auto append_ends = [&] {
-      for (const std::uint32_t name : additions.ended)
-        text += halves.text('e', slices.text(name), ns);
+      for (const AsyncHalf& half : additions.ended) text += halves.text('e', half, slices, ns);
     };
     // What ends inside of a slice that ends or begins here ends before that.
     if (event.phase != 'p') append_ends();
     append_event(edit, text);
     if (event.phase == 'p') append_ends();
-    if (additions.begun != kNoText) text += halves.text('b', slices.text(additions.begun), ns);
+    if (additions.begun.name != kNoText) text += halves.text('b', additions.begun, slices, ns);
   };
   ++state.events;
   if (plan_.sorts_by_time)

@@ -154,8 +154,7 @@ void WriteVisitor::end_unended() {
                                   [&](const UnendedAsync& one) { return one.rank != begin->rank; });
     const std::int64_t end_ns = last_ends_.of(begin->rank, begin->start_ns);
     const auto append_text = [&] {
-      for (; begin != end; ++begin)
-        block.text += begin->halves.text('e', begin->name, end_ns, true);
+      for (; begin != end; ++begin) block.text += begin->halves.unended(begin->name, end_ns);
     };
     if (plan_.sorts_by_time)
       block.place({.start_ns = end_ns, .source_at = begin->offset}, append_text);

@@ -105,6 +105,39 @@ TEST_CASE("comm: a kernel that says no size has that of the operator that launch
               "operators which launched them were called with"});
 }
 
+// Two ranks of a trace of which only some events are left (hta-sampled-2r is such a one): the first
+// all-to-all of one rank is not the first of the other.
+TEST_CASE("comm: collectives of other tensors are not the same one, though each is the n-th") {
+  const auto rank = [](int number, std::vector<std::pair<int, std::string>> steps_and_types) {
+    TraceText trace = rank_trace(number);
+    for (int step = 0; step < 2; ++step)
+      trace.tid("1")
+          .cat("user_annotation")
+          .x(fmt::format("ProfilerStep#{}", step), 1000 * step, 900);
+    int correlation = 0;
+    for (const auto& [step, type] : steps_and_types) {
+      const int at = 1000 * step + 10 * ++correlation;
+      const std::string tensors =
+          fmt::format(R"({{"Input Dims": [[1000]], "Input type": ["{}"]}})", type);
+      launch(trace, "nccl:all_to_all", at, correlation, tensors.c_str());
+      kernel(trace, "ncclKernel_SendRecv", at + 100, 20 + 10 * number, correlation);
+    }
+    return trace.array();
+  };
+  const Run run = read_ranks({rank(0, {{0, "long"}, {0, "int"}, {1, "int"}, {1, "float"}}),
+                              rank(1, {{0, "int"}, {0, "float"}, {1, "long"}, {1, "int"}})});
+  CHECK(rows_with(comm_report(run, {}), {"dtype", "ranks", "count", "wait_ns"}) ==
+        Texts{"float 1 2 -", "int 2 2 5000", "long 1 2 -"});
+  const MatchedCollectives found = match_collectives(run);
+  CHECK(found.matched.size() == 2);
+  CHECK(found.left_over == 4);
+  // As many and the same on both: the n-th is the n-th, whatever step it is in.
+  const MatchedCollectives same = match_collectives(
+      read_ranks({rank(0, {{0, "long"}, {1, "int"}}), rank(1, {{1, "long"}, {1, "int"}})}));
+  CHECK(same.matched.size() == 2);
+  CHECK(same.left_over == 0);
+}
+
 TEST_CASE("comm: without the call the External id leads to the operator") {
   TraceText trace = rank_trace(0);
   trace.cat("user_annotation")

@@ -113,6 +113,17 @@ TEST_CASE("async_slices: where different ones overlap under one id each keeps it
   CHECK(merged_operations(trace) == Texts{"b c1 0x1", "b c2 0x1", "e c2 0x1", "e c1 0x1"});
 }
 
+TEST_CASE("async_slices: both halves of a step have its category, whatever ends or begins it") {
+  TraceText trace;
+  trace.cat("c1").with_id("S", "op", 0, "7").with_id("T", "op", 1, "7");
+  trace.cat("c2").with_id("S", "op", 2, "7").cat("c1").with_id("p", "op", 3, "7");
+  trace.cat("c2").with_id("F", "op", 4, "7").cat("c1").with_id("F", "op", 5, "7");
+  const std::string merged = merge_texts({{"rank0.json", trace.array()}});
+  CHECK(operations_in(merged) == Texts{"b c1 0x1", "b c1 0x1", "e c1 0x1", "b c2 0x1", "b c1 0x1",
+                                       "e c1 0x1", "e c2 0x1", "e c1 0x1"});
+  CHECK(without_other_data(merge_texts({{"merged.json", merged}})) == without_other_data(merged));
+}
+
 TEST_CASE("async_slices: what is put in is strict JSON") {
   TraceText trace;
   trace.cat("a\\c\t").with_id("S", "op", 0, "7").cat("b").with_id("F", "op", 9, "7");

@@ -73,6 +73,20 @@ void check_same(const std::vector<oracle::MergedEvent>& merged,
   }
 }
 
+// Checks that the merge is the oracle's, for any thread count, and has this text.
+void check_unclosed(const RandomSet& set, TraceStyle style, std::string_view text) {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, set.files, "merged.json");
+  options.plan.clock.align_by = align_by(style);
+  merge_traces(options);
+  const std::string merged = read_file(options.output);
+  check_same(read_merged(merged), oracle::merge(set.inputs));
+  CHECK(merged.find(text) != std::string::npos);
+  options.threads = 4;
+  merge_traces(options);
+  REQUIRE(read_file(options.output) == merged);
+}
+
 }  // namespace
 
 TEST_CASE("oracle_comparison: the merge of random ranks has the events that the oracle finds" *
@@ -121,16 +135,7 @@ TEST_CASE("oracle_comparison: an X without dur ends where the last event of its 
         replace_some(text, R"("kernel")", R"("host")", 1);
         set.inputs[i].text = text;
       }
-      const TemporaryFolder folder;
-      MergeOptions options = merge_options(folder, set.files, "merged.json");
-      options.plan.clock.align_by = align_by(style);
-      merge_traces(options);
-      const std::string merged = read_file(options.output);
-      check_same(read_merged(merged), oracle::merge(set.inputs));
-      CHECK(merged.find(R"("unclosed": "no dur")") != std::string::npos);
-      options.threads = 4;
-      merge_traces(options);
-      REQUIRE(read_file(options.output) == merged);
+      check_unclosed(set, style, R"("unclosed": "no dur")");
     }
   }
 }
@@ -141,16 +146,7 @@ TEST_CASE("oracle_comparison: an X that never ended ends with its file") {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(style));
       const RandomSet set = random_set(seed + 700, style, 2, 200, false, true);
-      const TemporaryFolder folder;
-      MergeOptions options = merge_options(folder, set.files, "merged.json");
-      options.plan.clock.align_by = align_by(style);
-      merge_traces(options);
-      const std::string merged = read_file(options.output);
-      check_same(read_merged(merged), oracle::merge(set.inputs));
-      CHECK(merged.find(R"("unclosed": "never ended")") != std::string::npos);
-      options.threads = 4;
-      merge_traces(options);
-      REQUIRE(read_file(options.output) == merged);
+      check_unclosed(set, style, R"("unclosed": "never ended")");
     }
   }
 }

@@ -31,6 +31,25 @@ traceloom_options node_of_one(const std::string& folder) {
   return options;
 }
 
+// Records a step in each batch, and closes the session and the merger.
+void record_batches(std::uint64_t batches, traceloom_options& options,
+                    const traceloom_node_merge_options& merge) {
+  traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
+  REQUIRE(merger != nullptr);
+  traceloom_session* session = traceloom_open(&options);
+  REQUIRE(session != nullptr);
+  traceloom_marker* const step = traceloom_marker_new("step", "", 0, 0);
+  traceloom_position at = TRACELOOM_POSITION_INIT;
+  while (at.batch < batches) {
+    CHECK(traceloom_batch_begin(session, &at) == 0);
+    traceloom_end(step, traceloom_begin(step));
+    ++at.batch;
+    CHECK(traceloom_batch_end(session, &at) == 0);
+  }
+  CHECK(traceloom_close(session) == 0);
+  CHECK(traceloom_node_merger_close(merger) == 0);
+}
+
 }  // namespace
 
 TEST_CASE("node_merger: for C, each cycle is merged and told, with what was there before") {
@@ -57,20 +76,7 @@ TEST_CASE("node_merger: for C, each cycle is merged and told, with what was ther
                     trace->ranks, trace->events, trace->at->batch, trace->problem));
   };
   merge.on_merged_arg = &told;
-  traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
-  REQUIRE(merger != nullptr);
-  traceloom_session* session = traceloom_open(&options);
-  REQUIRE(session != nullptr);
-  traceloom_marker* const step = traceloom_marker_new("step", "", 0, 0);
-  traceloom_position at = TRACELOOM_POSITION_INIT;
-  while (at.batch < 2) {
-    CHECK(traceloom_batch_begin(session, &at) == 0);
-    traceloom_end(step, traceloom_begin(step));
-    ++at.batch;
-    CHECK(traceloom_batch_end(session, &at) == 0);
-  }
-  CHECK(traceloom_close(session) == 0);
-  CHECK(traceloom_node_merger_close(merger) == 0);
+  record_batches(2, options, merge);
   CHECK(saved == Lines{folder.path("traces/ep0-ba1-rank3.json") + " 1 0 batch 1",
                        folder.path("traces/ep0-ba2-rank3.json") + " 1 0 batch 2"});
   CHECK(told ==
@@ -88,20 +94,7 @@ TEST_CASE("node_merger: for C, one trace in the folder of the traces has all cyc
     return TRACELOOM_ACTIVE_AND_SAVE;
   };
   const traceloom_node_merge_options merge = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
-  traceloom_node_merger* merger = traceloom_node_merger_open(&merge, &options);
-  REQUIRE(merger != nullptr);
-  traceloom_session* session = traceloom_open(&options);
-  REQUIRE(session != nullptr);
-  traceloom_marker* const step = traceloom_marker_new("step", "", 0, 0);
-  traceloom_position at = TRACELOOM_POSITION_INIT;
-  while (at.batch < 3) {
-    CHECK(traceloom_batch_begin(session, &at) == 0);
-    traceloom_end(step, traceloom_begin(step));
-    ++at.batch;
-    CHECK(traceloom_batch_end(session, &at) == 0);
-  }
-  CHECK(traceloom_close(session) == 0);
-  CHECK(traceloom_node_merger_close(merger) == 0);
+  record_batches(3, options, merge);
   const std::string made = folder.path(default_run_name() + "-1");
   CHECK(files_in(made) == Lines{"node1.json"});
   CHECK(Events::of_file(made + "/node1.json").count("step", "X") == 3);

@@ -226,6 +226,69 @@ Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
   return pairs;
 }
 
+// What a merge makes of an old async event in an operation: other phase, name and category.
+struct OperationPart {
+  char phase;
+  std::string name;
+  std::string cat;
+};
+
+// Name, scope and id; nullopt for all other events.
+std::optional<std::string> operation_of(const TraceEvent& event) {
+  if (std::string_view("STpF").find(event.phase) == std::string_view::npos) return std::nullopt;
+  const Json* id = event.json->find("id");
+  const Json* two_ids = id == nullptr ? event.json->find("id2") : nullptr;
+  if (two_ids != nullptr) id = two_ids->find("local");
+  const std::string process =
+      id == nullptr || two_ids == nullptr ? "" : "local " + id_text(event.json->find("pid"));
+  if (id == nullptr && two_ids != nullptr) id = two_ids->find("global");
+  if (id == nullptr) return std::nullopt;
+  return event.name.value_or("") + '\n' + read_string(*event.json, "scope").value_or("") + '\n' +
+         process + '\n' + id_text(id);
+}
+
+// args.step where it is a text or a number, else the operation's name.
+std::string step_of(const TraceEvent& event) {
+  const Json* args = event.json->find("args");
+  const Json* step = args == nullptr ? nullptr : args->find("step");
+  const bool is_name =
+      step != nullptr && (step->kind == Json::Kind::string || step->kind == Json::Kind::number);
+  return is_name ? step->text : event.name.value_or("");
+}
+
+// Events of one operation, in the order of time. Each gets the category of the innermost S that is
+// open, if all that are open have the same. A step begins (T) or ends (p) a slice.
+void follow_operation(const std::vector<const TraceEvent*>& events,
+                      std::map<const TraceEvent*, OperationPart>& parts) {
+  std::vector<std::string> open;  // categories
+  for (const TraceEvent* event : events) {
+    const std::string cat = read_string(*event->json, "cat").value_or("");
+    if (event->phase == 'S') {
+      open.push_back(cat);
+    } else if (!open.empty()) {
+      const bool is_one = std::ranges::count(open, open.back()) == std::ssize(open);
+      const std::string name = event->phase == 'F' ? event->name.value_or("") : step_of(*event);
+      parts[event] = {event->phase == 'T' ? 'b' : 'e', name, is_one ? open.back() : cat};
+      if (event->phase == 'F') open.pop_back();
+    }
+  }
+}
+
+std::map<const TraceEvent*, OperationPart> follow_operations(
+    const std::vector<TraceEvent>& events) {
+  std::map<std::string, std::vector<const TraceEvent*>> operations;
+  for (const TraceEvent& event : events)
+    if (const std::optional<std::string> operation = operation_of(event))
+      operations[*operation].push_back(&event);
+  std::map<const TraceEvent*, OperationPart> parts;
+  for (auto& [operation, its_events] : operations) {
+    std::ranges::stable_sort(its_events, {},
+                             [](const TraceEvent* event) { return round_to_ns(event->ts); });
+    follow_operation(its_events, parts);
+  }
+  return parts;
+}
+
 // Nearest rank, `percent` in whole percents.
 std::int64_t percentile(const std::vector<std::int64_t>& sorted, std::size_t percent) {
   return sorted[(sorted.size() * percent + 99) / 100 - 1];
@@ -384,6 +447,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
   for (const Input& input : inputs) {
     const Json document = parse_trace(input.text);
     const std::vector<TraceEvent> events = list_events(document);
+    const std::map<const TraceEvent*, OperationPart> operation_parts = follow_operations(events);
     LastEnds last_ends(events);
     std::map<Row, std::int64_t> last_starts;
     for (const TraceEvent& event : events)
@@ -402,7 +466,11 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
                         read_string(*event.json, "cat").value_or(none_for("stf")), duration, args});
     };
     const auto add_as_written = [&](const TraceEvent& event) {
-      if (is_endless(event))
+      const auto part = operation_parts.find(&event);
+      if (part != operation_parts.end())
+        merged.push_back({input.rank, common_start(input, event), part->second.phase,
+                          part->second.name, part->second.cat, 0, args_of(event)});
+      else if (is_endless(event))
         add(event, 'X', last_starts[row_of(event)] - common_start(input, event), args_of(event));
       else if (event.phase != 'C')
         add(event, phase_in_merge(event), common_duration(input, event), args_of(event));

@@ -97,10 +97,11 @@ struct MergedEvent {
 // Every event but metadata (M), with its file's rank and shift; sorted. B and E are one X, with the
 // args of both; a B that is never closed ends with the last event of its file, or of its rank where
 // the global_rank events of the file name several. Old async events (S, T, p, F) are new ones (b,
-// n, e), clock syncs (c) are instants, counters have their numbers only, and none without any.
-// Slices and instants without a name, and arrows without a category, have "(none)". Pids, tids and
-// ids are left out: a merge rewrites them. With `keep_begin_end` every B that has an E stays, and
-// the E, but for those of one time, which are an X of no length.
+// n, e): a step (T, p) begins or ends a slice of its own name, an n outside of any operation. What
+// a merge adds to them is left out. Clock syncs (c) are instants, counters have their numbers only,
+// and none without any. Slices and instants without a name, and arrows without a category, have
+// "(none)". Pids, tids and ids are left out: a merge rewrites them. With `keep_begin_end` every B
+// that has an E stays, and the E, but for those of one time, which are an X of no length.
 std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end = false);
 
 }  // namespace traceloom::oracle

@@ -151,6 +151,21 @@ TEST_CASE("oracle: a joined slice has the args of both, those of the end first")
   CHECK(joined(R"("text")", R"({"b": 3})") == "0 1000 X s/ 2000 {\"b\":3}\n");
 }
 
+TEST_CASE("oracle: steps of an old operation begin or end a slice of their own name") {
+  TraceText trace;
+  trace.cat("c").with_id("T", "op", 0, "7").with_id("F", "op", 9, "\"7\"");
+  trace.with_id("S", "op", 1, "7").with_id("S", "op", 8, "8").cat("d");
+  trace.raw(R"({"ph":"T","name":"op","id":7,"ts":3,"pid":1,"tid":1,"args":{"step":"one"}})");
+  trace.raw(R"({"ph":"p","name":"op","id":7,"ts":5,"pid":1,"tid":1,"args":{"step":2}})");
+  CHECK(shown(merge({{trace.array(), 0, 0}})) ==
+        "0 0 n op/c 0 \n"
+        "0 1000 b op/c 0 \n"
+        "0 3000 b one/c 0 {\"step\":\"one\"}\n"
+        "0 5000 e 2/c 0 {\"step\":2}\n"
+        "0 8000 b op/c 0 \n"
+        "0 9000 e op/c 0 \n");
+}
+
 TEST_CASE("random_trace: a seed gives one text, seeds give different ones") {
   CHECK(random_trace({.seed = 5}) == random_trace({.seed = 5}));
   CHECK(random_trace({.seed = 5}) != random_trace({.seed = 6}));
