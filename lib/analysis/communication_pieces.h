@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -18,7 +19,10 @@ struct MessageEnds {
   std::int64_t from = kNoId;
   std::int64_t to = kNoId;
 
-  friend auto operator<=>(const MessageEnds&, const MessageEnds&) = default;
+  friend bool operator==(const MessageEnds&, const MessageEnds&) = default;
+  friend bool operator<(const MessageEnds& a, const MessageEnds& b) {
+    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+  }
 };
 
 struct CommunicationPiece {

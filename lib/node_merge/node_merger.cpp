@@ -224,6 +224,7 @@ class NodeMerger::Node {
   // One for each.
   std::vector<NodeMerge> merge(const std::vector<Cycle>& cycles) {
     std::vector<NodeMerge> results;
+    results.reserve(cycles.size());
     std::vector<NodeTrace::Part> parts;
     for (const Cycle& cycle : cycles) results.push_back(add_parts(cycle, parts));
     if (parts.empty()) return results;

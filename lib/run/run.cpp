@@ -30,6 +30,7 @@ struct Places {
 
 Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents>& files) {
   std::vector<FileReading*> readings;
+  readings.reserve(files.size());
   for (CollectedEvents& file : files) readings.push_back(&file);
   mark_repeats(inputs, readings);
   std::vector<std::size_t> readable;
