@@ -245,8 +245,10 @@ double Collective::algo_gbps() const {
 }
 
 double Collective::bus_gbps() const {
-  const std::int64_t ranks = group_size > 0 ? group_size : static_cast<std::int64_t>(parts.size());
-  return algo_gbps() * bus_factor(name, ranks);
+  if (group_size > 0) return algo_gbps() * bus_factor(name, group_size);
+  // Of how many ranks the traces are part nobody says.
+  if (parts.size() < 2 && !is_point_to_point(name)) return 0;
+  return algo_gbps() * bus_factor(name, static_cast<std::int64_t>(parts.size()));
 }
 
 MatchedCollectives match_collectives(const Run& run) {

@@ -100,7 +100,8 @@ Table rows_table(const Rows& rows, bool common_clock) {
     const auto& [name, dtype, bytes, group, kind] = key;
     const std::int64_t latency_ns = mean(row.latencies);
     const bool known = bytes > 0 && latency_ns > 0 && row.bus_factor;
-    const double bus_factor = row.bus_factor.value_or(1);
+    const double bus_factor = row.bus_factor.value_or(0);
+    const bool bus_known = known && bus_factor > 0;  // of how many ranks, too
     const double gbps = known ? static_cast<double>(bytes) / static_cast<double>(latency_ns) : 0;
     const auto if_true = [](bool truth, const Cell& cell) { return truth ? cell : Cell{}; };
     const bool skews = kind == RowKind::matched && common_clock;
@@ -111,8 +112,8 @@ Table rows_table(const Rows& rows, bool common_clock) {
          latency_ns, percentile(row.latencies, 50), percentile(row.latencies, 99),
          if_true(kind != RowKind::alone, mean(row.waits)), if_true(skews, mean(row.skews_in)),
          if_true(skews, mean(row.skews_out)), if_true(known, gbps),
-         if_true(known, gbps * bus_factor), if_true(known, gbps * kGibPerGb),
-         if_true(known, gbps * bus_factor * kGibPerGb)});
+         if_true(bus_known, gbps * bus_factor), if_true(known, gbps * kGibPerGb),
+         if_true(bus_known, gbps * bus_factor * kGibPerGb)});
   }
   return table;
 }

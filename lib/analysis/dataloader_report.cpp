@@ -208,8 +208,7 @@ Report dataloader_report(const Run& run) {
   const RankWaits waits = find_waits(run, roles);
   const Straggler straggler = find_straggler(run, roles, waits);
   const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
-  LoaderJob job = judge_loader(run, roles, waits);
-  if (straggler.cause == StragglerCause::dataloader) job.rank = straggler.rank;
+  const LoaderJob job = judge_loader(run, roles, waits, straggler);
   const StepShare exposed = choose_basis(run, roles, straggler, job).part({Role::dataloader});
   Report report("dataloader", run);
   report.headline.push_back(headline_of(job, exposed));

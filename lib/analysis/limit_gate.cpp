@@ -1,5 +1,7 @@
 #include "analysis/limit_gate.h"
 
+#include "analysis/verdict_words.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +17,21 @@ std::string not_measured(Limit limit, const LimitShare& share) {
   return fmt::format("{} cannot be measured: {}", limit_name(limit), share.unknown_since);
 }
 
+// A delay that no straggler is named for.
+GateResult exceeds_unnamed(const StepShare& delay) {
+  return {GateAnswer::fails, fmt::format("straggler: the others wait {} for whichever rank comes "
+                                         "last, and no rank stands out",
+                                         percent_text(delay))};
+}
+
 GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
   const LimitShare& share = verdict.shares[limit];
   const std::string cost = fmt::format("{} {}", limit_name(limit), cost_text(verdict, limit));
   const bool exceeds =
       std::max(bound_share(share.least_ns, share), verdict.delays[limit].share()) > most;
   if (exceeds) return {GateAnswer::fails, cost};
+  if (limit == Limit::straggler && verdict.measured_delay.share() > most)
+    return exceeds_unnamed(verdict.measured_delay);
   if (share.unknown_since.empty() || (share.of_ns > 0 && bound_share(share.most_ns, share) <= most))
     return {GateAnswer::passes, ""};
   return {GateAnswer::unknown, not_measured(limit, share)};

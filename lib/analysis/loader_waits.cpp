@@ -174,14 +174,16 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
   return rows;
 }
 
-LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles,
-                       const RankWaits& waits) {
+LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                       const Straggler& straggler) {
   LoaderJob job;
   for (const RankEvents& rank : run.ranks) job.instrumented |= has_loader(rank);
   if (waits.steps.empty())
     judge_by_mean(roles, job);
   else
     judge_by_steps(roles, waits, job);
+  if (straggler.cause == StragglerCause::dataloader && straggler.holds_up_by_much())
+    job.rank = straggler.rank;
   if (roles.size() == 1) job.rank = roles.front().rank;
   return job;
 }

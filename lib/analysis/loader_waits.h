@@ -1,10 +1,11 @@
 // How long the loop of each rank waits for its data.
 //
 //   std::vector<LoaderRow> rows = find_loader_rows(run, roles);
-//   LoaderJob job = judge_loader(rows, roles, waits);
+//   LoaderJob job = judge_loader(run, roles, waits, straggler);
 #pragma once
 
 #include "analysis/rank_waits.h"
+#include "analysis/straggler.h"
 
 #include <cstdint>
 #include <optional>
@@ -56,7 +57,8 @@ struct LoaderJob {
   }
 };
 
-LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits);
+LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                       const Straggler& straggler);
 
 enum class LoaderAnswer : std::uint8_t { no, yes, unknown };
 

@@ -331,6 +331,12 @@ Straggler find_changing(const RankWaits& waits) {
   return found;
 }
 
+Straggler find_by_any(const Comparison& all) {
+  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then, find_steady})
+    if (const std::optional<Straggler> found = find(all)) return *found;
+  return find_changing(all.waits);
+}
+
 }  // namespace
 
 std::string_view to_string(DelayPattern pattern) {
@@ -350,10 +356,9 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
     if (run.ranks.size() > 1) unknown.cause = StragglerCause::inconclusive;
     return unknown;
   }
-  const Comparison all{run, roles, waits};
-  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then, find_steady})
-    if (const std::optional<Straggler> found = find(all)) return *found;
-  return find_changing(waits);
+  Straggler found = find_by_any({run, roles, waits});
+  found.measured_ns = changing_delay(waits);
+  return found;
 }
 
 }  // namespace traceloom

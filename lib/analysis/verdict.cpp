@@ -126,6 +126,7 @@ void find_shares(Verdict& verdict, const Findings& found) {
   const Straggler& straggler = found.straggler;
   verdict.delays[Limit::straggler] =
       found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
+  verdict.measured_delay = found.basis.share_of_mean(straggler.measured_ns);
   // Else it is the same wait, of the rank that has its data last in every step.
   const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
   if (found.waits.kind != MeetingKind::none &&
@@ -249,7 +250,7 @@ Findings::Findings(const Run& run)
     : roles(find_all_roles(run)),
       waits(find_waits(run, roles)),
       straggler(find_straggler(run, roles, waits)),
-      loader(judge_loader(run, roles, waits)),
+      loader(judge_loader(run, roles, waits, straggler)),
       basis(choose_basis(run, roles, straggler, loader)),
       devices(std::any_of(run.ranks.begin(), run.ranks.end(),
                           [](const RankEvents& rank) { return rank.has_devices(); })) {}

@@ -76,6 +76,8 @@ struct Verdict {
   // Not a part of the steps: what a mean step would be shorter without the delay of a straggler,
   // and data-loading without that of whichever rank has its data last.
   ByLimit<StepShare> delays;
+  // The others wait so long for whichever rank comes last, also where that is no straggler.
+  StepShare measured_delay;
 
   std::vector<std::string> evidence;
   std::vector<std::string> advice;

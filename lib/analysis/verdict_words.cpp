@@ -10,10 +10,6 @@ namespace {
 
 constexpr double kLeastTold = 0.005;  // of the steps
 
-std::string percent_text(const StepShare& share) {
-  return fmt::format("{:.1f} % of {}", share.share() * 100, share.of.text());
-}
-
 std::string percent_text(std::int64_t ns, const StepShare& of) {
   return fmt::format("{:.1f} %", StepShare{ns, of.of_ns, of.of}.share() * 100);
 }
@@ -67,6 +63,10 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
 }
 
 }  // namespace
+
+std::string percent_text(const StepShare& share) {
+  return fmt::format("{:.1f} % of {}", share.share() * 100, share.of.text());
+}
 
 std::string either_text(const std::vector<Limit>& limits) {
   std::vector<std::string_view> names;

@@ -10,6 +10,8 @@
 
 namespace traceloom {
 
+// "70.2 % of the mean step of 4 ranks".
+std::string percent_text(const StepShare& share);
 // "compute or communication".
 std::string either_text(const std::vector<Limit>& limits);
 // "rank 0 or 2 holds up the others".

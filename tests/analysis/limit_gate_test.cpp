@@ -45,6 +45,20 @@ TEST_CASE("gates: what the others wait for a rank fails the gate of a straggler"
   CHECK(judge_job(job.torch(), {Limit::straggler, 0.6}).answer == GateAnswer::passes);
 }
 
+TEST_CASE("gates: a delay fails the gate of a straggler also where no rank stands out") {
+  JobTraces job;
+  job.steps = 2;
+  job.work_us[2] = 45;
+  CHECK_FALSE(Findings(read_texts(job.torch())).straggler.rank.has_value());
+  const GateResult result = judge_job(job.torch(), {Limit::straggler, 0.05});
+  CHECK(result.answer == GateAnswer::fails);
+  CHECK(result.why ==
+        "straggler: the others wait 8.3 % of the mean step of 4 ranks for whichever rank comes "
+        "last, and no rank stands out");
+  CHECK(judge_job(job.torch(), {Limit::straggler, 0.09}).answer == GateAnswer::passes);
+  CHECK(judge_job(job.torch(), {Limit::straggler}).answer == GateAnswer::passes);
+}
+
 TEST_CASE("gates: what cannot be measured is no pass") {
   const auto why = [](const JobTraces::Files& files, const LimitGate& gate) {
     const GateResult result = judge_job(files, gate);

@@ -104,7 +104,8 @@ TEST_CASE("corpus: the share of the loader is that measured in the loop itself")
     const std::optional<Run> run = read_set(std::string(set) + "/kineto");
     if (!run) continue;
     const std::vector<RankRoles> roles = find_all_roles(*run);
-    const LoaderJob job = judge_loader(*run, roles, find_waits(*run, roles));
+    const RankWaits waits = find_waits(*run, roles);
+    const LoaderJob job = judge_loader(*run, roles, waits, find_straggler(*run, roles, waits));
     CHECK(job.late_share == doctest::Approx(share).epsilon(0.15));
   }
 }

@@ -35,7 +35,7 @@ struct Answer {
     const std::vector<RankRoles> roles = find_all_roles(run);
     const RankWaits waits = find_waits(run, roles);
     straggler = find_straggler(run, roles, waits);
-    loader = judge_loader(run, roles, waits);
+    loader = judge_loader(run, roles, waits, straggler);
     for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
       delays_ns.push_back(waits.mean_delay_ns(rank));
     verdict = find_verdict(Findings(run));

@@ -137,7 +137,10 @@ CLI::Option* add_strict(CLI::App& app, bool& strict) {
 }
 
 std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going) {
-  return expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse);
+  std::vector<Input> inputs =
+      expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse);
+  refuse_repeated(inputs);
+  return inputs;
 }
 
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going) {

@@ -24,7 +24,7 @@ namespace traceloom {
 // TRACE...: files, folders, patterns or -, as expand_inputs() takes them.
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
 // The files that these stand for; with --keep-going, one that is not there is an input that cannot
-// be read.
+// be read. Throws UsageError for what is named twice.
 std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going);
 // -o, --output FILE; - is stdout.
 CLI::Option* add_output(CLI::App& app, std::string& path);

@@ -285,7 +285,6 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   check_options(command);
   if (words.recover && !recover(words, command)) return false;
   command.merge.inputs = find_inputs(words.inputs, command.merge.keep_going);
-  refuse_repeated(command.merge.inputs);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));
