@@ -65,6 +65,12 @@ class PieceSteps {
   std::vector<std::pair<std::int64_t, StepKey>> starts_;
 };
 
+// The bytes that all ranks have alike. Ranks may put different sizes into an all-to-all, and get
+// them from a gather.
+std::int64_t common_bytes(const Collective& what) {
+  return is_all_reduce(what.name) ? what.bytes : 0;
+}
+
 // Kinds without Seq of which ranks do not have the same pieces, so that some were lost.
 struct UnevenKinds {
   std::set<Kind> counts;   // ranks have different numbers of pieces
@@ -82,7 +88,7 @@ class KindComparison {
     ++pieces.count;
     pieces.all_tell = pieces.all_tell && !piece.what.dtype.empty();
     pieces.tensors = std::hash<std::string>()(
-        fmt::format("{} {} {}", pieces.tensors, piece.what.dtype, told_bytes(piece.what)));
+        fmt::format("{} {} {}", pieces.tensors, piece.what.dtype, common_bytes(piece.what)));
   }
   void end_rank() {
     for (const auto& [kind, pieces] : own_) {
@@ -96,11 +102,6 @@ class KindComparison {
   UnevenKinds finish() {
     for (const Kind& kind : silent_) uneven_.tensors.erase(kind);
     return std::move(uneven_);
-  }
-
-  // Ranks may put different sizes into an all-to-all, and get them from a gather.
-  static std::int64_t told_bytes(const Collective& what) {
-    return is_all_reduce(what.name) ? what.bytes : 0;
   }
 
  private:
@@ -151,7 +152,7 @@ JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const Uneve
       const StepKey step = uneven.contains(kind) ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
       if (uneven.tensors.contains(kind)) {
         std::get<kDtype>(kind) = piece.what.dtype;
-        std::get<kBytes>(kind) = KindComparison::told_bytes(piece.what);
+        std::get<kBytes>(kind) = common_bytes(piece.what);
       }
       const std::int64_t number = seen[{kind, step}]++;
       join(piece, {std::move(kind), step, number}, ends.has_value(), joined);
@@ -174,10 +175,7 @@ JoinedRanks join_ranks(const Run& run) {
 // known when the number of ranks is.
 void count_bytes(Collective& what) {
   if (!what.bytes_are_input || !is_gather(what.name)) return;
-  std::int64_t ranks = what.group_size;
-  if (ranks <= 0 && what.parts.size() > 1) ranks = static_cast<std::int64_t>(what.parts.size());
-  if (__builtin_mul_overflow(what.bytes, std::max<std::int64_t>(ranks, 0), &what.bytes))
-    what.bytes = 0;
+  if (__builtin_mul_overflow(what.bytes, what.known_ranks(), &what.bytes)) what.bytes = 0;
 }
 
 // Both ends of a message: data moves when both are there, and they leave when it has.
@@ -244,11 +242,14 @@ double Collective::algo_gbps() const {
   return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
 }
 
+std::int64_t Collective::known_ranks() const {
+  if (group_size > 0) return group_size;
+  return parts.size() > 1 ? static_cast<std::int64_t>(parts.size()) : 0;
+}
+
 double Collective::bus_gbps() const {
-  if (group_size > 0) return algo_gbps() * bus_factor(name, group_size);
-  // Of how many ranks the traces are part nobody says.
-  if (parts.size() < 2 && !is_point_to_point(name)) return 0;
-  return algo_gbps() * bus_factor(name, static_cast<std::int64_t>(parts.size()));
+  const std::int64_t ranks = known_ranks();
+  return ranks == 0 && !is_point_to_point(name) ? 0 : algo_gbps() * bus_factor(name, ranks);
 }
 
 MatchedCollectives match_collectives(const Run& run) {

@@ -75,7 +75,10 @@ struct Collective {
   const CollectivePart& last(bool common_clock) const;
   const CollectivePart& first(bool common_clock) const;
 
-  // Of 1e9 bytes a second; 0 when bytes or the time in which they moved are unknown.
+  // The ranks of the group, as far as the events or the other parts tell; 0 when unknown.
+  std::int64_t known_ranks() const;
+  // Of 1e9 bytes a second; 0 when bytes or the time in which they moved are unknown, and of the bus
+  // also when it depends on the number of ranks and that is unknown.
   double algo_gbps() const;
   double bus_gbps() const;
 };

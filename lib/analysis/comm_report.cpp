@@ -42,7 +42,8 @@ struct CommRow {
   std::vector<std::int64_t> waits;  // of each part
   std::vector<std::int64_t> skews_in;
   std::vector<std::int64_t> skews_out;
-  std::optional<double> bus_factor;  // where bandwidths are known
+  bool moves_known = false;          // in which time how many bytes moved
+  std::optional<double> bus_factor;  // where that of the bus is known
 };
 
 using Rows = std::map<RowKey, CommRow>;
@@ -51,7 +52,8 @@ void add(Rows& rows, const Collective& what, RowKind kind) {
   CommRow& row = rows[{what.name, what.dtype, what.bytes, what.group, kind}];
   row.ranks = std::max(row.ranks, what.parts.size());
   row.latencies.push_back(what.latency_ns());
-  if (what.algo_gbps() > 0) row.bus_factor = what.bus_gbps() / what.algo_gbps();
+  row.moves_known |= what.algo_gbps() > 0;
+  if (what.bus_gbps() > 0) row.bus_factor = what.bus_gbps() / what.algo_gbps();
   if (kind == RowKind::alone) return;
   for (const CollectivePart& part : what.parts) row.waits.push_back(what.wait_ns(part));
   if (kind != RowKind::matched) return;
@@ -99,9 +101,9 @@ Table rows_table(const Rows& rows, bool common_clock) {
   for (const auto& [key, row] : rows) {
     const auto& [name, dtype, bytes, group, kind] = key;
     const std::int64_t latency_ns = mean(row.latencies);
-    const bool known = bytes > 0 && latency_ns > 0 && row.bus_factor;
+    const bool known = bytes > 0 && latency_ns > 0 && row.moves_known;
+    const bool bus_known = known && row.bus_factor;
     const double bus_factor = row.bus_factor.value_or(0);
-    const bool bus_known = known && bus_factor > 0;  // of how many ranks, too
     const double gbps = known ? static_cast<double>(bytes) / static_cast<double>(latency_ns) : 0;
     const auto if_true = [](bool truth, const Cell& cell) { return truth ? cell : Cell{}; };
     const bool skews = kind == RowKind::matched && common_clock;

@@ -17,11 +17,13 @@ std::string not_measured(Limit limit, const LimitShare& share) {
   return fmt::format("{} cannot be measured: {}", limit_name(limit), share.unknown_since);
 }
 
-// A delay that no straggler is named for.
-GateResult exceeds_unnamed(const StepShare& delay) {
-  return {GateAnswer::fails, fmt::format("straggler: the others wait {} for whichever rank comes "
-                                         "last, and no rank stands out",
-                                         percent_text(delay))};
+// The others wait for one rank or another: that is more than for the straggler alone, if any.
+GateResult exceeds_in_all(const Verdict& verdict) {
+  const bool nobody = verdict.delays[Limit::straggler].ns == 0;
+  return {
+      GateAnswer::fails,
+      fmt::format("straggler: the others wait {} for whichever rank comes last{}",
+                  percent_text(verdict.measured_delay), nobody ? ", and no rank stands out" : "")};
 }
 
 GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
@@ -31,7 +33,7 @@ GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
       std::max(bound_share(share.least_ns, share), verdict.delays[limit].share()) > most;
   if (exceeds) return {GateAnswer::fails, cost};
   if (limit == Limit::straggler && verdict.measured_delay.share() > most)
-    return exceeds_unnamed(verdict.measured_delay);
+    return exceeds_in_all(verdict);
   if (share.unknown_since.empty() || (share.of_ns > 0 && bound_share(share.most_ns, share) <= most))
     return {GateAnswer::passes, ""};
   return {GateAnswer::unknown, not_measured(limit, share)};

@@ -30,7 +30,8 @@ struct GateResult {
 };
 
 // With a share: whether the limit may take that much of the steps, or of what others wait for it
-// (Verdict::delays). Without: an inconclusive verdict passes where the limit is too small to be it.
+// (Verdict::delays; of a straggler Verdict::measured_delay, too). Without: an inconclusive verdict
+// passes where the limit is too small to be it.
 GateResult judge(const LimitGate& gate, const Verdict& verdict);
 
 }  // namespace traceloom

@@ -47,8 +47,9 @@ struct LoaderJob {
   std::int64_t late_ns = 0;  // in a mean step
   double late_share = 0;     // of the longest steps
   double first_share = 0;    // what of that wait is in the first step
-  // The one whose loader all wait for: in 80 % of at least four steps it waits longest, by 5 % of a
-  // step, and late_share is 10 %. None when it is not one.
+  // The one whose loader all wait for: the straggler that is one by its loader and holds up the
+  // others by much; else that which in 80 % of at least four steps waits longest, by 5 % of a step,
+  // where late_share is 10 %. None when it is not one.
   std::optional<std::int64_t> rank;
 
   // The first wait is long wherever workers have to start: in few steps it says little of others.

@@ -142,6 +142,7 @@ struct Comparison {
   const Run& run;
   const std::vector<RankRoles>& roles;
   const RankWaits& waits;
+  std::int64_t changing_ns;  // changing_delay(waits), which looks at all steps
 };
 
 // Said of some ranks, whose delay that is. The cause is that of the one, if it has one.
@@ -190,8 +191,8 @@ Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_
   // That nothing was recorded in a few steps says little.
   const bool has_clear_cause = has_cause(found) && found.cause != StragglerCause::idle;
   // Not where the same happens to others in other steps.
-  const bool is_sporadic = !is_persistent && has_cause(found) && steps >= kSomeSteps &&
-                           is_most(gap_ns, changing_delay(waits));
+  const bool is_sporadic =
+      !is_persistent && has_cause(found) && steps >= kSomeSteps && is_most(gap_ns, all.changing_ns);
   if (is_persistent && (has_clear_cause || steps >= kFewSteps)) {
     name(found, confidence_of(waits));
   } else if (is_sporadic) {
@@ -275,7 +276,7 @@ std::optional<Straggler> find_now_and_then(const Comparison& all) {
     if (waits.mean_delay_ns(rank) > waits.mean_delay_ns(last)) last = rank;
   const std::int64_t delay_ns = waits.mean_delay_ns(last);
   if (waits.steps.size() < kSomeSteps || !is_much(delay_ns, waits) ||
-      !is_most(delay_ns, changing_delay(waits)))
+      !is_most(delay_ns, all.changing_ns))
     return std::nullopt;
   Straggler found = straggler_of(all, {last}, delay_ns);
   if (!has_cause(found)) return std::nullopt;
@@ -321,20 +322,19 @@ std::optional<Straggler> find_steady(const Comparison& all) {
 }
 
 // Nobody stands out.
-Straggler find_changing(const RankWaits& waits) {
+Straggler find_changing(const Comparison& all) {
   Straggler found;
-  const std::int64_t changing_ns = changing_delay(waits);
-  if (waits.steps.size() < kFewSteps || !is_much(changing_ns, waits)) return found;
+  if (all.waits.steps.size() < kFewSteps || !is_much(all.changing_ns, all.waits)) return found;
   found.pattern = DelayPattern::changing;
-  found.changing_ns = changing_ns;
-  found.changing_share = share_of_step(changing_ns, waits);
+  found.changing_ns = all.changing_ns;
+  found.changing_share = share_of_step(all.changing_ns, all.waits);
   return found;
 }
 
 Straggler find_by_any(const Comparison& all) {
   for (const auto find : {find_by_waits, find_by_delays, find_now_and_then, find_steady})
     if (const std::optional<Straggler> found = find(all)) return *found;
-  return find_changing(all.waits);
+  return find_changing(all);
 }
 
 }  // namespace
@@ -356,8 +356,9 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
     if (run.ranks.size() > 1) unknown.cause = StragglerCause::inconclusive;
     return unknown;
   }
-  Straggler found = find_by_any({run, roles, waits});
-  found.measured_ns = changing_delay(waits);
+  const Comparison all{run, roles, waits, changing_delay(waits)};
+  Straggler found = find_by_any(all);
+  found.measured_ns = all.changing_ns;
   return found;
 }
 

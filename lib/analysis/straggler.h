@@ -43,7 +43,7 @@ struct Straggler {
   bool each_of_them = false;             // each is waited for; else one of them, or all alike
   DelayPattern pattern = DelayPattern::none;
   std::int64_t measured_ns = 0;  // a step: what is waited for whichever rank comes last
-  std::int64_t changing_ns = 0;  // the same, where nobody stands out and it is much
+  std::int64_t changing_ns = 0;  // measured_ns where nobody stands out and it is much, else 0
   double changing_share = 0;     // of the mean step
   double waited_for_share = 0;   // of the steps in which one of these clearly came last
   std::int64_t delay_ns = 0;     // a step: what the others wait for them, at least

@@ -32,7 +32,7 @@ struct Input {
 // in it and below it (hidden files and directories left out, links followed); a pattern with * ? [
 // that names no file for what it matches. Arguments keep their order; what one argument expands to
 // is in natural order (rank2 before rank10). A file reached twice is taken once, where it was met
-// first; when two arguments led to it, `named_again` tells, so that a merge can refuse what looks
+// first; when two arguments led to it, `named_again` tells, so that the tools can refuse what looks
 // like a slip of the hand. (A folder and a RANK= for one of its files is none.)
 //
 // RANK=path forces the rank of all files that the path stands for; a file whose name really starts

@@ -131,7 +131,7 @@ TEST_CASE("comm: collectives of other tensors are not the same one, though each 
   const MatchedCollectives found = match_collectives(run);
   CHECK(found.matched.size() == 2);
   CHECK(found.left_over == 4);
-  // As many and the same on both: the n-th is the n-th, whatever step it is in.
+  // Both ranks have the same ones: the n-th of one is the n-th of the other, whatever their steps.
   const MatchedCollectives same = match_collectives(
       read_ranks({rank(0, {{0, "long"}, {1, "int"}}), rank(1, {{1, "long"}, {1, "int"}})}));
   CHECK(same.matched.size() == 2);

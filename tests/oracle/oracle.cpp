@@ -226,7 +226,7 @@ Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
   return pairs;
 }
 
-// What a merge makes of an old async event in an operation: other phase, name and category.
+// A merge gives an old async event in an operation this phase, name and category.
 struct OperationPart {
   char phase;
   std::string name;

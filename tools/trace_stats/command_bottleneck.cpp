@@ -125,10 +125,12 @@ void add_bottleneck(CLI::App& app, Work& work) {
       ->add_option_function<std::vector<std::string>>(
           "--fail-on",
           [options](const std::vector<std::string>& lists) { options->gates = read_gates(lists); },
-          fmt::format("Exit with 1 when one of these takes more of a step than that, or, without a "
-                      "share, is the verdict, and with 2 when the traces do not tell: {}. LIMIT>N% "
-                      "means the same and has to be quoted, since > is the shell's",
-                      fmt::join(kLimitNames, ", ")))
+          fmt::format(
+              "Exit with 1 when one of these takes more of a step than that, or, without a "
+              "share, is the verdict, and with 2 when the traces do not tell: {}. For a "
+              "straggler N% is what the others wait for whichever rank comes last. LIMIT>N% "
+              "means the same and has to be quoted, since > is the shell's",
+              fmt::join(kLimitNames, ", ")))
       ->type_name("LIMIT[=N%],...")
       ->group("Gate");
   command
