@@ -116,13 +116,18 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"far_timestamp", notice,
      "whole ts of 2^42 us (50.9 days) or more; exact, but viewers have no decimals that far from "
      "the origin"},
-    {"events_lost", loss,
-     "event that was recorded and could not be written; the file lacks it (free the disk)"},
+    {"events_lost", loss, "event that was recorded and could not be written; the file lacks it"},
     {"events_dropped", loss,
      "event that found no room in the recorder's memory; the file lacks it (pool_bytes, or record "
      "less)"},
     {"events_unnamed", loss,
      "event of a killed process of which the journal had no room for the name"},
+    {"events_damaged", loss,
+     "event of a killed process that was damaged in its journal and is lost; the others are here "
+     "(look for what else writes to the journal's folder)"},
+    {"journal_kept", loss,
+     "journal of a killed process that could not be recovered; it is kept, and its events are "
+     "missing"},
 }};
 
 }  // namespace

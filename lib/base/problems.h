@@ -96,7 +96,9 @@ enum class Problem : std::uint8_t {
   events_lost,
   events_dropped,
   events_unnamed,
-  count_  // not a kind: how many there are
+  events_damaged,
+  journal_kept,  // of no input: what --recover met
+  count_         // not a kind: how many there are
 };
 
 struct ProblemKind {

@@ -111,6 +111,34 @@ void DeadJournal::check() {
     throw Error(path_, fmt::format("is damaged: it has {} bytes and should have {}; it stays as it "
                                    "is",
                                    bytes_, whole));
+  check_counts();
+}
+
+// What the recorder never writes is damage; where it is believed, or cut to what can be, the
+// journal would be deleted with events in it that nobody has seen.
+void DeadJournal::check_counts() const {
+  const JournalLayout::Commit& now = commit();
+  if (now.progress_count > JournalLayout::kMaxChunks ||
+      layout().label_bytes.load() > JournalLayout::kLabelBytes)
+    throw Error(path_, "is damaged: it says that it has more than fits in; it stays as it is");
+  for (std::size_t i = 0; i < layout().chunk_count; ++i) {
+    const detail::ChunkHeader& header = chunk(i);
+    const std::uint32_t state = header.state.load();
+    if (state == kFreeChunk) continue;
+    const std::uint32_t committed = header.committed.load();
+    std::uint32_t written = header.written.load();
+    for (std::size_t k = 0; k < now.progress_count; ++k)
+      if (now.progress[k].sequence == header.sequence)
+        written = std::max(written, now.progress[k].written);
+    if (state > kFullChunk || committed > detail::kChunkSlots)
+      throw Error(path_, fmt::format("is damaged: its block {} of events has {} of {}, in state "
+                                     "{}; it stays as it is",
+                                     i, committed, detail::kChunkSlots, state));
+    if (written > committed)
+      throw Error(path_, fmt::format("is damaged: of the {} events of its block {} it says that "
+                                     "{} are in the trace; it stays as it is",
+                                     committed, i, written));
+  }
 }
 
 std::string DeadJournal::trace_path() const {

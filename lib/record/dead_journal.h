@@ -49,6 +49,7 @@ class DeadJournal {
 
  private:
   void map();
+  void check_counts() const;
 
   std::string path_;
   int file_ = -1;

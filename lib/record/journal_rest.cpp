@@ -62,6 +62,17 @@ TimeLine line_of(const DeadJournal& journal) {
   return {layout.start, std::move(segments)};
 }
 
+// Whether a thread leaves slots like that.
+bool has_form(const detail::Slot& slot) {
+  constexpr std::uint32_t kFirstValues = 2;
+  constexpr std::uint32_t kValuesPerSlot = sizeof(detail::Slot) / sizeof(double);
+  if (slot.kind == detail::Kind::none || slot.kind > detail::Kind::counter) return false;
+  const std::uint32_t values = slot.value_count;
+  if (slot.kind != detail::Kind::counter) return values == 0 && slot.more_slots == 0;
+  const std::uint32_t behind = values > kFirstValues ? values - kFirstValues : 0;
+  return values > 0 && slot.more_slots == (behind + kValuesPerSlot - 1) / kValuesPerSlot;
+}
+
 std::string name_of(const detail::ChunkHeader& chunk) {
   return {chunk.thread_name, strnlen(chunk.thread_name, sizeof chunk.thread_name)};
 }
@@ -92,13 +103,12 @@ std::uint32_t JournalLabels::number_of(std::uint32_t id) {
 JournalRest::JournalRest(const DeadJournal& journal) : journal_(journal), line_(line_of(journal)) {
   const JournalLayout::Commit& commit = journal.commit();
   std::map<std::uint64_t, std::uint32_t> written;  // by sequence
-  for (std::uint64_t i = 0; i < std::min(commit.progress_count, JournalLayout::kMaxChunks); ++i)
+  for (std::uint64_t i = 0; i < commit.progress_count; ++i)
     written[commit.progress[i].sequence] = commit.progress[i].written;
   for (std::size_t i = 0; i < journal.layout().chunk_count; ++i) {
     detail::ChunkHeader& header = journal.chunk(i);
     if (header.state.load() == kFreeChunk) continue;
-    Chunk chunk{&header, header.written.load(),
-                std::min(header.committed.load(), detail::kChunkSlots)};
+    Chunk chunk{&header, header.written.load(), header.committed.load()};
     if (const auto known = written.find(header.sequence); known != written.end())
       chunk.from = std::max(chunk.from, known->second);
     if (chunk.from < chunk.to) chunks_.push_back(chunk);
@@ -115,14 +125,29 @@ void JournalRest::name_threads(JsonSink& sink, std::int64_t at_ns) const {
                      chunk.header->tid});
 }
 
-bool JournalRest::is_usable(const detail::Slot& slot) const {
-  constexpr std::uint32_t kFirstValues = 2;
-  constexpr std::uint32_t kValuesPerSlot = sizeof(detail::Slot) / sizeof(double);
-  if (slot.kind == detail::Kind::none || slot.kind > detail::Kind::counter) return false;
-  if (slot.kind == detail::Kind::counter &&
-      slot.value_count > kFirstValues + std::uint32_t{slot.more_slots} * kValuesPerSlot)
-    return false;
-  return line_.has(slot.time) && line_.has(EventFeeder::commit_ticks(slot));
+JournalRest::SlotUse JournalRest::use_of(const Chunk& chunk, std::uint32_t at) const {
+  const detail::Slot& slot = chunk.header->slots()[at];
+  if (!has_form(slot) || slot.more_slots >= chunk.to - at) return SlotUse::damaged;
+  // All that is in the journal ended in its session; the counters of processors differ by a little.
+  constexpr std::uint64_t kLittle = 1'000'000;
+  const std::uint64_t start = journal_.layout().start.ticks;
+  const std::uint64_t end = EventFeeder::commit_ticks(slot);
+  if ((end < start && start - end > kLittle) || !line_.has(end)) return SlotUse::damaged;
+  if (slot.time < start || EventFeeder::ends_before_it_begins(slot)) return SlotUse::none;
+  return line_.has(slot.time) ? SlotUse::event : SlotUse::damaged;
+}
+
+bool JournalRest::is_unreadable() const {
+  bool has_damage = false;
+  for (const Chunk& chunk : chunks_) {
+    for (std::uint32_t i = chunk.from; i < chunk.to;) {
+      const SlotUse use = use_of(chunk, i);
+      if (use == SlotUse::event) return false;
+      has_damage |= use == SlotUse::damaged;
+      i += use == SlotUse::damaged ? 1U : 1U + chunk.header->slots()[i].more_slots;
+    }
+  }
+  return has_damage;
 }
 
 JournalRest::Counts JournalRest::write(JsonSink& sink) const {
@@ -132,19 +157,18 @@ JournalRest::Counts JournalRest::write(JsonSink& sink) const {
   Counts counts;
   for (const Chunk& chunk : chunks_) {
     const EventThread thread{chunk.header->tid, name_of(*chunk.header)};
-    detail::Slot* const slots = chunk.header->slots();
-    for (std::uint32_t i = chunk.from; i < chunk.to; i += 1U + slots[i].more_slots) {
-      detail::Slot& slot = slots[i];
-      // What began before the session is none of its business.
-      if (slot.time < journal_.layout().start.ticks) continue;
+    for (std::uint32_t i = chunk.from; i < chunk.to;) {
+      detail::Slot& slot = chunk.header->slots()[i];
+      const SlotUse use = use_of(chunk, i);
+      if (use == SlotUse::damaged) ++counts.damaged;
+      // How many belong to it is not known, either.
+      i += use == SlotUse::damaged ? 1U : 1U + slot.more_slots;
+      if (use != SlotUse::event) continue;
       slot.site = labels.number_of(slot.site);
       // A begin that is not among these is in the file, when it is of that file's time.
       if (slot.kind == detail::Kind::end && slot.time >= journal_.commit().begin_ticks)
         feeder.assume_open(slot);
-      const bool is_written =
-          i + slot.more_slots < chunk.to && is_usable(slot) && feeder.feed(slot, thread, to_sink);
-      ++(is_written ? counts.events : counts.lost);
-      if (is_written && !labels.has_name(slot.site)) ++counts.unnamed;
+      counts.add(feeder.feed(slot, thread, to_sink), labels.has_name(slot.site));
       if (sink.wants_flush()) sink.flush();
     }
   }
@@ -152,6 +176,18 @@ JournalRest::Counts JournalRest::write(JsonSink& sink) const {
   counts.events -= left_out;
   counts.lost += left_out;
   return counts;
+}
+
+void JournalRest::Counts::add(bool is_written, bool has_name) {
+  if (is_written) {
+    ++events;
+    if (!has_name) ++unnamed;
+  } else if (has_name) {
+    ++damaged;
+  } else {
+    ++lost;
+    ++nameless;
+  }
 }
 
 }  // namespace traceloom::record

@@ -41,15 +41,21 @@ class JournalLabels {
 class JournalRest {
  public:
   struct Counts {
-    std::uint64_t events = 0;   // that were written
-    std::uint64_t unnamed = 0;  // of those: the journal had no room for the name of their marker
-    std::uint64_t lost = 0;     // that could not be: no room for their names, or damaged
+    std::uint64_t events = 0;    // that were written
+    std::uint64_t unnamed = 0;   // of those: the journal had no room for the name of their marker
+    std::uint64_t lost = 0;      // that could not be: their values have no names, or are no numbers
+    std::uint64_t nameless = 0;  // of those: the journal had no room for the names
+    std::uint64_t damaged = 0;   // slots, each an event or a part of one
+
+    void add(bool is_written, bool has_name);
   };
 
   // `journal` was checked, and lives as long. Throws Error where its times cannot be.
   explicit JournalRest(const DeadJournal& journal);
 
   bool empty() const { return chunks_.empty(); }
+  // Whether there is damage, and not a single event.
+  bool is_unreadable() const;
   // Of those that have events here.
   void name_threads(JsonSink& sink, std::int64_t at_ns) const;
   Counts write(JsonSink& sink) const;
@@ -62,7 +68,9 @@ class JournalRest {
     std::uint32_t to = 0;
   };
 
-  bool is_usable(const detail::Slot& slot) const;
+  // What began before the session, or on another clock, is none of its business.
+  enum class SlotUse : std::uint8_t { event, none, damaged };
+  SlotUse use_of(const Chunk& chunk, std::uint32_t at) const;
 
   const DeadJournal& journal_;
   TimeLine line_;

@@ -75,7 +75,8 @@ void JsonSink::forget_file(std::int64_t rank) {
 
 void JsonSink::begin_cycle(const CycleInfo& cycle) {
   forget_file(cycle.rank);
-  file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level, options_.next_path);
+  file_ = std::make_unique<TraceFile>(cycle.path, options_.gzip_level, options_.next_path,
+                                      options_.naming);
 }
 
 void JsonSink::resume(const CycleInfo& cycle, const FileState& state) {

@@ -22,6 +22,7 @@ struct JsonSinkOptions {
   int gzip_level = 1;
   bool overwrite = false;
   NextPath next_path = {};  // of a cycle whose path somebody else took first
+  Naming naming = Naming::with_text;
 };
 
 class JsonSink : public TraceHandler {

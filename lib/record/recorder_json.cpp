@@ -24,6 +24,7 @@ std::string recorder_json(const RecorderCounts& counts) {
   number("lost", counts.lost);
   number_if_any("unnamed", counts.unnamed);
   number_if_any("recovered", counts.recovered);
+  number_if_any("damaged", counts.damaged);
   if (!counts.error.empty())
     number("error", std::string_view(counts.error).substr(0, kMostOfError));
   if (counts.clock_error_ns) number("clock_error_ns", *counts.clock_error_ns);

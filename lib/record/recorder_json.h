@@ -18,6 +18,7 @@ struct RecorderCounts {
   std::uint64_t lost = 0;       // recorded, but the file could not have them
   std::uint64_t unnamed = 0;    // of `events`: the names of their markers are lost
   std::uint64_t recovered = 0;  // of `events`: from a journal
+  std::uint64_t damaged = 0;    // could not be read in a journal
   std::string error = {};       // why the file could not have them
   std::optional<std::int64_t> clock_error_ns = {};
 };

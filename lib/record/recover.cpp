@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace traceloom::record {
 namespace {
@@ -75,21 +76,6 @@ void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest
   rest.name_threads(sink, at_ns);
 }
 
-void open_trace(JsonSink& sink, const DeadJournal& journal, const std::string& trace, bool is_there,
-                const JournalRest& rest) {
-  const JournalLayout::Commit& commit = journal.commit();
-  // When the file has been finished already, what is left belongs to one that comes next.
-  if (is_there && commit.state.bytes > 0) {
-    sink.resume({journal.layout().rank, 0, trace}, commit.state);
-  } else {
-    std::error_code ignored;                   // what is wrong shows when the file is made
-    if (is_there) fs::remove(trace, ignored);  // nothing that it has is committed
-    fs::create_directories(fs::path(trace).parent_path(), ignored);
-    sink.begin_cycle({journal.layout().rank, 0, new_unfinished_path(finished_path(trace))});
-  }
-  if (sink.state().text_bytes == 0) write_opening(sink, journal, rest);
-}
-
 // What the recorder would have said at the end.
 std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& rest) {
   const JournalLayout::CycleCounts& before = journal.commit().counts;
@@ -99,8 +85,86 @@ std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& r
   counts.lost = before.lost + rest.lost;
   counts.unnamed = rest.unnamed;
   counts.recovered = rest.events;
+  counts.damaged = rest.damaged;
+  // Why those of before are lost is not in the journal.
+  if (rest.lost > 0 && before.lost == 0)
+    counts.error = rest.nameless > 0 ? "the journal had no room for the names of all values"
+                                     : "counters without any value that is a number";
   return recorder_json(counts);
 }
+
+// The trace of a journal while it is completed. It is there whole in the end, or as it was.
+class Completion {
+ public:
+  // `trace` is there with what is committed of it, or not at all, or without anything of that kind.
+  Completion(const DeadJournal& journal, std::string trace, bool is_there)
+      : journal_(journal),
+        trace_(std::move(trace)),
+        is_there_(is_there),
+        goes_on_(is_there && journal.commit().state.bytes > 0),
+        sink_({level(), false, {}, Naming::at_end}) {}
+
+  RecoveredTrace run(const JournalRest& rest) {
+    try {
+      return write(rest);
+    } catch (...) {
+      take_back();
+      throw;
+    }
+  }
+
+ private:
+  int level() const {
+    constexpr std::int64_t kBestLevel = 9;
+    return static_cast<int>(std::clamp<std::int64_t>(journal_.layout().gzip_level, 0, kBestLevel));
+  }
+
+  void open() {
+    if (goes_on_) return sink_.resume({journal_.layout().rank, 0, trace_}, journal_.commit().state);
+    // When the file has been finished already, what is left belongs to one that comes next.
+    std::error_code ignored;  // what is wrong shows when the file is made
+    fs::create_directories(fs::path(trace_).parent_path(), ignored);
+    sink_.begin_cycle({journal_.layout().rank, 0, finished_path(trace_)});
+  }
+
+  RecoveredTrace write(const JournalRest& rest) {
+    const CycleInfo cycle{journal_.layout().rank, 0, finished_path(trace_)};
+    open();
+    if (sink_.state().text_bytes == 0) write_opening(sink_, journal_, rest);
+    const JournalRest::Counts counts = rest.write(sink_);
+    sink_.flush();
+    sink_.write_end(
+        {{"recorder", counts_json(journal_, counts), journal_.layout().start.realtime_ns, 0}});
+    if (is_there_ && !goes_on_) {  // the journal has what it has, which the new one says as well
+      std::error_code ignored;     // then there are both
+      fs::remove(trace_, ignored);
+    }
+    sink_.end_cycle(cycle);
+    RecoveredTrace result;
+    result.path = sink_.final_path();
+    result.events = counts.events;
+    result.unnamed = counts.unnamed;
+    result.lost = counts.lost;
+    result.damaged = counts.damaged;
+    return result;
+  }
+
+  // A new file is gone with its sink. One that was there before keeps what it had.
+  void take_back() {
+    sink_.drop_file();
+    if (!goes_on_) return;
+    try {
+      const TraceFile cut(trace_, level(), journal_.commit().state);
+    } catch (const Error&) {  // what was wrong first is told
+    }
+  }
+
+  const DeadJournal& journal_;
+  std::string trace_;
+  bool is_there_;
+  bool goes_on_;
+  JsonSink sink_;
+};
 
 RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& folders) {
   RecoveredTrace result;
@@ -109,23 +173,10 @@ RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& fol
   const JournalRest rest(journal);
   const bool is_there = !trace.empty() && has_its_file(journal, trace);
   const bool has_text = is_there && journal.commit().state.bytes > 0;
-  if (!trace.empty() && (has_text || !rest.empty())) {
-    constexpr std::int64_t kBestLevel = 9;
-    const auto level =
-        static_cast<int>(std::clamp<std::int64_t>(journal.layout().gzip_level, 0, kBestLevel));
-    JsonSink sink({level, false,
-                   [&](const FileState&) { return new_unfinished_path(finished_path(trace)); }});
-    open_trace(sink, journal, trace, is_there, rest);
-    const JournalRest::Counts counts = rest.write(sink);
-    sink.flush();  // where that fails the file keeps its name, and the journal is still about it
-    const std::string said = counts_json(journal, counts);
-    sink.write_end({{"recorder", said, journal.layout().start.realtime_ns, 0}});
-    sink.end_cycle({journal.layout().rank, 0, finished_path(trace)});
-    result.path = sink.final_path();
-    result.events = counts.events;
-    result.unnamed = counts.unnamed;
-    result.lost = counts.lost;
-  }
+  if (!has_text && rest.is_unreadable())
+    throw Error(journal.path(), "is damaged: none of its events can be read; it stays as it is");
+  if (!trace.empty() && (has_text || !rest.empty()))
+    result = Completion(journal, trace, is_there).run(rest);
   unlink(journal.path().c_str());
   return result;
 }
@@ -187,6 +238,9 @@ std::string words_of_loss(const RecoveredTrace& trace) {
   if (trace.unnamed > 0)
     words += fmt::format(", {} without the names of their markers", trace.unnamed);
   if (trace.lost > 0) words += fmt::format(", {} lost", trace.lost);
+  if (trace.damaged > 0)
+    words += fmt::format(", {} left out that {} damaged in the journal", trace.damaged,
+                         trace.damaged == 1 ? "is" : "are");
   return words;
 }
 

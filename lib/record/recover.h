@@ -17,6 +17,7 @@ struct RecoveredTrace {
   std::uint64_t events = 0;   // that the journal had and the file did not
   std::uint64_t unnamed = 0;  // of those: the journal had no room for the name of their marker
   std::uint64_t lost = 0;     // that the journal had, and that could not be written
+  std::uint64_t damaged = 0;  // that cannot be read there
   std::string problem;        // why the journal was not used; it is still there then
   // The problem is that the journal is not this user's own: nothing of this user is lost.
   bool is_foreign = false;
@@ -30,7 +31,9 @@ struct RecoveredTrace {
 // where journal and trace belong to this user and are regular files of one name, no link among
 // them, and where the trace has the name of an unfinished trace and lies in one of
 // `trace_folders` or below it. All others stay as they are, and `problem` says why; so do journals
-// of another version and damaged ones.
+// of another version, those whose numbers cannot be and those of which no event can be read. Single
+// damaged events are left out and counted, by the trace as well.
+// Where the trace cannot be written it is as it was, and so is the journal: it can be tried again.
 //
 // Throws Error when the folder cannot be read.
 std::vector<RecoveredTrace> recover_journals(const std::string& folder,

@@ -113,12 +113,13 @@ std::string new_unfinished_path(const std::string& path) {
   return unfinished;
 }
 
-TraceFile::TraceFile(const std::string& path, int gzip_level, NextPath next_path)
+TraceFile::TraceFile(const std::string& path, int gzip_level, NextPath next_path, Naming naming)
     : path_(path),
       gzip_level_(gzip_level),
       is_gzip_(is_gzip_name(path)),
-      next_path_(std::move(next_path)) {
-  if (make_nameless()) return;
+      next_path_(std::move(next_path)),
+      naming_(naming) {
+  if (naming_ == Naming::with_text && make_nameless()) return;
   if (const int error = make_hidden(); error != 0) throw system_error(path_, error);
 }
 
@@ -153,6 +154,7 @@ int TraceFile::make_hidden() {
     if (file_ >= 0) break;
     if (errno != EEXIST) return errno;
   }
+  if (naming_ == Naming::at_end) hidden_entry_.emplace(hidden_path_);
   begin_state();
   return 0;
 }
@@ -200,12 +202,12 @@ void TraceFile::write(std::string_view text, Room room) {
     const std::string bytes =
         state_.bytes == 0 ? std::string(kGzipHeader).append(block.deflated) : block.deflated;
     write_bytes(bytes, room);
-    if (!has_name_) claim_name(bytes, room);
+    if (wants_name()) claim_name(bytes, room);
     state_.crc32 = static_cast<std::uint32_t>(
         crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
   } else {
     write_bytes(text, room);
-    if (!has_name_) claim_name(text, room);
+    if (wants_name()) claim_name(text, room);
   }
   state_.text_bytes += text.size();
 }
@@ -291,7 +293,7 @@ void TraceFile::write_bytes(std::string_view bytes, Room room) {
 }
 
 std::string TraceFile::finish(const std::string& path, bool overwrite) {
-  if (!has_name_) return "";
+  if (state_.text_bytes == 0 && !has_name_) return "";
   if (is_gzip_) {
     std::array<char, 8> trailer{};
     for (unsigned i = 0; i < 4; ++i) {
@@ -307,7 +309,10 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
   const int result = ::close(file_);
   file_ = -1;
   if (result != 0) throw system_error(path_, errno);
-  return give_last_name(path_, path, overwrite);
+  if (has_name_) return give_last_name(path_, path, overwrite);
+  const std::string name = give_last_name(hidden_path_, path, overwrite);
+  has_name_ = true;
+  return name;
 }
 
 }  // namespace traceloom::record

@@ -11,9 +11,12 @@
 // process gets all pieces, and viewers that know only one member get the whole.
 #pragma once
 
+#include "output/temporary_files.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +36,10 @@ enum class Room : std::uint8_t { but_for_end, all };
 // That much.
 inline constexpr std::size_t kEndBytes = 1024;
 
+// When a new file gets a name: with its first text, so that a kill leaves what is in it, or when it
+// is finished, so that it is there whole or not at all. Until then it is a hidden one.
+enum class Naming : std::uint8_t { with_text, at_end };
+
 // Asked for another path when somebody has the one that a file was to get. `state` is that of a
 // file without text.
 using NextPath = std::function<std::string(const FileState& state)>;
@@ -42,8 +49,10 @@ class TraceFile {
  public:
   // Makes a new file in the folder of `path`, which it is called when the first text is in it; a
   // name that ends in .gz is compressed. Where somebody else took that name meanwhile it gets one
-  // of `next_path`, or is refused without that. Throws Error when it cannot be made.
-  TraceFile(const std::string& path, int gzip_level, NextPath next_path = {});
+  // of `next_path`, or is refused without that. Throws Error when it cannot be made. By
+  // Naming::at_end it gets the name that finish() is given, and is gone when that is not called.
+  TraceFile(const std::string& path, int gzip_level, NextPath next_path = {},
+            Naming naming = Naming::with_text);
   // Goes on with a file of which `state` is true; what is behind that is cut off. Throws Error;
   // ForeignFile (own_file.h) where it is a link or not this user's own.
   TraceFile(const std::string& path, int gzip_level, const FileState& state);
@@ -73,6 +82,7 @@ class TraceFile {
   int make_hidden();
   void claim_name(std::string_view first, Room room);
   int try_name(std::string_view first, Room room);
+  bool wants_name() const { return !has_name_ && naming_ == Naming::with_text; }
   void write_bytes(std::string_view bytes, Room room);
   void take_room(std::size_t bytes);
 
@@ -81,8 +91,10 @@ class TraceFile {
   bool is_gzip_;
   NextPath next_path_;
   bool has_name_ = false;
-  int refusal_ = 0;          // the errno why it gets no name
-  std::string hidden_path_;  // what it is called before; "": nothing
+  Naming naming_ = Naming::with_text;
+  int refusal_ = 0;                                 // the errno why it gets no name
+  std::string hidden_path_;                         // what it is called before; "": nothing
+  std::optional<TemporaryFileEntry> hidden_entry_;  // where a signal finds that, when it is to go
   int file_ = -1;
   FileState state_;
   bool can_take_room_ = true;     // whether the file system knows that

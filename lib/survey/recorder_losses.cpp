@@ -3,9 +3,12 @@
 #include "base/json_walk.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace traceloom {
 namespace {
@@ -22,6 +25,15 @@ bool is_plain(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
+// As the recorder has it from the system, in its own language.
+std::string next_step(const std::string& error) {
+  constexpr std::array kNoRoom{ENOSPC, EDQUOT};
+  const bool has_no_room = std::any_of(kNoRoom.begin(), kNoRoom.end(), [&](int number) {
+    return error == std::generic_category().message(number);
+  });
+  return has_no_room ? "; free the disk" : "";
+}
+
 }  // namespace
 
 void add_recorder_losses(const Event& event, ProblemCounts& problems) {
@@ -31,10 +43,12 @@ void add_recorder_losses(const Event& event, ProblemCounts& problems) {
   // Without an event of the program's own it is another profiler's, or a word about clocks.
   problems.add(Problem::events_lost, event.offset,
                error.empty() ? lost : std::max<std::uint64_t>(lost, 1));
-  if (!error.empty() && is_plain(error)) problems.explain(Problem::events_lost, error);
+  if (!error.empty() && is_plain(error))
+    problems.explain(Problem::events_lost, error + next_step(error));
   if (decoded(find_member(args, "when_full")) != "ring")
     problems.add(Problem::events_dropped, event.offset, count_of(args, "dropped"));
   problems.add(Problem::events_unnamed, event.offset, count_of(args, "unnamed"));
+  problems.add(Problem::events_damaged, event.offset, count_of(args, "damaged"));
 }
 
 }  // namespace traceloom

@@ -8,8 +8,9 @@
 
 namespace traceloom {
 
-// Counts events_lost, events_dropped and events_unnamed by the metadata event `recorder`. What a
-// flight recorder has overwritten is none: it keeps the last events and was meant to.
+// Counts events_lost, events_dropped, events_unnamed and events_damaged by the metadata event
+// `recorder`. What a flight recorder has overwritten is none: it keeps the last events and was
+// meant to.
 void add_recorder_losses(const Event& event, ProblemCounts& problems);
 
 }  // namespace traceloom

@@ -76,4 +76,8 @@ TEST_CASE("journal: an event of a counter that it has no room for is lost, and c
   CHECK(recovered[0].unnamed == 0);
   CHECK(recovered[0].lost == 1);
   CHECK(words_of_loss(recovered[0]) == ", 1 lost");
+  const Events said = Events::of_file(recovered[0].path).of("recorder", "M");
+  CHECK(said.with("\"lost\":1,\"recovered\":2,"
+                  "\"error\":\"the journal had no room for the names of all values\"}")
+            .size() == 1);
 }

@@ -24,7 +24,7 @@ TEST_CASE("recorder_losses: what a full disk and a full pool took are losses") {
   const ProblemCounts problems = problems_of(
       R"({"events":3,"dropped":5,"lost":70,"error":"No space left on device","clock_error_ns":7})");
   CHECK(problems.count(Problem::events_lost) == 70);
-  CHECK(problems.explanation(Problem::events_lost) == "No space left on device");
+  CHECK(problems.explanation(Problem::events_lost) == "No space left on device; free the disk");
   CHECK(problems.first_offset(Problem::events_lost) == 1);
   CHECK(problems.count(Problem::events_dropped) == 5);
   CHECK(problems.count(Problem::events_unnamed) == 0);
@@ -44,6 +44,16 @@ TEST_CASE("recorder_losses: names that a journal had no room for") {
   const ProblemCounts problems = problems_of(R"({"events":3,"dropped":0,"lost":0,"unnamed":2})");
   CHECK(problems.count(Problem::events_unnamed) == 2);
   CHECK(problems.has_loss());
+}
+
+TEST_CASE("recorder_losses: what is damaged in a journal is no matter of the disk") {
+  const ProblemCounts problems =
+      problems_of(R"({"events":8,"dropped":0,"lost":0,"recovered":8,"damaged":3})");
+  CHECK(problems.count(Problem::events_damaged) == 3);
+  CHECK(problems.count(Problem::events_lost) == 0);
+  CHECK(problems.has_loss());
+  const ProblemCounts nameless = problems_of(R"({"lost":1,"error":"no names"})");
+  CHECK(nameless.explanation(Problem::events_lost) == "no names");
 }
 
 TEST_CASE("recorder_losses: where an error took none of the events it took something else") {
