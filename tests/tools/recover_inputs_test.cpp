@@ -85,6 +85,9 @@ TEST_CASE(
       ": cannot be recovered: its trace is in " + folder.path("two") +
       ", which is no folder that was named; trace-merge --recover " + folder.path("journals") +
       " " + folder.path("two") + " completes it"));
+  REQUIRE(recovered.kept.size() == 1);
+  CHECK(recovered.kept[0].path + ": cannot be recovered: " + recovered.kept[0].problem ==
+        recovered.problems[0]);
   const RecoveredInputs both = recover_inputs({folder.path("journals"), folder.path("two")});
   CHECK(both.problems.empty());
   CHECK(both.arguments == Words{folder.path("two")});

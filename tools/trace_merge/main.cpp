@@ -121,7 +121,7 @@ std::unique_ptr<Sink> open_report(const MergeCommand& command) {
 }
 
 void write_report(Sink& report, const MergeCommand& command, const MergeSummary& summary) {
-  report.write(merge_report(summary, command.merge.output));
+  report.write(merge_report(summary, command.merge.output, command.kept_journals));
   report.close();
 }
 
@@ -151,7 +151,7 @@ ExitCode merge(int argc, char** argv) {
   } else {
     tell(command, summary, elapsed.count());
   }
-  const bool is_lossy = has_loss(summary) || command.has_lost_journal;
+  const bool is_lossy = has_loss(summary) || !command.kept_journals.empty();
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;
 }
 

@@ -245,7 +245,7 @@ bool recover(MergeWords& words, MergeCommand& command) {
   RecoveredInputs recovered = recover_inputs(words.inputs);
   for (const std::string& line : recovered.told) say("trace-merge", Tone::note, line);
   for (const std::string& problem : recovered.problems) say("trace-merge", Tone::warning, problem);
-  command.has_lost_journal = !recovered.problems.empty();
+  command.kept_journals = std::move(recovered.kept);
   if (recovered.has_nothing)
     say("trace-merge", Tone::note,
         fmt::format("--recover: no trace to merge either; {} is not written",

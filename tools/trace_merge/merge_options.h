@@ -3,8 +3,10 @@
 
 #include "common/report_problems.h"
 #include "merge/merger.h"
+#include "trace_merge/recover_inputs.h"
 
 #include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -12,7 +14,7 @@ struct MergeCommand {
   MergeOptions merge;
   std::string report;  // where the report goes; empty: nowhere
   bool strict = false;
-  bool has_lost_journal = false;  // one could not be used
+  std::vector<KeptJournal> kept_journals;  // that --recover could not use
   Verbosity verbosity = Verbosity::normal;
 };
 

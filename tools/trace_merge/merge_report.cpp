@@ -85,6 +85,13 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
   json.end_object();
 }
 
+void write_journal(JsonWriter& json, const KeptJournal& journal) {
+  ProblemCounts problems;
+  problems.add(Problem::journal_kept, 0);
+  problems.explain(Problem::journal_kept, journal.problem);
+  write_problems(json, journal.path, problems);
+}
+
 // As text, since no kind of cell has parts per million.
 Cell drift_cell(const FileClock& clock) {
   return clock.drift_ppm ? Cell(fmt::format("{:+.3f} ppm", *clock.drift_ppm)) : Cell();
@@ -107,7 +114,8 @@ Cell time_cell(const std::optional<std::int64_t>& ns) {
 
 }  // namespace
 
-std::string merge_report(const MergeSummary& summary, const std::string& output) {
+std::string merge_report(const MergeSummary& summary, const std::string& output,
+                         const std::vector<KeptJournal>& kept_journals) {
   std::string text;
   JsonWriter json(text, kIndent);
   json.begin_object();
@@ -126,6 +134,7 @@ std::string merge_report(const MergeSummary& summary, const std::string& output)
   json.begin_array();
   for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
   for (const RepeatedInput& file : summary.repeats) write_problems(json, file.path, file.problems);
+  for (const KeptJournal& journal : kept_journals) write_journal(json, journal);
   json.end_array();
   json.key("left_out");
   write_left_out(json, summary.left_out);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "merge/merger.h"
+#include "trace_merge/recover_inputs.h"
 
 #include <string>
+#include <vector>
 
 namespace traceloom {
 
@@ -16,8 +18,10 @@ namespace traceloom {
 // merged input is a file of each of its ranks, with the events of that rank; a number of them that
 // is not known rank by rank is null. Of a dry run the numbers are what the merge would give, and
 // the problems those that are met before anything is written. `drift_ppm` is null where clocks are
-// taken to run at one speed.
-std::string merge_report(const MergeSummary& summary, const std::string& output);
+// taken to run at one speed. A journal that --recover could not use is a problem of the kind
+// journal_kept.
+std::string merge_report(const MergeSummary& summary, const std::string& output,
+                         const std::vector<KeptJournal>& kept_journals = {});
 
 // The plan as text for people: a table of the files and one of the ranks.
 std::string describe_plan(const MergeSummary& summary, bool colour, int width);

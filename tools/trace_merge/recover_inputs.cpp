@@ -57,6 +57,17 @@ std::string words_of(const record::RecoveredTrace& trace) {
                      record::words_of_loss(trace));
 }
 
+void tell_of(const record::RecoveredTrace& trace, RecoveredInputs& result) {
+  if (trace.problem.empty()) {
+    result.told.push_back(words_of(trace));
+  } else if (trace.is_foreign) {  // nothing of this user is lost
+    result.told.push_back(record::words_of_problem(trace));
+  } else {
+    result.problems.push_back(record::words_of_problem(trace));
+    result.kept.push_back({trace.journal, trace.problem});
+  }
+}
+
 // Appends the traces that no argument stands for.
 void add_traces(const std::vector<std::string>& traces, std::vector<std::string>& arguments) {
   std::vector<Input> inputs;
@@ -88,11 +99,7 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
     for (const std::string& folder : folders) {
       for (const record::RecoveredTrace& trace : record::recover_journals(folder, named)) {
         had_journals = true;
-        if (!trace.problem.empty())
-          (trace.is_foreign ? result.told : result.problems)
-              .push_back(record::words_of_problem(trace));
-        else
-          result.told.push_back(words_of(trace));
+        tell_of(trace, result);
         if (!trace.path.empty()) traces.push_back(trace.path);
       }
     }

@@ -9,12 +9,19 @@
 
 namespace traceloom {
 
+// A journal that could not be used: its events are missing.
+struct KeptJournal {
+  std::string path;
+  std::string problem;  // why
+};
+
 struct RecoveredInputs {
   // What to merge: the arguments without folders in which nothing but journals is, and the traces
   // that no argument stands for. All arguments when that would be none.
   std::vector<std::string> arguments;
   std::vector<std::string> told;      // a line about each journal, or one that there is none
-  std::vector<std::string> problems;  // about each that could not be used
+  std::vector<std::string> problems;  // about each that could not be used: a line
+  std::vector<KeptJournal> kept;      // those
   bool has_nothing = false;           // to merge, and nothing is wrong about that
 };
 
