@@ -30,9 +30,6 @@
 
 namespace traceloom {
 
-// Of one file. A file with more is refused: a B that waits for its E is held whole.
-inline constexpr std::size_t kMostOpenBegins = 500'000;
-
 // What a merge of ours has noted of a process that it left a process of its own, or of one that a
 // row of a rank's process is of.
 struct BesideMain {
@@ -109,7 +106,9 @@ struct BeginEnd {
 
 struct FileSurvey {
   FileEvidence evidence;
-  std::vector<TrackFacts> tracks;                 // in order of first appearance
+  std::uint64_t tracks_before = 0;   // of the files before it, but for those with too many
+  bool has_too_many_tracks = false;  // with those; `tracks` is empty then
+  std::vector<TrackFacts> tracks;    // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
   std::vector<KeptMetadata> metadata;             // each text once
   IdSet flow_ids;                                 // s t f

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace traceloom {
@@ -19,6 +20,7 @@ struct MemoryPlan {
   std::size_t chunks_in_flight = 0;
   std::size_t max_event_bytes = kMaxEventBytes;
   std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
+  std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // of a file
   std::size_t max_arrow_bytes = ArrowTally::kMaxBytes;
 };
 

@@ -1,9 +1,9 @@
 #include "merge/merge_inputs.h"
 
-#include "base/units.h"
 #include "merge/cycle_times.h"
 #include "merge/file_subset.h"
 #include "merge/flow_starts.h"
+#include "merge/input_limits.h"
 #include "merge/one_pass_visitor.h"
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
@@ -27,21 +27,6 @@ constexpr std::string_view kChangedWhileRead =
 constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
-// Of a file that takes more memory than any viewer could show; empty otherwise.
-std::string why_too_large(const FileSurvey& survey, std::size_t max_tracks) {
-  if (survey.tracks.size() > max_tracks)
-    return fmt::format(
-        "has more than {} threads, and no viewer shows so many; are its tids the numbers of "
-        "requests? --max-tracks takes more, at some 1.8 KB each",
-        format_count(max_tracks));
-  if (survey.most_open_begins > kMostOpenBegins)
-    return fmt::format(
-        "has more than {} begin events open at a time, and no viewer shows them so deep; are its "
-        "end events lost?",
-        format_count(kMostOpenBegins));
-  return {};
-}
-
 void refuse_as_output(const std::vector<Input>& inputs, const std::string& output) {
   if (is_input(inputs, output))
     throw UsageError(fmt::format("the output {} is also an input; name another output", output));
@@ -59,7 +44,9 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
 MergeInputs::MergeInputs(const MergeOptions& options)
     : options_(options),
       memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
-      stored_bytes_(stored_bytes(options.inputs)) {}
+      stored_bytes_(stored_bytes(options.inputs)) {
+  memory_.max_open_begins = options.max_open_begins;
+}
 
 void MergeInputs::survey() {
   const FailureHandler on_failure = failure_handler();
@@ -68,6 +55,7 @@ void MergeInputs::survey() {
                         options_.plan.shared_flows);
   if (options_.plan.sort_by_time) visitor.keep_begin_ends();
   visitor.limit_tracks(options_.max_tracks);
+  visitor.limit_open_begins(options_.max_open_begins);
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
     scan_all(filter_visitor);
@@ -107,6 +95,7 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
                          options_.plan.shared_flows);
   if (options_.plan.sort_by_time) surveyor.keep_begin_ends();
   surveyor.limit_tracks(options_.max_tracks);
+  surveyor.limit_open_begins(options_.max_open_begins);
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
@@ -133,8 +122,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
 void MergeInputs::drop_failed(std::vector<FileSurvey>& surveys) {
   inputs_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
-    if (const std::string reason = why_too_large(surveys[file], options_.max_tracks);
-        !reason.empty())
+    if (const std::string reason = why_too_large(surveys[file], options_); !reason.empty())
       leave_out(file, Error(options_.inputs[file].path, reason));
     if (failed_.contains(file)) continue;
     const std::size_t kept = inputs_.size();
@@ -277,6 +265,8 @@ std::uint64_t MergeInputs::stored_bytes_of(const std::vector<std::size_t>& files
 
 void MergeInputs::check_unchanged(const WriteVisitor& visitor,
                                   const std::vector<std::size_t>& files) const {
+  if (visitor.unplanned() && visitor.unplanned()->has_too_many_begins)
+    throw Error(inputs_[visitor.unplanned()->file].path, too_many_begins(options_));
   if (visitor.unplanned())
     throw Error(inputs_[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                 std::string(kChangedWhileRead));

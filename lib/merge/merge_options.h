@@ -17,10 +17,13 @@
 
 namespace traceloom {
 
-// Of one file, unless more are asked for. A file with more is refused: what is known of a track
-// takes some 1.8 KB until the merge is done, and whoever gives each request a tid of its own could
-// have a billion. So many take 180 MiB.
+// Of all inputs, unless more are asked for. The input with which there are more is refused: what is
+// known of a track takes some 1.8 KB until the merge is done, and whoever gives each request a tid
+// of its own could have a billion. So many take 180 MiB.
 inline constexpr std::size_t kMostTracks = 100'000;
+// Of one input, at a time, unless more are asked for: each is held whole, with what its slice may
+// need, in 1.3 KB when it is an ordinary one. So many take 190 MiB.
+inline constexpr std::size_t kMostOpenBegins = 150'000;
 
 struct MergeOptions {
   std::vector<Input> inputs;
@@ -30,7 +33,8 @@ struct MergeOptions {
   unsigned threads = 0;                          // 0: as many as there are cores
   std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
   int gzip_level = kDefaultGzipLevel;
-  std::size_t max_tracks = kMostTracks;  // of a file; one with more is refused
+  std::size_t max_tracks = kMostTracks;
+  std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};
   MergeFilter filter = {};  // what is to be kept
   bool dry_run = false;     // say what would be done, and write nothing

@@ -94,6 +94,7 @@ void SliceJoiner::take(const SliceHalves& halves) {
 
 void SliceJoiner::finish(const LastEnds& last_ends) {
   last_ends_ = last_ends;
+  is_finishing_ = true;  // no half comes that could use the memory of another one
   pairer_.finish();
   end_endless();
 }
@@ -130,7 +131,7 @@ std::uint32_t SliceJoiner::keep(const SliceHalf& half) {
 void SliceJoiner::release(std::uint32_t slot) {
   std::string& text = slots_[slot].half.text;
   bytes_ -= bytes_of(slots_[slot].half);
-  if (text.capacity() > kKeptTextBytes) std::string().swap(text);
+  if (text.capacity() > kKeptTextBytes || is_finishing_) std::string().swap(text);
   free_.push_back(slot);
 }
 

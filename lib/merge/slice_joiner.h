@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <string>
 #include <vector>
@@ -93,7 +94,8 @@ class SliceJoiner {
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   std::size_t inner_bytes_ = 0;  // of all Slot::inner
-  std::vector<Slot> slots_;
+  bool is_finishing_ = false;
+  std::deque<Slot> slots_;  // which grows without holding its old memory beside its new one
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;
   std::vector<EndlessSlice> endless_;

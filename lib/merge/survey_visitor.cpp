@@ -266,37 +266,59 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   for (KeptMetadata& event : chunk.metadata)
     if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
       survey.metadata.push_back(std::move(event));
-  if (!chunk.begin_ends.empty()) {
-    if (!pairers_[file])
-      pairers_[file] = std::make_unique<BeginEndPairer>(BeginEndHandlers{
-          .pair =
-              [this, &survey](const BeginEndPair& pair) {
-                if (pair.has_to_be_joined()) {
-                  survey.joined_halves.push_back(pair.begin_offset);
-                  survey.joined_halves.push_back(pair.end_offset);
-                } else if (keeps_begin_ends_) {
-                  survey.begin_ends.push_back({pair.begin_offset, pair.end_ns});
-                }
-              },
-          .open_begin =
-              [&survey](const OpenBegin& begin) {
-                survey.joined_halves.push_back(begin.offset);
-                if (begin.is_in_closed_slice())
-                  survey.open_begins_inside.push_back({begin.offset, begin.around_end_ns});
-              }});
-    if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
-    pairers_[file]->take(chunk.begin_ends);
-  }
   survey.cut_slices.append(std::move(chunk.cut_slices));
   survey.events += chunk.events;
   survey.ends += chunk.ends;
   const std::uint64_t begins = survey.open_begins + chunk.begins;
   survey.open_begins = begins - std::min(begins, chunk.ends);
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
+  take_begin_ends(chunk, file);
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
   survey.starts.add(chunk.starts);
   survey.end_times.add(chunk.end_times);
+}
+
+void SurveyVisitor::take_begin_ends(const Chunk& chunk, std::size_t file) {
+  FileSurvey& survey = surveys_[file];
+  // The file is refused for that, or left out: until all files are read it must not fill the
+  // memory.
+  if (survey.most_open_begins > most_open_begins_) return pairers_[file].reset();
+  if (chunk.begin_ends.empty()) return;
+  if (!pairers_[file]) pairers_[file] = make_pairer(survey);
+  if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
+  pairers_[file]->take(chunk.begin_ends);
+}
+
+// The survey lives as long.
+std::unique_ptr<BeginEndPairer> SurveyVisitor::make_pairer(FileSurvey& survey) const {
+  return std::make_unique<BeginEndPairer>(BeginEndHandlers{
+      .pair =
+          [this, &survey](const BeginEndPair& pair) {
+            if (pair.has_to_be_joined()) {
+              survey.joined_halves.push_back(pair.begin_offset);
+              survey.joined_halves.push_back(pair.end_offset);
+            } else if (keeps_begin_ends_) {
+              survey.begin_ends.push_back({pair.begin_offset, pair.end_ns});
+            }
+          },
+      .stray_end = {},
+      .open_begin =
+          [&survey](const OpenBegin& begin) {
+            survey.joined_halves.push_back(begin.offset);
+            if (begin.is_in_closed_slice())
+              survey.open_begins_inside.push_back({begin.offset, begin.around_end_ns});
+          }});
+}
+
+// The tracks of all files are held until the merge is done.
+void SurveyVisitor::count_tracks(FileSurvey& survey) {
+  survey.tracks_before = tracks_;
+  survey.has_too_many_tracks = survey.tracks.size() > most_tracks_ - tracks_;
+  if (survey.has_too_many_tracks)
+    std::vector<TrackFacts>().swap(survey.tracks);
+  else
+    tracks_ += survey.tracks.size();
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
@@ -312,6 +334,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.async_slices = asyncs_[file].finish();
   asyncs_[file] = {};
   unfold_gpu_rows(survey);
+  count_tracks(survey);
   if (!pairers_[file]) return;
   pairers_[file]->finish();
   survey.orphan_ends = pairers_[file]->orphan_ends();
@@ -330,7 +353,7 @@ void SurveyVisitor::fail_file(std::size_t file, const Error& error) {
 void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
   std::vector<TrackFacts>& known = surveys_[file].tracks;
   for (std::uint32_t i = 0; i < chunk.tracks.size(); ++i) {
-    if (known.size() > most_tracks_) return;
+    if (known.size() > most_tracks_ - tracks_) return;
     const std::uint32_t id = track_ids_[file].intern(chunk.track_texts[i]);
     if (id == known.size()) {
       known.push_back(chunk.tracks[i]);

@@ -29,8 +29,10 @@ class SurveyVisitor : public FileVisitor {
   // FileSurvey::begin_ends are of interest, too; with `pairs`, before the first event.
   void keep_begin_ends() { keeps_begin_ends_ = true; }
 
-  // Of a file with more tracks one more than so many are kept.
+  // Of all files together; see FileSurvey::has_too_many_tracks.
   void limit_tracks(std::size_t most) { most_tracks_ = most; }
+  // Of a file with more B open at a time nothing is paired from there on.
+  void limit_open_begins(std::size_t most) { most_open_begins_ = most; }
 
   // When all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -48,6 +50,9 @@ class SurveyVisitor : public FileVisitor {
  private:
   struct Chunk;
   void add_tracks(const Chunk& chunk, std::size_t file);
+  void take_begin_ends(const Chunk& chunk, std::size_t file);
+  std::unique_ptr<BeginEndPairer> make_pairer(FileSurvey& survey) const;
+  void count_tracks(FileSurvey& survey);
   static void add_dumps(const Chunk& chunk, FileSurvey& survey);
 
   std::vector<FileSurvey> surveys_;
@@ -59,6 +64,8 @@ class SurveyVisitor : public FileVisitor {
   bool pairs_;
   bool keeps_begin_ends_ = false;
   std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
+  std::size_t tracks_ = 0;  // of the files that have been read
+  std::size_t most_open_begins_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> shared_flows_;
 };
 

@@ -34,6 +34,7 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
       blocks_(make_block_output(plan, output)),
       is_part_(plan.only_rank.has_value()),
       max_join_bytes_(memory.max_join_bytes),
+      max_open_begins_(memory.max_open_begins),
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()),
@@ -119,8 +120,8 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   }
   slices_->take(chunk.state.halves);
   // A survey refuses the file; until that is known here, it must not fill the memory.
-  if (slices_->open() > kMostOpenBegins) {
-    unplanned_ = Unplanned{file, 0};
+  if (slices_->open() > max_open_begins_) {
+    unplanned_ = Unplanned{file, 0, true};
     stopped_ = true;
     slices_.reset();
     return;

@@ -31,6 +31,7 @@ namespace traceloom {
 struct Unplanned {
   std::size_t file = 0;
   std::uint64_t offset = 0;
+  bool has_too_many_begins = false;  // open at a time, which a survey may not have seen
 };
 
 class WriteVisitor : public FileVisitor {
@@ -74,6 +75,7 @@ class WriteVisitor : public FileVisitor {
   std::unique_ptr<BlockOutput> blocks_;
   bool is_part_;
   std::size_t max_join_bytes_;
+  std::size_t max_open_begins_;
   std::vector<EventWriter> writers_;
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;

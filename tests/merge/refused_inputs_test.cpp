@@ -80,8 +80,9 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
                                        "out.json");
   folder.write("out.json", "old");
   const std::string error = folder.path("rank1.json") +
-                            ": has more than 500,000 begin events open at a time, and no viewer "
-                            "shows them so deep; are its end events lost?";
+                            ": has more than 150,000 begin events open at a time, and no viewer "
+                            "shows them so deep; are its end events lost? --max-open takes more, "
+                            "at some 1.3 KB each";
   for (const bool always_survey : {false, true}) {
     options.always_survey = always_survey;
     CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
@@ -97,6 +98,15 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
     CHECK(starts_in(read_file(options.output)) == Texts{"0 0"});
   };
   check_left_out();
+  SUBCASE("whether they stay or not") {
+    options.plan.keep_begin_end = true;
+    check_left_out();
+  }
+  SUBCASE("unless more are asked for") {
+    options.max_open_begins = kMostOpenBegins + 100'000;
+    options.inputs.erase(options.inputs.begin());  // it has a clock, and the other one has none
+    CHECK(merge_traces(options).left_out.empty());
+  }
   SUBCASE("by a filter that reads steps as well") {
     options.filter.steps = StepSelection::parse("1:");
     folder.write("rank0.json",
@@ -120,9 +130,9 @@ TEST_CASE("merger: a file with more threads than can be shown is refused, or lef
       "out.json");
   folder.write("out.json", "old");
   const std::string error = folder.path("rank1.json") +
-                            ": has more than 100,000 threads, and no viewer shows so many; are its "
-                            "tids the numbers of requests? --max-tracks takes more, at some 1.8 "
-                            "KB each";
+                            ": has more than 100,000 threads, together with the 1 of the inputs "
+                            "before it, and no viewer shows so many; are its tids the numbers of "
+                            "requests? --max-tracks takes more, at some 1.8 KB each";
   CHECK_THROWS_WITH_AS(merge_traces(options), (error + "; --keep-going leaves it out").c_str(),
                        Error);
   CHECK(read_file(options.output) == "old");
@@ -134,6 +144,60 @@ TEST_CASE("merger: a file with more threads than can be shown is refused, or lef
   options.max_tracks = kMostTracks + 1;
   options.inputs.erase(options.inputs.begin());  // it has a clock, and the other one has none
   CHECK(merge_traces(options).left_out.empty());
+}
+
+TEST_CASE("merger: the threads of all inputs count together, but for those of one left out") {
+  const TemporaryFolder folder;
+  const auto threads = [](std::size_t rank, std::size_t count) {
+    std::string text = "[";
+    for (std::size_t tid = 1; tid <= count; ++tid)
+      text += R"({"ph":"X","name":"a","ts":1,"dur":1,"pid":)" + std::to_string(rank) +
+              R"(,"tid":)" + std::to_string(tid) + "},\n";
+    return text;
+  };
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", threads(0, 40)},
+                                        {"rank1.json", threads(1, 61)},
+                                        {"rank2.json", threads(2, 60)},
+                                        {"rank3.json", threads(3, 1)}},
+                                       "out.json");
+  options.max_tracks = 100;
+  const auto error_of = [&](const char* name, const char* before) {
+    return folder.path(name) + ": has more than 100 threads, together with the " + before +
+           " of the inputs before it, and no viewer shows so many; are its tids the numbers of "
+           "requests? --max-tracks takes more, at some 1.8 KB each";
+  };
+  for (const bool always_survey : {false, true}) {
+    options.always_survey = always_survey;
+    CHECK_THROWS_WITH_AS(merge_traces(options),
+                         (error_of("rank1.json", "40") + "; --keep-going leaves it out").c_str(),
+                         Error);
+  }
+  options.keep_going = true;
+  const MergeSummary summary = merge_traces(options);
+  REQUIRE(summary.left_out.size() == 2);
+  CHECK(summary.left_out[0].error == error_of("rank1.json", "40"));
+  CHECK(summary.left_out[1].error == error_of("rank3.json", "100"));
+  CHECK(summary.events == 100);
+  options.max_tracks = 162;
+  CHECK(merge_traces(options).left_out.empty());
+}
+
+TEST_CASE("merger: begins that a survey takes for ended are refused where they are written" *
+          doctest::test_suite("long")) {
+  const TemporaryFolder folder;
+  std::string text = "[";
+  for (int i = 0; i < 60'000; ++i)
+    text += R"({"ph":"B","name":"a","ts":1,"tid":1},{"ph":"E","ts":1,"tid":2},)";
+  MergeOptions options = merge_options(folder, {{"rank0.json", text}}, "out.json");
+  options.max_open_begins = 20'000;
+  CHECK_THROWS_WITH_AS(merge_traces(options),
+                       (folder.path("rank0.json") +
+                        ": has more than 20,000 begin events open at a time, and no viewer shows "
+                        "them so deep; are its end events lost? --max-open takes more, at some 1.3 "
+                        "KB each")
+                           .c_str(),
+                       Error);
 }
 
 TEST_CASE("merger: with nothing left to merge keep_going fails, too") {

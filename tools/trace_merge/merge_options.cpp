@@ -192,9 +192,13 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
       "ids and open events: fewer chunks and threads at a time, and no event beyond about a "
       "tenth of it [default: about 10 MiB and 7 MiB a thread]");
   add_count(app, "--max-tracks", command.merge.max_tracks,
-            fmt::format("Take files of up to N threads; each takes some 1.8 KB until the merge is "
-                        "done [default: {}]",
+            fmt::format("Take up to N threads, of all inputs; each takes some 1.8 KB until the "
+                        "merge is done [default: {}]",
                         kMostTracks));
+  add_count(app, "--max-open", command.merge.max_open_begins,
+            fmt::format("Take files of which up to N begin events are open at a time; each takes "
+                        "some 1.3 KB meanwhile [default: {}]",
+                        kMostOpenBegins));
   add_verbose(app, command.verbosity);
 }
 
