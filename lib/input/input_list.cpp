@@ -44,7 +44,9 @@ bool is_directory(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
+// The manifest of an unpacked perfetto-tar of ours stands beside its traces.
 bool is_trace_name(std::string_view name) {
+  if (name == "perfetto_manifest.json") return false;
   return name.ends_with(".json") || name.ends_with(".json.gz") ||
          (name.starts_with("node_trace.") && name.ends_with(".log"));
 }

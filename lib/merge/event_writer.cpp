@@ -61,8 +61,16 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   // Whatever a filter leaves, an X without dur is as long as without it.
   if (plan_.files[file_].lacks_durations && place.target != nullptr && place.time)
     state.halves.last_starts.note(place.target->number, place.time->start_ns);
+  if (event.phase == 'X' && !plan_.keeps_begin_end) note_slice(event, place, state);
   if (filter_ != nullptr && is_filtered_away(event, place, state)) return;
   write_usable(event, timing, place, state);
+}
+
+// Whatever a filter leaves, a B inside of it that is never closed ends with it.
+void EventWriter::note_slice(const Event& event, const Place& place, WriteState& state) {
+  const auto& [target, time] = place;
+  if (target != nullptr && target->has_begins && time && !time->is_endless())
+    state.halves.batch.add_slice(event, time->start_ns, time->end_ns);
 }
 
 const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {

@@ -59,6 +59,7 @@ struct TrackFacts {
   std::uint64_t moved_events = 0;  // that are on a row of a GPU instead
   bool is_gpu = false;             // some event is of a category that only GPU rows have
   std::uint64_t ends = 0;          // end events
+  bool has_begins = false;         // some event is a begin (B)
   std::uint64_t counters = 0;      // without a tid, which make no track but belong to the process
   bool has_global_async = false;   // async events whose id is not id2.local
   bool has_samples = false;        // top-level samples
@@ -95,6 +96,7 @@ struct ProcessFacts {
 struct KeptMetadata {
   std::string text;
   std::uint64_t offset = 0;
+  bool counts_each_time = false;  // equal ones are not one: each says of other events
 };
 
 // When a B that stays one ends.
@@ -110,7 +112,7 @@ struct FileSurvey {
   bool has_too_many_tracks = false;  // with those; `tracks` is empty then
   std::vector<TrackFacts> tracks;    // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
-  std::vector<KeptMetadata> metadata;             // each text once
+  std::vector<KeptMetadata> metadata;             // each text once, but for those that count each time
   IdSet flow_ids;                                 // s t f
   std::uint64_t shared_flows = 0;                 // of PlanOptions::shared_flows
   std::uint64_t next_ends = 0;                    // f that wait for the next slice, not shared

@@ -21,6 +21,7 @@ void write_tally(JsonWriter& json, const EventTally& tally) {
   json.key("last_ns");
   json.value(tally.last_ns);
   write_number(json, "sum_ns", tally.sum_ns);
+  write_number(json, "lengths_ns", tally.lengths_ns);
   write_number(json, "first_event", tally.first_event);
   json.end_object();
 }

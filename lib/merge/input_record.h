@@ -12,10 +12,10 @@
 
 namespace traceloom {
 
-// The key "tally": {"events", "first_ns", "last_ns", "sum_ns", "first_event"} of the whole file
-// (event_tally.h), if it has any. Of an input that was merged by us the key "inputs": what it has
-// noted of its own inputs of that rank, [{"path", "evidence", "method", "offset_ns", "events",
-// "tally", "is_part"}].
+// The key "tally": {"events", "first_ns", "last_ns", "sum_ns", "lengths_ns", "first_event"} of the
+// whole file (event_tally.h), if it has any. Of an input that was merged by us the key "inputs":
+// what it has noted of its own inputs of that rank, [{"path", "evidence", "method", "offset_ns",
+// "events", "tally", "is_part"}].
 void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::int64_t rank,
                            const FileClock& clock);
 

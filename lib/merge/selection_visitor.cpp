@@ -209,6 +209,7 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
     chunk.count(row, accepted);
     if (accepted) note_time(start_ns, chunk.cycles);
     if (event.phase != 'X') return;
+    if (target->has_begins) chunk.begin_ends.add_slice(event, start_ns, time->end_ns);
     const FlowSlice slice{start_ns, time->end_ns, row, accepted};
     if (binders_[file].touches(slice)) chunk.slices.push_back(slice);
   }

@@ -56,7 +56,7 @@ struct SliceHalves {
     batch.add(event, start_ns);
     halves.push_back(std::move(half));
   }
-  bool empty() const { return halves.empty() && endless.empty() && last_starts.empty(); }
+  bool empty() const { return batch.empty() && endless.empty() && last_starts.empty(); }
   void clear() {
     batch.clear();
     halves.clear();

@@ -12,6 +12,7 @@
 #include "merge/top_level_rules.h"
 #include "merge/track_key.h"
 #include "scan/event_repair.h"
+#include "survey/recorder_losses.h"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +27,11 @@ bool is_rewritten_metadata(std::string_view name) {
       "process_name",      "process_labels", "process_sort_index",      "thread_name",
       "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+bool is_new(StringTable& texts, std::string_view text) {
+  const std::size_t known = texts.size();
+  return texts.intern(text) == known;
 }
 
 void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& track) {
@@ -116,8 +122,9 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
   const std::string_view key = unquoted(event.text(Key::name));
   if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
   if (!is_rewritten_metadata(key)) {
-    if (metadata_texts.intern(event.raw) == metadata.size())
-      metadata.push_back({std::string(event.raw), event.offset});
+    const bool counts_each_time = key == "recorder" && reports_losses(event);
+    if (counts_each_time || is_new(metadata_texts, event.raw))
+      metadata.push_back({std::string(event.raw), event.offset, counts_each_time});
     return;
   }
   names.add(event);
@@ -201,16 +208,12 @@ std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
 }
 
 void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  // Until a time below the microsecond is met, durations are of interest too.
-  add(result, event,
-      chunk.sub_microsecond ? time_start(event, chunk.timing_problems)
-                            : time_event(event, chunk.timing_problems));
+  add(result, event, time_event(event, static_cast<Chunk&>(result).timing_problems));
 }
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
   Chunk& chunk = static_cast<Chunk&>(result);
-  if (timing.timed && event.phase != 'E') chunk.evidence.tally.add(event, timing.start_ns);
+  if (timing.timed && event.phase != 'E') chunk.evidence.tally.add(event, timing);
   if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
@@ -223,6 +226,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     ++track.counters;
   } else {
     ++track.events;
+    track.has_begins |= event.phase == 'B';
     note_row(event, track);
   }
   // A paired E is never before its B, and a stray one is not written: neither can be the first.
@@ -240,6 +244,9 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
+  else if (pairs_ && event.phase == 'X' && timing.slice_end == SliceEnd::known && !gpu_of(event))
+    chunk.begin_ends.add_slice(event, timing.start_ns,
+                               saturating_add(timing.start_ns, timing.duration_ns));
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
@@ -264,7 +271,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   add_tracks(chunk, file);
   chunk.names.give_to(survey, track_ids_[file]);
   for (KeptMetadata& event : chunk.metadata)
-    if (metadata_texts_[file].intern(event.text) == survey.metadata.size())
+    if (event.counts_each_time || is_new(metadata_texts_[file], event.text))
       survey.metadata.push_back(std::move(event));
   survey.cut_slices.append(std::move(chunk.cut_slices));
   survey.events += chunk.events;
@@ -361,6 +368,7 @@ void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
     }
     known[id].is_gpu |= chunk.tracks[i].is_gpu;
     known[id].ends += chunk.tracks[i].ends;
+    known[id].has_begins |= chunk.tracks[i].has_begins;
     known[id].counters += chunk.tracks[i].counters;
     known[id].has_global_async |= chunk.tracks[i].has_global_async;
     known[id].is_host |= chunk.tracks[i].is_host;

@@ -165,7 +165,7 @@ TrackTarget target_of(const Process& process, const Place& place, RowNumbers& nu
   const std::uint32_t tid = thread == process.threads.end() ? process.main_tid : thread->second.tid;
   const auto number = static_cast<std::uint32_t>(numbers.size());
   return {std::to_string(process.pid), std::to_string(tid), place.process.rank,
-          numbers.try_emplace({process.pid, tid}, number).first->second};
+          numbers.try_emplace({process.pid, tid}, number).first->second, false};
 }
 
 // What tells a process from the others that become one with it; empty where none do.
@@ -224,6 +224,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
                                  : title_in_process(pid, place, known.facts_of(file, pid))});
     }
     files_[file].ranks.assign(ranks.begin(), ranks.end());
+    share_begins(file);
   }
 }
 
@@ -232,7 +233,21 @@ void TrackPlan::add_track(std::size_t file, const TrackFacts& facts, TrackTarget
   track_key(facts.pid, facts.tid, key);
   files_[file].keys.intern(facts.said_gpu ? add_gpu(key, *facts.said_gpu) : key);
   files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
+  target.has_begins = facts.has_begins && !facts.said_gpu;
   files_[file].targets.push_back(std::move(target));
+}
+
+// A thread may be written in several ways: 7 and "7".
+void TrackPlan::share_begins(std::size_t file) {
+  std::set<std::uint32_t> begun;
+  for (const TrackTarget& target : files_[file].targets)
+    if (target.has_begins) begun.insert(target.number);
+  if (begun.empty()) return;
+  for (std::size_t i = 0; i < files_[file].targets.size(); ++i) {
+    TrackTarget& target = files_[file].targets[i];
+    const std::string_view key = files_[file].keys[static_cast<std::uint32_t>(i)];
+    target.has_begins = begun.contains(target.number) && without_gpu(key) == key;
+  }
 }
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view key) const {

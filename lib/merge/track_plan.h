@@ -32,6 +32,7 @@ struct TrackTarget {
   std::string tid;
   std::int64_t rank = 0;
   std::uint32_t number = 0;  // one for each pid and tid
+  bool has_begins = false;   // some event of the file on that row is a begin (B)
   bool operator==(const TrackTarget&) const = default;
 };
 
@@ -102,6 +103,7 @@ class TrackPlan {
     bool has_gpu_tracks = false;
   };
   void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
+  void share_begins(std::size_t file);
 
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;

@@ -61,7 +61,8 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
       state.block.clear();
       writers_[file].write_metadata(event, state);
       if (state.block.text.empty()) continue;  // of another rank than the plan writes
-      if (written.emplace(state.block.text).second && !type_names.take(state.block.text))
+      if ((event.counts_each_time || written.emplace(state.block.text).second) &&
+          !type_names.take(state.block.text))
         output_.write(state.block.text);
     }
     problems_[file].add(state.problems);

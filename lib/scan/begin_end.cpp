@@ -27,13 +27,7 @@ std::int64_t BeginEndPair::duration_ns() const {
 void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {
   Record record{start_ns,           event.offset,       0, kNoText, kNoText, kNoPayload,
                 event.phase == 'E', is_cut_slice(event)};
-  const std::string_view pid = event.text(Key::pid);
-  scratch_.assign(pid.data(), pid.size());
-  scratch_ += kTrackSeparator;
-  const std::string_view tid = event.text(Key::tid);
-  scratch_.append(tid.data(), tid.size());
-  record.track = tracks_.intern(scratch_);
-  if (record.track == pid_sizes_.size()) pid_sizes_.push_back(pid.size());
+  record.track = track_of(event);
   if (const std::string_view name = event.text(Key::name); is_json_string(name))
     record.name = texts_.intern(name);
   if (const std::string_view category = event.text(Key::cat);
@@ -42,8 +36,24 @@ void BeginEndBatch::add(const Event& event, std::int64_t start_ns) {
   records_.push_back(record);
 }
 
+void BeginEndBatch::add_slice(const Event& event, std::int64_t start_ns, std::int64_t end_ns) {
+  slices_.push_back({start_ns, end_ns, track_of(event)});
+}
+
+std::uint32_t BeginEndBatch::track_of(const Event& event) {
+  const std::string_view pid = event.text(Key::pid);
+  scratch_.assign(pid.data(), pid.size());
+  scratch_ += kTrackSeparator;
+  const std::string_view tid = event.text(Key::tid);
+  scratch_.append(tid.data(), tid.size());
+  const std::uint32_t track = tracks_.intern(scratch_);
+  if (track == pid_sizes_.size()) pid_sizes_.push_back(pid.size());
+  return track;
+}
+
 void BeginEndBatch::clear() {
   records_.clear();
+  slices_.clear();
   texts_.clear();
   tracks_.clear();
   pid_sizes_.clear();
@@ -64,6 +74,51 @@ void BeginEndPairer::take(const BeginEndBatch& batch, const std::vector<std::uin
     waiting_.push_back(record);
     if (waiting_.size() >= reorder_records_) release((waiting_.size() + 1) / 2);
   }
+  take_slices(batch, tracks);
+}
+
+void BeginEndPairer::take_slices(const BeginEndBatch& batch,
+                                 const std::vector<std::uint32_t>& tracks) {
+  for (const BeginEndBatch::Slice& slice : batch.slices_)
+    tracks_[tracks[slice.track]].slices.add(slice.start_ns, slice.end_ns);
+  held_slices_ += batch.slices_.size();
+  if (held_slices_ < most_slices_) return;
+  end_inside_slices();
+  const std::vector<std::vector<std::int64_t>> waiting = waiting_begins();
+  held_slices_ = 0;
+  for (std::size_t track = 0; track < tracks_.size(); ++track) {
+    tracks_[track].slices.drop_passed(waiting[track]);
+    held_slices_ += tracks_[track].slices.size();
+  }
+  most_slices_ = std::max(reorder_records_, 2 * held_slices_);
+}
+
+// Of each track the times of the B events that wait, ascending.
+std::vector<std::vector<std::int64_t>> BeginEndPairer::waiting_begins() const {
+  std::vector<std::vector<std::int64_t>> begins(tracks_.size());
+  for (const Record& record : waiting_)
+    if (!record.is_end) begins[record.track].push_back(record.start_ns);
+  for (std::vector<std::int64_t>& times : begins) std::ranges::sort(times);
+  return begins;
+}
+
+void BeginEndPairer::end_inside_slices() {
+  for (Track& track : tracks_)
+    if (track.slices.size() > 0 && track.innermost != kNone) end_inside_slices(track);
+}
+
+// What is open inside of an X ends with that one unless it is closed itself.
+void BeginEndPairer::end_inside_slices(Track& track) {
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = track.innermost; i != kNone; i = open_[i].outer) open.push_back(i);
+  const auto start_of = [&](std::uint32_t i) { return open_[i].begin.start_ns; };
+  std::ranges::sort(open, {}, start_of);
+  std::vector<std::int64_t> starts;
+  starts.reserve(open.size());
+  for (const std::uint32_t i : open) starts.push_back(start_of(i));
+  const std::vector<std::int64_t> ends = track.slices.first_ends(starts);
+  for (std::size_t i = 0; i < open.size(); ++i)
+    open_[open[i]].around_end_ns = std::min(open_[open[i]].around_end_ns, ends[i]);
 }
 
 // The pairer's number of each text of a batch. Escapes are decoded once a file, not once a batch.
@@ -97,6 +152,7 @@ std::vector<std::uint32_t> BeginEndPairer::number_tracks(const BeginEndBatch& ba
 
 void BeginEndPairer::finish() {
   release(waiting_.size());
+  end_inside_slices();
   for (const Track& track : tracks_) {
     std::uint32_t outermost = track.innermost;
     while (outermost != kNone && open_[outermost].outer != kNone)
@@ -194,7 +250,8 @@ void BeginEndPairer::end_inside(const Open& closed, std::int64_t end_ns) {
     Open& inside = open_[innermost];
     // One that came too late to be sorted may begin behind that.
     if (inside.number > closed.number)
-      inside.around_end_ns = std::max(end_ns, inside.begin.start_ns);
+      inside.around_end_ns =
+          std::min(inside.around_end_ns, std::max(end_ns, inside.begin.start_ns));
     innermost = inside.outer_bare;
   }
 }

@@ -11,13 +11,15 @@
 // The rule: the events of a track, a (pid, tid), are stably sorted by time. An E closes the
 // innermost open B of its own name; when there is none, or it has no name, the innermost open B, as
 // chrome://tracing does; an E that finds none is an orphan, and a B that is never closed is no
-// span. Composer (0.6 and later) writes ends without begins, each of which would close somebody
-// else's B: in its files an E closes a B of its own name or none (match_names()).
+// span: it ends with the first closed slice around it, a pair or an X. Composer (0.6 and later)
+// writes ends without begins, each of which would close somebody else's B: in its files an E closes
+// a B of its own name or none (match_names()).
 #pragma once
 
 #include "base/problems.h"
 #include "base/string_table.h"
 #include "event/event.h"
+#include "scan/slices_around.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +36,11 @@ class BeginEndBatch {
  public:
   // `event` is a B or E that can be used, and `start_ns` its time.
   void add(const Event& event, std::int64_t start_ns);
+  // An X, which may be around a B that is never closed. Needed where OpenBegin is of interest, of
+  // the tracks that have B events.
+  void add_slice(const Event& event, std::int64_t start_ns, std::int64_t end_ns);
   void clear();
-  bool empty() const { return records_.empty(); }
+  bool empty() const { return records_.empty() && slices_.empty(); }
 
  private:
   friend class BeginEndPairer;
@@ -52,7 +57,16 @@ class BeginEndBatch {
     bool is_cut;  // an end that is none: see is_cut_slice()
   };
 
+  struct Slice {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    std::uint32_t track;
+  };
+
+  std::uint32_t track_of(const Event& event);
+
   std::vector<Record> records_;
+  std::vector<Slice> slices_;
   StringTable texts_;                   // names and categories as JSON text
   StringTable tracks_;                  // pid and tid as JSON text, one behind the other
   std::vector<std::size_t> pid_sizes_;  // of each of them
@@ -108,7 +122,8 @@ struct BeginEndHandlers {
 
 // Pairs the B and E events of one file; make another one for the next file. Linear in the number of
 // events, however many are open. Memory: the open B's, the reorder buffer, the orphans' offsets and
-// each distinct name and track. Not thread-safe.
+// each distinct name and track, and of the slices that were added a window of as many events.
+// Not thread-safe.
 class BeginEndPairer {
  public:
   // Events may stand out of time order in the file; up to `reorder_records` of them are held back
@@ -155,6 +170,7 @@ class BeginEndPairer {
     std::uint32_t innermost = kNone;                                      // in open_
     std::uint32_t innermost_bare = kNone;                                 // see Open::outer_bare
     std::int64_t released_ns = std::numeric_limits<std::int64_t>::min();  // up to which it has been
+    SlicesAround slices = {};
   };
   // An open B: a link of three chains, the open B's of its track, those that share its name as
   // well, and those around which no slice has been closed yet.
@@ -176,6 +192,10 @@ class BeginEndPairer {
   void add_open(const Record& begin);
   void close(const Record& end);
   void end_inside(const Open& closed, std::int64_t end_ns);
+  void take_slices(const BeginEndBatch& batch, const std::vector<std::uint32_t>& tracks);
+  void end_inside_slices();
+  void end_inside_slices(Track& track);
+  std::vector<std::vector<std::int64_t>> waiting_begins() const;
   std::uint32_t begin_of(const Record& end);
   std::uint32_t same_start_outer(const Open& open) const;
   void unlink(std::uint32_t index);
@@ -196,6 +216,8 @@ class BeginEndPairer {
   std::vector<std::uint32_t> track_of_raw_;
   StringTable track_names_;  // canonical
   std::vector<Track> tracks_;
+  std::size_t held_slices_ = 0;
+  std::size_t most_slices_ = reorder_records_;  // to hold until they are looked at
 
   StringTable chain_names_;            // (track, name)
   std::vector<std::uint32_t> chains_;  // the innermost open B of each

@@ -138,7 +138,7 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
   Chunk& chunk = static_cast<Lease&>(result).chunk;
   const EventTiming timing = time_event(event, result.problems);
   if (timing.timed && event.phase != 'E') {
-    chunk.evidence.tally.add(event, timing.start_ns);
+    chunk.evidence.tally.add(event, timing);
     chunk.starts.add(timing.start_ns, event.offset);
   }
   if (event.phase == 'M') {

@@ -2,12 +2,12 @@
 // a copy of it: gathered event by event.
 //
 //   EventTally tally;
-//   tally.add(event, timing.start_ns);      // any event that begins: no metadata, no E
+//   tally.add(event, time_event(event, problems));  // any event that begins: no metadata, no E
 //   tally.append(tally_of_the_next_chunk);
 //   if (tally == other_tally) ...           // a copy, however it is packed or set
 #pragma once
 
-#include "event/event.h"
+#include "event/event_timing.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,13 +21,15 @@ struct EventTally {
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
   std::uint64_t sum_ns = 0;       // of all starts, modulo 2^64: the same in any order
+  std::uint64_t lengths_ns = 0;   // the same of all durations: starts may be whole milliseconds
   std::uint64_t first_event = 0;  // a hash of the name and the thread of the first event
 
-  void add(const Event& event, std::int64_t start_ns) {
+  void add(const Event& event, const EventTiming& timing) {
     if (events++ == 0) first_event = hash_of(event);
-    first_ns = std::min(first_ns, start_ns);
-    last_ns = std::max(last_ns, start_ns);
-    sum_ns += static_cast<std::uint64_t>(start_ns);
+    first_ns = std::min(first_ns, timing.start_ns);
+    last_ns = std::max(last_ns, timing.start_ns);
+    sum_ns += static_cast<std::uint64_t>(timing.start_ns);
+    lengths_ns += static_cast<std::uint64_t>(timing.duration_ns);
   }
   // Of a later part of the same file.
   void append(const EventTally& later) {
@@ -36,6 +38,7 @@ struct EventTally {
     first_ns = std::min(first_ns, later.first_ns);
     last_ns = std::max(last_ns, later.last_ns);
     sum_ns += later.sum_ns;
+    lengths_ns += later.lengths_ns;
   }
   bool empty() const { return events == 0; }
   // Whether `earlier` may be of the same file when it was not complete yet.

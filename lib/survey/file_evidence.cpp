@@ -80,6 +80,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
     if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
       merged_by = decoded(find_member(ours, "version"));
       inputs = read_merged_inputs(ours);
+      filter = read_noted_filter(ours);
       if (auto said = read_cycles(ours))
         cycles = *std::move(said);
       else
@@ -104,6 +105,7 @@ void FileEvidence::append(const FileEvidence& later) {
   tally.append(later.tally);
   if (cycles.empty()) cycles = later.cycles;
   if (inputs.empty()) inputs = later.inputs;
+  if (!filter) filter = later.filter;
   problems.add(later.problems);
 }
 

@@ -3,7 +3,7 @@
 //
 //   FileEvidence evidence;
 //   for (each event) evidence.add(event);        // looks at metadata (M) and clock syncs (c)
-//   for (each event that begins) evidence.tally.add(event, start_ns);
+//   for (each event that begins) evidence.tally.add(event, timing);
 //   evidence.add_top_level(parser);
 //   evidence.append(evidence_of_the_next_chunk);
 #pragma once
@@ -15,6 +15,7 @@
 #include "survey/event_tally.h"
 #include "survey/merged_cycles.h"
 #include "survey/merged_inputs.h"
+#include "survey/noted_filter.h"
 #include "survey/recorder_clock.h"
 #include "survey/sync_marks.h"
 
@@ -41,11 +42,12 @@ struct FileEvidence {
   std::optional<std::int64_t> base_ns;
   // Our recorder says that it is of a process beside the rank's own: a watcher, or a worker.
   bool is_beside_rank = false;
-  bool is_torch = false;            // has top-level keys that only torch.profiler (Kineto) writes
-  EventTally tally;                 // of all events with a usable time but E
-  std::vector<MergedCycle> cycles;  // of a merge of ours
-  std::vector<MergedInput> inputs;  // the same
-  std::string merged_by;            // otherData.traceloom.version: a merge of ours wrote the file
+  bool is_torch = false;              // has top-level keys that only torch.profiler (Kineto) writes
+  EventTally tally;                   // of all events with a usable time but E
+  std::vector<MergedCycle> cycles;    // of a merge of ours
+  std::vector<MergedInput> inputs;    // the same
+  std::optional<NotedFilter> filter;  // the same: what it kept of them
+  std::string merged_by;              // otherData.traceloom.version: a merge of ours wrote the file
   // bad_sync: a sync or its error bound is no whole number; bad_base; bad_cycles; bad_rounds;
   // events_lost and the like: what our recorder says that the file lacks
   ProblemCounts problems;

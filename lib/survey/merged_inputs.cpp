@@ -15,11 +15,16 @@ std::optional<EventTally> read_tally(std::string_view object) {
   const auto first_ns = json_integer(find_member(object, "first_ns"));
   const auto last_ns = json_integer(find_member(object, "last_ns"));
   const auto sum_ns = json_integer(find_member(object, "sum_ns"));
+  const auto lengths_ns = json_integer(find_member(object, "lengths_ns"));
   const auto first_event = json_integer(find_member(object, "first_event"));
-  if (!events || *events < 0 || !first_ns || !last_ns || !sum_ns || !first_event)
+  if (!events || *events < 0 || !first_ns || !last_ns || !sum_ns || !lengths_ns || !first_event)
     return std::nullopt;
-  return EventTally{static_cast<std::uint64_t>(*events), *first_ns, *last_ns,
-                    static_cast<std::uint64_t>(*sum_ns), static_cast<std::uint64_t>(*first_event)};
+  return EventTally{.events = static_cast<std::uint64_t>(*events),
+                    .first_ns = *first_ns,
+                    .last_ns = *last_ns,
+                    .sum_ns = static_cast<std::uint64_t>(*sum_ns),
+                    .lengths_ns = static_cast<std::uint64_t>(*lengths_ns),
+                    .first_event = static_cast<std::uint64_t>(*first_event)};
 }
 
 MergedInput read_input(std::string_view object, std::int64_t rank) {

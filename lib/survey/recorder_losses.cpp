@@ -51,4 +51,10 @@ void add_recorder_losses(const Event& event, ProblemCounts& problems) {
   problems.add(Problem::events_damaged, event.offset, count_of(args, "damaged"));
 }
 
+bool reports_losses(const Event& event) {
+  ProblemCounts problems;
+  add_recorder_losses(event, problems);
+  return !problems.empty();
+}
+
 }  // namespace traceloom

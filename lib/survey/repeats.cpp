@@ -64,7 +64,8 @@ class RepeatFinder {
   std::string words_of(const std::set<std::size_t>& holders) const;
   void leave_parts_out();
   void compare(std::size_t merge, std::size_t other);
-  bool are_parts_of_other_times(std::size_t a, std::size_t b) const;
+  bool are_parts_apart(std::size_t a, std::size_t b) const;
+  bool are_of_other_times(std::size_t a, std::size_t b) const;
 
   bool share_folder(std::size_t file, const std::set<std::size_t>& owners) const;
   void leave_out(std::size_t file, const std::set<std::size_t>& owners, std::string words);
@@ -177,8 +178,15 @@ void RepeatFinder::leave_parts_out() {
   }
 }
 
-bool RepeatFinder::are_parts_of_other_times(std::size_t a, std::size_t b) const {
+// Two parts of a trace that have no event in common.
+bool RepeatFinder::are_parts_apart(std::size_t a, std::size_t b) const {
   if (!held_[a].is_part || !held_[b].is_part) return false;
+  const std::optional<NotedFilter>& of_a = evidence(a).filter;
+  const std::optional<NotedFilter>& of_b = evidence(b).filter;
+  return are_of_other_times(a, b) || (of_a && of_b && exclude_each_other(*of_a, *of_b));
+}
+
+bool RepeatFinder::are_of_other_times(std::size_t a, std::size_t b) const {
   const EventTally& of_a = evidence(a).tally;
   const EventTally& of_b = evidence(b).tally;
   const std::int64_t base_a = evidence(a).base_ns.value_or(0);
@@ -193,7 +201,7 @@ void RepeatFinder::compare(std::size_t merge, std::size_t other) {
     return leave_out(other, {merge}, words_of({merge}));
   const bool is_turn_of_other =
       !held_[other].is_part && std::ranges::includes(held_[other].traces, held_[merge].traces);
-  if (is_turn_of_other || are_parts_of_other_times(merge, other)) return;
+  if (is_turn_of_other || are_parts_apart(merge, other)) return;
   throw Error(path(other), fmt::format("{} holds events of it as well, and neither holds all of "
                                        "the other; leave one of the two out",
                                        path(merge)));

@@ -80,7 +80,7 @@ TEST_CASE("input_list: a directory stands for the traces below it, in natural or
   for (const char* name :
        {"rank10.json", "rank2.json.gz", "rank1.pt.trace.json", "node_trace.1.log",
         "sub/deep/rank3.json", "sub/.hidden.json", ".git/rank9.json", "notes.txt", "job.log",
-        "merged.gz", "sub2/table.csv", "x.json.bak"})
+        "merged.gz", "sub2/table.csv", "x.json.bak", "perfetto_manifest.json"})
     folder.write(name, "[]");
   fs::create_directory(folder.path("directory.json"));
   CHECK(paths_in(folder, expand_inputs({folder.path()})) ==

@@ -440,6 +440,24 @@ std::string merged_args(const TraceEvent& begin, const TraceEvent& end) {
   return canonical_text(merged);
 }
 
+// The first to end of the X around a begin.
+std::optional<std::int64_t> end_of_x_around(const Input& input,
+                                            const std::vector<TraceEvent>& events,
+                                            const TraceEvent& begin) {
+  std::optional<std::int64_t> first_end_ns;
+  const std::int64_t begin_ns = common_start(input, begin);
+  for (const TraceEvent& event : events) {
+    if (event.phase != 'X' || row_of(event) != row_of(begin) || is_endless(event) ||
+        never_ended(event))
+      continue;
+    const std::int64_t start_ns = common_start(input, event);
+    const std::int64_t end_ns = start_ns + common_duration(input, event);
+    if (start_ns < begin_ns && begin_ns < end_ns)
+      first_end_ns = std::min(first_end_ns.value_or(end_ns), end_ns);
+  }
+  return first_end_ns;
+}
+
 }  // namespace
 
 std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end) {
@@ -497,11 +515,13 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
       }
     }
     for (const TraceEvent* begin : pairs.unclosed) {
-      const auto around = pairs.around.find(begin);
-      const std::int64_t end_ns = around == pairs.around.end()
-                                      ? last_ends.of(*begin)
-                                      : common_start(input, *around->second);
-      add(*begin, 'X', end_ns - common_start(input, *begin), args_of(*begin));
+      const std::int64_t start_ns = common_start(input, *begin);
+      std::optional<std::int64_t> end_ns = end_of_x_around(input, events, *begin);
+      if (const auto around = pairs.around.find(begin); around != pairs.around.end()) {
+        const std::int64_t pair_end_ns = common_start(input, *around->second);
+        end_ns = std::min(end_ns.value_or(pair_end_ns), pair_end_ns);
+      }
+      add(*begin, 'X', end_ns.value_or(last_ends.of(*begin)) - start_ns, args_of(*begin));
     }
   }
   std::sort(merged.begin(), merged.end());

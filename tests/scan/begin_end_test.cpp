@@ -285,8 +285,13 @@ TEST_CASE("begin_end: what stays open is in the first slice around it that ends"
     ProblemCounts ignored;
     EventScanner scanner;
     scanner.start(std::string_view(text).substr(1), 1, Position::first, ignored);
-    while (const Event* event = scanner.next())
-      batch.add(*event, time_event(*event, ignored).start_ns);
+    while (const Event* event = scanner.next()) {
+      const EventTiming timing = time_event(*event, ignored);
+      if (event->phase == 'X')
+        batch.add_slice(*event, timing.start_ns, timing.start_ns + timing.duration_ns);
+      else
+        batch.add(*event, timing.start_ns);
+    }
     pairer.take(batch);
     pairer.finish();
     return said;
@@ -302,6 +307,50 @@ TEST_CASE("begin_end: what stays open is in the first slice around it that ends"
         Strings{"6-9", "9"});
   CHECK(open_begins(TraceText().b("a", 1).b("b", 2).e("a", 2).tid("2").b("c", 2)) ==
         Strings{"2-2", "2"});
+  // An X is one of them, wherever it stands; not what begins with the B, has ended, or is
+  // elsewhere.
+  CHECK(open_begins(TraceText().x("a", 1, 9).b("b", 2)) == Strings{"2-10"});
+  CHECK(open_begins(TraceText().b("b", 2).x("c", 4, 1).x("a", 1, 9)) == Strings{"2-10"});
+  CHECK(open_begins(TraceText().x("a", 2, 9).x("c", 1, 1).b("b", 2)) == Strings{"2"});
+  CHECK(open_begins(TraceText().x("a", 1, 9).tid("2").b("b", 2)) == Strings{"2"});
+  CHECK(open_begins(TraceText().x("a", 0, 9).b("c", 1).b("b", 2).e("c", 5)) == Strings{"2-5"});
+  CHECK(open_begins(TraceText().x("a", 2, 2).b("c", 1).b("b", 3).e("c", 5)) == Strings{"3-4"});
+}
+
+TEST_CASE("begin_end: X around open begins are found in any order, and passed ones forgotten") {
+  for (const std::size_t window : {1, 3, 50, 100'000}) {
+    CAPTURE(window);
+    std::vector<OpenBegin> open;
+    BeginEndPairer pairer({.pair = {},
+                           .stray_end = {},
+                           .open_begin = [&](const OpenBegin& begin) { open.push_back(begin); }},
+                          window);
+    ProblemCounts ignored;
+    const auto take = [&](char phase, std::int64_t start_ns, std::int64_t end_ns) {
+      const std::string text = fmt::format(R"({{"ph":"{}","name":"a","pid":1,"tid":1}})", phase);
+      EventScanner scanner;
+      scanner.start(text, 0, Position::first, ignored);
+      BeginEndBatch batch;
+      if (phase == 'X')
+        batch.add_slice(*scanner.next(), start_ns, end_ns);
+      else
+        batch.add(*scanner.next(), start_ns);
+      pairer.take(batch);
+    };
+    // One around all, written first; of each hundred a begin inside of an X that is written later.
+    take('X', 0, 1'000'000);
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      take('B', 100 * i + 50, 0);
+      take('X', 100 * i + 60, 100 * i + 70);
+      if (i % 2 == 0) take('X', 100 * i + 40, 100 * i + 90);
+    }
+    pairer.finish();
+    REQUIRE(open.size() == 1000);
+    for (const OpenBegin& begin : open) {
+      const std::int64_t hundred = begin.start_ns - 50;
+      CHECK(begin.around_end_ns == (hundred % 200 == 0 ? hundred + 90 : 1'000'000));
+    }
+  }
 }
 
 TEST_CASE("begin_end: where open begins end is what looking at all pairs says") {

@@ -23,7 +23,12 @@ struct File {
 EventTally tally_of(std::uint64_t events, std::int64_t first_ns, std::int64_t last_ns,
                     std::uint64_t first_event = 7) {
   const auto sum = events * static_cast<std::uint64_t>(first_ns + last_ns) / 2;
-  return {events, first_ns, last_ns, sum, first_event};
+  return {.events = events,
+          .first_ns = first_ns,
+          .last_ns = last_ns,
+          .sum_ns = sum,
+          .lengths_ns = 4 * events,
+          .first_event = first_event};
 }
 
 // As Composer writes it: the thread is 100 + rank.
@@ -109,6 +114,10 @@ TEST_CASE("repeats: a copy is left out, whatever it is called") {
         Strings{"d/b.json: it is a copy of d/a.json", "d/c.json.gz: it is a copy of d/a.json"});
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 6, kA)}}) == Strings{});
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 5, kB)}}) == Strings{});
+  // Starts alone tell little where they are whole milliseconds.
+  EventTally longer = kA;
+  longer.lengths_ns += 1;
+  CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 5, longer)}}) == Strings{});
   // What says its rank stays, and what was named.
   FileEvidence plain;
   plain.tally = kA;
@@ -206,6 +215,39 @@ TEST_CASE("repeats: a part of a merge takes the place of nothing") {
   CHECK(repeats_of({{"d/part.json", part}, {"d/later.json", later}}) == Strings{});
   later.tally = tally_of(3, 3000, 6000);
   CHECK(repeats_of({{"d/part.json", part}, {"d/later.json", later}}).size() == 1);
+}
+
+TEST_CASE("repeats: parts that share no event by their filters are no repeats") {
+  std::vector<MergedInput> notes{note_of(0, kA), note_of(1, kB)};
+  for (MergedInput& note : notes) note.is_part = true;
+  const auto part = [&](const std::string& filter) {
+    FileEvidence evidence = our_merge(notes);
+    evidence.filter = read_noted_filter("{\"filter\": " + filter + "}");
+    return evidence;
+  };
+  const auto are_apart = [&](const std::string& a, const std::string& b) {
+    const Strings said = repeats_of({{"d/a.json", part(a)}, {"d/b.json", part(b)}});
+    return said.empty();
+  };
+  CHECK(are_apart(R"({"steps": [null, 5]})", R"({"steps": [6, null]})"));
+  CHECK(are_apart(R"({"steps": [7, 7]})", R"({"steps": [null, 6]})"));
+  CHECK_FALSE(are_apart(R"({"steps": [null, 6]})", R"({"steps": [6, null]})"));
+  CHECK_FALSE(are_apart(R"({"steps": [null, 6]})", R"({"steps": [null, 3]})"));
+  CHECK(are_apart(R"({"categories": ["kernel"]})", R"({"exclude_categories": ["x", "kernel"]})"));
+  CHECK(are_apart(R"({"exclude_categories": ["kernel"]})", R"({"categories": ["kernel"]})"));
+  CHECK_FALSE(are_apart(R"({"categories": ["kernel", "y"]})", R"({"exclude_categories": ["y"]})"));
+  CHECK(are_apart(R"({"categories": ["kernel"]})", R"({"categories": ["cpu_op", "ac2g"]})"));
+  CHECK_FALSE(are_apart(R"({"categories": ["kernel"]})", R"({"categories": ["y", "kernel"]})"));
+  CHECK(are_apart(R"({"names": ["^aten"]})", R"({"exclude_names": ["^aten"]})"));
+  // Two expressions may find one name.
+  CHECK_FALSE(are_apart(R"({"names": ["^aten"]})", R"({"names": ["mm$"]})"));
+  CHECK_FALSE(are_apart(R"({"min_duration_ns": 5})", R"({"steps": [6, null]})"));
+  // A merge of parts has noted no filter of its own.
+  FileEvidence unknown = part("{}");
+  unknown.filter.reset();
+  CHECK(repeats_of({{"d/a.json", part(R"({"steps": [6, null]})")}, {"d/b.json", unknown}}) ==
+        Strings{"d/b.json: d/a.json holds events of it as well, and neither holds all of the "
+                "other; leave one of the two out"});
 }
 
 TEST_CASE("repeats: of a merge that noted no tallies") {

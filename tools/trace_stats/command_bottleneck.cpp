@@ -75,12 +75,13 @@ void refuse_redirected_share(const std::vector<LimitGate>& gates) {
   const std::string file =
       std::filesystem::read_symlink("/proc/self/fd/1", error).filename().string();
   const std::size_t digits = file.find_first_not_of("0123456789.");
-  const bool is_share = digits != 0 && digits != std::string::npos && file[digits] == '%';
+  const std::string share = file.substr(0, digits) + "%";
+  const bool is_share = digits != 0 && (file == share || file + "%" == share);
   if (is_share && !gates.empty() && !gates.back().share)
     throw UsageError(
         fmt::format("--fail-on: the shell has taken '>{0}' for a file to write to: quote it, or "
-                    "write {1}={0}",
-                    file, limit_name(gates.back().limit)));
+                    "write {1}={2}",
+                    file, limit_name(gates.back().limit), share));
 }
 
 Answer answer(const Run& run, const GateOptions& options) {
@@ -131,7 +132,7 @@ void add_bottleneck(CLI::App& app, Work& work) {
               "straggler N% is what the others wait for whichever rank comes last. LIMIT>N% "
               "means the same and has to be quoted, since > is the shell's",
               fmt::join(kLimitNames, ", ")))
-      ->type_name("LIMIT[=N%],...")
+      ->type_name("LIMIT[=N%],")
       ->group("Gate");
   command
       ->add_option_function<std::string>(
