@@ -21,9 +21,13 @@ bool is_gather(std::string_view name) {
   return has(name, "allgather") || has(name, "all_gather");
 }
 
+bool is_reduce_scatter(std::string_view name) {
+  return has(name, "reduce_scatter") || has(name, "reducescatter");
+}
+
 bool is_in_parts(std::string_view name) {
-  return is_gather(name) || has(name, "reduce_scatter") || has(name, "reducescatter") ||
-         has(name, "alltoall") || has(name, "all_to_all");
+  return is_gather(name) || is_reduce_scatter(name) || has(name, "alltoall") ||
+         has(name, "all_to_all");
 }
 
 bool has_root(std::string_view name) {
@@ -45,6 +49,10 @@ bool is_receive(std::string_view name) {
 
 bool says_what_it_does(std::string_view name) {
   return is_in_parts(name) || has_root(name) || is_send(name) || is_receive(name);
+}
+
+bool works_on_host(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("shm:");
 }
 
 double bus_factor(std::string_view name, std::int64_t ranks) {

@@ -122,17 +122,31 @@ struct JoinedRanks {
   UnevenKinds uneven;
   std::uint64_t by_operator = 0;
   std::uint64_t sharing = 0;
+  std::uint64_t launch_only = 0;
 };
+
+// What one rank says comes out stands before what another says goes in.
+void take_bytes(const Collective& part, Collective& whole) {
+  if (part.bytes > 0 && whole.bytes > 0 && part.bytes_are_input != whole.bytes_are_input) {
+    if (whole.bytes_are_input) whole.bytes = part.bytes;
+    whole.bytes_are_input = false;
+  } else {
+    if (whole.bytes == 0) whole.bytes_are_input = part.bytes_are_input;
+    whole.bytes = std::max(whole.bytes, part.bytes);
+  }
+  if (whole.group_size == 0) whole.group_size = part.group_size;
+}
 
 // Adds one rank's.
 void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRanks& joined) {
   joined.by_operator += piece.what.bytes > 0 && piece.own_bytes == 0 ? 1 : 0;
   joined.sharing += piece.shares_range ? 1 : 0;
+  joined.launch_only += piece.what.is_launch_only ? 1 : 0;
   if (is_message) return joined.messages[key].push_back(std::move(piece.what));
   const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
   if (is_new) return;
   found->second.parts.push_back(piece.what.parts.front());
-  found->second.bytes = std::max(found->second.bytes, piece.what.bytes);
+  take_bytes(piece.what, found->second);
   if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
 }
 
@@ -237,7 +251,7 @@ const CollectivePart& Collective::first(bool common_clock) const {
 }
 
 double Collective::algo_gbps() const {
-  if (is_point_to_point(name) && !transfer_ns) return 0;
+  if (is_launch_only || (is_point_to_point(name) && !transfer_ns)) return 0;
   const std::int64_t ns = latency_ns();
   return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
 }
@@ -258,6 +272,7 @@ MatchedCollectives match_collectives(const Run& run) {
   JoinedRanks joined = join_ranks(run);
   found.by_operator = joined.by_operator;
   found.sharing = joined.sharing;
+  found.launch_only = joined.launch_only;
   for (auto& [key, what] : joined.collectives) {
     count_bytes(what);
     std::size_t& most = most_ranks[what.group];

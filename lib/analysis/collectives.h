@@ -56,6 +56,8 @@ struct Collective {
   std::optional<std::int64_t> transfer_ns = {};
   // Bytes are those of the tensors that an operator was called with, as far as that says all.
   bool bytes_are_input = false;
+  // Its parts are ranges of the host that only started it: they last as long as the calls do.
+  bool is_launch_only = false;
 
   // Not so where one rank sends or gets all: those that only send may be gone before others come.
   bool all_wait_for_all() const;
@@ -90,6 +92,7 @@ struct MatchedCollectives {
   std::uint64_t lone_messages = 0;  // sends and receives of which the other end is not known
   std::uint64_t by_operator = 0;  // parts whose bytes are those of the operator that launched them
   std::uint64_t sharing = 0;      // parts without, since several have one operator
+  std::uint64_t launch_only = 0;  // parts that are no more than their launch
 };
 
 MatchedCollectives match_collectives(const Run& run);

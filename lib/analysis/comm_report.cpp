@@ -235,6 +235,11 @@ void add_notes_of_bytes(Report& report, const MatchedCollectives& found) {
         "{} kernels do not say what they move: their bytes are those of the tensors that the "
         "operators which launched them were called with",
         found.by_operator));
+  if (found.launch_only > 0)
+    report.notes.push_back(
+        fmt::format("{} collectives were recorded on the host alone, which only starts them: "
+                    "their times are those of the calls, and they have no bandwidth",
+                    found.launch_only));
   if (found.sharing > 0)
     report.notes.push_back(fmt::format(
         "{} kernels share the operator that launched them with others: how its bytes are "

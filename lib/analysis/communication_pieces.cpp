@@ -1,6 +1,7 @@
 #include "analysis/communication_pieces.h"
 
 #include "analysis/collective_names.h"
+#include "analysis/kernel_name.h"
 #include "analysis/launching_ranges.h"
 #include "analysis/tensor_bytes.h"
 #include "run/details.h"
@@ -10,12 +11,6 @@
 
 namespace traceloom {
 namespace {
-
-// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)" without its
-// arguments.
-std::string_view kernel_name(std::string_view name) {
-  return name.substr(0, name.find('('));
-}
 
 std::string_view find_word(std::string_view details, std::string_view key) {
   const std::string_view word = find_detail(details, key);
@@ -68,18 +63,53 @@ std::string_view first_type(std::string_view arguments) {
   return type;
 }
 
-// What a kernel does not say itself; bytes only where no other one shares them.
-void add_range(const Run& run, const LaunchingRange& range, CommunicationPiece& piece) {
+// What goes into a collective and what comes out of it on one rank, as torch's operator says; 0 for
+// what it does not. Where ranks get parts, what comes out is its first argument.
+struct OpTensors {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+
+  // The ranks of the group: of a gather all get what each of them has, of a scatter the other way.
+  std::int64_t ranks() const {
+    const auto [less, more] = std::minmax(in, out);
+    return less > 0 && more % less == 0 ? more / less : 0;
+  }
+};
+
+OpTensors tensors_of(const Run& run, const LaunchingRange& op) {
+  const std::string_view arguments = details_at(run, op.span.arguments);
+  const std::string_view dims = find_detail(arguments, "Input Dims");
+  const std::string_view types = find_detail(arguments, "Input type");
+  const std::int64_t first = argument_bytes(dims, types, 0);
+  if (!is_in_parts(run.labels.name(op.span.label))) return {first, first};
+  return {argument_bytes(dims, types, 1), first};
+}
+
+// What a kernel does not say itself; bytes only where no other one shares them. The operator knows
+// what comes out of a gather, and what goes in where the range has no tensors.
+void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece) {
   Collective& what = piece.what;
-  if (!says_what_it_does(what.name)) what.name = run.labels.name(range.span.label);
+  const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;
+  if (named == nullptr) return;
+  if (!says_what_it_does(what.name)) what.name = run.labels.name(named->span.label);
   if (what.bytes > 0) return;
-  const std::string_view arguments = details_at(run, range.span.arguments);
+  OpTensors op = by.op != nullptr ? tensors_of(run, *by.op) : OpTensors{};
+  const bool shares_op = by.op != nullptr && by.op->pieces > 1;
+  const std::string_view arguments =
+      by.range != nullptr ? details_at(run, by.range->span.arguments) : std::string_view{};
+  std::int64_t bytes = input_bytes(arguments);
+  piece.shares_range = bytes > 0 ? by.range->pieces > 1 : op.in > 0 && shares_op;
+  if (shares_op) op = {};
   if (what.dtype.empty()) what.dtype = first_type(arguments);
-  const std::int64_t bytes = input_bytes(arguments);
-  piece.shares_range = bytes > 0 && range.pieces > 1;
+  if (what.dtype.empty() && op.in > 0)
+    what.dtype = first_type(details_at(run, by.op->span.arguments));
   if (piece.shares_range) return;
-  what.bytes = bytes;
-  what.bytes_are_input = true;
+  const bool is_output = is_gather(what.name) && op.out > 0;
+  if (bytes == 0) bytes = op.in;
+  what.bytes = is_output ? op.out : bytes;
+  what.bytes_are_input = !is_output;
+  const bool tells_ranks = is_gather(what.name) || is_reduce_scatter(what.name);
+  if (what.group_size == 0 && tells_ranks) what.group_size = op.ranks();
 }
 
 void append_device_pieces(const Run& run, std::size_t rank,
@@ -89,8 +119,7 @@ void append_device_pieces(const Run& run, std::size_t rank,
     for (const DeviceSpan& span : part.devices) {
       if (run.labels.kind(span.label).role != Role::communication) continue;
       CommunicationPiece piece = device_piece(run, rank, span);
-      if (const LaunchingRange* const range = ranges.find(part, span))
-        add_range(run, *range, piece);
+      add_launch(run, ranges.find(part, span), piece);
       pieces.push_back(std::move(piece));
     }
 }
@@ -101,6 +130,7 @@ void append_host_pieces(const Run& run, std::size_t rank, std::vector<Communicat
     CommunicationPiece piece = piece_of(run, rank, span, {});
     piece.what.bytes = input_bytes(details_at(run, span.arguments));
     piece.what.bytes_are_input = true;
+    piece.what.is_launch_only = !works_on_host(piece.what.name);
     piece.own_bytes = piece.what.bytes;
     pieces.push_back(std::move(piece));
   });

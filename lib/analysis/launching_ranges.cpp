@@ -19,7 +19,7 @@ bool is_before(const LaunchingRange& a, const LaunchingRange& b) {
 
 LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank) : launches_(rank.parts) {
   rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::collective) ranges_.push_back({span, 0, span.end_ns});
+    if (is_of_collective(span.mark)) ranges_.push_back({span, 0, span.end_ns});
   });
   std::stable_sort(ranges_.begin(), ranges_.end(), is_before);
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
@@ -32,39 +32,46 @@ LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank) : launc
   for (const EventColumns& part : rank.parts)
     for (const DeviceSpan& piece : part.devices) {
       if (run.labels.kind(piece.label).role != Role::communication) continue;
-      const std::size_t index = index_of(part, piece);
-      if (index != kNoRange) ++ranges_[index].pieces;
+      const Found found = indices_of(part, piece);
+      if (found.range != kNoRange) ++ranges_[found.range].pieces;
+      if (found.op != kNoRange) ++ranges_[found.op].pieces;
     }
 }
 
-const LaunchingRange* LaunchingRanges::find(const EventColumns& part,
-                                            const DeviceSpan& piece) const {
-  const std::size_t index = index_of(part, piece);
-  return index == kNoRange ? nullptr : &ranges_[index];
+LaunchedBy LaunchingRanges::find(const EventColumns& part, const DeviceSpan& piece) const {
+  const Found found = indices_of(part, piece);
+  const auto at = [&](std::size_t index) { return index == kNoRange ? nullptr : &ranges_[index]; };
+  return {at(found.range), at(found.op)};
 }
 
-std::size_t LaunchingRanges::index_of(const EventColumns& part, const DeviceSpan& piece) const {
+LaunchingRanges::Found LaunchingRanges::indices_of(const EventColumns& part,
+                                                   const DeviceSpan& piece) const {
+  Found found{kNoRange, kNoRange};
   const CallSpan* const call = launches_.find(part, piece);
-  const std::size_t index = call == nullptr ? kNoRange : around(*call);
-  if (index != kNoRange) return index;
-  const std::size_t* const found =
+  if (call != nullptr) add_around(*call, found);
+  if (found.range != kNoRange) return found;
+  const std::size_t* const named =
       externals_.find(part.file, call == nullptr ? piece.external : call->external, piece.start_ns);
-  return found == nullptr ? kNoRange : *found;
+  if (named != nullptr) add_around(ranges_[*named].span, found);
+  return found;
 }
 
-// The innermost one.
-std::size_t LaunchingRanges::around(const CallSpan& call) const {
-  const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), call,
-                                       [](const CallSpan& at, const LaunchingRange& range) {
+// What is around the span, or the span itself.
+void LaunchingRanges::add_around(const HostSpan& span, Found& found) const {
+  const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), span,
+                                       [](const HostSpan& at, const LaunchingRange& range) {
                                          return std::tuple(at.track, at.start_ns) <
                                                 std::tuple(range.span.track, range.span.start_ns);
                                        });
   for (auto range = behind; range != ranges_.begin();) {
     --range;
-    if (range->span.track != call.track || range->latest_end_ns < call.end_ns) break;
-    if (range->span.end_ns >= call.end_ns) return static_cast<std::size_t>(range - ranges_.begin());
+    if (range->span.track != span.track || range->latest_end_ns < span.end_ns) return;
+    if (range->span.end_ns < span.end_ns) continue;
+    const auto index = static_cast<std::size_t>(range - ranges_.begin());
+    std::size_t& place = range->span.mark == SpanMark::collective ? found.range : found.op;
+    if (place == kNoRange) place = index;
+    if (found.range != kNoRange && found.op != kNoRange) return;
   }
-  return kNoRange;
 }
 
 }  // namespace traceloom

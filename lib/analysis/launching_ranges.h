@@ -1,12 +1,12 @@
 // LaunchingRanges: which collective of the host launched a piece of communication of a device.
 //
 //   LaunchingRanges ranges(run, rank);
-//   if (const LaunchingRange* range = ranges.find(part, span))
-//     use(run.labels.name(range->span.label));
+//   const LaunchedBy by = ranges.find(part, span);
+//   if (by.range != nullptr) use(run.labels.name(by.range->span.label));
 //
 // torch puts a range with the name and the tensors of the collective ("nccl:all_reduce") around the
-// calls that launch its kernels. It is found by the call that launched the kernel; where that was
-// not recorded, by the External id.
+// calls that launch its kernels, and around that stands the operator ("c10d::allreduce_"). They are
+// found by the call that launched the kernel; where that was not recorded, by the External id.
 #pragma once
 
 #include "run/id_index.h"
@@ -25,17 +25,27 @@ struct LaunchingRange {
   std::int64_t latest_end_ns = 0;  // of it and those before it on its row
 };
 
+// The innermost ones around a launch; nullptr where none is known.
+struct LaunchedBy {
+  const LaunchingRange* range = nullptr;  // SpanMark::collective
+  const LaunchingRange* op = nullptr;     // SpanMark::collective_op
+};
+
 // Of one rank, which must outlive it.
 class LaunchingRanges {
  public:
   LaunchingRanges(const Run& run, const RankEvents& rank);
 
-  // Of a piece in `part`; nullptr when none is known.
-  const LaunchingRange* find(const EventColumns& part, const DeviceSpan& piece) const;
+  // Of a piece in `part`.
+  LaunchedBy find(const EventColumns& part, const DeviceSpan& piece) const;
 
  private:
-  std::size_t index_of(const EventColumns& part, const DeviceSpan& piece) const;
-  std::size_t around(const CallSpan& call) const;
+  struct Found {
+    std::size_t range;
+    std::size_t op;
+  };
+  Found indices_of(const EventColumns& part, const DeviceSpan& piece) const;
+  void add_around(const HostSpan& span, Found& found) const;
 
   Launches launches_;
   std::vector<LaunchingRange> ranges_;  // by row and start

@@ -75,6 +75,19 @@ std::optional<std::int64_t> count_elements(std::string_view shape) {
   return count;
 }
 
+// Of one argument with that shape and type, which is between quotes; 0 for what is no tensor.
+std::optional<std::int64_t> bytes_of(std::string_view shape, std::string_view type) {
+  if (!is_json_list(shape)) return std::nullopt;
+  if (elements_of(shape).empty()) return 0;
+  if (!type.starts_with('"')) return std::nullopt;
+  const std::optional<std::int64_t> elements = count_elements(shape);
+  const std::int64_t each = type_bytes(type.substr(1, type.size() - 2));
+  std::int64_t bytes = 0;
+  if (!elements || each == 0 || __builtin_mul_overflow(*elements, each, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 std::int64_t type_bytes(std::string_view dtype) {
@@ -99,18 +112,18 @@ std::int64_t tensor_bytes(std::string_view dims, std::string_view types) {
   if (shapes.size() != names.size()) return 0;
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (!is_json_list(shapes[i])) return 0;
-    if (elements_of(shapes[i]).empty()) continue;
-    if (!names[i].starts_with('"')) return 0;
-    const std::string_view type = names[i].substr(1, names[i].size() - 2);
-    const std::optional<std::int64_t> elements = count_elements(shapes[i]);
-    if (!elements || type_bytes(type) == 0) return 0;
-    std::int64_t size = 0;
-    if (__builtin_mul_overflow(*elements, type_bytes(type), &size) ||
-        __builtin_add_overflow(bytes, size, &bytes))
-      return 0;
+    const std::optional<std::int64_t> size = bytes_of(shapes[i], names[i]);
+    if (!size || __builtin_add_overflow(bytes, *size, &bytes)) return 0;
   }
   return bytes;
+}
+
+std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument) {
+  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> names = elements_of(types);
+  if (shapes.size() != names.size() || argument >= shapes.size()) return 0;
+  return bytes_of(shapes[argument], names[argument]).value_or(0);
 }
 
 }  // namespace traceloom

@@ -3,6 +3,7 @@
 //   tensor_bytes("[[2, 3], []]", R"(["float", "Scalar"])")     // 24
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -19,5 +20,8 @@ std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype);
 // type. 0, not known, when the lists are cut, do not match, or have anything in them that is no
 // size: a part of the whole would be wrong.
 std::int64_t tensor_bytes(std::string_view dims, std::string_view types);
+
+// Of the argument with that number alone, as above; 0 also where there is none.
+std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument);
 
 }  // namespace traceloom

@@ -180,7 +180,7 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
-  if (kind.mark == SpanMark::collective) {
+  if (is_of_collective(kind.mark)) {
     // Its tensors tell how much it moves.
     marked.arguments = detail_of(event.text(Key::args), is_argument);
     for (JsonWalk args(event.text(Key::args)); args.next();)

@@ -149,6 +149,8 @@ EventClass classify_host(std::string_view name) {
   } else if (starts_with_any(name, kBackends)) {
     found.role = Role::communication;
     found.mark = SpanMark::collective;
+  } else if (name.starts_with("c10d::")) {
+    found.mark = SpanMark::collective_op;
   }
   return found;
 }

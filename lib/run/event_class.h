@@ -44,16 +44,22 @@ enum class EventPlace : std::uint8_t {
 // What a host span means to the steps of its rank.
 enum class SpanMark : std::uint8_t {
   none,
-  step,          // ProfilerStep#N
-  batch,         // event/batch of Composer: a step without its wait for data
-  train_batch,   // event/train_batch, whose args hold the number of the step
-  loader,        // a wait for data
-  after_loader,  // a callback or algorithm of Composer once the data is there
-  forward,       // event/forward of Composer, in which DDP sends rank 0's buffers to all
-  barrier,       // ends on all ranks together: event/backward, in which gradients are reduced
-  container,     // around steps: event/epoch, event/fit
-  collective,    // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
+  step,           // ProfilerStep#N
+  batch,          // event/batch of Composer: a step without its wait for data
+  train_batch,    // event/train_batch, whose args hold the number of the step
+  loader,         // a wait for data
+  after_loader,   // a callback or algorithm of Composer once the data is there
+  forward,        // event/forward of Composer, in which DDP sends rank 0's buffers to all
+  barrier,        // ends on all ranks together: event/backward, in which gradients are reduced
+  container,      // around steps: event/epoch, event/fit
+  collective,     // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
+  collective_op,  // torch's operator around it: "c10d::_allgather_base_"
 };
+
+// Whether it says with which tensors.
+constexpr bool is_of_collective(SpanMark mark) {
+  return mark == SpanMark::collective || mark == SpanMark::collective_op;
+}
 
 struct EventClass {
   EventPlace place = EventPlace::nowhere;

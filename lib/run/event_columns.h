@@ -53,14 +53,14 @@ struct OperatorSpan : HostSpan {
 
 // A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
 struct MarkedSpan : HostSpan {
-  // Of a step, N of ProfilerStep#N; of a collective its External id; else the batch of Composer at
-  // the begin of the span.
+  // Of a step, N of ProfilerStep#N; is_of_collective(): its External id; else the batch of Composer
+  // at the begin of the span.
   std::int64_t number;
   std::int32_t epoch;  // of Composer
   SpanMark mark;
   bool is_merged;  // an X of Composer, which a merge has made of B and E: the batch is that of its
                    // end
-  std::uint32_t arguments = kNoDetail;  // of a collective, of Run::details: its tensors
+  std::uint32_t arguments = kNoDetail;  // is_of_collective(), of Run::details: its tensors
 };
 
 template <>
@@ -99,7 +99,7 @@ struct RowCodec<MarkedSpan> {
                                       (row.is_merged ? 2U : 0U) | (other_epoch ? 1U : 0U)));
     to.signed_number(wrapped_difference(row.number, before.number));
     if (other_epoch) to.signed_number(row.epoch);
-    if (row.mark == SpanMark::collective) to.number(row.arguments + 1U);
+    if (is_of_collective(row.mark)) to.number(row.arguments + 1U);
   }
   static void read(PackedReader& from, MarkedSpan& row) {
     RowCodec<HostSpan>::read(from, row);
@@ -108,9 +108,8 @@ struct RowCodec<MarkedSpan> {
     row.is_merged = (head & 2) != 0;
     row.number = wrapped_sum(row.number, from.signed_number());
     if ((head & 1) != 0) row.epoch = static_cast<std::int32_t>(from.signed_number());
-    row.arguments = row.mark == SpanMark::collective
-                        ? static_cast<std::uint32_t>(from.number()) - 1U
-                        : kNoDetail;
+    row.arguments =
+        is_of_collective(row.mark) ? static_cast<std::uint32_t>(from.number()) - 1U : kNoDetail;
   }
 };
 

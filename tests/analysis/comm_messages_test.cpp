@@ -252,3 +252,79 @@ TEST_CASE("comm: a lost receive shifts those of its step alone") {
     if (what.transfer_ns) transfers.push_back(*what.transfer_ns);
   CHECK(transfers == std::vector<std::int64_t>{10'000, 10'000, 12'000, 12'000});
 }
+
+TEST_CASE("comm: what comes out of a gather and how many ranks are in it the operator says") {
+  TraceText trace = rank_trace(0);
+  const auto op = [&](const char* name, int at, const char* tensors) {
+    trace.tid("1").cat("cpu_op").x(name, at, 10, tensors);
+  };
+  op("c10d::_allgather_base_", 0,
+     R"({"Input Dims": [[80, 64], [10, 64], []], "Input type": ["float", "float", ""]})");
+  launch(trace, "nccl:_all_gather_base", 1, 1,
+         R"({"Input Dims": [[10, 64]], "Input type": ["float"]})");
+  op("c10d::_reduce_scatter_base_", 20,
+     R"({"Input Dims": [[10], [80], [], [], []], "Input type": ["float", "float", "", "", ""]})");
+  launch(trace, "nccl:_reduce_scatter_base", 21, 2, "{}");
+  // Without the range as well, and two kernels that share an operator.
+  op("c10d::alltoall_base_", 40,
+     R"({"Input Dims": [[30], [20], []], "Input type": ["long", "long", ""]})");
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 42, 3, R"({"correlation": 3})");
+  op("c10d::allreduce_", 60, R"({"Input Dims": [[1000], []], "Input type": ["float", ""]})");
+  launch(trace, "nccl:all_reduce", 61, 4, "{}");
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 67, 1, R"({"correlation": 5})");
+  kernel(trace, "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*)", 100, 20, 1);
+  kernel(trace, "ncclKernel_ReduceScatter_RING_LL_Sum_float(ncclDevComm*)", 200, 20, 2);
+  kernel(trace, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)", 300, 20, 3);
+  kernel(trace, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", 400, 20, 4);
+  kernel(trace, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", 500, 20, 5);
+  const Report report = comm_report(read_ranks({trace.array()}), {});
+  CHECK(rows_with(report, {"collective", "dtype", "bytes", "algo_gbps", "bus_gbps"}) ==
+        Texts{"c10d::alltoall_base_ long 160 0.008 -",
+              "ncclKernel_AllGather_RING_LL_Sum_int8_t float 20480 1.024 0.896",
+              "ncclKernel_AllReduce_RING_LL_Sum_float - - - -",
+              "ncclKernel_ReduceScatter_RING_LL_Sum_float float 320 0.016 0.014"});
+  CHECK(report.notes.at(1).starts_with("2 kernels share the operator that launched them"));
+}
+
+TEST_CASE("comm: one rank's operator says what comes out of a gather for all of them") {
+  const auto rank = [](int number, bool has_op) {
+    TraceText trace = rank_trace(number);
+    if (has_op)
+      trace.cat("cpu_op").x(
+          "c10d::_allgather_base_", 0, 20,
+          R"({"Input Dims": [[2000], [1000]], "Input type": ["float", "float"]})");
+    launch(trace, "nccl:_all_gather_base", 1, 1, kFloats);
+    kernel(trace, "ncclKernel_AllGather", 100, 20, 1);
+    return trace.array();
+  };
+  for (const bool first : {false, true})
+    CHECK(rows_with(comm_report(read_ranks({rank(0, first), rank(1, !first)}), {}),
+                    {"bytes", "ranks"}) == Texts{"8000 2"});
+}
+
+TEST_CASE("comm: a range of the host that only starts a collective has no bandwidth") {
+  const auto rank = [](int number) {
+    return rank_trace(number)
+        .cat("user_annotation")
+        .x("nccl:all_reduce", 0, 10 + number, kFloats)
+        .x("gloo:all_reduce", 100, 10, kFloats)
+        .array();
+  };
+  const Report report = comm_report(read_ranks({rank(0), rank(1)}), {.each = true});
+  CHECK(rows_with(report, {"collective", "bytes", "latency_ns", "algo_gbps", "bus_gbps"}) ==
+        Texts{"gloo:all_reduce 4000 10000 0.400 0.400", "nccl:all_reduce 4000 10000 - -"});
+  CHECK(std::holds_alternative<std::monostate>(
+      cell_in(rows_of(report, "collectives").at(0), "bus_gibps")));
+  CHECK(report.notes.at(0) ==
+        "2 collectives were recorded on the host alone, which only starts them: their times are "
+        "those of the calls, and they have no bandwidth");
+}
+
+TEST_CASE("comm: a kernel without words of its own is called by its function") {
+  TraceText trace = rank_trace(0);
+  trace.cat("kernel").x(
+      "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+      0, 10);
+  CHECK(rows_with(comm_report(read_ranks({trace.array()}), {}), {"collective"}) ==
+        Texts{"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>"});
+}

@@ -1,0 +1,15 @@
+// What a kernel is called, without what its function is called with.
+//
+//   kernel_name("void (anonymous namespace)::sum<float>(float*, int)")
+//   == "void (anonymous namespace)::sum<float>"
+#pragma once
+
+#include <string_view>
+
+namespace traceloom {
+
+// `name` is a C++ function as a demangler writes it, or any other text, which has no arguments. Of
+// a name that is cut within its arguments these are left out as well.
+std::string_view kernel_name(std::string_view name);
+
+}  // namespace traceloom
