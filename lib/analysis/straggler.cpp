@@ -19,10 +19,8 @@ constexpr double kSmallDelayShare = 0.01;  // of the mean step: the least that i
 constexpr double kMostChance = 0.01;       // that a rank comes last so often by accident
 constexpr double kClearShare = 0.05;       // of the mean step, in one step
 constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
-constexpr double kLeastShare = 0.80;       // of the steps in which a candidate came last
 constexpr double kMost = 0.80;             // of all delays, that a sporadic straggler has to have
 constexpr std::size_t kLeastSteps = 2;
-constexpr std::size_t kFewSteps = 4;  // in less a rank is named only with a cause
 constexpr std::size_t kSomeSteps = 10;
 constexpr std::size_t kManySteps = 20;
 
@@ -182,12 +180,23 @@ std::string_view confidence_of(const RankWaits& waits) {
   return waits.steps.size() >= kManySteps ? "high" : "medium";
 }
 
+std::int64_t most_delay(const RankWaits& waits, const std::vector<std::size_t>& ranks) {
+  std::int64_t most = 0;
+  for (const std::size_t rank : ranks) most = std::max(most, waits.mean_delay_ns(rank));
+  return most;
+}
+
 // The one that waits far less than all others, and comes last in nearly all steps or in some.
 Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_ns,
                       bool is_persistent) {
   const RankWaits& waits = all.waits;
   const std::size_t steps = waits.steps.size();
-  Straggler found = straggler_of(all, {rank}, std::max(gap_ns, waits.mean_delay_ns(rank)));
+  // Its own delay, unless that hardly tells it: as that of one which others of its own keep
+  // waiting.
+  const std::int64_t own_ns = waits.mean_delay_ns(rank);
+  const bool is_gap = gap_ns > own_ns && !is_much(own_ns, waits);
+  Straggler found = straggler_of(all, {rank}, is_gap ? gap_ns : own_ns);
+  found.delay_is_gap = is_gap;
   // That nothing was recorded in a few steps says little.
   const bool has_clear_cause = has_cause(found) && found.cause != StragglerCause::idle;
   // Not where the same happens to others in other steps.
@@ -219,19 +228,21 @@ std::optional<Straggler> find_by_waits(const Comparison& all) {
   if (are_delayers) std::erase_if(candidates, [&](std::size_t rank) { return !is_delayer(rank); });
   if (candidates.empty() || !is_much(gap_ns, waits)) return std::nullopt;
   const std::size_t steps = waits.steps.size();
-  const bool is_persistent = share >= kLeastShare && steps >= kLeastSteps;
+  const bool is_persistent = share >= kSteadyShare && steps >= kLeastSteps;
   if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return std::nullopt;
   Straggler found;
   if (steps < kLeastSteps) {
     found = straggler_of(all, candidates, gap_ns);
     found.cause = StragglerCause::inconclusive;
     found.why = "one step is too little to tell";
+    found.delay_is_gap = true;
   } else if (candidates.size() == 1) {
     found = find_single(all, candidates.front(), gap_ns, is_persistent);
   } else if (are_delayers) {
-    found = stragglers_of(all, candidates, gap_ns);
+    found = stragglers_of(all, candidates, most_delay(waits, candidates));
   } else {
     found = straggler_of(all, candidates, gap_ns);
+    found.delay_is_gap = true;
     found.why = "the events recorded cannot tell these ranks apart";
   }
   found.waited_for_share = share;
@@ -247,23 +258,19 @@ std::optional<Straggler> find_by_delays(const Comparison& all) {
   if (waits.steps.size() < kFewSteps) return std::nullopt;
   std::vector<std::size_t> ranks;
   Straggler most;
-  double least_share = 1;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
     const std::int64_t delay_ns = waits.mean_delay_ns(rank);
-    const double share = share_of_delays(waits, rank);
-    if (share < kLeastShare || !is_much(delay_ns, waits)) continue;
+    if (share_of_delays(waits, rank) < kSteadyShare || !is_much(delay_ns, waits)) continue;
     Straggler one = straggler_of(all, {rank}, delay_ns);
     if (!has_cause(one)) continue;
     ranks.push_back(rank);
     if (delay_ns > most.delay_ns) most = std::move(one);
-    least_share = std::min(least_share, share);
   }
   if (ranks.empty()) return std::nullopt;
   if (ranks.size() > 1)
     most = stragglers_of(all, ranks, most.delay_ns);
   else
     name(most, confidence_of(waits));
-  most.waited_for_share = least_share;
   most.pattern = DelayPattern::persistent;
   return most;
 }
@@ -281,7 +288,6 @@ std::optional<Straggler> find_now_and_then(const Comparison& all) {
   Straggler found = straggler_of(all, {last}, delay_ns);
   if (!has_cause(found)) return std::nullopt;
   name(found, "low");
-  found.waited_for_share = share_of_delays(waits, last);
   found.pattern = DelayPattern::sporadic;
   return found;
 }
@@ -309,16 +315,40 @@ std::optional<Straggler> find_steady(const Comparison& all) {
   const auto most = std::max_element(times.begin(), times.end());
   const auto last = static_cast<std::size_t>(most - times.begin());
   const std::int64_t delay_ns = waits.mean_delay_ns(last);
-  if (share_of_steps(*most, waits) < kLeastShare ||
+  if (share_of_steps(*most, waits) < kSteadyShare ||
       share_of_step(delay_ns, waits) < kSmallDelayShare)
     return std::nullopt;
   Straggler found = straggler_of(all, {last}, delay_ns);
   found.is_small = true;
-  found.waited_for_share = share_of_steps(*most, waits);
   found.pattern = DelayPattern::persistent;
   if (chance_to_be_last(*most, steps, waits.ranks.size()) < kMostChance)
     name(found, steps >= kManySteps ? "medium" : "low");
   return found;
+}
+
+LastRanks find_last(const Run& run, const RankWaits& waits) {
+  const std::vector<std::size_t> times = waits.times_last();
+  LastRanks last;
+  last.steps = waits.steps.size();
+  last.times = *std::max_element(times.begin(), times.end());
+  if (last.times == 0) return last;
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    if (times[rank] != last.times) continue;
+    if (last.ranks.empty()) last.delay_ns = waits.mean_delay_ns(rank);
+    last.ranks.push_back(run.ranks[waits.ranks[rank]].rank);
+  }
+  last.is_by_chance = chance_to_be_last(last.times, last.steps, times.size()) >= kMostChance;
+  return last;
+}
+
+// In how many of the steps one of the candidates came last.
+double candidates_share(const Run& run, const RankWaits& waits, const Straggler& found) {
+  const std::vector<std::size_t> times = waits.times_last();
+  std::size_t sum = 0;
+  for (std::size_t rank = 0; rank < times.size(); ++rank)
+    if (std::ranges::count(found.candidates, run.ranks[waits.ranks[rank]].rank) > 0)
+      sum += times[rank];
+  return share_of_steps(sum, waits);
 }
 
 // Nobody stands out.
@@ -359,6 +389,10 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
   const Comparison all{run, roles, waits, changing_delay(waits)};
   Straggler found = find_by_any(all);
   found.measured_ns = all.changing_ns;
+  found.step_ns = waits.mean_step_ns;
+  found.last = find_last(run, waits);
+  if (found.candidates.size() == 1 || found.each_of_them)
+    found.waited_for_share = candidates_share(run, waits, found);
   return found;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/rank_waits.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,11 @@
 #include <vector>
 
 namespace traceloom {
+
+// In less steps a rank is named only with a cause.
+inline constexpr std::size_t kFewSteps = 4;
+// Of the steps: what happens in so many is steady.
+inline constexpr double kSteadyShare = 0.80;
 
 enum class StragglerCause : std::uint8_t {
   none,          // nobody is waited for much
@@ -34,6 +40,16 @@ enum class DelayPattern : std::uint8_t {
 };
 std::string_view to_string(DelayPattern pattern);
 
+// Who came last most often, whether that makes a straggler or not.
+struct LastRanks {
+  std::vector<std::int64_t>
+      ranks;                  // several that did so as often; empty where nobody was waited for
+  std::size_t times = 0;      // each of them
+  std::size_t steps = 0;      // that were compared
+  std::int64_t delay_ns = 0;  // a step: what the others wait for the first of them
+  bool is_by_chance = true;   // 1 of 100 runs and more have such a one at random
+};
+
 struct Straggler {
   std::optional<std::int64_t>
       rank;  // none where nobody stands out, or several cannot be told apart
@@ -43,13 +59,18 @@ struct Straggler {
   bool each_of_them = false;             // each is waited for; else one of them, or all alike
   DelayPattern pattern = DelayPattern::none;
   std::int64_t measured_ns = 0;  // a step: what is waited for whichever rank comes last
+  std::int64_t step_ns = 0;      // the mean step, of which all shares are
+  LastRanks last;
   std::int64_t changing_ns = 0;  // measured_ns where nobody stands out and it is much, else 0
   double changing_share = 0;     // of the mean step
-  double waited_for_share = 0;   // of the steps in which one of these clearly came last
-  std::int64_t delay_ns = 0;     // a step: what the others wait for them, at least
-  double delay_share = 0;        // of the mean step
-  bool is_small = false;         // less than 10 % of it, but in nearly all steps
-  std::string why;               // in words
+  // Of the steps in which one of these came last, as RankWaits::times_last() has it; where they are
+  // not told apart, those in which all others clearly waited longer.
+  double waited_for_share = 0;
+  std::int64_t delay_ns = 0;  // a step: what the others wait for them, at least
+  bool delay_is_gap = false;  // that is how much longer others wait, not RankWaits::delay_ns
+  double delay_share = 0;     // of the mean step
+  bool is_small = false;      // less than 10 % of it, but in nearly all steps
+  std::string why;            // in words
 
   bool holds_up_by_much() const { return rank.has_value() && !is_small; }
 };

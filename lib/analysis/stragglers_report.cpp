@@ -2,6 +2,7 @@
 
 #include "analysis/steps_report.h"
 #include "analysis/straggler.h"
+#include "analysis/straggler_words.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"
@@ -38,12 +39,24 @@ void write_verdict(const Straggler& found, std::string& text) {
   json.value(found.delay_ns);
   json.key("delay_share");
   json.value(found.delay_share);
+  json.key("delay_is_gap");
+  json.value(found.delay_is_gap);
   json.key("is_small");
   json.value(found.is_small);
   json.key("changing_ns_per_step");
   json.value(found.changing_ns);
   json.key("why");
   json.value(found.why);
+  json.key("measured_ns_per_step");
+  json.value(found.measured_ns);
+  json.key("last_most_often");
+  json.begin_array();
+  for (const std::int64_t rank : found.last.ranks) json.value(rank);
+  json.end_array();
+  json.key("times_last");
+  json.value(found.last.times);
+  json.key("steps");
+  json.value(found.last.steps);
   json.end_object();
 }
 
@@ -114,25 +127,6 @@ void note_missing_ranks(const Run& run, Report& report) {
                                          missing == 1 ? "it" : "one of these"));
 }
 
-std::string headline_of(const Straggler& found) {
-  if (found.changing_ns > 0)
-    return fmt::format(
-        "No rank stands out, but changing ones hold up the others, by {} a step: see who came last "
-        "in how many steps.",
-        format_duration(found.changing_ns));
-  if (found.cause == StragglerCause::none) return "No rank holds up the others.";
-  // With a digit more where it is below the limit, which 9.98 % must not look like.
-  std::string text = fmt::format(
-      "{} {} up the others by {} a step ({:.{}f} % of the mean step), last in {:.0f} % of the "
-      "steps",
-      rank_list(found), found.candidates.size() > 1 ? "hold" : "holds",
-      format_duration(found.delay_ns), found.delay_share * 100, found.is_small ? 2 : 1,
-      found.waited_for_share * 100);
-  text[0] = 'R';
-  return fmt::format("{}; cause: {} ({}; confidence: {}).", text, to_string(found.cause), found.why,
-                     found.confidence);
-}
-
 }  // namespace
 
 Report stragglers_report(const Run& run) {
@@ -143,7 +137,7 @@ Report stragglers_report(const Run& run) {
   std::string verdict;
   write_verdict(found, verdict);
   report.values.emplace_back("verdict", verdict);
-  if (waits.kind != MeetingKind::none) report.headline.push_back(headline_of(found));
+  if (waits.kind != MeetingKind::none) report.headline.push_back(straggler_headline(found));
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
   note_left_out(run, waits, report);
