@@ -17,16 +17,16 @@ namespace {
 constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication, Limit::memory,
                                        Limit::launch_bound, Limit::idle,          Limit::compute};
 
-using StepLength = std::pair<std::pair<std::int64_t, std::int64_t>, std::int64_t>;  // by key
+using StepLength = std::pair<StepKey, std::int64_t>;
 
-// The steps of a rank that count, ascending by (epoch, number); the longest of those alike.
+// The steps of a rank that count, ascending by key; the longest of those alike.
 std::vector<StepLength> lengths_of(const RankRoles& rank) {
   std::vector<StepLength> lengths;
   lengths.reserve(rank.steps.size());
   for (const StepRoles& step : rank.steps)
-    if (step.step.counted) lengths.push_back({{step.step.epoch, step.step.number}, step.total_ns});
+    if (step.step.counted) lengths.emplace_back(key_of(step.step), step.total_ns);
   const auto longest_first = [](const StepLength& a, const StepLength& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
+    return a.first == b.first ? a.second > b.second : a.first < b.first;
   };
   if (!std::is_sorted(lengths.begin(), lengths.end(), longest_first))
     std::sort(lengths.begin(), lengths.end(), longest_first);

@@ -22,9 +22,7 @@ using Kind =
     std::tuple<ProcessGroup, std::string, std::string, std::int64_t, std::int64_t, MessageEnds>;
 constexpr std::size_t kDtype = 2;
 constexpr std::size_t kBytes = 3;
-// As (epoch, number); where no steps matter, of all pieces the same.
-using StepKey = std::pair<std::int64_t, std::int64_t>;
-// The how manyeth of its kind it is, in its step.
+// The how manyeth of its kind it is, in its step; where no steps matter, that of all is the same.
 using Key = std::tuple<Kind, StepKey, std::int64_t>;
 
 // Without a group it says nothing, since each group counts for itself.
@@ -49,8 +47,7 @@ class PieceSteps {
  public:
   explicit PieceSteps(const StepList& steps) {
     if (steps.kind == StepKind::none) return;
-    for (const Step& step : steps.list)
-      starts_.emplace_back(step.time.from_ns, StepKey{step.epoch, step.number});
+    for (const Step& step : steps.list) starts_.emplace_back(step.time.from_ns, key_of(step));
     std::sort(starts_.begin(), starts_.end());
   }
   StepKey at(std::int64_t ns) const {
@@ -59,7 +56,7 @@ class PieceSteps {
                          [](std::int64_t time, const auto& step) { return time < step.first; });
     return next == starts_.begin() ? kNoStep : (next - 1)->second;
   }
-  static constexpr StepKey kNoStep{kNoId, kNoId};
+  static constexpr StepKey kNoStep{};
 
  private:
   std::vector<std::pair<std::int64_t, StepKey>> starts_;

@@ -34,7 +34,12 @@ struct DeviceGap {
   std::int64_t length_ns() const { return time.to_ns - time.from_ns; }
 };
 
-// Ascending, never touching the work; `work` as in DeviceWork.
-std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_ns);
+// Ascending, never touching the work; `work` as in DeviceWork. What is between two recordings is no
+// gap: see RankEvents::unrecorded.
+std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_ns,
+                                 const Intervals& unrecorded = {});
+
+// From the begin of the first work to the end of the last, of each recording.
+std::int64_t worked_ns(const WorkList& work, const Intervals& unrecorded);
 
 }  // namespace traceloom

@@ -3,9 +3,12 @@
 #include "analysis/kernel_types.h"
 #include "analysis/steps_report.h"
 #include "run/details.h"
+#include "run/recorded_times.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -32,23 +35,24 @@ struct DeviceEvents {
 
 using Devices = std::map<std::int32_t, DeviceEvents>;
 
-// From the first step to the last: what utilization is about.
-Interval steps_window(const RankEvents& rank) {
-  Interval window;
-  bool any = false;
+// From the first step to the last of each recording: what utilization is about.
+Intervals steps_windows(const RankEvents& rank) {
+  Intervals windows;
   for (const Step& step : rank.steps.list) {
     if (!step.counted) continue;
-    if (!any) window.from_ns = step.time.from_ns;
-    window.to_ns = step.time.to_ns;
-    any = true;
+    const Interval between{windows.empty() ? 0 : windows.back().to_ns, step.time.from_ns};
+    if (windows.empty() || holds_any(rank.unrecorded, between)) windows.push_back(step.time);
+    windows.back().to_ns = step.time.to_ns;
   }
-  return window;
+  return unite(std::move(windows));
 }
 
 void add_details(DeviceEvents& events, std::string_view details, const Interval& time,
-                 const Interval& window) {
-  const Interval inside{std::max(time.from_ns, window.from_ns), std::min(time.to_ns, window.to_ns)};
-  if (inside.from_ns >= inside.to_ns) return;
+                 const Intervals& windows) {
+  // A kernel is not in two recordings.
+  const Intervals parts = intersect({time}, windows);
+  if (parts.empty()) return;
+  const Interval& inside = parts.front();
   const auto length = static_cast<double>(inside.to_ns - inside.from_ns);
   if (const std::optional<double> blocks = find_number(details, "blocks per SM"))
     events.blocks.emplace_back(inside, *blocks);
@@ -60,7 +64,7 @@ void add_details(DeviceEvents& events, std::string_view details, const Interval&
 
 Devices gather(const Run& run, const RankEvents& rank) {
   Devices devices;
-  const Interval window = steps_window(rank);
+  const Intervals windows = steps_windows(rank);
   rank.for_each_device([&](const DeviceSpan& span) {
     const Role role = run.labels.kind(span.label).role;
     const auto [device, is_new] = devices.try_emplace(span.device);
@@ -70,7 +74,7 @@ Devices gather(const Run& run, const RankEvents& rank) {
     events.span.to_ns = std::max(events.span.to_ns, span.end_ns);
     events.sets[static_cast<std::size_t>(role)].push_back(span.interval());
     if (span.detail != kNoDetail && (role == Role::kernel || role == Role::communication))
-      add_details(events, run.details[span.detail], span.interval(), window);
+      add_details(events, run.details[span.detail], span.interval(), windows);
   });
   return devices;
 }
@@ -94,16 +98,25 @@ double efficient_ns(const std::vector<std::pair<Interval, double>>& blocks) {
   return sum;
 }
 
-void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Interval& window) {
-  if (window.from_ns >= window.to_ns) return;
-  const auto length = static_cast<double>(window.to_ns - window.from_ns);
+void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Intervals& windows) {
+  if (windows.empty()) return;
+  const auto length = static_cast<double>(total_ns(windows));
   const Intervals kernels = events.united({Role::kernel, Role::communication});
-  times.utilization = static_cast<double>(total_ns(intersect(kernels, {window}))) / length;
+  times.utilization = static_cast<double>(total_ns(intersect(kernels, windows))) / length;
   if (!events.blocks.empty()) times.sm_efficiency = efficient_ns(events.blocks) / length;
   if (events.measured_ns > 0) times.occupancy = events.occupied_ns / events.measured_ns;
 }
 
-DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
+// What is between two recordings, from the end of the work in one to the begin of that in the next.
+std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecorded) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < busy.size() && !unrecorded.empty(); ++i)
+    if (const Interval gap{busy[i - 1].to_ns, busy[i].from_ns}; holds_any(unrecorded, gap))
+      add_to(sum, length_ns(gap));
+  return sum;
+}
+
+DeviceTimes times_of(const DeviceEvents& events, const RankEvents& rank) {
   DeviceTimes times;
   const Intervals kernels = events.united({Role::kernel});
   const Intervals compute = events.united({Role::kernel, Role::memset});
@@ -111,7 +124,8 @@ DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
   const Intervals memcpy = events.united({Role::memcpy});
   const Intervals busy =
       events.united({Role::kernel, Role::memset, Role::communication, Role::memcpy});
-  times.total_ns = events.span.to_ns - events.span.from_ns;
+  times.total_ns =
+      events.span.to_ns - events.span.from_ns - between_recordings(busy, rank.unrecorded);
   times.compute_ns = total_ns(compute);
   times.exposed_comm_ns = total_ns(subtract(comm, compute));
   times.exposed_memcpy_ns = total_ns(subtract(subtract(memcpy, compute), comm));
@@ -120,7 +134,7 @@ DeviceTimes times_of(const DeviceEvents& events, const Interval& window) {
   times.comm_ns = total_ns(comm);
   times.memcpy_ns = total_ns(memcpy);
   times.overlap_ns = total_ns(intersect(comm, kernels));
-  set_utilization(times, events, window);
+  set_utilization(times, events, steps_windows(rank));
   return times;
 }
 
@@ -166,7 +180,7 @@ std::vector<DeviceTimes> device_times(const Run& run) {
   std::vector<DeviceTimes> all;
   for (const RankEvents& rank : run.ranks)
     for (const auto& [device, events] : gather(run, rank)) {
-      DeviceTimes times = times_of(events, steps_window(rank));
+      DeviceTimes times = times_of(events, rank);
       times.rank = rank.rank;
       times.device = device;
       all.push_back(times);

@@ -48,11 +48,9 @@ struct RankIdle {
   std::uint64_t unlinked = 0;
 };
 
-IdleTimes times_of(const WorkList& work, const std::vector<DeviceGap>& gaps) {
+IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps) {
   IdleTimes times;
-  std::int64_t end_ns = work.front().span.end_ns;
-  for (const WorkPiece& piece : work) end_ns = std::max(end_ns, piece.span.end_ns);
-  times.total_ns = end_ns - work.front().span.start_ns;
+  times.total_ns = total_ns;
   times.lengths.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) {
     add_to(times.kinds[static_cast<std::size_t>(gap.kind)], gap.length_ns());
@@ -83,12 +81,14 @@ RankIdle find_idle(const Run& run, const RankEvents& rank, const IdleOptions& op
   found.pieces = work.pieces;
   found.unlinked = work.unlinked;
   for (const auto& [stream, list] : work.streams)
-    found.streams.emplace_back(stream, times_of(list, find_gaps(list, options.kernel_gap_ns)));
+    found.streams.emplace_back(stream,
+                               times_of(worked_ns(list, rank.unrecorded),
+                                        find_gaps(list, options.kernel_gap_ns, rank.unrecorded)));
   std::set<std::uint32_t> tracks;
   std::vector<DeviceGap> all;
   for (const auto& [device, list] : work.devices()) {
-    const std::vector<DeviceGap> gaps = find_gaps(list, options.kernel_gap_ns);
-    found.devices.emplace_back(device, times_of(list, gaps));
+    const std::vector<DeviceGap> gaps = find_gaps(list, options.kernel_gap_ns, rank.unrecorded);
+    found.devices.emplace_back(device, times_of(worked_ns(list, rank.unrecorded), gaps));
     for (const DeviceGap& gap : gaps)
       if (gap.launch != nullptr) tracks.insert(gap.launch->track);
     all.insert(all.end(), gaps.begin(), gaps.end());

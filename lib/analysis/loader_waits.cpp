@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -21,8 +22,10 @@ bool has_loader(const RankEvents& rank) {
 std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::int64_t epoch) {
   Intervals gaps;
   std::optional<std::int64_t> before_ns;
+  std::uint32_t run = 0;
   for (const StepRoles& step : roles.steps) {
     if (step.step.epoch != epoch) continue;
+    if (step.step.run != std::exchange(run, step.step.run)) before_ns.reset();
     if (before_ns) gaps.push_back({*before_ns, step.step.time.from_ns});
     before_ns = step.step.time.to_ns;
   }

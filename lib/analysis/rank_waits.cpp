@@ -10,12 +10,6 @@
 namespace traceloom {
 namespace {
 
-using StepKey = std::pair<std::int64_t, std::int64_t>;
-
-StepKey key_of(const StepRoles& step) {
-  return {step.step.epoch, step.step.number};
-}
-
 // The places of the steps that count, ascending by key; of equal keys the first one.
 using NumberedSteps = std::vector<std::pair<StepKey, std::uint32_t>>;
 
@@ -24,7 +18,7 @@ NumberedSteps number_steps(const RankRoles& rank) {
   steps.reserve(rank.steps.size());
   std::uint32_t place = 0;
   for (const StepRoles& step : rank.steps) {
-    if (step.step.counted) steps.emplace_back(key_of(step), place);
+    if (step.step.counted) steps.emplace_back(key_of(step.step), place);
     ++place;
   }
   if (!std::is_sorted(steps.begin(), steps.end())) std::sort(steps.begin(), steps.end());

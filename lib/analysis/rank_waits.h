@@ -51,8 +51,8 @@ struct RankWaits {
   // Left out, where others have marked steps, or at least two have communication.
   std::vector<std::size_t> without_steps;
   std::vector<std::size_t> without_communication;
-  // The steps that all of these have, as (epoch, number), and for each rank its index in RankRoles.
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  // The steps that all of these have, and for each rank its index in RankRoles.
+  std::vector<StepKey> steps;
   std::vector<std::vector<std::uint32_t>> step_index;  // [rank][step]
   std::vector<std::vector<std::int64_t>> wait_ns;      // [rank][step]
   // As wait_ns, of all collectives of a step together; empty where that is wait_ns itself.

@@ -2,6 +2,8 @@
 
 #include "base/saturating.h"
 #include "run/event_collector.h"
+#include "run/recorded_times.h"
+#include "run/step_runs.h"
 #include "survey/clock_plan.h"
 #include "survey/ranks.h"
 
@@ -249,6 +251,7 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
     keep_rows(rank, {window});
   }
   rank.steps = find_steps(rank.parts);
+  rank.unrecorded = find_unrecorded(rank.parts, rank.steps);
   if (!request.steps) return keep_launching_calls(rank);
   std::vector<StepStart> starts;
   for (const Step& step : rank.steps.list) starts.push_back({step.time.from_ns, step.number});
@@ -306,6 +309,7 @@ Run read_run(const RunRequest& request) {
   run.details = std::move(collector.details());
   for_each_parallel(run.ranks.size(), request.threads,
                     [&](std::size_t i) { prepare_rank(run.ranks[i], request, run.tracks); });
+  align_runs(run.ranks, run.common_clock);
   return run;
 }
 

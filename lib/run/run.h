@@ -59,6 +59,7 @@ struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
+  Intervals unrecorded = {};  // between recordings: run/recorded_times.h
 
   template <typename Use>
   void for_each_host(Use use) const {

@@ -1,11 +1,14 @@
 #include "run/steps.h"
 
 #include "run/launches.h"
+#include "run/recorded_times.h"
+#include "run/step_runs.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace traceloom {
 namespace {
@@ -93,7 +96,7 @@ std::vector<DeviceWork> find_device_work(const std::vector<EventColumns>& parts,
   return work;
 }
 
-// The end of the device work of steps before the first one that was recorded.
+// The end of the device work of steps before the first one that was recorded, of a run.
 std::int64_t end_before(const Step& first, const DeviceWork& work,
                         const std::vector<Interval>& not_launched) {
   std::int64_t end_ns = first.host.from_ns;
@@ -108,10 +111,11 @@ void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>
   const std::vector<DeviceWork> work = find_device_work(parts, steps, not_launched);
   const bool any =
       std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.device_ops > 0; });
-  std::int64_t end_ns =
-      any ? end_before(steps.front(), work.front(), not_launched) : steps.front().host.from_ns;
+  std::int64_t end_ns = steps.front().host.from_ns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Step& step = steps[i];
+    const bool is_first = i == 0 || steps[i - 1].run != step.run;
+    if (any && is_first) end_ns = std::max(end_ns, end_before(step, work[i], not_launched));
     const std::int64_t from_ns = std::max(end_ns, step.host.from_ns);
     end_ns = std::max(from_ns, step.host.to_ns);
     if (step.device_ops > 0) end_ns = std::max(end_ns, work[i].last_ns);
@@ -119,8 +123,8 @@ void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>
   }
 }
 
-// How many it leaves out.
-std::size_t leave_out_tail(std::vector<Step>& steps) {
+// Of one run; how many it leaves out.
+std::size_t leave_out_tail(std::span<Step> steps) {
   std::size_t kept = steps.size();
   while (kept > 0 && steps[kept - 1].device_ops == 0) --kept;
   if (kept == 0) return 0;
@@ -128,6 +132,17 @@ std::size_t leave_out_tail(std::vector<Step>& steps) {
   if (kept > 1 && ops(kept - 1) * 10 < ops(kept - 2) * 8) --kept;
   for (std::size_t i = kept; i < steps.size(); ++i) steps[i].counted = false;
   return steps.size() - kept;
+}
+
+std::size_t leave_out_tails(std::vector<Step>& steps) {
+  std::size_t dropped = 0;
+  for (std::size_t from = 0; from < steps.size();) {
+    std::size_t to = from + 1;
+    while (to < steps.size() && steps[to].run == steps[from].run) ++to;
+    if (to - from > 1) dropped += leave_out_tail(std::span(steps).subspan(from, to - from));
+    from = to;
+  }
+  return dropped;
 }
 
 // The spans of one mark, one after the other.
@@ -162,6 +177,7 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
   MarkWalk loaders(loader_marks);
   PackedRows<Step> steps;
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
+  RunCounter runs;
   for (const MarkedSpan& batch : batches) {
     if (batch.start_ns < before_ns) continue;  // inside another: of another recorder
     Step step;
@@ -178,6 +194,7 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
     step.time = step.host;
     if (wait) step.time.from_ns = wait->from_ns;
     before_ns = batch.end_ns;
+    step.run = runs.run_of(step);
     steps.push_back(step);
   }
   for (; loaders.span() != nullptr; loaders.next())
@@ -186,26 +203,13 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
   return steps;
 }
 
-// From the first to the last event of the host, else of devices.
-std::vector<Step> one_step(const std::vector<EventColumns>& parts) {
-  Interval all{kNever, std::numeric_limits<std::int64_t>::min()};
-  const auto add = [&](const HostSpan& span) {
-    all.from_ns = std::min(all.from_ns, span.start_ns);
-    all.to_ns = std::max(all.to_ns, span.end_ns);
-  };
-  for (const EventColumns& part : parts) {
-    for (const HostSpan& span : part.hosts) add(span);
-    for (const HostSpan& span : part.operators) add(span);
-  }
-  if (all.to_ns < all.from_ns)
-    for (const EventColumns& part : parts) {
-      for (const HostSpan& span : part.calls) add(span);
-      for (const HostSpan& span : part.devices) add(span);
-    }
-  if (all.to_ns < all.from_ns) return {};
-  Step step;
-  step.host = all;
-  return {step};
+// Of the host, else of devices.
+std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
+  Intervals times = times_of_files(parts, Recorded::host);
+  if (times.empty()) times = times_of_files(parts, Recorded::device);
+  std::vector<Step> steps;
+  for (const Interval& time : times) steps.emplace_back().host = time;
+  return steps;
 }
 
 }  // namespace
@@ -239,9 +243,10 @@ void RowCodec<Step>::write(PackedWriter& to, const Step& before, const Step& row
   const bool other_end = host_to_ns != 0;
   to.byte(static_cast<std::uint8_t>((unit == 1 ? 0U : 1U) | (other_epoch ? 2U : 0U) |
                                     (other_end ? 4U : 0U) | (row.device_ops > 0 ? 8U : 0U) |
-                                    (row.counted ? 16U : 0U)));
+                                    (row.counted ? 16U : 0U) | (row.run != before.run ? 32U : 0U)));
   to.signed_number(wrapped_difference(row.number, before.number));
   if (other_epoch) to.signed_number(row.epoch);
+  if (row.run != before.run) to.number(row.run);
   to.signed_number(later_ns / unit);
   to.signed_number(length_ns / unit);
   to.signed_number(host_from_ns / unit);
@@ -254,6 +259,7 @@ void RowCodec<Step>::read(PackedReader& from, Step& row) {
   const std::int64_t unit = (head & 1) == 0 ? 1 : 1000;
   row.number = wrapped_sum(row.number, from.signed_number());
   if ((head & 2) != 0) row.epoch = from.signed_number();
+  if ((head & 32) != 0) row.run = static_cast<std::uint32_t>(from.number());
   row.time.from_ns = wrapped_sum(row.time.to_ns, from.signed_number() * unit);
   row.time.to_ns = wrapped_sum(row.time.from_ns, from.signed_number() * unit);
   row.host.from_ns = wrapped_sum(row.time.from_ns, from.signed_number() * unit);
@@ -274,11 +280,13 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   steps.kind = StepKind::torch;
   if (list.empty()) {
     steps.kind = StepKind::none;
-    list = one_step(parts);
+    list = unmarked_steps(parts);
   }
   if (list.empty()) return steps;
+  RunCounter runs;
+  for (Step& step : list) step.run = runs.run_of(step);
   extend_by_devices(parts, list);
-  if (list.size() > 1) steps.dropped = leave_out_tail(list);
+  steps.dropped = leave_out_tails(list);
   for (const Step& step : list) steps.list.push_back(step);
   steps.list.shrink_to_fit();
   return steps;

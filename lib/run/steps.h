@@ -7,8 +7,9 @@
 // step begins where the one before it ended and lasts until its own host range and the last of its
 // device work have ended. The tail does not count: steps behind the last one with device work, and
 // the last one where it has less than 0.8 of the device work of the one before it (the profiler
-// lost it). Composer: from the begin of the wait for its data, else of event/batch, to the end of
-// event/batch. Neither: one step, number 0, from the first to the last event.
+// lost it); each run of several has its own. Composer: from the begin of the wait for its data,
+// else of event/batch, to the end of event/batch. Neither: one step, number 0, from the first to
+// the last event, for each file unless they are of one time.
 #pragma once
 
 #include "run/event_columns.h"
@@ -16,6 +17,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -23,6 +25,7 @@ namespace traceloom {
 struct Step {
   std::int64_t number = 0;
   std::int64_t epoch = kNoId;    // of Composer
+  std::uint32_t run = 0;         // how many times a number had come again: see step_runs.h
   Interval time;                 // what statistics are about
   Interval host;                 // as the host marked it; of Composer the batch alone
   std::uint64_t device_ops = 0;  // launched in it
@@ -31,10 +34,25 @@ struct Step {
 
 template <>
 struct RowCodec<Step> {
-  static constexpr std::size_t kMostBytes = 1 + 7 * kMostNumberBytes;
+  static constexpr std::size_t kMostBytes = 1 + 8 * kMostNumberBytes;
   static void write(PackedWriter& to, const Step& before, const Step& row);
   static void read(PackedReader& from, Step& row);
 };
+
+// Which step it is, on whichever rank.
+struct StepKey {
+  std::uint32_t run = 0;
+  std::int64_t epoch = kNoId;
+  std::int64_t number = kNoId;
+
+  friend bool operator==(const StepKey&, const StepKey&) = default;
+  friend bool operator<(const StepKey& a, const StepKey& b) {
+    return std::tie(a.run, a.epoch, a.number) < std::tie(b.run, b.epoch, b.number);
+  }
+};
+inline StepKey key_of(const Step& step) {
+  return {step.run, step.epoch, step.number};
+}
 
 enum class StepKind : std::uint8_t { none, torch, composer };
 std::string_view to_string(StepKind kind);

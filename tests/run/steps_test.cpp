@@ -154,3 +154,51 @@ TEST_CASE("steps: of a merged file between whose cycles the clock was set back")
     CHECK(rank.steps.list.at(1).time == Interval{100 * kSecondNs, 140 * kSecondNs});
   }
 }
+
+TEST_CASE("steps: a number that comes again begins another run, with a tail of its own") {
+  // The last step of each run has lost its device work.
+  const auto run = [](int at) {
+    TraceText trace;
+    for (int step = 0; step < 3; ++step) {
+      trace.cat("user_annotation")
+          .x("ProfilerStep#" + std::to_string(step + 5), at + 100 * step, 100);
+      if (step == 2) break;
+      trace.cat("cuda_runtime")
+          .x("cudaLaunchKernel", at + 100 * step + 10, 5,
+             R"({"correlation": )" + std::to_string(step + 1) + "}");
+      trace.cat("kernel").x("k", at + 100 * step + 50, 20, kernel(step + 1));
+    }
+    return trace.array();
+  };
+  const RankEvents rank =
+      read_texts({{"rank0-a.json", run(0)}, {"rank0-b.json", run(1'000'000)}}).ranks.at(0);
+  std::vector<std::uint32_t> runs;
+  std::vector<bool> counted;
+  for (const Step& step : rank.steps.list) {
+    runs.push_back(step.run);
+    counted.push_back(step.counted);
+  }
+  CHECK(runs == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1});
+  CHECK(counted == std::vector<bool>{true, true, false, true, true, false});
+  CHECK(rank.steps.dropped == 2);
+  CHECK(rank.unrecorded == Intervals{{300'000, 1'000'000'000}});
+}
+
+TEST_CASE("steps: in one file what is between steps whose numbers do not go on was not recorded") {
+  const auto trace = [](const char* second) {
+    return TraceText()
+        .cat("user_annotation")
+        .x("ProfilerStep#5", 0, 100)
+        .x(second, 1000, 100)
+        .cat("cpu_op")
+        .x("aten::mm", 90, 60)
+        .x("aten::mm", 970, 40)
+        .array();
+  };
+  const auto unrecorded = [&](const char* second) {
+    return read_texts({{"rank0.json", trace(second)}}).ranks.at(0).unrecorded;
+  };
+  CHECK(unrecorded("ProfilerStep#5") == Intervals{{150'000, 970'000}});
+  CHECK(unrecorded("ProfilerStep#20") == Intervals{{150'000, 970'000}});
+  CHECK(unrecorded("ProfilerStep#6").empty());
+}
