@@ -186,8 +186,8 @@ Table times_table(const Run& run, const std::vector<Collective>& matched) {
     cells.emplace_back();
     if (times.bytes > 0) cells.back() = times.bytes;
     cells.emplace_back(times.busy_ns);
-    cells.emplace_back(times.transfer_ns);
-    cells.emplace_back(times.busy_ns - times.transfer_ns);
+    cells.push_back(times.transfer_known ? Cell{times.transfer_ns} : Cell{});
+    cells.push_back(times.transfer_known ? Cell{times.busy_ns - times.transfer_ns} : Cell{});
     cells.emplace_back(times.name.empty() ? std::string("(all)") : times.name);
     table.add_row(std::move(cells));
   }

@@ -21,6 +21,7 @@ struct CommTimes {
   // The same of what is left of each when all ranks have come: the last of it, as long as it took
   // on the rank that took least. The rest was waiting.
   std::int64_t transfer_ns = 0;
+  bool transfer_known = true;  // not where some are no more than their launch
 };
 
 // By rank, of all together first, then by name.

@@ -94,11 +94,12 @@ void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece)
   if (!says_what_it_does(what.name)) what.name = run.labels.name(named->span.label);
   if (what.bytes > 0) return;
   OpTensors op = by.op != nullptr ? tensors_of(run, *by.op) : OpTensors{};
+  const bool shares_range = by.range != nullptr && by.range->pieces > 1;
   const bool shares_op = by.op != nullptr && by.op->pieces > 1;
   const std::string_view arguments =
       by.range != nullptr ? details_at(run, by.range->span.arguments) : std::string_view{};
   std::int64_t bytes = input_bytes(arguments);
-  piece.shares_range = bytes > 0 ? by.range->pieces > 1 : op.in > 0 && shares_op;
+  piece.shares_range = bytes > 0 ? shares_range : op.in > 0 && shares_op;
   if (shares_op) op = {};
   if (what.dtype.empty()) what.dtype = first_type(arguments);
   if (what.dtype.empty() && op.in > 0)

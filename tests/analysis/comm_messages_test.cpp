@@ -315,6 +315,12 @@ TEST_CASE("comm: a range of the host that only starts a collective has no bandwi
         Texts{"gloo:all_reduce 4000 10000 0.400 0.400", "nccl:all_reduce 4000 10000 - -"});
   CHECK(std::holds_alternative<std::monostate>(
       cell_in(rows_of(report, "collectives").at(0), "bus_gibps")));
+  const std::vector<ReportRow> times = rows_of(report, "times");
+  REQUIRE(times.size() == 6);
+  CHECK(cell_text(cell_in(times[0], "transfer_ns")) == "-");
+  CHECK(cell_text(cell_in(times[1], "transfer_ns")) == "10000");
+  CHECK(cell_text(cell_in(times[2], "transfer_ns")) == "-");
+  CHECK(cell_text(cell_in(times[2], "waiting_ns")) == "-");
   CHECK(report.notes.at(0) ==
         "2 collectives were recorded on the host alone, which only starts them: their times are "
         "those of the calls, and they have no bandwidth");
