@@ -199,6 +199,8 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     return a.text == b.text && a.offset == b.offset;
   };
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
+    // Which X are around a B that nothing closes matters only where there is such a B.
+    if (surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
     if (a.times != b.times || a.orphan_ends != b.orphan_ends ||

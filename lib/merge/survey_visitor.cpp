@@ -244,7 +244,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
   if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
     chunk.begin_ends.add(event, timing.start_ns);
-  else if (pairs_ && event.phase == 'X' && timing.slice_end == SliceEnd::known && !gpu_of(event))
+  else if (pairs_ && event.phase == 'X' && timing.slice_end == SliceEnd::known)
     chunk.begin_ends.add_slice(event, timing.start_ns,
                                saturating_add(timing.start_ns, timing.duration_ns));
   constexpr std::uint32_t kIds =

@@ -174,6 +174,20 @@ std::string title_in_process(const std::string& pid, const Place& place,
   return place.thread.is_foreign && !place.process.is_foreign ? process_title(pid, facts) : "";
 }
 
+// A thread may be written in several ways, 7 and "7", and share its numbers with a row of a GPU.
+using ThreadIds = std::pair<std::string, std::string>;
+
+ThreadIds thread_of(const TrackFacts& facts) {
+  return {canonical_id(facts.pid), canonical_id(facts.tid)};
+}
+
+std::set<ThreadIds> threads_with_begins(const FileSurvey& survey) {
+  std::set<ThreadIds> begun;
+  for (const TrackFacts& facts : survey.tracks)
+    if (facts.has_begins) begun.insert(thread_of(facts));
+  return begun;
+}
+
 }  // namespace
 
 TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
@@ -207,12 +221,15 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
   files_.resize(surveys.size());
   RowNumbers numbers;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
+    const std::set<ThreadIds> begun = threads_with_begins(surveys[file]);
     std::set<std::int64_t> ranks;
     if (!ranks_of_files[file].is_merged()) ranks.insert(ranks_of_files[file].rank);
     for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
       const TrackFacts& facts = surveys[file].tracks[i];
       const Place& place = places[file][i];
-      add_track(file, facts, target_of(process_of(processes, place.process), place, numbers));
+      TrackTarget target = target_of(process_of(processes, place.process), place, numbers);
+      target.has_begins = !begun.empty() && begun.contains(thread_of(facts));
+      add_track(file, facts, std::move(target));
       ranks.insert(place.process.rank);
       const std::string pid = canonical_id(facts.pid);
       // What is of the pid itself is the CPU's, and of the pid's rank.
@@ -224,7 +241,6 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
                                  : title_in_process(pid, place, known.facts_of(file, pid))});
     }
     files_[file].ranks.assign(ranks.begin(), ranks.end());
-    share_begins(file);
   }
 }
 
@@ -233,21 +249,7 @@ void TrackPlan::add_track(std::size_t file, const TrackFacts& facts, TrackTarget
   track_key(facts.pid, facts.tid, key);
   files_[file].keys.intern(facts.said_gpu ? add_gpu(key, *facts.said_gpu) : key);
   files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
-  target.has_begins = facts.has_begins && !facts.said_gpu;
   files_[file].targets.push_back(std::move(target));
-}
-
-// A thread may be written in several ways: 7 and "7".
-void TrackPlan::share_begins(std::size_t file) {
-  std::set<std::uint32_t> begun;
-  for (const TrackTarget& target : files_[file].targets)
-    if (target.has_begins) begun.insert(target.number);
-  if (begun.empty()) return;
-  for (std::size_t i = 0; i < files_[file].targets.size(); ++i) {
-    TrackTarget& target = files_[file].targets[i];
-    const std::string_view key = files_[file].keys[static_cast<std::uint32_t>(i)];
-    target.has_begins = begun.contains(target.number) && without_gpu(key) == key;
-  }
 }
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view key) const {
@@ -273,8 +275,18 @@ bool TrackPlan::covers(const TrackPlan& other) const {
     if (files_[file].has_gpu_tracks != tracks.has_gpu_tracks) return false;
     for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
       const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
-      if (!track || files_[file].targets[*track] != tracks.targets[i]) return false;
+      if (!track || !files_[file].targets[*track].is_same_place(tracks.targets[i])) return false;
     }
+  }
+  return true;
+}
+
+bool TrackPlan::knows_begins(const TrackPlan& other, std::size_t file) const {
+  const FileTracks& tracks = other.files_[file];
+  for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
+    const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
+    if (tracks.targets[i].has_begins && (!track || !files_[file].targets[*track].has_begins))
+      return false;
   }
   return true;
 }

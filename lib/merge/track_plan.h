@@ -32,7 +32,10 @@ struct TrackTarget {
   std::string tid;
   std::int64_t rank = 0;
   std::uint32_t number = 0;  // one for each pid and tid
-  bool has_begins = false;   // some event of the file on that row is a begin (B)
+  bool has_begins = false;   // some event of its thread in the file is a begin (B)
+  bool is_same_place(const TrackTarget& other) const {
+    return pid == other.pid && tid == other.tid && rank == other.rank && number == other.number;
+  }
   bool operator==(const TrackTarget&) const = default;
 };
 
@@ -86,6 +89,8 @@ class TrackPlan {
   bool has_gpu_tracks(std::size_t file) const { return files_[file].has_gpu_tracks; }
   // True when it has every track of `other`, which is of the same files, at the same place.
   bool covers(const TrackPlan& other) const;
+  // True when it has begins wherever `other`, which it covers, has some in that file.
+  bool knows_begins(const TrackPlan& other, std::size_t file) const;
   // Ascending by rank; of a rank its main process, its GPUs, the rest. Every rank of an input is
   // there, also one without events.
   const std::vector<OutputProcess>& processes() const { return processes_; }
@@ -103,7 +108,6 @@ class TrackPlan {
     bool has_gpu_tracks = false;
   };
   void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
-  void share_begins(std::size_t file);
 
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;

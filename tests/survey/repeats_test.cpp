@@ -220,8 +220,10 @@ TEST_CASE("repeats: a part of a merge takes the place of nothing") {
 TEST_CASE("repeats: parts that share no event by their filters are no repeats") {
   std::vector<MergedInput> notes{note_of(0, kA), note_of(1, kB)};
   for (MergedInput& note : notes) note.is_part = true;
+  std::uint64_t events = 3;  // no two are copies
   const auto part = [&](const std::string& filter) {
     FileEvidence evidence = our_merge(notes);
+    evidence.tally = tally_of(++events, 2000, 4000);
     evidence.filter = read_noted_filter("{\"filter\": " + filter + "}");
     return evidence;
   };

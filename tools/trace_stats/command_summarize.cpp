@@ -129,7 +129,7 @@ void add_selection(CLI::App& command, Options& options) {
   command
       .add_option("--category", options.categories,
                   "Spans of one of these categories, '(none)' for those without")
-      ->type_name("NAME,")
+      ->type_name("NAME,...")
       ->group(group);
   command.add_option("--rank", options.ranks, "Spans of these ranks: 0,4-7")
       ->type_name("LIST")
