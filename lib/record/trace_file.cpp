@@ -310,7 +310,7 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
   file_ = -1;
   if (result != 0) throw system_error(path_, errno);
   if (has_name_) return give_last_name(path_, path, overwrite);
-  const std::string name = give_last_name(hidden_path_, path, overwrite);
+  std::string name = give_last_name(hidden_path_, path, overwrite);
   has_name_ = true;
   return name;
 }
