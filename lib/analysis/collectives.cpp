@@ -122,7 +122,7 @@ struct JoinedRanks {
   std::uint64_t launch_only = 0;
 };
 
-// What one rank says comes out stands before what another says goes in.
+// Where one rank says what comes out and another what goes in, the former counts.
 void take_bytes(const Collective& part, Collective& whole) {
   if (part.bytes > 0 && whole.bytes > 0 && part.bytes_are_input != whole.bytes_are_input) {
     if (whole.bytes_are_input) whole.bytes = part.bytes;

@@ -63,8 +63,8 @@ std::string_view first_type(std::string_view arguments) {
   return type;
 }
 
-// What goes into a collective and what comes out of it on one rank, as torch's operator says; 0 for
-// what it does not. Where ranks get parts, what comes out is its first argument.
+// torch's operator says how many bytes go into a collective on one rank and how many come out; 0
+// where it does not. Where ranks get parts, its first argument is what comes out.
 struct OpTensors {
   std::int64_t in = 0;
   std::int64_t out = 0;
@@ -85,8 +85,8 @@ OpTensors tensors_of(const Run& run, const LaunchingRange& op) {
   return {argument_bytes(dims, types, 1), first};
 }
 
-// What a kernel does not say itself; bytes only where no other one shares them. The operator knows
-// what comes out of a gather, and what goes in where the range has no tensors.
+// Adds what the kernel does not say itself; bytes only where no other kernel shares them. The
+// operator knows what comes out of a gather, and what goes in where the range has no tensors.
 void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece) {
   Collective& what = piece.what;
   const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;

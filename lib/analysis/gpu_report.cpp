@@ -107,7 +107,8 @@ void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Inter
   if (events.measured_ns > 0) times.occupancy = events.occupied_ns / events.measured_ns;
 }
 
-// What is between two recordings, from the end of the work in one to the begin of that in the next.
+// How long nothing was recorded, each time from the end of the work in one recording to the begin
+// of that in the next.
 std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecorded) {
   std::int64_t sum = 0;
   for (std::size_t i = 1; i < busy.size() && !unrecorded.empty(); ++i)

@@ -5,7 +5,7 @@
 namespace traceloom {
 namespace {
 
-// From '(' to ')', where none is around it.
+// A group goes from '(' to ')', and none is around it.
 struct Group {
   std::size_t from = std::string_view::npos;
   std::size_t to = std::string_view::npos;  // npos where the name ends before

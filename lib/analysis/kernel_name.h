@@ -1,4 +1,4 @@
-// What a kernel is called, without what its function is called with.
+// kernel_name() gives the name of a kernel without the arguments of its function.
 //
 //   kernel_name("void (anonymous namespace)::sum<float>(float*, int)")
 //   == "void (anonymous namespace)::sum<float>"

@@ -56,7 +56,7 @@ LaunchingRanges::Found LaunchingRanges::indices_of(const EventColumns& part,
   return found;
 }
 
-// What is around the span, or the span itself.
+// Notes the innermost ranges around the span; the span itself may be one.
 void LaunchingRanges::add_around(const HostSpan& span, Found& found) const {
   const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), span,
                                        [](const HostSpan& at, const LaunchingRange& range) {

@@ -341,7 +341,7 @@ LastRanks find_last(const Run& run, const RankWaits& waits) {
   return last;
 }
 
-// In how many of the steps one of the candidates came last.
+// Tells in how many of the steps one of the candidates came last.
 double candidates_share(const Run& run, const RankWaits& waits, const Straggler& found) {
   const std::vector<std::size_t> times = waits.times_last();
   std::size_t sum = 0;

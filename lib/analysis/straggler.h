@@ -15,9 +15,9 @@
 
 namespace traceloom {
 
-// In less steps a rank is named only with a cause.
+// A rank is named in fewer steps only with a cause.
 inline constexpr std::size_t kFewSteps = 4;
-// Of the steps: what happens in so many is steady.
+// A delay is steady when it happens in so many of the steps.
 inline constexpr double kSteadyShare = 0.80;
 
 enum class StragglerCause : std::uint8_t {

@@ -74,7 +74,7 @@ std::string whichever_text(const Straggler& found) {
   return text + ".";
 }
 
-// Of several that are not told apart none has a delay of its own.
+// Ranks that are not told apart have no delay of their own.
 std::string named_text(const Straggler& found) {
   std::string who = rank_list(found);
   const bool several = found.candidates.size() > 1;
@@ -82,7 +82,7 @@ std::string named_text(const Straggler& found) {
   if (found.delay_is_gap)
     text += fmt::format(", which wait at least {} longer than {} ({} of the mean step)",
                         format_duration(found.delay_ns) + " a step", several ? "these" : "it",
-                        part_text(part_of_step(found.delay_ns, found)));
+                        part_text(found.delay_share));
   else
     text += fmt::format(" by {}{})", several ? "up to " : "", delay_text(found.delay_ns, found));
   const bool apart = !several || found.each_of_them;

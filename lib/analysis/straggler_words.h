@@ -1,4 +1,4 @@
-// What `stragglers` says above its table: nothing that the table does not show.
+// straggler_headline() writes what `stragglers` says above its table, which shows all of it.
 //
 //   report.headline.push_back(straggler_headline(find_straggler(run, roles, waits)));
 #pragma once

@@ -75,7 +75,8 @@ std::optional<std::int64_t> count_elements(std::string_view shape) {
   return count;
 }
 
-// Of one argument with that shape and type, which is between quotes; 0 for what is no tensor.
+// Counts the bytes of one argument with that shape and type, which is between quotes; an argument
+// that is no tensor has 0.
 std::optional<std::int64_t> bytes_of(std::string_view shape, std::string_view type) {
   if (!is_json_list(shape)) return std::nullopt;
   if (elements_of(shape).empty()) return 0;

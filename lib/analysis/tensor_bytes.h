@@ -21,7 +21,7 @@ std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype);
 // size: a part of the whole would be wrong.
 std::int64_t tensor_bytes(std::string_view dims, std::string_view types);
 
-// Of the argument with that number alone, as above; 0 also where there is none.
+// Counts the argument with that number alone, as above; 0 also where there is none.
 std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument);
 
 }  // namespace traceloom

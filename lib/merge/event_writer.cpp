@@ -66,7 +66,7 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   write_usable(event, timing, place, state);
 }
 
-// Whatever a filter leaves, a B inside of it that is never closed ends with it.
+// A B inside of the slice that is never closed ends with it, also where a filter drops the slice.
 void EventWriter::note_slice(const Event& event, const Place& place, WriteState& state) {
   const auto& [target, time] = place;
   if (target != nullptr && target->has_begins && time && !time->is_endless())

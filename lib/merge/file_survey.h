@@ -112,14 +112,14 @@ struct FileSurvey {
   bool has_too_many_tracks = false;  // with those; `tracks` is empty then
   std::vector<TrackFacts> tracks;    // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // by canonical pid
-  std::vector<KeptMetadata> metadata;  // each text once, but for those that count each time
-  IdSet flow_ids;                      // s t f
-  std::uint64_t shared_flows = 0;      // of PlanOptions::shared_flows
-  std::uint64_t next_ends = 0;         // f that wait for the next slice, not shared
-  IdSet bind_ids;                      // bind_id of flows between slices
-  HexIds async_ids;                    // b n e S T p F
-  AsyncSlices async_slices;            // of b e S T p F
-  HexIds object_ids;                   // N O D ( ) v V P
+  std::vector<KeptMetadata> metadata;             // each text once; see counts_each_time
+  IdSet flow_ids;                                 // s t f
+  std::uint64_t shared_flows = 0;                 // of PlanOptions::shared_flows
+  std::uint64_t next_ends = 0;                    // f that wait for the next slice, not shared
+  IdSet bind_ids;                                 // bind_id of flows between slices
+  HexIds async_ids;                               // b n e S T p F
+  AsyncSlices async_slices;                       // of b e S T p F
+  HexIds object_ids;                              // N O D ( ) v V P
   // The processes that a memory dump (v) is of, canonical, by its object_id_key(); all but the
   // first have a process_dump_key() in object_ids, too.
   std::map<std::string, std::vector<std::string>> dumps;

@@ -1,5 +1,5 @@
-// Which inputs would take more memory than any viewer could show, and how to take them all the
-// same.
+// why_too_large() says which inputs would take more memory than any viewer could show, and which
+// option takes them all the same.
 //
 //   if (const std::string reason = why_too_large(survey, options); !reason.empty()) refuse(reason);
 #pragma once

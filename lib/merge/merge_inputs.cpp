@@ -53,9 +53,7 @@ void MergeInputs::survey() {
   const std::size_t files = options_.inputs.size();
   SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end,
                         options_.plan.shared_flows);
-  if (options_.plan.sort_by_time) visitor.keep_begin_ends();
-  visitor.limit_tracks(options_.max_tracks);
-  visitor.limit_open_begins(options_.max_open_begins);
+  prepare(visitor);
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
     scan_all(filter_visitor);
@@ -64,6 +62,12 @@ void MergeInputs::survey() {
     scan_all(visitor);
   }
   keep(visitor.take_surveys());
+}
+
+void MergeInputs::prepare(SurveyVisitor& visitor) const {
+  if (options_.plan.sort_by_time) visitor.keep_begin_ends();
+  visitor.limit_tracks(options_.max_tracks);
+  visitor.limit_open_begins(options_.max_open_begins);
 }
 
 std::optional<GuessedPlan> MergeInputs::guess() {
@@ -93,9 +97,7 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
   const FailureHandler on_failure = failure_handler();
   SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end,
                          options_.plan.shared_flows);
-  if (options_.plan.sort_by_time) surveyor.keep_begin_ends();
-  surveyor.limit_tracks(options_.max_tracks);
-  surveyor.limit_open_begins(options_.max_open_begins);
+  prepare(surveyor);
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());

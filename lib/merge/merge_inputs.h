@@ -93,6 +93,7 @@ class MergeInputs {
   void scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
                   std::uint64_t to_read);
   void scan_all(FileVisitor& visitor);
+  void prepare(SurveyVisitor& visitor) const;
   void keep(std::vector<FileSurvey> surveys);
   MergePlan plan_for(const std::vector<Input>& inputs,
                      const std::vector<FileSurvey>& surveys) const;

@@ -29,9 +29,9 @@ class SurveyVisitor : public FileVisitor {
   // FileSurvey::begin_ends are of interest, too; with `pairs`, before the first event.
   void keep_begin_ends() { keeps_begin_ends_ = true; }
 
-  // Of all files together; see FileSurvey::has_too_many_tracks.
+  // Limits the tracks of all files together; see FileSurvey::has_too_many_tracks.
   void limit_tracks(std::size_t most) { most_tracks_ = most; }
-  // Of a file with more B open at a time nothing is paired from there on.
+  // Pairs nothing of a file from where more B are open at a time.
   void limit_open_begins(std::size_t most) { most_open_begins_ = most; }
 
   // When all files have been read.

@@ -252,11 +252,14 @@ void TrackPlan::add_track(std::size_t file, const TrackFacts& facts, TrackTarget
   files_[file].targets.push_back(std::move(target));
 }
 
+const TrackTarget* TrackPlan::planned(std::size_t file, std::string_view key) const {
+  const std::optional<std::uint32_t> track = files_[file].keys.find(key);
+  return track ? &files_[file].targets[*track] : nullptr;
+}
+
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view key) const {
-  const FileTracks& tracks = files_[file];
-  std::optional<std::uint32_t> track = tracks.keys.find(key);
-  if (!track) track = tracks.keys.find(without_gpu(key));
-  return track ? &tracks.targets[*track] : nullptr;
+  const TrackTarget* const of_key = planned(file, key);
+  return of_key != nullptr ? of_key : planned(file, without_gpu(key));
 }
 
 const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
@@ -274,8 +277,8 @@ bool TrackPlan::covers(const TrackPlan& other) const {
     const FileTracks& tracks = other.files_[file];
     if (files_[file].has_gpu_tracks != tracks.has_gpu_tracks) return false;
     for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
-      const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
-      if (!track || !files_[file].targets[*track].is_same_place(tracks.targets[i])) return false;
+      const TrackTarget* const own = planned(file, tracks.keys[i]);
+      if (own == nullptr || !own->is_same_place(tracks.targets[i])) return false;
     }
   }
   return true;
@@ -284,9 +287,9 @@ bool TrackPlan::covers(const TrackPlan& other) const {
 bool TrackPlan::knows_begins(const TrackPlan& other, std::size_t file) const {
   const FileTracks& tracks = other.files_[file];
   for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
-    const std::optional<std::uint32_t> track = files_[file].keys.find(tracks.keys[i]);
-    if (tracks.targets[i].has_begins && (!track || !files_[file].targets[*track].has_begins))
-      return false;
+    if (!tracks.targets[i].has_begins) continue;
+    const TrackTarget* const own = planned(file, tracks.keys[i]);
+    if (own == nullptr || !own->has_begins) return false;
   }
   return true;
 }

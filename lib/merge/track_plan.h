@@ -108,6 +108,8 @@ class TrackPlan {
     bool has_gpu_tracks = false;
   };
   void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
+  // nullptr where there is none of just that key.
+  const TrackTarget* planned(std::size_t file, std::string_view key) const;
 
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;

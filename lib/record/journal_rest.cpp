@@ -62,7 +62,7 @@ TimeLine line_of(const DeadJournal& journal) {
   return {layout.start, std::move(segments)};
 }
 
-// Whether a thread leaves slots like that.
+// True for a slot as a thread leaves it.
 bool has_form(const detail::Slot& slot) {
   constexpr std::uint32_t kFirstValues = 2;
   constexpr std::uint32_t kValuesPerSlot = sizeof(detail::Slot) / sizeof(double);
@@ -161,7 +161,7 @@ JournalRest::Counts JournalRest::write(JsonSink& sink) const {
       detail::Slot& slot = chunk.header->slots()[i];
       const SlotUse use = use_of(chunk, i);
       if (use == SlotUse::damaged) ++counts.damaged;
-      // How many belong to it is not known, either.
+      // A damaged slot does not tell how many belong to it, either.
       i += use == SlotUse::damaged ? 1U : 1U + slot.more_slots;
       if (use != SlotUse::event) continue;
       slot.site = labels.number_of(slot.site);

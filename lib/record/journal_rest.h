@@ -54,7 +54,7 @@ class JournalRest {
   explicit JournalRest(const DeadJournal& journal);
 
   bool empty() const { return chunks_.empty(); }
-  // Whether there is damage, and not a single event.
+  // True where there is damage, and not a single event.
   bool is_unreadable() const;
   // Of those that have events here.
   void name_threads(JsonSink& sink, std::int64_t at_ns) const;
@@ -68,7 +68,7 @@ class JournalRest {
     std::uint32_t to = 0;
   };
 
-  // What began before the session, or on another clock, is none of its business.
+  // An event that began before the session, or on another clock, does not concern it: none.
   enum class SlotUse : std::uint8_t { event, none, damaged };
   SlotUse use_of(const Chunk& chunk, std::uint32_t at) const;
 

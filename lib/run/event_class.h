@@ -56,7 +56,7 @@ enum class SpanMark : std::uint8_t {
   collective_op,  // torch's operator around it: "c10d::_allgather_base_"
 };
 
-// Whether it says with which tensors.
+// True for marks whose args say the tensors.
 constexpr bool is_of_collective(SpanMark mark) {
   return mark == SpanMark::collective || mark == SpanMark::collective_op;
 }

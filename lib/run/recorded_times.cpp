@@ -45,14 +45,19 @@ Intervals find_breaks(const StepList& steps) {
   return breaks;
 }
 
+// The first interval of the set that ends behind that moment.
+Intervals::const_iterator first_behind(const Intervals& set, std::int64_t ns) {
+  return std::upper_bound(set.begin(), set.end(), ns, [](std::int64_t moment, const Interval& one) {
+    return moment < one.to_ns;
+  });
+}
+
 // The instants of each break at which something was recorded.
 std::vector<Intervals> recorded_in(const Intervals& breaks,
                                    const std::vector<EventColumns>& parts) {
   std::vector<Intervals> recorded(breaks.size());
   const auto add = [&](const Interval& time) {
-    auto window =
-        std::upper_bound(breaks.begin(), breaks.end(), time.from_ns,
-                         [](std::int64_t ns, const Interval& one) { return ns < one.to_ns; });
+    auto window = first_behind(breaks, time.from_ns);
     for (; window != breaks.end() && window->from_ns < time.to_ns; ++window)
       recorded[static_cast<std::size_t>(window - breaks.begin())].push_back(time);
   };
@@ -98,9 +103,7 @@ Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList
 }
 
 bool holds_any(const Intervals& set, const Interval& window) {
-  const auto after =
-      std::upper_bound(set.begin(), set.end(), window.from_ns,
-                       [](std::int64_t ns, const Interval& one) { return ns < one.to_ns; });
+  const auto after = first_behind(set, window.from_ns);
   return after != set.end() && after->from_ns < window.to_ns;
 }
 

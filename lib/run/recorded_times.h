@@ -19,14 +19,15 @@ enum class Recorded : std::uint8_t {
   all,
 };
 
-// From the first to the last event of each file; those that overlap are one.
+// Each interval goes from the first to the last event of a file; those that overlap are one.
 Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what);
 
-// What is between its files. Where a merge has made one of them, steps of torch tell, whose numbers
-// do not go on: the longest time between two such in which nothing was recorded.
+// Nothing was recorded between the files of a rank. Where a merge has made one of them, steps of
+// torch tell, whose numbers do not go on: the longest time between two such in which nothing was
+// recorded.
 Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps);
 
-// Whether any interval of the set has instants in `window`.
+// True where an interval of the set has instants in `window`.
 bool holds_any(const Intervals& set, const Interval& window);
 
 }  // namespace traceloom

@@ -123,7 +123,7 @@ void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>
   }
 }
 
-// Of one run; how many it leaves out.
+// Returns how many steps of the run it leaves out.
 std::size_t leave_out_tail(std::span<Step> steps) {
   std::size_t kept = steps.size();
   while (kept > 0 && steps[kept - 1].device_ops == 0) --kept;
@@ -203,7 +203,7 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
   return steps;
 }
 
-// Of the host, else of devices.
+// Takes the times of the host, else those of devices.
 std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
   Intervals times = times_of_files(parts, Recorded::host);
   if (times.empty()) times = times_of_files(parts, Recorded::device);

@@ -39,7 +39,7 @@ struct RowCodec<Step> {
   static void read(PackedReader& from, Step& row);
 };
 
-// Which step it is, on whichever rank.
+// A StepKey tells which step it is, and is the same on all ranks.
 struct StepKey {
   std::uint32_t run = 0;
   std::int64_t epoch = kNoId;

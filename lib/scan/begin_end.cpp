@@ -93,7 +93,7 @@ void BeginEndPairer::take_slices(const BeginEndBatch& batch,
   most_slices_ = std::max(reorder_records_, 2 * held_slices_);
 }
 
-// Of each track the times of the B events that wait, ascending.
+// Lists for each track the times of the B events that wait, ascending.
 std::vector<std::vector<std::int64_t>> BeginEndPairer::waiting_begins() const {
   std::vector<std::vector<std::int64_t>> begins(tracks_.size());
   for (const Record& record : waiting_)
@@ -107,7 +107,7 @@ void BeginEndPairer::end_inside_slices() {
     if (track.slices.size() > 0 && track.innermost != kNone) end_inside_slices(track);
 }
 
-// What is open inside of an X ends with that one unless it is closed itself.
+// A B inside of an X ends with that one unless it is closed itself.
 void BeginEndPairer::end_inside_slices(Track& track) {
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = track.innermost; i != kNone; i = open_[i].outer) open.push_back(i);

@@ -110,7 +110,7 @@ struct OpenBegin {
   std::int64_t around_end_ns;
 
   bool is_in_closed_slice() const { return around_end_ns != kNeverEnds; }
-  static constexpr std::int64_t kNeverEnds = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kNeverEnds = SlicesAround::kNever;
 };
 
 // Each may be left out.

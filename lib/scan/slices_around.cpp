@@ -11,7 +11,7 @@ void SlicesAround::add(std::int64_t start_ns, std::int64_t end_ns) {
   latest_ns_ = std::max(latest_ns_, start_ns);
 }
 
-std::vector<std::int64_t> SlicesAround::first_ends(const std::vector<std::int64_t>& moments) {
+std::vector<std::int64_t> SlicesAround::first_ends(const std::vector<std::int64_t>& moments) const {
   std::vector<Slice> by_start = slices_;
   std::ranges::sort(by_start, {}, &Slice::start_ns);
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> open_ends;

@@ -13,7 +13,7 @@
 
 namespace traceloom {
 
-// Of one track. 16 bytes a slice. Not thread-safe.
+// It holds the slices of one track, in 16 bytes each. Not thread-safe.
 class SlicesAround {
  public:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -21,10 +21,10 @@ class SlicesAround {
   void add(std::int64_t start_ns, std::int64_t end_ns);
   // One for each of `moments`, which are ascending: the earliest end of the slices that begin
   // before it and end after it; kNever where there is none. n log n in the number of slices.
-  std::vector<std::int64_t> first_ends(const std::vector<std::int64_t>& moments);
-  // Forgets slices of the older half that ended before the latest start, unless one of `moments`,
-  // ascending, is inside. Afterwards slices are looked at in vain for moments that come as late in
-  // the file as that.
+  std::vector<std::int64_t> first_ends(const std::vector<std::int64_t>& moments) const;
+  // Forgets the slices of the older half that ended before the latest start and hold none of
+  // `moments`, which are ascending. A moment inside of such a slice that comes later still in the
+  // file no longer finds it.
   void drop_passed(const std::vector<std::int64_t>& moments);
   std::size_t size() const { return slices_.size(); }
 

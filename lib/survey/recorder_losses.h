@@ -12,7 +12,7 @@ namespace traceloom {
 // `recorder`. What a flight recorder has overwritten is none: it keeps the last events and was
 // meant to.
 void add_recorder_losses(const Event& event, ProblemCounts& problems);
-// Whether that counts anything.
+// True where that counts anything.
 bool reports_losses(const Event& event);
 
 }  // namespace traceloom
