@@ -10,6 +10,7 @@
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
 #include "record/session_place.h"
+#include "survey/trace_name.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +24,9 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -106,7 +109,7 @@ class NodeMerger::Node {
         throw Error(trace.path, "saved after the merge per node was closed; it is not merged");
       const std::uint64_t cycle = next_cycle_++;
       const TraceNote note = note_of(cycle, rank_, trace.path);
-      notes_.write(keeps_ ? notes_.keep(note) : note);
+      notes_.write(keeps_ ? notes_.keep(note, kept_name(note)) : note);
       if (local_rank_ == 0) cycles_.push_back({cycle, trace.position, {}});
     }
     wake_.notify_all();
@@ -130,6 +133,14 @@ class NodeMerger::Node {
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
     notes_.leave();
+  }
+
+  // Cycles of different ranks are found again by their names. One that a file of this rank had
+  // before would lead to another cycle, and to its clock.
+  NodeNotes::KeptName kept_name(const TraceNote& note) {
+    const std::string cycle = cycle_of_name(note.path);
+    const bool is_told = !cycle.empty() && told_cycles_.insert(cycle).second;
+    return is_told ? NodeNotes::KeptName::own : NodeNotes::KeptName::of_cycle;
   }
 
   using Notes = std::vector<std::optional<TraceNote>>;  // by local rank
@@ -285,6 +296,7 @@ class NodeMerger::Node {
   std::condition_variable wake_;
   std::deque<Cycle> cycles_;
   std::uint64_t next_cycle_ = 0;
+  std::set<std::string> told_cycles_;  // by the names of what was kept
   bool is_closing_ = false;
   Clock::time_point patience_ends_;
   std::thread thread_;

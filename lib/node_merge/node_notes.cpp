@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNote = ".note";
-constexpr std::string_view kKept = ".kept";  // a folder, so that the trace keeps its name
+constexpr std::string_view kKept = ".kept";  // a folder, so that the trace may keep its name
 constexpr std::string_view kLock = ".lock";
 constexpr mode_t kMode = 0666;
 
@@ -141,19 +141,25 @@ std::string NodeNotes::path_of(std::uint64_t cycle, std::int64_t local_rank) con
   return fmt::format("{}/cycle{}-rank{}{}", folder_, cycle, local_rank, kNote);
 }
 
-std::string NodeNotes::kept_path(std::uint64_t cycle, std::int64_t local_rank,
-                                 const std::string& trace) const {
-  return fmt::format("{}/cycle{}-rank{}{}/{}", folder_, cycle, local_rank, kKept,
-                     fs::path(trace).filename().string());
+std::string NodeNotes::kept_folder(std::uint64_t cycle, std::int64_t local_rank) const {
+  return fmt::format("{}/cycle{}-rank{}{}", folder_, cycle, local_rank, kKept);
+}
+
+std::string NodeNotes::kept_path(const TraceNote& note, std::int64_t local_rank,
+                                 KeptName name) const {
+  const std::string folder = kept_folder(note.cycle, local_rank);
+  return name == KeptName::own
+             ? fmt::format("{}/{}", folder, fs::path(note.path).filename().string())
+             : fmt::format("{}/cycle{}-rank{}.json", folder, note.cycle, note.rank);
 }
 
 std::string NodeNotes::lock_path(std::int64_t local_rank) const {
   return fmt::format("{}/rank{}{}", folder_, local_rank, kLock);
 }
 
-TraceNote NodeNotes::keep(TraceNote note) const {
+TraceNote NodeNotes::keep(TraceNote note, KeptName name) const {
   if (note.path.empty()) return note;
-  note.kept = kept_path(note.cycle, local_rank_, note.path);
+  note.kept = kept_path(note, local_rank_, name);
   std::error_code error;
   fs::create_directories(fs::path(note.kept).parent_path(), error);
   if (!error) fs::create_hard_link(note.path, note.kept, error);
@@ -175,8 +181,10 @@ void NodeNotes::write(const TraceNote& note) const {
   const std::string name = path_of(note.cycle, local_rank_);
   const std::string unfinished = name + ".tmp";
   std::ofstream out(unfinished, std::ios::binary);
-  out << fmt::format("{} {} {} {} {}", note.rank, note.bytes, note.inode, note.kept.empty() ? 0 : 1,
-                     path);
+  const int kept_as = note.kept.empty()                                          ? 0
+                      : note.kept == kept_path(note, local_rank_, KeptName::own) ? 1
+                                                                                 : 2;
+  out << fmt::format("{} {} {} {} {}", note.rank, note.bytes, note.inode, kept_as, path);
   out.close();
   if (!out || std::rename(unfinished.c_str(), name.c_str()) != 0) throw system_error(name, errno);
 }
@@ -184,20 +192,21 @@ void NodeNotes::write(const TraceNote& note) const {
 std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local_rank) const {
   std::ifstream in(path_of(cycle, local_rank), std::ios::binary);
   TraceNote note{.cycle = cycle};
-  int is_kept = 0;
-  if (!(in >> note.rank >> note.bytes >> note.inode >> is_kept)) return std::nullopt;
+  int kept_as = 0;
+  if (!(in >> note.rank >> note.bytes >> note.inode >> kept_as)) return std::nullopt;
   std::ostringstream rest;
   in.get();  // the blank in front of the path
   if (in.peek() != std::ifstream::traits_type::eof()) rest << in.rdbuf();
   if (!rest.str().empty()) note.path = (fs::path(traces_) / rest.str()).string();
-  if (is_kept != 0) note.kept = kept_path(cycle, local_rank, note.path);
+  if (kept_as != 0)
+    note.kept = kept_path(note, local_rank, kept_as == 1 ? KeptName::own : KeptName::of_cycle);
   return note;
 }
 
 void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
   std::error_code ignored;  // the next run does it
   fs::remove(path_of(cycle, local_rank), ignored);
-  fs::remove_all(fs::path(kept_path(cycle, local_rank, "trace")).parent_path(), ignored);
+  fs::remove_all(kept_folder(cycle, local_rank), ignored);
 }
 
 bool NodeNotes::is_at_work(std::int64_t local_rank) const {

@@ -54,9 +54,12 @@ class NodeNotes {
 
   // Throws Error.
   void write(const TraceNote& note) const;
+  // What the second name of a file is made of: its own name, or the cycle's number where the own
+  // name does not tell which cycle it is ("cycle3-rank1.json").
+  enum class KeptName : std::uint8_t { own, of_cycle };
   // Whatever becomes of the file at its path, what is noted of it stays until remove(). A second
   // name of it costs nothing; where the file system has none it is copied. Throws Error.
-  TraceNote keep(TraceNote note) const;
+  TraceNote keep(TraceNote note, KeptName name = KeptName::own) const;
   // Of the cycle, by that local rank.
   std::optional<TraceNote> read(std::uint64_t cycle, std::int64_t local_rank) const;
   void remove(std::uint64_t cycle, std::int64_t local_rank) const;
@@ -67,8 +70,8 @@ class NodeNotes {
 
  private:
   std::string path_of(std::uint64_t cycle, std::int64_t local_rank) const;
-  std::string kept_path(std::uint64_t cycle, std::int64_t local_rank,
-                        const std::string& trace) const;
+  std::string kept_folder(std::uint64_t cycle, std::int64_t local_rank) const;
+  std::string kept_path(const TraceNote& note, std::int64_t local_rank, KeptName name) const;
   std::string lock_path(std::int64_t local_rank) const;
   void take_lock();
   void remove_stale() const;

@@ -10,13 +10,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -225,6 +230,60 @@ TEST_CASE(
       of_rank_5 += event.find("\"pid\":5,") != std::string::npos ? 1 : 0;
     CHECK(of_rank_5 == 8);
   }
+}
+
+// Where the names of files say nothing of their cycle, it was taken for the first one, and placed
+// by the clock of that.
+TEST_CASE("node_merger: cycles of one file name, which replace each other, keep their own clocks") {
+  constexpr int kRanks = 2;
+  constexpr int kCycles = 4;
+  const NodeRun run(kRanks);
+  NodeTeam team(kRanks);
+  const std::vector<int> codes = team.run([&](int rank) {
+    Options options = run.session(rank);
+    options.barrier = [&] { team.meet(); };
+    options.overwrite = true;
+    options.file_name = [rank](const Position&) { return fmt::format("rank{}.json", 4 + rank); };
+    NodeMergeOptions merge = run.growing();
+    std::atomic<int> merged = 0;
+    merge.on_merged = [&, tell = merge.on_merged](const NodeMerge& cycle) {
+      tell(cycle);
+      ++merged;
+    };
+    NodeMerger merger(std::move(merge), options);
+    Session session(options);
+    static const Marker marker("event/batch");
+    Position at;
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+      for (int batch = 0; batch < 2; ++batch)
+        run_batch(session, at, [&] { record_scopes(marker, 1); });
+      if (rank == 0)
+        while (merged <= cycle) std::this_thread::yield();  // each is a merge of its own
+      team.meet();
+    }
+    session.close();
+    merger.close();
+    if (!session.status().last_error.empty()) _exit(3);
+  });
+  CHECK(codes == std::vector<int>(kRanks, 0));
+  CHECK(run.told() ==
+        "0: 2 ranks, node1.json, batch 2: \n"
+        "1: 2 ranks, node1.json, batch 4: \n"
+        "2: 2 ranks, node1.json, batch 6: \n"
+        "3: 2 ranks, node1.json, batch 8: \n");
+  const Events batches = Events(read_file(run.path("traces/node1.json"))).of("event/batch", "X");
+  REQUIRE(batches.size() == 2 * kCycles * kRanks);
+  // No rank begins a cycle before the others have ended the one before.
+  std::array<std::int64_t, kCycles> first_ns{};
+  std::array<std::int64_t, kCycles> last_ns{};
+  first_ns.fill(std::numeric_limits<std::int64_t>::max());
+  for (const std::string& batch : batches) {
+    const auto cycle = static_cast<std::size_t>(nanoseconds(batch, "batch") / 2000);
+    first_ns.at(cycle) = std::min(first_ns.at(cycle), nanoseconds(batch, "ts"));
+    last_ns.at(cycle) = std::max(last_ns.at(cycle), nanoseconds(batch, "ts"));
+  }
+  for (std::size_t cycle = 1; cycle < kCycles; ++cycle)
+    CHECK(last_ns.at(cycle - 1) < first_ns.at(cycle));
 }
 
 TEST_CASE("node_merger: a marker that lasts as long as the cycles is one slice of the trace") {

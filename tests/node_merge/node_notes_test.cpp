@@ -84,6 +84,13 @@ TEST_CASE(
   CHECK_FALSE(is_there(note));
   notes.remove(3, 0);
   CHECK_FALSE(std::filesystem::exists(folder.path(".node0-merge/cycle3-rank0.kept")));
+  const std::string again = folder.write("sub/rank0.json", "123");
+  const TraceNote of_cycle = notes.keep(note_of(5, 7, again), NodeNotes::KeptName::of_cycle);
+  CHECK(of_cycle.source() == folder.path(".node0-merge/cycle5-rank0.kept/cycle5-rank7.json"));
+  notes.write(of_cycle);
+  CHECK(notes.read(5, 0) == of_cycle);
+  notes.remove(5, 0);
+  CHECK_FALSE(std::filesystem::exists(of_cycle.source()));
   CHECK(notes.keep(note_of(3, 7, "")).kept.empty());
   CHECK_THROWS_AS(notes.keep({.cycle = 4, .path = folder.path("none.json")}), Error);
 }
