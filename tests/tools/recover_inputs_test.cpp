@@ -67,8 +67,18 @@ TEST_CASE("recover_inputs: journals of killed ranks complete the traces in anoth
     CHECK(Events(text).count("work", "X") == 50);
   }
   const RecoveredInputs again = recover_inputs({folder.path("journals"), folder.path("traces")});
-  CHECK(again.told == Words{"--recover: no journal of a process that has died"});
-  CHECK(again.arguments == Words{folder.path("journals"), folder.path("traces")});
+  CHECK(without(folder, again.told) == Words{"--recover: no journal of a process that has died",
+                                             "--recover: no trace in journals"});
+  CHECK(again.arguments == Words{folder.path("traces")});
+  CHECK_FALSE(again.has_nothing);
+}
+
+TEST_CASE("recover_inputs: where nothing is, there is nothing to merge") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("journals"));
+  const RecoveredInputs recovered = recover_inputs({folder.path("journals"), folder.path()});
+  CHECK(recovered.told == Words{"--recover: no journal of a process that has died"});
+  CHECK(recovered.has_nothing);
 }
 
 TEST_CASE(

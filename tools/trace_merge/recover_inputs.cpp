@@ -92,6 +92,7 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
   std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(named), is_folder);
   RecoveredInputs result;
   std::vector<std::string> traces;
+  std::vector<std::string> empty;  // folders without a journal and without a trace
   for (const std::string& argument : arguments) {
     bool had_journals = false;
     const std::vector<std::string> folders =
@@ -103,12 +104,18 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
         if (!trace.path.empty()) traces.push_back(trace.path);
       }
     }
-    if (!had_journals || has_traces(argument)) result.arguments.push_back(argument);
+    if (!is_folder(argument) || has_traces(argument))
+      result.arguments.push_back(argument);
+    else if (!had_journals)
+      empty.push_back(argument);
   }
-  add_traces(traces, result.arguments);
-  if (result.arguments.empty()) result.arguments = arguments;
   if (result.told.empty() && result.problems.empty())
     result.told.emplace_back("--recover: no journal of a process that has died");
+  if (!result.arguments.empty())
+    for (const std::string& folder : empty)
+      result.told.push_back(fmt::format("--recover: no trace in {}", folder));
+  add_traces(traces, result.arguments);
+  if (result.arguments.empty()) result.arguments = arguments;
   result.has_nothing =
       result.problems.empty() && std::none_of(result.arguments.begin(), result.arguments.end(),
                                               [](const std::string& argument) {

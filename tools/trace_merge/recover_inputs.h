@@ -16,10 +16,12 @@ struct KeptJournal {
 };
 
 struct RecoveredInputs {
-  // What to merge: the arguments without folders in which nothing but journals is, and the traces
-  // that no argument stands for. All arguments when that would be none.
+  // What to merge: the arguments without folders in which no trace is, and the traces that no
+  // argument stands for. All arguments when that would be none.
   std::vector<std::string> arguments;
-  std::vector<std::string> told;      // a line about each journal, or one that there is none
+  // A line about each journal, or one that there is none; and one about each folder that is left
+  // out and held no journal either.
+  std::vector<std::string> told;
   std::vector<std::string> problems;  // about each that could not be used: a line
   std::vector<KeptJournal> kept;      // those
   bool has_nothing = false;           // to merge, and nothing is wrong about that
