@@ -11,20 +11,23 @@ namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-std::optional<FileState> state_of(const struct stat& status) {
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  return FileState{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                   kNsPerSecond * status.st_mtim.tv_sec + status.st_mtim.tv_nsec};
+// Of pipes, folders and devices, of which nothing is known, and which are no file that was there.
+constexpr FileState kNoFile{};
+
+FileState state_of(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return kNoFile;
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+          kNsPerSecond * status.st_mtim.tv_sec + status.st_mtim.tv_nsec};
 }
 
 std::optional<FileState> state_of(int descriptor) {
   struct stat status = {};
-  return fstat(descriptor, &status) == 0 ? state_of(status) : std::nullopt;
+  return fstat(descriptor, &status) == 0 ? std::optional(state_of(status)) : std::nullopt;
 }
 
 std::optional<FileState> state_of(const std::string& path) {
   struct stat status = {};
-  return stat(path.c_str(), &status) == 0 ? state_of(status) : std::nullopt;
+  return stat(path.c_str(), &status) == 0 ? std::optional(state_of(status)) : std::nullopt;
 }
 
 std::string what_changed(const FileState& before, const FileState& now) {
@@ -51,7 +54,9 @@ void FileWatch::opened(const std::string& path, int descriptor) {
   if (!now) return;
   const auto first = [&] {
     const std::lock_guard lock(mutex_);
-    return states_.try_emplace(path, *now).first->second;
+    if (*now != kNoFile) states_.try_emplace(path, *now);
+    const auto state = states_.find(path);
+    return state == states_.end() ? *now : state->second;
   }();
   compare(path, first, now);
 }

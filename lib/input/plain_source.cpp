@@ -25,18 +25,6 @@ constexpr const char* kIsDirectory = "is a directory; name the files in it";
 // Where "-" begins each time, once make_stdin_rereadable() has been called.
 off_t stdin_start = -1;
 
-int open_for_reading(const std::string& path) {
-  if (path == "-") {
-    if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
-    return STDIN_FILENO;
-  }
-  for (;;) {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor >= 0) return descriptor;
-    if (errno != EINTR) throw system_error(path, errno);
-  }
-}
-
 class OwnDescriptor {
  public:
   explicit OwnDescriptor(int number) : number_(number) {}
@@ -50,6 +38,21 @@ class OwnDescriptor {
  private:
   int number_;
 };
+
+int open_for_reading(const std::string& path, FileWatch* watch) {
+  if (path == "-") {
+    if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
+    return STDIN_FILENO;
+  }
+  // Looked at first: to open a pipe that has taken the place of a file would wait for ever.
+  const OwnDescriptor named(watch == nullptr ? -1 : open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (named.number() >= 0) watch->opened(path, named.number());
+  for (;;) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EINTR) throw system_error(path, errno);
+  }
+}
 
 // With what errno says.
 [[noreturn]] void throw_cannot_copy_stdin() {
@@ -91,7 +94,7 @@ void make_stdin_rereadable() {
 }
 
 PlainSource::PlainSource(const std::string& path, FileWatch* watch)
-    : path_(path), watch_(watch), descriptor_(open_for_reading(path)) {
+    : path_(path), watch_(watch), descriptor_(open_for_reading(path, watch)) {
   try {
     if (watch_ != nullptr) watch_->opened(path_, descriptor_);
   } catch (...) {

@@ -106,6 +106,28 @@ TEST_CASE("file_watch: a file that changes between two times it is opened is not
   CHECK_THROWS_WITH_AS(SeekableFile::open(path, &watch), message.c_str(), Error);
 }
 
+TEST_CASE("file_watch: a pipe, a folder or a device that takes the place of a file is not opened") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.json", "[{}, {}]");
+  FileWatch watch;
+  const std::unique_ptr<ByteSource> source = open_input(path, &watch);
+  read_all(*source);
+  fs::remove(path);
+  SUBCASE("pipe") {
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  }
+  SUBCASE("folder") {
+    fs::create_directory(path);
+  }
+  SUBCASE("device") {
+    fs::create_symlink("/dev/zero", path);
+  }
+  const std::string message = changed(path, "another file has taken its place");
+  CHECK_THROWS_WITH_AS(source->check_unchanged(), message.c_str(), Error);
+  CHECK_THROWS_WITH_AS(open_input(path, &watch), message.c_str(), Error);
+  fs::remove(path);
+}
+
 TEST_CASE("file_watch: nobody asked, nobody is told") {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.json", "[{}, {}]");
