@@ -69,19 +69,28 @@ bool read_unknown(const std::string& word) {
   return word == "pass";
 }
 
-// A shell that reads --fail-on data-loading>5% without quotes writes to a file of the name "5%".
+// "5%" of "5%", "5" and "5%,straggler"; "" of what is no share.
+std::string share_in_name(const std::string& file) {
+  const std::size_t digits = std::min(file.find_first_not_of("0123456789."), file.size());
+  const std::string rest = file.substr(digits);
+  const bool is_share = digits != 0 && (rest.empty() || rest == "%" || rest.starts_with("%,"));
+  return is_share ? file.substr(0, digits) + "%" : "";
+}
+
+// A shell that reads --fail-on data-loading>5%,straggler without quotes writes to a file of the
+// name "5%,straggler", and the gate has lost its share and all that comes behind it.
 void refuse_redirected_share(const std::vector<LimitGate>& gates) {
   std::error_code error;
   const std::string file =
       std::filesystem::read_symlink("/proc/self/fd/1", error).filename().string();
-  const std::size_t digits = file.find_first_not_of("0123456789.");
-  const std::string share = file.substr(0, digits) + "%";
-  const bool is_share = digits != 0 && (file == share || file + "%" == share);
-  if (is_share && !gates.empty() && !gates.back().share)
+  const std::string share = share_in_name(file);
+  const auto cut =
+      std::find_if(gates.rbegin(), gates.rend(), [](const LimitGate& gate) { return !gate.share; });
+  if (!share.empty() && cut != gates.rend())
     throw UsageError(
         fmt::format("--fail-on: the shell has taken '>{0}' for a file to write to: quote it, or "
                     "write {1}={2}",
-                    file, limit_name(gates.back().limit), share));
+                    file, limit_name(cut->limit), share));
 }
 
 Answer answer(const Run& run, const GateOptions& options) {
