@@ -26,6 +26,7 @@ struct Options {
   std::string steps;
   std::string time;
   std::int64_t top = 0;
+  std::size_t max_rows = RowLimit::kMost;
   std::string table;
   std::string sort;
   TimeUnit unit = TimeUnit::automatic;
@@ -42,6 +43,8 @@ struct Options {
   std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
   std::function<bool()> has_gates;
+  std::string command;
+  std::function<void(const Run&, RowLimit&)> count_rows;
 };
 
 RunRequest make_request(const Options& options) {
@@ -123,6 +126,10 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
+  if (options.count_rows) {
+    RowLimit limit(options.command, options.max_rows);
+    options.count_rows(run, limit);
+  }
   Answer answer = analyse(run);
   arrange(answer.report, options);
   TextStyle style = text_style(options.output, options.wide);
@@ -172,6 +179,12 @@ void add_rows(CLI::App& command, Options& options) {
   command.add_option("--top", options.top, "Show the first N rows of the first table only")
       ->type_name("N")
       ->group(group);
+  if (options.count_rows)
+    add_count(
+        command, "--max-rows", options.max_rows,
+        fmt::format("Take up to N rows, each of which takes some 2 KB of memory [default: {}]",
+                    RowLimit::kMost))
+        ->group(group);
   add_unit(command, options.unit);
 }
 
@@ -185,6 +198,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->prepare = what.prepare;
   options->take_arguments = what.take_arguments;
   options->has_gates = what.has_gates;
+  options->command = what.name;
+  options->count_rows = what.count_rows;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   add_inputs(*command, options->inputs);
   add_keep_going(*command, options->keep_going);

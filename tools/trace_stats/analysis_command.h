@@ -7,6 +7,7 @@
 
 #include "analysis/report.h"
 #include "trace_stats/commands.h"
+#include "trace_stats/row_limit.h"
 
 #include <functional>
 #include <optional>
@@ -33,6 +34,8 @@ struct AnalysisCommand {
   std::function<void(std::vector<std::string>&)> take_arguments = {};
   // Whether gates were typed: then a selection that matches nothing is trouble.
   std::function<bool()> has_gates = {};
+  // What gets a row each, where a trace may say any number of that: then there is --max-rows.
+  std::function<void(const Run&, RowLimit&)> count_rows = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

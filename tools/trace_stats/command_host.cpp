@@ -25,7 +25,9 @@ void add_host(CLI::App& app, Work& work) {
            "Composer's _gb are blocks of 512 bytes and its kb_ blocks of 8, and are read so where "
            "the values show it; else GB, MB and kB are powers of 1000. Counters of a host are the "
            "same on all its ranks: rows are means over ranks",
-       .samples = true},
+       .samples = true,
+       .count_rows = [options](const Run& run,
+                               RowLimit& limit) { count_counters(run, options->by_rank, limit); }},
       [options](const Run& run) { return Answer{host_report(run, *options)}; });
   command
       ->add_option_function<std::string>(

@@ -36,7 +36,8 @@ void add_idle(CLI::App& app, Work& work) {
            "other (other streams, events); they add up to idle: HTA's classes. Calls are found by "
            "correlation; work whose launch was not recorded is never host wait. What the host did "
            "is the innermost operator, annotation or wait for data, and the call of the runtime in "
-           "it, on the thread that launched the work at the end of the gap"},
+           "it, on the thread that launched the work at the end of the gap",
+       .count_rows = count_streams},
       [options](const Run& run) { return Answer{idle_report(run, *options)}; });
   command
       ->add_option_function<std::string>(

@@ -24,6 +24,16 @@ void read_kernels_by(const std::string& list, KernelsOptions& by) {
                  {"rank", {&by.by_rank}}});
 }
 
+// By what each kernel says of itself; what launched it is not looked for.
+void count_kernels(const Run& run, const KernelsOptions& by, RowLimit& limit) {
+  constexpr std::int64_t kStreams = std::int64_t{1} << 32;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_device([&](const DeviceSpan& span) {
+      limit.add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
+                 by.by_stream ? span.device * kStreams + span.stream : 0, 0});
+    });
+}
+
 }  // namespace
 
 void add_kernels(CLI::App& app, Work& work) {
@@ -41,7 +51,9 @@ void add_kernels(CLI::App& app, Work& work) {
        .prepare =
            [options](RunRequest& request) {
              request.arguments = options->by_shape || options->by_arguments;
-           }},
+           },
+       .count_rows = [options](const Run& run,
+                               RowLimit& limit) { count_kernels(run, *options, limit); }},
       [options](const Run& run) { return Answer{kernels_report(run, *options)}; });
   command
       ->add_option_function<std::string>(

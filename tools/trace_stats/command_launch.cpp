@@ -23,7 +23,8 @@ void add_launch(CLI::App& app, Work& work) {
            "call is slow that took more than 50 us. The queue is what was launched and has not "
            "begun: its length after each launch and each begin, the share of time in which it was "
            "empty, and the time in which it was full (1024). The host op is the innermost one on "
-           "the thread of the call. Calls and work are matched by correlation"},
+           "the thread of the call. Calls and work are matched by correlation",
+       .count_rows = count_streams},
       [options](const Run& run) { return Answer{launch_report(run, *options)}; });
   command->add_option("--ops", options->op_rows, "Show N host ops that launch short work")
       ->type_name("N")

@@ -22,6 +22,17 @@ void read_ops_by(const std::string& list, OpsOptions& by) {
                  {"rank", {&by.by_rank}}});
 }
 
+// By what each event says of itself; the type of work follows from the name.
+void count_operators(const Run& run, const OpsOptions& by, RowLimit& limit) {
+  const bool arguments = by.by_shape || by.by_arguments;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_operator([&](const OperatorSpan& span) {
+      limit.add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
+                 arguments ? std::int64_t{span.arguments} : 0,
+                 by.by_thread ? std::int64_t{span.track} : 0});
+    });
+}
+
 }  // namespace
 
 void add_ops(CLI::App& app, Work& work) {
@@ -43,7 +54,9 @@ void add_ops(CLI::App& app, Work& work) {
        .prepare =
            [options](RunRequest& request) {
              request.arguments = options->by_shape || options->by_arguments;
-           }},
+           },
+       .count_rows = [options](const Run& run,
+                               RowLimit& limit) { count_operators(run, *options, limit); }},
       [options](const Run& run) { return Answer{ops_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
