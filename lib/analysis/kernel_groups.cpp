@@ -5,19 +5,24 @@
 #include "run/details.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace traceloom {
 namespace {
 
 constexpr std::int64_t kShortNs = 10'000;
 
-// From the first to the last work of each device.
+// From the first to the last work of each device, of each recording.
 std::int64_t devices_ns(const RankEvents& rank) {
-  std::map<std::int32_t, Interval> devices;
+  std::map<std::pair<std::int32_t, std::ptrdiff_t>, Interval> devices;
   rank.for_each_device([&](const DeviceSpan& span) {
-    const auto [found, is_new] = devices.try_emplace(span.device, span.interval());
+    const auto later =
+        std::ranges::upper_bound(rank.unrecorded, span.start_ns, {}, &Interval::to_ns);
+    const std::ptrdiff_t recording = later - rank.unrecorded.begin();
+    const auto [found, is_new] = devices.try_emplace({span.device, recording}, span.interval());
     if (is_new) return;
     found->second.from_ns = std::min(found->second.from_ns, span.start_ns);
     found->second.to_ns = std::max(found->second.to_ns, span.end_ns);

@@ -49,7 +49,7 @@ struct KernelTotals {
   std::int64_t tensor_ns = 0;
   std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
   std::int64_t not_launched_ns = 0;  // of which no operator is known
-  std::int64_t devices_ns = 0;       // from the first to the last work of each device
+  std::int64_t devices_ns = 0;  // from the first to the last work of each device, of each recording
 };
 
 class KernelGroups {

@@ -25,7 +25,8 @@ struct KernelsOptions {
 // apart by are left out. "totals": {"kernels","total_ns","short_share","short_time_share",
 // "tensor_core_share","tensor_core_eligible_share","not_launched_ns"}; a short kernel takes less
 // than 10 us; blocks per SM and occupancy are means by duration. Shares are of the time of all
-// kernels, gpu_share is of the time from the first to the last work of all devices.
+// kernels, gpu_share is of the time from the first to the last work of all devices, of each
+// recording.
 Report kernels_report(const Run& run, const KernelsOptions& options);
 
 }  // namespace traceloom

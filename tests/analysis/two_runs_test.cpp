@@ -2,6 +2,7 @@
 #include "analysis/bottleneck_report.h"
 #include "analysis/gpu_report.h"
 #include "analysis/idle_report.h"
+#include "analysis/kernels_report.h"
 #include "analysis/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -93,6 +94,14 @@ TEST_CASE("two runs: no device is idle between them") {
   CHECK(total(gpu_report(first), "rows", "idle_ns") == 2 * 3 * 10'000);
   // Of 400 us of steps in each run devices work 4 * 90.
   CHECK(share_in(rows_of(gpu_report(both), "rows").at(0), "utilization") == doctest::Approx(0.9));
+}
+
+TEST_CASE("two runs: shares of kernels are of the time in which devices were recorded") {
+  // Work goes from 5 to 395 us, and of that gemm takes 4 * 60 in each run.
+  const Run run = read_texts({{"a.json", trace_of(0, 0, 20)}, {"b.json", trace_of(0, kLater, 20)}});
+  const ReportRow row = rows_of(kernels_report(run, {}), "rows").at(0);
+  CHECK(text_in(row, "name") == "gemm");
+  CHECK(share_in(row, "gpu_share") == doctest::Approx(240.0 / 390.0));
 }
 
 TEST_CASE("two runs: without marked steps each is a step of its own") {
