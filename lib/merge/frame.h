@@ -44,7 +44,7 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out);
 //                "end_rounds"}],                                         (merged_cycles.h)
 //    "ranks": [{"rank", "files": [{"path", "evidence", "method", "offset_ns", "error_ns",
 //                                  "worst_error_ns", "drift_ppm" (both where known), "events",
-//                                  "tally" or "inputs"}]}],              (input_record.h)
+//                                  "tally" and "stamps", or "inputs"}]}], (input_record.h)
 //    "problems": [{"file", "kind", "count", "first_offset"}],              (problem_list.h)
 //    "left_out": [{"path", "error"}]}
 // "events" are those of that rank, or null. With a filter there is "filter" (filter_record.h), each

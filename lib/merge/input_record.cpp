@@ -1,5 +1,6 @@
 #include "merge/input_record.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,31 @@ void write_tally(JsonWriter& json, const EventTally& tally) {
   json.end_object();
 }
 
+void write_true(JsonWriter& json, std::string_view key) {
+  json.key(key);
+  json.value(true);
+}
+
+template <class Stamps>
+void write_stamps(JsonWriter& json, const Stamps& stamps) {
+  if (stamps.empty()) return;
+  json.key("stamps");
+  json.begin_array();
+  for (const Stamp& stamp : stamps) {
+    json.begin_object();
+    json.key("rank");
+    json.value(stamp.rank);
+    json.key("tid");
+    json.value(stamp.tid);
+    if (stamp.sync_us) {
+      json.key("sync_us");
+      json.value(*stamp.sync_us);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 // read_merged_inputs() reads it.
 void write_input(JsonWriter& json, const MergedInput& input) {
   json.begin_object();
@@ -40,10 +66,9 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.key("events");
   json.value(input.events);
   if (input.tally) write_tally(json, *input.tally);
-  if (input.is_part) {
-    json.key("is_part");
-    json.value(true);
-  }
+  write_stamps(json, input.stamps);
+  if (input.has_several_ranks) write_true(json, "has_several_ranks");
+  if (input.is_part) write_true(json, "is_part");
   json.end_object();
 }
 
@@ -54,7 +79,11 @@ void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::
   const std::vector<MergedInput> inputs =
       inputs_of_rank(evidence.inputs, rank, clock.offset_ns, evidence.base_ns.value_or(0));
   if (inputs.empty()) {
-    if (!evidence.tally.empty()) write_tally(json, evidence.tally);
+    if (evidence.tally.empty()) return;
+    write_tally(json, evidence.tally);
+    const bool has_several = evidence.has_several_ranks();
+    write_stamps(json, stamps_of(evidence, has_several ? std::optional(rank) : std::nullopt));
+    if (has_several) write_true(json, "has_several_ranks");
     return;
   }
   json.key("inputs");

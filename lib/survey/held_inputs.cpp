@@ -2,6 +2,7 @@
 
 #include "base/saturating.h"
 #include "clock/time_map.h"
+#include "survey/composer_stamps.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -33,27 +33,28 @@ struct Times {
   std::int64_t last_ns;
 };
 
-// What Composer stamps on each file of a rank, and its merger leaves as it is: the rank, the thread
-// that trains, the clock sync of the cycle.
-using Stamp = std::tuple<std::int64_t, std::string, std::optional<std::int64_t>>;
-
 Stamp without_sync(const Stamp& stamp) {
-  return {std::get<0>(stamp), std::get<1>(stamp), std::nullopt};
+  return {stamp.rank, stamp.tid, std::nullopt};
 }
 
-std::set<Stamp> stamps_of(const FileEvidence& evidence) {
-  using Thread = std::pair<std::string_view, std::string_view>;
-  std::multimap<Thread, std::int64_t> syncs;
-  for (const Mark& sync : evidence.syncs) syncs.emplace(Thread(sync.pid, sync.tid), sync.value);
-  std::set<Stamp> stamps;
-  for (const Mark& rank : evidence.rank_marks) {
-    const auto [begin, end] = syncs.equal_range(Thread(rank.pid, rank.tid));
-    if (begin == end) stamps.insert({rank.value, rank.tid, std::nullopt});
-    for (auto sync = begin; sync != end; ++sync)
-      stamps.insert({rank.value, rank.tid, sync->second});
-  }
-  return stamps;
+// Of the lowest rank that has one.
+template <class Stamps>
+std::optional<std::int64_t> sync_of(const Stamps& stamps) {
+  const auto found =
+      std::ranges::find_if(stamps, [](const Stamp& stamp) { return stamp.sync_us.has_value(); });
+  return found == stamps.end() ? std::nullopt : found->sync_us;
 }
+
+std::string name_of(const EventTally& tally) {
+  return fmt::format("{} {} {}", tally.events, tally.sum_ns, tally.first_event);
+}
+
+// What Composer's merger has written: an input, or one that a merge of ours has noted.
+struct ComposersMerge {
+  std::set<Stamp> stamps;
+  const EventTally& tally;
+  std::optional<std::int64_t> sync_us;
+};
 
 class HeldFinder {
  public:
@@ -62,9 +63,12 @@ class HeldFinder {
 
   std::vector<HeldInputs> run() {
     for (std::size_t file = 0; file < files_.size(); ++file) note(file);
+    for (std::size_t file = 0; file < files_.size(); ++file) note_inputs(file);
     // Ours may have been made of Composer's.
     for (std::size_t file = 0; file < files_.size(); ++file)
-      if (is_of_composers_merger(file)) find_in_composers(file);
+      if (is_of_composers_merger(file))
+        find_in_composers({stamps_of(evidence(file)), tally(file), evidence(file).sync_us()},
+                          held_[file]);
     for (std::size_t file = 0; file < files_.size(); ++file)
       if (is_of_ours(file)) find_in_ours(file);
     for (HeldInputs& held : held_) {
@@ -90,18 +94,32 @@ class HeldFinder {
     for (const Stamp& stamp : stamps_of(evidence(file))) by_stamp_.emplace(stamp, file);
   }
 
+  void note_inputs(std::size_t merge);
+
   // A trace that is no input.
   std::size_t absent(const std::string& name) {
     return files_.size() + absent_.emplace(name, absent_.size()).first->second;
   }
 
-  void find_in_composers(std::size_t merge);
-  bool is_at_times_of(std::size_t merge, std::size_t file) const;
+  // The same of a file that a merge of ours has noted.
+  std::size_t absent(const MergedInput& input) {
+    const EventTally known = input.tally.value_or(EventTally{input.events.value_or(0)});
+    return absent(
+        fmt::format("{} {} {}", input.rank, name_of(known), input.tally ? "" : input.path));
+  }
+
+  void find_in_composers(const ComposersMerge& merge, HeldInputs& held);
+  bool is_at_times_of(const ComposersMerge& merge, std::size_t trace) const;
+  const EventTally& tally_of_trace(std::size_t trace) const;
 
   void find_in_ours(std::size_t merge);
+  void find_noted_merges(std::size_t merge, HeldInputs& held);
   bool fits_rank(const MergedInput& input, std::size_t file) const;
   std::optional<std::size_t> find_same(std::size_t merge, const MergedInput& input) const;
   std::optional<std::size_t> find_grown(const MergedInput& input) const;
+  bool is_absent(std::size_t merge, const MergedInput& input) const {
+    return !find_same(merge, input) && !find_grown(input);
+  }
   std::optional<std::size_t> find_untallied(std::size_t merge, const MergedInput& input) const;
 
   const std::vector<InputEvidence>& files_;
@@ -109,46 +127,61 @@ class HeldFinder {
   std::vector<HeldInputs> held_;
   std::vector<bool> is_begun_;  // of merges of ours
   std::multimap<std::pair<std::uint64_t, std::uint64_t>, std::size_t> by_tally_;
-  // Of files that are no merge:
-  std::multimap<std::int64_t, std::size_t> by_rank_;
-  std::multimap<Stamp, std::size_t> by_stamp_;
+  std::multimap<std::int64_t, std::size_t> by_rank_;  // files that are no merge
+  std::multimap<Stamp, std::size_t> by_stamp_;        // these, and noted ones
   std::map<std::string, std::size_t> absent_;
+  std::map<std::size_t, const MergedInput*> noted_;  // traces that are no input, with stamps
 };
 
-// Its merger moves all to the clock of the lowest rank.
-bool HeldFinder::is_at_times_of(std::size_t merge, std::size_t file) const {
-  const auto from_us = evidence(file).sync_us();
-  const auto to_us = evidence(merge).sync_us();
-  std::int64_t shift_ns = 0;
-  if (from_us && to_us &&
-      __builtin_mul_overflow(saturating_subtract(*to_us, *from_us), std::int64_t{1000}, &shift_ns))
-    return false;
-  return Times(tally(file), shift_ns).meet(Times(tally(merge), 0));
+// Files of Composer that merges of ours were made of, and that are no longer here.
+void HeldFinder::note_inputs(std::size_t merge) {
+  for (const MergedInput& input : evidence(merge).inputs) {
+    if (!input.tally || input.stamps.empty() || input.has_several_ranks) continue;
+    if (!is_absent(merge, input)) continue;
+    const std::size_t trace = absent(input);
+    if (!noted_.emplace(trace, &input).second) continue;
+    for (const Stamp& stamp : input.stamps) by_stamp_.emplace(stamp, trace);
+  }
 }
 
-void HeldFinder::find_in_composers(std::size_t merge) {
-  HeldInputs& held = held_[merge];
-  std::set<std::size_t> files;
+const EventTally& HeldFinder::tally_of_trace(std::size_t trace) const {
+  return trace < files_.size() ? tally(trace) : *noted_.at(trace)->tally;
+}
+
+// Its merger moves all to the clock of the lowest rank.
+bool HeldFinder::is_at_times_of(const ComposersMerge& merge, std::size_t trace) const {
+  const auto from_us =
+      trace < files_.size() ? evidence(trace).sync_us() : sync_of(noted_.at(trace)->stamps);
+  std::int64_t shift_ns = 0;
+  if (from_us && merge.sync_us &&
+      __builtin_mul_overflow(saturating_subtract(*merge.sync_us, *from_us), std::int64_t{1000},
+                             &shift_ns))
+    return false;
+  return Times(tally_of_trace(trace), shift_ns).meet(Times(merge.tally, 0));
+}
+
+void HeldFinder::find_in_composers(const ComposersMerge& merge, HeldInputs& held) {
+  std::set<std::size_t> traces;
   bool has_all = true;
-  for (const Stamp& stamp : stamps_of(evidence(merge))) {
-    const std::size_t known = files.size();
+  for (const Stamp& stamp : merge.stamps) {
+    const std::size_t known = traces.size();
     // What a rank writes while no cycle begins has no sync.
     for (const Stamp& of_file : {stamp, without_sync(stamp)}) {
       const auto [begin, end] = by_stamp_.equal_range(of_file);
       for (auto found = begin; found != end; ++found)
-        if (is_at_times_of(merge, found->second)) files.insert(found->second);
+        if (is_at_times_of(merge, found->second)) traces.insert(found->second);
     }
-    if (files.size() > known) continue;
+    if (traces.size() > known) continue;
     has_all = false;
-    held.traces.push_back(absent(fmt::format("{} {} {}", std::get<0>(stamp), std::get<1>(stamp),
-                                             std::get<2>(stamp).value_or(0))));
+    held.traces.push_back(
+        absent(fmt::format("{} {} {}", stamp.rank, stamp.tid, stamp.sync_us.value_or(0))));
   }
   std::uint64_t events = 0;
-  for (const std::size_t file : files) events += tally(file).events;
+  for (const std::size_t trace : traces) events += tally_of_trace(trace).events;
   // It was given files of others, too, which have no stamps.
-  if (has_all && tally(merge).events > events)
-    held.traces.push_back(absent(fmt::format("of {}", merge)));
-  held.traces.insert(held.traces.end(), files.begin(), files.end());
+  if (has_all && merge.tally.events > events)
+    held.traces.push_back(absent("of " + name_of(merge.tally)));
+  held.traces.insert(held.traces.end(), traces.begin(), traces.end());
 }
 
 bool HeldFinder::fits_rank(const MergedInput& input, std::size_t file) const {
@@ -213,10 +246,7 @@ void HeldFinder::find_in_ours(std::size_t merge) {
     if (!file && (file = find_grown(input))) held.is_part = true;
     if (!file) file = find_untallied(merge, input);
     if (!file) {
-      const EventTally known = input.tally.value_or(EventTally{input.events.value_or(0)});
-      held.traces.push_back(
-          absent(fmt::format("{} {} {} {} {}", input.rank, known.events, known.sum_ns,
-                             known.first_event, input.tally ? "" : input.path)));
+      if (!input.has_several_ranks || !input.tally) held.traces.push_back(absent(input));
     } else {
       if (is_of_ours(*file)) find_in_ours(*file);
       const HeldInputs& of_file = held_[*file];
@@ -224,7 +254,23 @@ void HeldFinder::find_in_ours(std::size_t merge) {
       held.is_part = held.is_part || of_file.is_part;
     }
   }
+  find_noted_merges(merge, held);
   held_[merge] = std::move(held);
+}
+
+// Of Composer's merges that it was made of, and that are no longer here.
+void HeldFinder::find_noted_merges(std::size_t merge, HeldInputs& held) {
+  std::map<std::string, ComposersMerge> merges;
+  for (const MergedInput& input : evidence(merge).inputs) {
+    if (!input.tally || !input.has_several_ranks || !is_absent(merge, input)) continue;
+    ComposersMerge noted{{}, *input.tally, std::nullopt};
+    const auto of = merges.try_emplace(name_of(noted.tally), std::move(noted)).first;
+    of->second.stamps.insert(input.stamps.begin(), input.stamps.end());
+  }
+  for (auto& [name, composers] : merges) {
+    composers.sync_us = sync_of(composers.stamps);
+    find_in_composers(composers, held);
+  }
 }
 
 }  // namespace

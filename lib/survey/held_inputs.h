@@ -30,7 +30,8 @@ struct HeldInputs {
 // One entry an input. What a merge of ours was made of it has noted: a trace is known again by its
 // tally; one that was written on since by how it begins; and of merges that have noted no tallies
 // by rank, times, and number of events or name. A merge of Composer's holds the traces of Composer
-// whose threads and clock syncs it has, at the times that it has.
+// whose threads and clock syncs it has, at the times that it has: also those that are known only
+// from what a merge of ours has noted, and also where it is known only so itself.
 std::vector<HeldInputs> find_held_inputs(const std::vector<InputEvidence>& files,
                                          const std::vector<FileRank>& ranks);
 

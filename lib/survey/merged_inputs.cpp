@@ -27,6 +27,16 @@ std::optional<EventTally> read_tally(std::string_view object) {
                     .first_event = static_cast<std::uint64_t>(*first_event)};
 }
 
+std::vector<Stamp> read_stamps(std::string_view array, std::int64_t rank) {
+  std::vector<Stamp> stamps;
+  for_each_element(array, [&](std::string_view object) {
+    stamps.push_back({json_integer(find_member(object, "rank")).value_or(rank),
+                      decoded(find_member(object, "tid")),
+                      json_integer(find_member(object, "sync_us"))});
+  });
+  return stamps;
+}
+
 MergedInput read_input(std::string_view object, std::int64_t rank) {
   MergedInput input;
   input.rank = rank;
@@ -41,6 +51,8 @@ MergedInput read_input(std::string_view object, std::int64_t rank) {
     input.events = static_cast<std::uint64_t>(saturating_add(*events, filtered.value_or(0)));
   input.tally = read_tally(find_member(object, "tally"));
   input.is_part = find_member(object, "is_part") == "true";
+  input.stamps = read_stamps(find_member(object, "stamps"), rank);
+  input.has_several_ranks = find_member(object, "has_several_ranks") == "true";
   return input;
 }
 

@@ -5,6 +5,7 @@
 //   write_tally(json, input.tally)                                      // in frame.cpp
 #pragma once
 
+#include "survey/composer_stamps.h"
 #include "survey/event_tally.h"
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct MergedInput {
   // Of merges since version 0.2: of the whole file.
   std::optional<EventTally> tally = {};
   bool is_part = false;  // a filter may have dropped events of it
+  // Composer's, of that rank, by which a merge of Composer's is known to hold it or to be it.
+  std::vector<Stamp> stamps = {};
+  bool has_several_ranks = false;  // Composer's merger had written it
 };
 
 // Of a merge of merges the inputs of those, where they have noted them. None where it does not say

@@ -77,6 +77,42 @@ TEST_CASE("merge: what a folder holds twice is left out") {
                 "3 ranks, 9 events"});
 }
 
+TEST_CASE("merge: ours and Composer's are known to hold the same where their inputs are gone") {
+  const std::string rank0 = trace(0);
+  const std::string rank1 = trace(1, 5000);
+  // Its merger leaves stamps as they are, and moves times by the syncs.
+  const auto in_composers = [](TraceText& text, int rank, std::int64_t sync_us) {
+    text.pid(std::to_string(rank))
+        .composer_rank(rank, std::to_string(sync_us))
+        .x("a", 1010 + rank, 5)
+        .b("b", 1020);
+    text.e("b", 1030).c("n", 1040, R"({"v": 1})");
+  };
+  TraceText both;
+  in_composers(both, 0, 1000);
+  in_composers(both, 1, 5000);
+  const std::string composers = both.array();
+  const std::string ours = merge_texts({{"rank0.json", rank0}, {"rank1.json", rank1}});
+  const Strings once{"node0.json: all of it is in merged.json", "2 ranks, 6 events"};
+  CHECK(told({{"merged.json", ours}, {"node0.json", composers}}) == once);
+  CHECK(told({{"merged.json", ours}, {"node0.json", composers}, {"rank0.json", rank0}}) ==
+        Strings{"node0.json: all of it is in merged.json and 1 more of the inputs",
+                "rank0.json: all of it is in merged.json", "2 ranks, 6 events"});
+  // Made of Composer's merge, beside what that was made of; and a merge of it in turn.
+  const std::string all = merge_texts({{"node0.json", composers}});
+  const std::string again = merge_texts({{"all.json", all}});
+  for (const std::string& text : {all, again}) {
+    CHECK(told({{"all.json", text}, {"rank0.json", rank0}, {"rank1.json", rank1}}) ==
+          Strings{"all.json: it is a merge of rank0.json and 1 more of the inputs",
+                  "2 ranks, 6 events"});
+    CHECK(told({{"all.json", text}, {"rank1.json", rank1}}) ==
+          Strings{"rank1.json: all of it is in all.json", "2 ranks, 6 events"});
+  }
+  // The next cycle is another.
+  const std::string next = merge_texts({{"rank0.json", trace(0, 2000)}});
+  CHECK(told({{"merged.json", next}, {"node0.json", composers}}) == Strings{"2 ranks, 9 events"});
+}
+
 TEST_CASE("merge: leaving a repeat out gives the bytes of a merge without it") {
   const NamedTexts inputs{{"rank0.json", trace(0)}, {"rank1.json", trace(1, 5000)}};
   const TemporaryFolder folder;

@@ -1,0 +1,29 @@
+// What Composer stamps on each file of a rank, and its merger leaves as it is: the rank, the thread
+// that trains, the clock sync of the cycle. Our recorder does the same.
+//
+//   for (const Stamp& stamp : stamps_of(evidence)) by_stamp.emplace(stamp, file);
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace traceloom {
+
+struct FileEvidence;
+
+struct Stamp {
+  std::int64_t rank = 0;
+  std::string tid;                      // as Mark::tid
+  std::optional<std::int64_t> sync_us;  // none where no cycle begins in the file
+
+  auto operator<=>(const Stamp&) const = default;
+};
+
+// All, or those of one rank; no more than DistinctMarks keeps marks.
+std::set<Stamp> stamps_of(const FileEvidence& evidence,
+                          std::optional<std::int64_t> rank = std::nullopt);
+
+}  // namespace traceloom
