@@ -157,13 +157,14 @@ std::string RepeatFinder::words_of(const std::set<std::size_t>& holders) const {
 }
 
 // Those that were made of most traces first, so that the ones they were made of stay; of equals the
-// last first.
+// one with fewer events, which may have been cut off, else the last.
 void RepeatFinder::leave_merges_out() {
   Files merges;
   for (std::size_t file = files_.size(); file-- > 0;)
     if (stays_[file] && evidence(file).was_merged()) merges.push_back(file);
-  std::ranges::stable_sort(merges, std::greater<>(),
-                           [&](std::size_t file) { return held_[file].traces.size(); });
+  std::ranges::stable_sort(merges, std::greater<>(), [&](std::size_t file) {
+    return std::pair(held_[file].traces.size(), ~evidence(file).tally.events);
+  });
   for (const std::size_t merge : merges)
     if (const std::set<std::size_t> others = other_holders(merge); !others.empty())
       leave_out(merge, others, words_of(others));

@@ -108,6 +108,12 @@ TEST_CASE("merge: ours and Composer's are known to hold the same where their inp
     CHECK(told({{"all.json", text}, {"rank1.json", rank1}}) ==
           Strings{"rank1.json: all of it is in all.json", "2 ranks, 6 events"});
   }
+  // The disk was full when Composer wrote it.
+  TraceText cut;
+  in_composers(cut, 0, 1000);
+  cut.pid("1").composer_rank(1, "5000").x("a", 1011, 5);
+  CHECK(told({{"a.json", cut.array()}, {"merged.json", ours}}) ==
+        Strings{"a.json: all of it is in merged.json", "2 ranks, 6 events"});
   // The next cycle is another.
   const std::string next = merge_texts({{"rank0.json", trace(0, 2000)}});
   CHECK(told({{"merged.json", next}, {"node0.json", composers}}) == Strings{"2 ranks, 9 events"});
