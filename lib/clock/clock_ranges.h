@@ -1,0 +1,50 @@
+// ClockRanges: by how much clocks may be ahead of each other, of what is known of pairs of them:
+// what holds from a to b and from b to c holds from a to c.
+//
+//   ClockRanges ranges(3);
+//   ranges.limit(0, 1, 50);                  // clock 1 is at most 50 ns ahead of clock 0
+//   ranges.limit(1, 0, 10);                  // and at most 10 ns behind it
+//   ranges.from(0).ahead[1] == ClockRange{-10, 50}
+#pragma once
+
+#include "clock/sync_rounds.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+class ClockRanges {
+ public:
+  explicit ClockRanges(std::size_t clocks);
+
+  // Clock b is at most so much ahead of clock a.
+  void limit(std::size_t a, std::size_t b, std::int64_t ahead_ns);
+  // From now on nothing is known by way of that clock.
+  void forget(std::size_t clock);
+
+  struct Found {
+    // Of each clock how far it is ahead of that one: by the shortest paths. The numeric limits
+    // where none leads.
+    std::vector<ClockRange> ahead;
+    // Clocks that contradict each other, in a circle; then `ahead` means nothing.
+    std::vector<std::size_t> contradiction;
+  };
+  Found from(std::size_t clock) const;
+
+ private:
+  struct Lengths {
+    std::vector<std::int64_t> ns;
+    std::vector<std::size_t> circle;
+  };
+  std::int64_t most(std::size_t a, std::size_t b, bool is_turned) const {
+    return is_turned ? most_[b * clocks_ + a] : most_[a * clocks_ + b];
+  }
+  Lengths shortest(std::size_t from, bool is_turned) const;
+
+  std::size_t clocks_;
+  std::vector<std::int64_t> most_;  // by a and b
+};
+
+}  // namespace traceloom

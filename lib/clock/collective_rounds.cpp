@@ -1,0 +1,253 @@
+#include "clock/collective_rounds.h"
+
+#include "base/saturating.h"
+#include "clock/clock_ranges.h"
+#include "clock/paired_rounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using Outcome = CollectiveFit::Outcome;
+constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
+// Ranks leave a collective some per cent of its time apart.
+constexpr std::int64_t kPercentOfCollective = 3;
+// Of all rounds together; a ninth of a second. Where there are more, every second round is enough.
+constexpr std::size_t kMostPairs = std::size_t{1} << 26;
+
+// The time of a clock without what it gains, as far as that is known.
+struct Steady {
+  double slope = 0;
+  double slope_error = 0;
+  std::int64_t middle_ns = 0;  // on the clock itself
+
+  std::int64_t at(std::int64_t ns) const {
+    return saturating_subtract(ns, std::llround(slope * since_middle(ns)));
+  }
+  // How far at() may be off there, when it is right in the middle.
+  std::int64_t error_at(std::int64_t ns) const {
+    return static_cast<std::int64_t>(std::ceil(slope_error * std::abs(since_middle(ns))));
+  }
+  std::int64_t earliest(std::int64_t ns) const { return saturating_subtract(at(ns), error_at(ns)); }
+  std::int64_t latest(std::int64_t ns) const { return saturating_add(at(ns), error_at(ns)); }
+
+ private:
+  double since_middle(std::int64_t ns) const {
+    return static_cast<double>(saturating_subtract(ns, middle_ns));
+  }
+};
+
+std::int64_t length_of(const RoundPart& part) {
+  return saturating_subtract(part.end_ns, part.begin_ns);
+}
+
+std::int64_t moving_ns(const CollectiveRound& round) {
+  std::int64_t least_ns = kLatest;
+  for (const RoundPart& part : round.parts) least_ns = std::min(least_ns, length_of(part));
+  return least_ns;
+}
+
+const RoundPart* find_part(const CollectiveRound& round, std::size_t clock) {
+  const auto part = std::ranges::find(round.parts, clock, &RoundPart::clock);
+  return part == round.parts.end() ? nullptr : &*part;
+}
+
+class ClockFitter {
+ public:
+  ClockFitter(std::size_t clocks, std::size_t reference, std::int64_t middle_ns,
+              const std::vector<CollectiveRound>& rounds)
+      : reference_(reference), rounds_(rounds), fits_(clocks), steady_(clocks), rounds_of_(clocks) {
+    fits_[reference].outcome = Outcome::reference;
+    fits_[reference].partner = reference;
+    steady_[reference].middle_ns = middle_ns;
+    for (const CollectiveRound& round : rounds_)
+      for (const RoundPart& part : round.parts) rounds_of_[part.clock].push_back(&round);
+  }
+
+  std::vector<CollectiveFit> run() {
+    while (place_next()) {
+    }
+    find_ranges();
+    return std::move(fits_);
+  }
+
+ private:
+  // A known clock that an unknown one can be compared with.
+  struct Partner {
+    std::size_t clock = 0;
+    std::int64_t moving_ns = 0;
+  };
+
+  bool is_placed(std::size_t clock) const {
+    return fits_[clock].outcome == Outcome::reference || fits_[clock].outcome == Outcome::fitted;
+  }
+  bool place_next();
+  std::map<std::size_t, Partner> partners(bool by_messages) const;
+  void place(std::size_t clock, const Partner& partner, bool by_messages);
+  std::vector<PairedRound> paired(std::size_t a, std::size_t b, bool by_messages) const;
+  PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
+  void find_ranges();
+  ClockRanges known_ranges() const;
+  void take_range(std::size_t clock, const ClockRange& ahead);
+
+  std::size_t reference_;
+  const std::vector<CollectiveRound>& rounds_;
+  std::vector<CollectiveFit> fits_;
+  std::vector<Steady> steady_;
+  std::vector<std::vector<const CollectiveRound*>> rounds_of_;
+  std::vector<std::size_t> by_messages_;  // clocks of which no end says anything
+  std::vector<std::size_t> placed_;       // in the order in which that was done
+};
+
+// All clocks that can be compared with those that are placed; by messages only where no collective
+// leads on.
+bool ClockFitter::place_next() {
+  for (const bool by_messages : {false, true}) {
+    const std::map<std::size_t, Partner> found = partners(by_messages);
+    for (const auto& [clock, partner] : found) place(clock, partner, by_messages);
+    if (!found.empty()) return true;
+  }
+  return false;
+}
+
+std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messages) const {
+  std::map<std::size_t, Partner> found;
+  for (const CollectiveRound& round : rounds_) {
+    if (round.is_message != by_messages) continue;
+    const auto known = std::ranges::find_if(
+        round.parts, [this](const RoundPart& part) { return is_placed(part.clock); });
+    if (known == round.parts.end()) continue;
+    const RoundPart* const reference = find_part(round, reference_);
+    const Partner partner{reference != nullptr ? reference_ : known->clock, moving_ns(round)};
+    for (const RoundPart& part : round.parts) {
+      if (fits_[part.clock].outcome != Outcome::unconnected) continue;
+      Partner& best = found.try_emplace(part.clock, partner).first->second;
+      const bool is_nearer = (partner.clock == reference_) != (best.clock == reference_)
+                                 ? partner.clock == reference_
+                                 : partner.moving_ns < best.moving_ns;
+      if (is_nearer) best = partner;
+    }
+  }
+  return found;
+}
+
+PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
+                              const RoundPart& b) const {
+  const Steady& on_a = steady_[a.clock];
+  const Steady& on_b = steady_[b.clock];
+  PairedRound paired;
+  paired.at_ns = a.end_ns;
+  paired.ends_ns = saturating_subtract(on_b.at(b.end_ns), on_a.at(a.end_ns));
+  paired.length_ns = std::min(length_of(a), length_of(b));
+  paired.moving_ns = moving_ns(round);
+  const bool a_sends = round.is_message && &a == &round.parts.front();
+  const bool b_sends = round.is_message && &b == &round.parts.front();
+  paired.ahead.low_ns =
+      a_sends ? kEarliest : saturating_subtract(on_b.earliest(b.begin_ns), on_a.latest(a.end_ns));
+  paired.ahead.high_ns =
+      b_sends ? kLatest : saturating_subtract(on_b.latest(b.end_ns), on_a.earliest(a.begin_ns));
+  return paired;
+}
+
+std::vector<PairedRound> ClockFitter::paired(std::size_t a, std::size_t b, bool by_messages) const {
+  std::vector<PairedRound> found;
+  for (const CollectiveRound* const round : rounds_of_[b]) {
+    const RoundPart* const part = round->is_message == by_messages ? find_part(*round, a) : nullptr;
+    if (part != nullptr) found.push_back(pair(*round, *part, *find_part(*round, b)));
+  }
+  return found;
+}
+
+void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messages) {
+  CollectiveFit& fit = fits_[clock];
+  const CollectiveFit& known = fits_[partner.clock];
+  // Beside the steady time of the partner, so that the slope is that to the reference.
+  const std::vector<PairedRound> rounds = paired(partner.clock, clock, by_messages);
+  const ClockSlope slope = by_messages ? slope_of({}) : slope_of(rounds);
+  steady_[clock] = {slope.slope, steady_[partner.clock].slope_error + slope.uncertainty,
+                    saturating_add(steady_[partner.clock].middle_ns, fit_pair(rounds).ends_ns)};
+  const PairFit found = fit_pair(paired(partner.clock, clock, by_messages));
+  fit.partner = partner.clock;
+  fit.ahead_ns = saturating_add(known.ahead_ns, found.ends_ns);
+  fit.residual_p50_ns = found.residual_p50_ns;
+  fit.residual_p95_ns = found.residual_p95_ns;
+  fit.least_error_ns = std::max(known.least_error_ns, found.moving_ns / 100 * kPercentOfCollective);
+  fit.slope = steady_[clock].slope;
+  fit.slope_error = steady_[clock].slope_error;
+  fit.outcome = found.is_contradiction() ? Outcome::contradiction : Outcome::fitted;
+  if (found.is_contradiction()) {
+    fit.change_ns = std::abs(saturating_subtract(found.last_ends_ns, found.first_ends_ns));
+    fit.ahead_ns = saturating_add(known.ahead_ns, found.last_ends_ns);
+    return;
+  }
+  placed_.push_back(clock);
+  if (by_messages) by_messages_.push_back(clock);
+}
+
+ClockRanges ClockFitter::known_ranges() const {
+  ClockRanges ranges(fits_.size());
+  std::size_t pairs = 0;
+  for (const CollectiveRound& round : rounds_) pairs += round.parts.size() * round.parts.size();
+  const std::size_t each = pairs / kMostPairs + 1;
+  for (std::size_t i = 0; i < rounds_.size(); i += each)
+    for (const RoundPart& a : rounds_[i].parts)
+      for (const RoundPart& b : rounds_[i].parts) {
+        if (&a == &b || !is_placed(a.clock) || !is_placed(b.clock)) continue;
+        const ClockRange ahead = pair(rounds_[i], a, b).ahead;
+        if (ahead.high_ns != kLatest) ranges.limit(a.clock, b.clock, ahead.high_ns);
+      }
+  return ranges;
+}
+
+void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
+  CollectiveFit& fit = fits_[clock];
+  fit.ahead = ahead;
+  if (std::ranges::find(by_messages_, clock) != by_messages_.end() && ahead.low_ns != kEarliest &&
+      ahead.high_ns != kLatest)
+    fit.ahead_ns = ahead.middle_ns();
+  fit.ahead_ns = std::clamp(fit.ahead_ns, ahead.low_ns, ahead.high_ns);
+}
+
+// Where clocks contradict each other in a circle, the one that was placed last is the odd one.
+void ClockFitter::find_ranges() {
+  ClockRanges ranges = known_ranges();
+  ClockRanges::Found found = ranges.from(reference_);
+  while (!found.contradiction.empty()) {
+    const auto odd = std::ranges::find_if(placed_.rbegin(), placed_.rend(), [&](std::size_t clock) {
+      return is_placed(clock) && std::ranges::binary_search(found.contradiction, clock);
+    });
+    if (odd == placed_.rend()) return;
+    fits_[*odd].outcome = Outcome::contradiction;
+    ranges.forget(*odd);
+    found = ranges.from(reference_);
+  }
+  for (const std::size_t clock : placed_) {
+    if (!is_placed(clock)) continue;
+    if (found.ahead[clock] == ClockRange{kEarliest, kLatest})
+      fits_[clock].outcome = Outcome::unconnected;
+    else
+      take_range(clock, found.ahead[clock]);
+  }
+}
+
+}  // namespace
+
+std::int64_t CollectiveFit::error_ns(std::int64_t taken_ns) const {
+  return std::max(least_error_ns, farthest(taken_ns, ahead));
+}
+
+std::vector<CollectiveFit> fit_clocks(std::size_t clocks, std::size_t reference,
+                                      std::int64_t middle_ns,
+                                      const std::vector<CollectiveRound>& rounds) {
+  return ClockFitter(clocks, reference, middle_ns, rounds).run();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,137 @@
+#include "clock/paired_rounds.h"
+
+#include "base/saturating.h"
+#include "clock/drift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr double kMillionth = 1e-6;
+constexpr double kMostSlope = kMaxDriftPpm * kMillionth;
+constexpr std::int64_t kLeastApartNs = 5'000'000;
+constexpr std::size_t kLeastRounds = 5;  // to tell a slope by
+constexpr std::size_t kMostRounds = 256;
+// Ranks leave a collective of any size that far apart.
+constexpr std::int64_t kLeastSkewNs = 1'000;
+constexpr std::size_t kFewRounds = 7;
+constexpr std::int64_t kMuchLonger = 4;
+
+std::int64_t middle_of(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The least that `percent` of the values lie below or at.
+std::int64_t at_percent(std::vector<std::int64_t> values, std::size_t percent) {
+  const std::size_t place = (values.size() * percent + 99) / 100 - 1;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+std::int64_t apart(std::int64_t a, std::int64_t b) {
+  return a < b ? saturating_subtract(b, a) : saturating_subtract(a, b);
+}
+
+std::vector<PairedRound> shortest(std::vector<PairedRound> rounds, std::size_t count) {
+  std::ranges::stable_sort(rounds, {}, &PairedRound::length_ns);
+  rounds.resize(std::min(count, rounds.size()));
+  return rounds;
+}
+
+// Or seven of them, but none that moves data much longer than the shortest; and an odd number, so
+// that the middle is one of them.
+std::vector<PairedRound> shortest_tenth(std::vector<PairedRound> rounds,
+                                        std::int64_t least_moving_ns) {
+  const std::size_t count = std::max(kFewRounds, rounds.size() / 10);
+  std::erase_if(rounds, [least_moving_ns](const PairedRound& round) {
+    return round.moving_ns / kMuchLonger > least_moving_ns;
+  });
+  std::vector<PairedRound> few = shortest(std::move(rounds), count);
+  if (few.size() % 2 == 0) few.pop_back();
+  return few;
+}
+
+std::int64_t middle_of_ends(const std::vector<PairedRound>& rounds) {
+  std::vector<std::int64_t> ends;
+  ends.reserve(rounds.size());
+  for (const PairedRound& round : rounds) ends.push_back(round.ends_ns);
+  return middle_of(std::move(ends));
+}
+
+// Theil-Sen; nothing where no two rounds are far enough apart.
+std::vector<double> slopes_between(const std::vector<PairedRound>& rounds) {
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < rounds.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::int64_t apart_ns = saturating_subtract(rounds[i].at_ns, rounds[j].at_ns);
+      if (std::abs(static_cast<double>(apart_ns)) < static_cast<double>(kLeastApartNs)) continue;
+      const std::int64_t parted_ns = saturating_subtract(rounds[i].ends_ns, rounds[j].ends_ns);
+      slopes.push_back(static_cast<double>(parted_ns) / static_cast<double>(apart_ns));
+    }
+  return slopes;
+}
+
+// How far the ends are from the line of that slope, all but one in twenty of them.
+double scatter_about(const std::vector<PairedRound>& rounds, double slope) {
+  std::vector<std::int64_t> off;
+  off.reserve(rounds.size());
+  for (const PairedRound& round : rounds) {
+    const std::int64_t since_ns = saturating_subtract(round.at_ns, rounds.front().at_ns);
+    off.push_back(
+        saturating_subtract(round.ends_ns, std::llround(slope * static_cast<double>(since_ns))));
+  }
+  const std::int64_t middle_ns = middle_of(off);
+  for (std::int64_t& ns : off) ns = apart(ns, middle_ns);
+  return static_cast<double>(std::max(kLeastSkewNs, at_percent(std::move(off), 95)));
+}
+
+void find_first_and_last(std::vector<PairedRound> rounds, PairFit& fit) {
+  std::ranges::stable_sort(rounds, {}, &PairedRound::at_ns);
+  const auto tenth = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, rounds.size() / 10));
+  fit.first_ends_ns = middle_of_ends({rounds.begin(), rounds.begin() + tenth});
+  fit.last_ends_ns = middle_of_ends({rounds.end() - tenth, rounds.end()});
+}
+
+}  // namespace
+
+ClockSlope slope_of(const std::vector<PairedRound>& rounds) {
+  const ClockSlope unknown{0, kMostSlope};
+  const std::vector<PairedRound> few =
+      shortest(rounds, std::min(kMostRounds, std::max(kMostRounds / 4, rounds.size() / 10)));
+  std::vector<double> slopes = slopes_between(few);
+  if (few.size() < kLeastRounds || slopes.empty()) return unknown;
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>((slopes.size() - 1) / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  const auto [first, last] = std::ranges::minmax(few, {}, &PairedRound::at_ns);
+  const std::int64_t span_ns = saturating_subtract(last.at_ns, first.at_ns);
+  const double uncertainty = 2 * scatter_about(few, *middle) / static_cast<double>(span_ns);
+  if (uncertainty > kMostSlope || std::abs(*middle) > 2 * kMostSlope) return unknown;
+  return {*middle, uncertainty};
+}
+
+PairFit fit_pair(const std::vector<PairedRound>& rounds) {
+  PairFit fit;
+  fit.moving_ns = rounds.front().moving_ns;
+  for (const PairedRound& round : rounds) {
+    fit.ahead.low_ns = std::max(fit.ahead.low_ns, round.ahead.low_ns);
+    fit.ahead.high_ns = std::min(fit.ahead.high_ns, round.ahead.high_ns);
+    fit.moving_ns = std::min(fit.moving_ns, round.moving_ns);
+  }
+  fit.ends_ns = middle_of_ends(shortest_tenth(rounds, fit.moving_ns));
+  std::vector<std::int64_t> residuals;
+  residuals.reserve(rounds.size());
+  for (const PairedRound& round : rounds) residuals.push_back(apart(round.ends_ns, fit.ends_ns));
+  fit.residual_p50_ns = at_percent(residuals, 50);
+  fit.residual_p95_ns = at_percent(std::move(residuals), 95);
+  find_first_and_last(rounds, fit);
+  return fit;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,164 @@
+#include "clock/collective_rounds.h"
+
+#include "clock/clock_ranges.h"
+#include "clock/paired_rounds.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace traceloom;
+using Outcome = CollectiveFit::Outcome;
+
+namespace {
+
+// All leave together, 100 us after the last one came, on clocks that are so much ahead.
+CollectiveRound meeting(std::int64_t at_ns, const std::vector<std::int64_t>& comes_ns,
+                        const std::vector<std::int64_t>& ahead_ns) {
+  std::int64_t last_ns = 0;
+  for (const std::int64_t ns : comes_ns) last_ns = std::max(last_ns, ns);
+  CollectiveRound round;
+  for (std::size_t i = 0; i < comes_ns.size(); ++i)
+    round.parts.push_back(
+        {i, at_ns + comes_ns[i] + ahead_ns[i], at_ns + last_ns + 100'000 + ahead_ns[i]});
+  return round;
+}
+
+}  // namespace
+
+TEST_CASE("one collective gives a range and, by its ends, an estimate in it") {
+  const std::vector<CollectiveRound> rounds{{.parts = {{0, 100, 200}, {1, 1'150, 1'203}}}};
+  const std::vector<CollectiveFit> fits = fit_clocks(2, 0, 150, rounds);
+  CHECK(fits[0].outcome == Outcome::reference);
+  CHECK(fits[1].outcome == Outcome::fitted);
+  CHECK(fits[1].ahead_ns == 1'003);
+  // A clock may drift by 500 ppm, which is a nanosecond here at each end.
+  CHECK(fits[1].ahead == ClockRange{949, 1'104});
+  CHECK(fits[1].bound_ns() == 101);
+  CHECK(fits[1].error_ns(950) == 154);
+}
+
+TEST_CASE("an estimate by ends stays within what all rounds allow for") {
+  // The second rank always leaves 30 us late; the third round shows that by coming late.
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 3; ++i)
+    rounds.push_back({.parts = {{0, i * 1'000, i * 1'000 + 90}, {1, i * 1'000, i * 1'000 + 120}}});
+  rounds.push_back({.parts = {{0, 3'080, 3'110}, {1, 3'000, 3'100}}});
+  const CollectiveFit fit = fit_clocks(2, 0, 1'500, rounds)[1];
+  CHECK(fit.ahead.high_ns == 21);
+  CHECK(fit.ahead_ns == 21);
+}
+
+TEST_CASE("nothing better is claimed than three per cent of the shortest collective") {
+  std::vector<CollectiveRound> rounds{
+      {.parts = {{0, 0, 40'000'000}, {1, 39'999'000, 40'000'000 + 39'999'000}}}};
+  rounds.push_back({.parts = {{0, 139'999'000, 179'999'000}, {1, 100'000'000, 179'999'500}}});
+  const CollectiveFit fit = fit_clocks(2, 0, 0, rounds)[1];
+  CHECK(fit.least_error_ns == 1'200'000);
+  CHECK(fit.bound_ns() >= 1'200'000);
+}
+
+TEST_CASE("a message limits one side only") {
+  const std::vector<CollectiveRound> there{
+      {.parts = {{0, 100, 200}, {1, 1'100, 1'190}}, .is_message = true}};
+  const CollectiveFit one = fit_clocks(2, 0, 150, there)[1];
+  CHECK(one.ahead.low_ns == std::numeric_limits<std::int64_t>::min());
+  CHECK(one.ahead.high_ns == 1'091);
+  std::vector<CollectiveRound> both = there;
+  both.push_back({.parts = {{1, 1'300, 1'350}, {0, 310, 340}}, .is_message = true});
+  const CollectiveFit two = fit_clocks(2, 0, 150, both)[1];
+  CHECK(two.ahead == ClockRange{959, 1'091});
+  CHECK(two.ahead_ns == 1'025);  // the middle: ends of messages promise nothing
+}
+
+TEST_CASE("what leads over a third clock adds up") {
+  const std::vector<CollectiveRound> rounds{{.parts = {{0, 0, 100}, {1, 40, 150}}},
+                                            {.parts = {{1, 200, 250}, {2, 1'200, 1'260}}}};
+  const std::vector<CollectiveFit> fits = fit_clocks(3, 0, 100, rounds);
+  CHECK(fits[2].outcome == Outcome::fitted);
+  CHECK(fits[2].partner == 1);
+  CHECK(fits[2].ahead_ns == 50 + 1'010);
+}
+
+TEST_CASE("clocks without a collective in common are not compared") {
+  const std::vector<CollectiveRound> rounds{{.parts = {{1, 200, 250}, {2, 1'200, 1'260}}}};
+  const std::vector<CollectiveFit> fits = fit_clocks(3, 0, 100, rounds);
+  CHECK(fits[1].outcome == Outcome::unconnected);
+  CHECK(fits[2].outcome == Outcome::unconnected);
+}
+
+TEST_CASE("a clock that was set between collectives is refused, and by how much is told") {
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 40; ++i)
+    rounds.push_back(meeting(i * 5'000'000, {0, i % 7 * 10'000, i % 5 * 10'000},
+                             {0, 7'000, i < 20 ? 0 : 4'000'000}));
+  const std::vector<CollectiveFit> fits = fit_clocks(3, 0, 100'000'000, rounds);
+  CHECK(fits[1].outcome == Outcome::fitted);
+  CHECK(fits[1].ahead_ns == 7'000);
+  CHECK(fits[2].outcome == Outcome::contradiction);
+  CHECK(fits[2].change_ns == 4'000'000);
+  CHECK(fits[2].ahead_ns == 4'000'000);
+}
+
+TEST_CASE("a clock that runs faster is known by its slope, and where it is in the middle") {
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 40; ++i)
+    rounds.push_back(
+        meeting(i * 5'000'000, {0, i % 7 * 10'000}, {0, 800'000 + (i - 20) * 5 * 400}));  // 400 ppm
+  const CollectiveFit fit = fit_clocks(2, 0, 100'100'000, rounds)[1];
+  CHECK(fit.outcome == Outcome::fitted);
+  CHECK(fit.slope == doctest::Approx(400e-6).epsilon(0.01));
+  CHECK(std::abs(fit.ahead_ns - 800'000) < 500);
+  CHECK(fit.bound_ns() < 150'000);
+}
+
+TEST_CASE("slopes that ends cannot tell are allowed for instead") {
+  CHECK(slope_of({}).slope == 0);
+  CHECK(slope_of({}).uncertainty == doctest::Approx(500e-6));
+  std::vector<PairedRound> rounds;
+  for (std::int64_t i = 0; i < 20; ++i)  // milliseconds apart, as with gloo
+    rounds.push_back({i * 10'000'000, i * 7 % 5 * 1'000'000, {}, 1'000'000, 1'000'000});
+  CHECK(slope_of(rounds).slope == 0);
+  CHECK(slope_of(rounds).uncertainty == doctest::Approx(500e-6));
+}
+
+TEST_CASE("the ends of the shortest collectives count") {
+  std::vector<PairedRound> rounds;
+  for (std::int64_t i = 0; i < 10; ++i)
+    rounds.push_back({i, i < 7 ? 5 : 500, {-1'000, 1'000}, i < 7 ? 10 : 1'000, 10});
+  const PairFit fit = fit_pair(rounds);
+  CHECK(fit.ends_ns == 5);
+  CHECK(fit.residual_p50_ns == 0);
+  CHECK(fit.residual_p95_ns == 495);
+  CHECK(fit.moving_ns == 10);
+  CHECK(fit.first_ends_ns == 5);
+  CHECK(fit.last_ends_ns == 500);
+}
+
+TEST_CASE("limits of pairs hold along paths") {
+  ClockRanges ranges(4);
+  ranges.limit(0, 1, 50);
+  ranges.limit(1, 0, 10);
+  ranges.limit(1, 2, 7);
+  ranges.limit(2, 1, -3);
+  ranges.limit(0, 2, 52);
+  const ClockRanges::Found found = ranges.from(0);
+  CHECK(found.contradiction.empty());
+  CHECK(found.ahead[0] == ClockRange{0, 0});
+  CHECK(found.ahead[1] == ClockRange{-10, 49});
+  CHECK(found.ahead[2] == ClockRange{-7, 52});
+  CHECK(found.ahead[3] == ClockRange{std::numeric_limits<std::int64_t>::min(),
+                                     std::numeric_limits<std::int64_t>::max()});
+}
+
+TEST_CASE("a circle of limits that contradict each other is found, and can be left out") {
+  ClockRanges ranges(3);
+  ranges.limit(0, 1, 50);
+  ranges.limit(1, 2, -30);
+  ranges.limit(2, 1, 20);
+  ranges.limit(1, 0, 0);
+  CHECK(ranges.from(0).contradiction == std::vector<std::size_t>{1, 2});
+  ranges.forget(2);
+  CHECK(ranges.from(0).contradiction.empty());
+  CHECK(ranges.from(0).ahead[1] == ClockRange{0, 50});
+}

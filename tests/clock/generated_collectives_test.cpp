@@ -1,0 +1,157 @@
+// Jobs with generated collectives and messages, on clocks whose offset and drift are known: how far
+// fit_clocks() is from the truth, and whether it says so.
+#include "clock/collective_rounds.h"
+#include "oracle/clock_bounds.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace traceloom;
+using Outcome = CollectiveFit::Outcome;
+
+namespace {
+
+constexpr std::int64_t kBeginNs = 1'800'000'000'000'000'000;
+
+struct Clock {
+  std::int64_t offset_ns = 0;
+  std::int64_t ppm = 0;
+  std::int64_t at(std::int64_t ns) const { return kBeginNs + ns + ahead(ns); }
+  std::int64_t ahead(std::int64_t ns) const { return offset_ns + ns / 1000 * ppm / 1000; }
+};
+
+class Job {
+ public:
+  Job(unsigned seed, std::size_t ranks, std::int64_t most_ppm) : random_(seed), clocks_(ranks) {
+    for (std::size_t rank = 1; rank < ranks; ++rank)
+      clocks_[rank] = {between(-2'000'000'000, 2'000'000'000), between(-most_ppm, most_ppm)};
+  }
+
+  // Of `members`, who come one after the other; they leave within a microsecond.
+  void meet(std::int64_t at_ns, const std::vector<std::size_t>& members) {
+    std::int64_t last_ns = 0;
+    std::vector<std::int64_t> comes_ns;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      comes_ns.push_back(at_ns + between(0, 400'000));
+      last_ns = std::max(last_ns, comes_ns.back());
+    }
+    last_ns += between(20'000, 200'000);
+    CollectiveRound round;
+    for (std::size_t i = 0; i < members.size(); ++i)
+      round.parts.push_back({members[i], clocks_[members[i]].at(comes_ns[i]),
+                             clocks_[members[i]].at(last_ns + between(0, 1'000))});
+    rounds_.push_back(std::move(round));
+    last_ns_ = std::max(last_ns_, last_ns);
+  }
+
+  void send(std::int64_t at_ns, std::size_t from, std::size_t to) {
+    const std::int64_t sent_ns = at_ns + between(0, 300'000);
+    const std::int64_t wanted_ns = at_ns + between(0, 300'000);
+    const std::int64_t got_ns = std::max(sent_ns, wanted_ns) + between(10'000, 90'000);
+    // It may be gone before anybody wants it.
+    const std::int64_t gone_ns = between(0, 1) == 0 ? sent_ns + 5'000 : got_ns;
+    rounds_.push_back({{{from, clocks_[from].at(sent_ns), clocks_[from].at(gone_ns)},
+                        {to, clocks_[to].at(wanted_ns), clocks_[to].at(got_ns)}},
+                       true});
+    last_ns_ = std::max(last_ns_, got_ns);
+  }
+
+  // Steps of pairs, of messages along a line, and of all where that is asked for.
+  void train(int steps, bool all_meet) {
+    for (int step = 0; step < steps; ++step) {
+      const std::int64_t at_ns = step * std::int64_t{6'000'000};
+      for (std::size_t rank = 0; rank + 1 < clocks_.size(); rank += 2)
+        meet(at_ns + between(0, 900'000), {rank, rank + 1});
+      for (std::size_t rank = 0; rank + 1 < clocks_.size(); ++rank) {
+        send(at_ns + 2'000'000, rank, rank + 1);
+        send(at_ns + 3'000'000, rank + 1, rank);
+      }
+      std::vector<std::size_t> all;
+      for (std::size_t rank = 0; rank < clocks_.size(); ++rank) all.push_back(rank);
+      if (all_meet) meet(at_ns + 4'000'000, all);
+    }
+  }
+
+  std::vector<CollectiveFit> fit() const {
+    return fit_clocks(clocks_.size(), 0, clocks_[0].at(last_ns_ / 2), rounds_);
+  }
+  std::int64_t true_ahead_ns(std::size_t rank) const { return clocks_[rank].ahead(last_ns_ / 2); }
+  std::size_t ranks() const { return clocks_.size(); }
+  std::int64_t span_ns() const { return last_ns_; }
+
+  std::vector<std::pair<std::int64_t, std::int64_t>> bounds() const {
+    std::vector<oracle::Round> rounds;
+    for (const CollectiveRound& round : rounds_) {
+      rounds.push_back({{}, round.is_message});
+      for (const RoundPart& part : round.parts)
+        rounds.back().parts.push_back({part.clock, part.begin_ns, part.end_ns});
+    }
+    return oracle::clock_bounds(clocks_.size(), rounds);
+  }
+
+ private:
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+  std::mt19937_64 random_;
+  std::vector<Clock> clocks_;
+  std::vector<CollectiveRound> rounds_;
+  std::int64_t last_ns_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the true clock is within the bound that is told, whatever the clocks do") {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Job job(seed, 2 + seed % 7, seed % 3 == 0 ? 0 : 400);
+    const bool all_meet = seed % 2 == 0;
+    job.train(3 + static_cast<int>(seed % 20), all_meet);
+    const std::vector<CollectiveFit> fits = job.fit();
+    for (std::size_t rank = 1; rank < job.ranks(); ++rank) {
+      CAPTURE(seed);
+      CAPTURE(rank);
+      REQUIRE(fits[rank].outcome == Outcome::fitted);
+      const std::int64_t error_ns = std::abs(fits[rank].ahead_ns - job.true_ahead_ns(rank));
+      CHECK(error_ns <= fits[rank].bound_ns());
+      CHECK(fits[rank].ahead.holds(fits[rank].ahead_ns));
+      CHECK(fits[rank].bound_ns() < 5'000'000);
+      if (all_meet) CHECK(error_ns < 25'000);
+    }
+  }
+}
+
+TEST_CASE("without drift the range is that of the oracle, but for the drift allowed") {
+  for (unsigned seed = 100; seed < 140; ++seed) {
+    Job job(seed, 2 + seed % 7, 0);
+    job.train(2 + static_cast<int>(seed % 20), seed % 2 == 0);
+    const std::vector<CollectiveFit> fits = job.fit();
+    const auto bounds = job.bounds();
+    // Of each clock on a path at most 500 ppm of half the time, on both sides of a round.
+    const std::int64_t allowed_ns =
+        job.span_ns() / 2'000 * static_cast<std::int64_t>(2 * job.ranks() * job.ranks());
+    for (std::size_t rank = 1; rank < job.ranks(); ++rank) {
+      CAPTURE(seed);
+      CAPTURE(rank);
+      CHECK(fits[rank].ahead.low_ns <= bounds[rank].first + 2'000);
+      CHECK(fits[rank].ahead.high_ns >= bounds[rank].second - 2'000);
+      CHECK(fits[rank].ahead.low_ns >= bounds[rank].first - allowed_ns);
+      CHECK(fits[rank].ahead.high_ns <= bounds[rank].second + allowed_ns);
+    }
+  }
+}
+
+TEST_CASE("the oracle finds contradictions and paths") {
+  using oracle::clock_bounds;
+  const std::vector<oracle::Round> rounds{{{{0, 0, 100}, {1, 40, 150}}, false},
+                                          {{{1, 200, 250}, {2, 1'200, 1'260}}, true}};
+  const auto bounds = clock_bounds(3, rounds);
+  CHECK(bounds[1] == std::pair<std::int64_t, std::int64_t>{-60, 150});
+  CHECK(bounds[2] == std::pair<std::int64_t, std::int64_t>{-oracle::kFar, 1'210});
+  const auto wrong =
+      clock_bounds(2, {{{{0, 0, 10}, {1, 0, 10}}, false}, {{{0, 100, 110}, {1, 150, 160}}, false}});
+  CHECK(wrong[1].first > wrong[1].second);
+}
