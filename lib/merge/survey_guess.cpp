@@ -76,8 +76,10 @@ class Sampler {
     // Who has a name has events, mostly; on two of three traces the samples miss a rare one.
     for (TrackFacts& track : survey.tracks)
       if (!track.name.empty()) track.events = std::max<std::uint64_t>(track.events, 1);
-    // Samples tear begins from their ends.
+    // Samples tear begins from their ends, and collectives from those of other files: where clocks
+    // do not go by these, the guess is right.
     survey.async_slices = {};
+    survey.evidence.collectives = {};
     if (survey.evidence.was_merged()) return std::nullopt;
     return survey;
   }

@@ -213,7 +213,7 @@ void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) 
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
   Chunk& chunk = static_cast<Chunk&>(result);
-  if (timing.timed && event.phase != 'E') chunk.evidence.tally.add(event, timing);
+  if (timing.timed && event.phase != 'E') chunk.evidence.add_begin(event, timing);
   if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);

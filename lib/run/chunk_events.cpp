@@ -61,7 +61,7 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
   if (!timing.usable) return;
   if (event.phase != 'E') {
     starts_.add(timing.start_ns, event.offset);
-    evidence_.tally.add(event, timing);
+    evidence_.add_begin(event, timing);
   }
   if (event.phase == 'X')
     add_span(event, timing);

@@ -34,7 +34,7 @@ class ClockReader : public FileVisitor {
     const EventTiming timing = time_event(event, result.problems);
     if (!timing.usable) return;
     found.starts.add(timing.start_ns, event.offset);
-    found.evidence.tally.add(event, timing);
+    found.evidence.add_begin(event, timing);
   }
 
   void take(ChunkResult& result, std::size_t file) override {

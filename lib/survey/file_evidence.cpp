@@ -103,6 +103,7 @@ void FileEvidence::append(const FileEvidence& later) {
   is_torch |= later.is_torch;
   if (merged_by.empty()) merged_by = later.merged_by;
   tally.append(later.tally);
+  collectives.append(later.collectives);
   if (cycles.empty()) cycles = later.cycles;
   if (inputs.empty()) inputs = later.inputs;
   if (!filter) filter = later.filter;

@@ -3,7 +3,7 @@
 //
 //   FileEvidence evidence;
 //   for (each event) evidence.add(event);        // looks at metadata (M) and clock syncs (c)
-//   for (each event that begins) evidence.tally.add(event, timing);
+//   for (each event that begins) evidence.add_begin(event, timing);
 //   evidence.add_top_level(parser);
 //   evidence.append(evidence_of_the_next_chunk);
 #pragma once
@@ -11,6 +11,7 @@
 #include "base/problems.h"
 #include "event/event.h"
 #include "scan/top_level.h"
+#include "survey/collective_marks.h"
 #include "survey/distinct_marks.h"
 #include "survey/event_tally.h"
 #include "survey/merged_cycles.h"
@@ -43,6 +44,7 @@ struct FileEvidence {
   // Our recorder says that it is of a process beside the rank's own: a watcher, or a worker.
   bool is_beside_rank = false;
   bool is_torch = false;              // has top-level keys that only torch.profiler (Kineto) writes
+  CollectiveMarks collectives;        // when its rank took part in some
   EventTally tally;                   // of all events with a usable time but E
   std::vector<MergedCycle> cycles;    // of a merge of ours
   std::vector<MergedInput> inputs;    // the same
@@ -54,6 +56,11 @@ struct FileEvidence {
 
   // Metadata and clock syncs; any other event costs one compare or two.
   void add(const Event& event);
+  // Any event with a usable time but E.
+  void add_begin(const Event& event, const EventTiming& timing) {
+    tally.add(event, timing);
+    collectives.add(event, timing);
+  }
   // What stands around the events; once, when the file has been read to its end.
   void add_top_level(const TopLevelParser& top_level);
   // What a later part of the same file says.
