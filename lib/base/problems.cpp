@@ -100,6 +100,14 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "rounds of a clock sync that cannot be (was a clock set meanwhile?); not used"},
     {"no_clock", notice,
      "no clock evidence while other ranks have some; left unshifted; --offset RANK=TIME shifts it"},
+    {"shifted_clock", notice,
+     "its clock contradicts its collectives, and was shifted by them; --align base leaves it"},
+    {"clock_conflict", notice,
+     "collectives contradict each other (was a clock set meanwhile?); its clock is left as it is"},
+    {"no_common_collective", info,
+     "no collective or message tells how far its clock is from the others'; left as it is"},
+    {"ranks_apart", notice,
+     "the rank has no event while any other one has some; is its clock right?"},
     {"base_restored", notice,
      "relative times whose base the file does not have; the base was found again"},
     {"base_guessed", notice,
@@ -160,6 +168,10 @@ void ProblemCounts::add(const ProblemCounts& other) {
 void ProblemCounts::explain(Problem problem, std::string words) {
   const auto met = std::ranges::find(met_, problem, &Met::problem);
   if (met != met_.end() && met->words.empty()) met->words = std::move(words);
+}
+
+void ProblemCounts::forget(Problem problem) {
+  std::erase_if(met_, [problem](const Met& met) { return met.problem == problem; });
 }
 
 std::uint64_t ProblemCounts::count(Problem problem) const {

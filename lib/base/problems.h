@@ -83,6 +83,10 @@ enum class Problem : std::uint8_t {
   bad_cycles,
   bad_rounds,
   no_clock,
+  shifted_clock,
+  clock_conflict,
+  no_common_collective,
+  ranks_apart,
   base_restored,
   base_guessed,
   clock_step,
@@ -118,6 +122,9 @@ class ProblemCounts {
   // What is to be said of a problem that was added, beside its sentence: the values that disagree,
   // say. The first explanation of a kind stays.
   void explain(Problem problem, std::string words);
+
+  // What has turned out to be none.
+  void forget(Problem problem);
 
   std::uint64_t count(Problem problem) const;
   // The lowest offset, in the uncompressed text, at which the problem was met; 0 when it was not.

@@ -52,6 +52,7 @@ enum class ClockMethod : std::uint8_t {
   same_boot,     // a clock of the machine, which the file shares with one whose place is known
   sync_of_rank,  // that of another file of its rank: of the same cycle, else the nearest in time
   sync_event,    // moments that files stamped under one id (phase c)
+  collectives,   // the collectives that the rank had in common with others (survey/)
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
   merged,        // aligned by an earlier merge, and without a sync
@@ -89,6 +90,15 @@ struct ClockOptions {
   std::map<std::int64_t, std::int64_t> offsets = {};
 };
 
+// What collectives say of a clock beside what else is known of it.
+struct CollectiveEstimate {
+  std::int64_t shift_ns = 0;         // by which its times come to those of the reference
+  std::int64_t residual_p50_ns = 0;  // how far its collectives end from those of the others then
+  std::int64_t residual_p95_ns = 0;
+  std::int64_t bound_ns = 0;  // how far shift_ns may be off
+  bool is_used = false;       // offset_ns has it: else the clock that it had may be right
+};
+
 struct FileClock {
   ClockMethod method = ClockMethod::none;
   // Whether its times can be compared with those of other files: not without evidence, nor where an
@@ -114,6 +124,8 @@ struct FileClock {
   CycleRounds rounds;
   // Drift::ppm, at the file's sync; unknown where that is the only one.
   std::optional<double> drift_ppm;
+  // Of a file that has collectives in common with the reference: see align_by_collectives().
+  std::optional<CollectiveEstimate> collectives;
   ProblemCounts problems;  // no_clock; bad_sync; bad_rounds; clock_step
 };
 

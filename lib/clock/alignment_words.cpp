@@ -15,6 +15,8 @@ std::string_view to_string(ClockMethod method) {
       return "sync_of_rank";
     case ClockMethod::sync_event:
       return "sync_event";
+    case ClockMethod::collectives:
+      return "collectives";
     case ClockMethod::base:
       return "base";
     case ClockMethod::epoch:

@@ -84,6 +84,11 @@ std::optional<GuessedPlan> MergeInputs::guess() {
     MergePlan plan = plan_for(options_.inputs, *surveys);
     // One pass writes the files as it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
+    // Collectives, which samples do not tell, will likely move these.
+    if (std::ranges::any_of(plan.files, [](const FilePlan& file) {
+          return file.clock.problems.count(Problem::ranks_apart) > 0;
+        }))
+      return std::nullopt;
     if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys, facts_);
     return GuessedPlan{std::move(*surveys), std::move(plan)};
   } catch (const Error&) {

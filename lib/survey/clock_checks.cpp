@@ -1,11 +1,14 @@
 #include "survey/clock_checks.h"
 
+#include "base/saturating.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -173,6 +176,44 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
                    names_size ? fmt::format("{} of {}", words, size) : words);
 }
 
+// A rank whose events are at another time than those of all others was recorded then, or its clock
+// is wrong. Who goes by an absolute time alone is told, beside a lowest rank that is there.
+void check_apart(const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
+                 std::vector<FileClock>& clocks) {
+  std::map<std::int64_t, CommonTimes> times;
+  std::map<std::int64_t, std::size_t> first_file;
+  std::set<std::int64_t> known;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (starts[i].empty()) continue;
+    const bool is_absolute =
+        clocks[i].method == ClockMethod::base || clocks[i].method == ClockMethod::epoch;
+    if (facts[i].is_merged || !is_absolute || clocks[i].collectives) known.insert(facts[i].rank);
+    times[facts[i].rank].add(common_times(starts[i], clocks[i].times));
+    first_file.emplace(facts[i].rank, i);
+  }
+  const auto meet = [](const CommonTimes& a, const CommonTimes& b) {
+    return a.first_ns <= b.last_ns && b.first_ns <= a.last_ns;
+  };
+  for (const auto& [rank, own] : times) {
+    const bool meets_any =
+        std::ranges::any_of(times, [&, rank = rank, &own = own](const auto& one) {
+          return one.first != rank && meet(own, one.second);
+        });
+    const bool is_moment = own.first_ns == own.last_ns;  // of which there is no telling
+    if (meets_any || is_moment || rank == times.begin()->first || known.contains(rank)) continue;
+    const std::int64_t ahead_ns = saturating_subtract(own.first_ns, times.begin()->second.first_ns);
+    const std::size_t file = first_file[rank];
+    const std::int64_t now_ns =
+        saturating_subtract(clocks[file].offset_ns, facts[file].base_ns.value_or(0));
+    clocks[file].problems.add(Problem::ranks_apart, 0);
+    clocks[file].problems.explain(
+        Problem::ranks_apart,
+        fmt::format("rank {} begins {} {} rank {}; --offset {}={}ns lets them begin together", rank,
+                    format_duration(std::abs(ahead_ns)), ahead_ns < 0 ? "before" : "after",
+                    times.begin()->first, rank, saturating_subtract(now_ns, ahead_ns)));
+  }
+}
+
 }  // namespace
 
 void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
@@ -184,6 +225,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
   }
   const FileOrder order = order_by_rank(ranks, starts, clocks);
   check_errors(order, clocks);
+  check_apart(facts, starts, clocks);
   check_missing(evidence, ranks, order, clocks);
 }
 

@@ -3,6 +3,7 @@
 #include "base/optional_value.h"
 #include "base/saturating.h"
 #include "survey/clock_checks.h"
+#include "survey/collective_clock.h"
 #include "survey/lost_base.h"
 #include "survey/trace_name.h"
 
@@ -196,6 +197,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
   if (options.align_by != AlignBy::none)
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
+  align_by_collectives(evidence, starts, options, plan.facts, plan.clocks);
   check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
   limit_times(starts, plan.clocks);
   plan.origin_ns = common_origin_ns(starts, plan.clocks);

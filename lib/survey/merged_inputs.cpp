@@ -2,6 +2,7 @@
 
 #include "base/json_walk.h"
 #include "base/saturating.h"
+#include "clock/alignment.h"
 #include "event/event.h"
 
 #include <utility>
@@ -43,7 +44,9 @@ MergedInput read_input(std::string_view object, std::int64_t rank) {
   input.path = decoded(find_member(object, "path"));
   const std::string evidence = decoded(find_member(object, "evidence"));
   input.says_rank = evidence != "position" && evidence != "RANK= argument";
-  input.has_clock = decoded(find_member(object, "method")) != "none";
+  const std::string method = decoded(find_member(object, "method"));
+  input.has_clock = method != "none";
+  input.by_collectives = method == to_string(ClockMethod::collectives);
   input.offset_ns = json_integer(find_member(object, "offset_ns")).value_or(0);
   const auto events = json_integer(find_member(object, "events"));
   const auto filtered = json_integer(find_member(object, "filtered"));

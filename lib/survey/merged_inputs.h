@@ -19,9 +19,10 @@ namespace traceloom {
 struct MergedInput {
   std::int64_t rank = 0;  // whose events of it were taken
   std::string path;
-  bool says_rank = true;       // the file itself: its place among the inputs did not, nor RANK=path
-  bool has_clock = false;      // it was placed by something
-  std::int64_t offset_ns = 0;  // from its clock to the common one of the merge
+  bool says_rank = true;   // the file itself: its place among the inputs did not, nor RANK=path
+  bool has_clock = false;  // it was placed by something
+  bool by_collectives = false;  // that was its collectives
+  std::int64_t offset_ns = 0;   // from its clock to the common one of the merge
   // That the merge found in it, with those that a filter dropped; an E is none. Unknown of an input
   // with several ranks.
   std::optional<std::uint64_t> events = {};

@@ -101,8 +101,7 @@ TEST_CASE("collective_marks: what need not wait for all, or only starts it, is n
 TEST_CASE("collective_marks: of many every second is kept, by numbers that all ranks share") {
   std::string text;
   for (int i = 0; i < 600; ++i) text += all_reduce(10 * i, 5, i);
-  FileEvidence file;
-  file.append(collectives_of(text));
+  const FileEvidence file = collectives_of(text);
   const CollectiveMarks::Kind& kind = file.collectives.kinds().begin()->second;
   CHECK(kind.count == 600);
   CHECK(kind.every == 2);
