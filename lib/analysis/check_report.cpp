@@ -1,5 +1,6 @@
 #include "analysis/check_report.h"
 
+#include "analysis/info_report.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ CheckAnswer check_report(const Run& run) {
                                                count_of(run.files.size(), "file"), with_loss,
                                                with_problems));
   answer.report.tables.push_back({"rows", "", std::move(table)});
+  add_clocks(run, answer.report);
   return answer;
 }
 

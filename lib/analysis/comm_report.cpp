@@ -121,7 +121,7 @@ Table rows_table(const Rows& rows, bool common_clock) {
 }
 
 ClockCheck check_clocks(const Run& run, const std::vector<Collective>& matched) {
-  ClockCheck check{run.common_clock};
+  ClockCheck check{run.common_clock && !run.clock_of_collectives};
   for (const Collective& what : matched) {
     if (!what.all_wait_for_all()) continue;
     ++check.all;
@@ -279,7 +279,8 @@ Report comm_report(const Run& run, const CommOptions& options) {
   if (!clocks.agree() && !rows.empty())
     report.notes.push_back(fmt::format(
         "the clocks of the ranks {}: no skews, and waits by durations alone",
-        run.common_clock
+        run.clock_of_collectives ? "are made of these collectives"
+        : run.common_clock
             ? fmt::format("do not agree (by them, in {} of {} collectives a rank had left before "
                           "another came)",
                           clocks.apart, clocks.all)

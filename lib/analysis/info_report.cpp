@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -95,11 +96,39 @@ Table categories_table(const Run& run) {
 
 }  // namespace
 
+void add_clocks(const Run& run, Report& report) {
+  if (std::ranges::none_of(run.files,
+                           [](const RunFile& file) { return file.collectives.has_value(); }))
+    return;
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"clock", "Clock by", ColumnKind::text},
+               {"shift_ns", "Collectives say", ColumnKind::duration},
+               {"residual_p50_ns", "Ends apart", ColumnKind::duration, Readers::most},
+               {"residual_p95_ns", "P95", ColumnKind::duration, Readers::some},
+               {"bound_ns", "Bound", ColumnKind::duration},
+               {"is_used", "Used", ColumnKind::text},
+               {"path", "File", ColumnKind::text, Readers::some}});
+  for (const RunFile& file : run.files) {
+    if (!file.collectives) continue;
+    const CollectiveEstimate& found = *file.collectives;
+    table.add_row({file.rank ? Cell{*file.rank} : Cell{}, std::string(to_string(file.clock)),
+                   found.shift_ns, found.residual_p50_ns, found.residual_p95_ns, found.bound_ns,
+                   std::string(found.is_used ? "yes" : "no"), file.path});
+  }
+  report.tables.push_back({"clocks", "Clocks, by collectives", std::move(table)});
+}
+
 Report info_report(const Run& run) {
   Report report("info", run);
   report.tables.push_back({"rows", "", files_table(run)});
   report.tables.push_back({"ranks", "Ranks", ranks_table(run)});
   report.tables.push_back({"categories", "Spans by category", categories_table(run)});
+  add_clocks(run, report);
+  for (const RunFile& file : run.files)
+    for (const Problem problem : {Problem::shifted_clock, Problem::clock_conflict,
+                                  Problem::no_common_collective, Problem::ranks_apart})
+      if (const std::string_view words = file.clock_problems.explanation(problem); !words.empty())
+        report.notes.emplace_back(words);
   if (!run.common_clock)
     report.notes.emplace_back(
         "some files say nothing of their clock: times of different ranks cannot be compared");

@@ -11,4 +11,8 @@ namespace traceloom {
 // that analyses look at.
 Report info_report(const Run& run);
 
+// A table "clocks": what collectives say of the clocks of files, where any has some in common with
+// the reference. For check, too.
+void add_clocks(const Run& run, Report& report);
+
 }  // namespace traceloom

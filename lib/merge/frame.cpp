@@ -159,6 +159,7 @@ void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& 
     json.key("drift_ppm");
     json.value(*file.clock.drift_ppm);
   }
+  write_estimate(json, file.clock);
   json.key("events");
   json.value(events.events);
   if (is_filtered) {
@@ -270,6 +271,20 @@ bool have_same_head(const MergePlan& a, const MergePlan& b) {
     if (same) rest.remove_prefix(piece.size());
   });
   return same && rest.empty();
+}
+
+void write_estimate(JsonWriter& json, const FileClock& clock) {
+  if (!clock.collectives) return;
+  json.key("collectives");
+  json.begin_object();
+  for (const auto& [key, ns] : {std::pair("shift_ns", clock.collectives->shift_ns),
+                                std::pair("residual_p50_ns", clock.collectives->residual_p50_ns),
+                                std::pair("residual_p95_ns", clock.collectives->residual_p95_ns),
+                                std::pair("bound_ns", clock.collectives->bound_ns)}) {
+    json.key(key);
+    json.value(ns);
+  }
+  json.end_object();
 }
 
 void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {

@@ -30,6 +30,10 @@ struct MergedRankEvents {
 };
 using EventsOfRank = std::function<MergedRankEvents(std::size_t file, std::int64_t rank)>;
 
+// The key "collectives", where a clock has such: {"shift_ns", "residual_p50_ns", "residual_p95_ns",
+// "bound_ns"}, as in CollectiveEstimate.
+void write_estimate(JsonWriter& json, const FileClock& clock);
+
 struct LeftOut {
   std::string path;
   std::string error;
@@ -43,8 +47,9 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out);
 //    "cycles": [{"cycle", "sync_us", "first_ns", "last_ns", "error_bound_us", "start_rounds",
 //                "end_rounds"}],                                         (merged_cycles.h)
 //    "ranks": [{"rank", "files": [{"path", "evidence", "method", "offset_ns", "error_ns",
-//                                  "worst_error_ns", "drift_ppm" (both where known), "events",
-//                                  "tally" and "stamps", or "inputs"}]}], (input_record.h)
+//                                  "worst_error_ns", "drift_ppm", "collectives" (where known),
+//                                  "events", "tally" and "stamps", or "inputs"}]}],
+//                                                                         (input_record.h)
 //    "problems": [{"file", "kind", "count", "first_offset"}],              (problem_list.h)
 //    "left_out": [{"path", "error"}]}
 // "events" are those of that rank, or null. With a filter there is "filter" (filter_record.h), each

@@ -60,7 +60,9 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.key("evidence");
   json.value(input.says_rank ? "file" : "position");
   json.key("method");
-  json.value(input.has_clock ? "merged" : "none");
+  json.value(to_string(input.by_collectives ? ClockMethod::collectives
+                       : input.has_clock    ? ClockMethod::merged
+                                            : ClockMethod::none));
   json.key("offset_ns");
   json.value(input.offset_ns);
   json.key("events");

@@ -65,12 +65,18 @@ std::string producer_of(const FileEvidence& evidence) {
   return evidence.is_torch ? "torch.profiler" : "unknown";
 }
 
+bool goes_by_collectives(const FileEvidence& evidence, const FileClock& clock) {
+  return clock.method == ClockMethod::collectives ||
+         std::ranges::any_of(evidence.inputs, &MergedInput::by_collectives);
+}
+
 RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
                           const FileRank& rank, const FileClock& clock) {
   RunFile described{describe_file(path, file, rank)};
   if (!file.counts()) return described;
   described.clock = clock.method;
   described.offset_ns = clock.offset_ns;
+  described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
@@ -298,6 +304,7 @@ Run read_run(const RunRequest& request) {
       continue;
     }
     if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
+    run.clock_of_collectives |= goes_by_collectives(files[i].evidence, places.clocks[i]);
     const TimeMap times = places.clocks[i].times.since(places.origin_ns);
     for (EventColumns& part : files[i].parts) map_times(part, times);
     sorter.take_file(i, places.ranks[i], files[i].parts);

@@ -46,11 +46,12 @@ struct RunRequest {
 
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
-  std::int64_t offset_ns = 0;         // from its clock to the common one
-  std::string producer = {};          // who wrote it, as far as it tells
-  std::string rank_source = {};       // what the rank is known from
-  PhaseCounts phases = {};            // events by the letter of their phase
-  std::int64_t span_ns = 0;           // from its first to its last event begins
+  std::int64_t offset_ns = 0;                          // from its clock to the common one
+  std::optional<CollectiveEstimate> collectives = {};  // as in FileClock
+  std::string producer = {};                           // who wrote it, as far as it tells
+  std::string rank_source = {};                        // what the rank is known from
+  PhaseCounts phases = {};                             // events by the letter of their phase
+  std::int64_t span_ns = 0;                            // from its first to its last event begins
   ProblemCounts clock_problems = {};  // what is odd about its clock beside those of the others
 };
 
@@ -113,6 +114,9 @@ struct Run {
   StringTable details;  // texts for find_detail(); keys of counters
   // Whether times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
+  // Whether that was made of collectives, by this reading or a merge: who waited for whom in these
+  // cannot be told by it.
+  bool clock_of_collectives = false;
   unsigned threads = 0;  // as asked for
 };
 

@@ -41,12 +41,21 @@ std::string clock_words(const MergedFile& file) {
   if (file.clock.error_ns)
     words += fmt::format(", error at most {}", format_duration(*file.clock.error_ns));
   if (file.clock.worst_error_ns != file.clock.error_ns)
-    words += fmt::format(" at the sync, {} at its farthest event{}",
-                         format_duration(file.clock.worst_error_ns.value_or(0)),
-                         file.clock.drift_ppm ? "" : " (200 ppm of drift)");
+    words += fmt::format(
+        " {}, {} at its farthest event{}", file.clock.collectives ? "in its middle" : "at the sync",
+        format_duration(file.clock.worst_error_ns.value_or(0)),
+        file.clock.drift_ppm || file.clock.collectives ? "" : " (200 ppm of drift)");
   if (file.clock.drift_ppm)
     words += fmt::format(", drift {:+.3f} ppm{}", *file.clock.drift_ppm,
                          file.clock.times.has_drift() ? ", interpolated" : "");
+  if (const auto& found = file.clock.collectives) {
+    if (!found->is_used && found->bound_ns > 0)
+      words += fmt::format(", its collectives say {} more (±{})", format_duration(found->shift_ns),
+                           format_duration(found->bound_ns));
+    words +=
+        fmt::format(", ends {} apart, 95 % at most {}", format_duration(found->residual_p50_ns),
+                    format_duration(found->residual_p95_ns));
+  }
   return words;
 }
 

@@ -152,9 +152,10 @@ void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words)
 void add_clock_options(CLI::App& app, MergeWords& words) {
   app.add_option(
          "--align", words.align_by,
-         "Bring clocks together by auto (the best there is), sync (clock syncs only: of our "
-         "recorder one machine's clock, else the times of its barriers), base (base times "
-         "only) or none [default: auto]")
+         "Bring clocks together by auto (the best there is: clock syncs of our recorder, else "
+         "collectives that ranks had in common where they contradict what follows, other clock "
+         "syncs, base times), sync (clock syncs only: of our recorder one machine's clock, else "
+         "the times of its barriers), base (base times only) or none [default: auto]")
       ->group("Clocks")
       ->type_name("HOW");
   app.add_option("--offset", words.offsets,

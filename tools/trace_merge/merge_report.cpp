@@ -53,6 +53,7 @@ void write_file(JsonWriter& json, const MergedFile& file, const MergedRankEvents
   json.value(file.clock.worst_error_ns);
   json.key("drift_ppm");
   json.value(file.clock.drift_ppm);
+  write_estimate(json, file.clock);
   json.end_object();
 }
 
