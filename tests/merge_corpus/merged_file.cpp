@@ -93,7 +93,7 @@ std::size_t count_arrows(const std::vector<EventMatch>& matches, const Json* Eve
 
 }  // namespace
 
-CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids)
+CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids, AlignBy align_by)
     : left_out_(paths.size()) {
   const TemporaryFolder folder;
   MergeOptions options;
@@ -101,6 +101,7 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids
   options.output = folder.path("merged.json");
   options.threads = 2;
   options.plan.pids = pids;
+  options.plan.clock.align_by = align_by;
   options.plan.keep_begin_end = true;  // event by event; what becomes of them otherwise: files_test
   summary_ = merge_traces(options);
   text_ = read_file(options.output);

@@ -27,7 +27,8 @@ struct EventMatch {
 
 class CheckedMerge {
  public:
-  explicit CheckedMerge(const std::vector<std::string>& paths, PidLayout pids = PidLayout::rank);
+  explicit CheckedMerge(const std::vector<std::string>& paths, PidLayout pids = PidLayout::rank,
+                        AlignBy align_by = AlignBy::any);
 
   // What is wrong with the output: no strict JSON, times out of range, an event that is missing or
   // that no input has, rows without or with two names, a row that holds two threads of a file,
