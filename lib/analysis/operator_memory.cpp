@@ -100,6 +100,7 @@ Table table_of(const std::map<DeviceKey, DeviceOperators>& devices, const Memory
   for (const auto& [key, all] : devices)
     for (const auto& [name, memory] : most_of(all, order, options.operators)) {
       std::vector<Cell> cells;
+      cells.reserve(columns.size());
       if (options.by_rank) cells.emplace_back(std::get<0>(key));
       cells.emplace_back(memory_device_name(std::get<1>(key), std::get<2>(key)));
       if (with_share) cells.push_back(share_cell(memory.*order, all.peak));
