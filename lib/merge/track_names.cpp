@@ -1,6 +1,7 @@
 #include "merge/track_names.h"
 
 #include "base/ascii.h"
+#include "event/device_rows.h"
 #include "event/event.h"
 
 #include <fmt/format.h>
@@ -45,6 +46,9 @@ std::string rank_title(std::int64_t rank, const std::string& process, const std:
 
 std::string process_title(const std::string& pid, const ProcessFacts* facts) {
   if (facts != nullptr && facts->beside_main) return facts->beside_main->title;
+  // By its name statistics know what its rows are.
+  if (facts != nullptr && is_named_device(facts->name))
+    return fmt::format("{} {}", facts->name, unquoted(pid));
   if (facts != nullptr && !facts->labels.empty() && facts->labels != "CPU") return facts->labels;
   const std::string_view plain = unquoted(pid);
   if (plain != pid) return std::string(plain);

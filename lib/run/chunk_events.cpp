@@ -13,6 +13,9 @@
 namespace traceloom {
 namespace {
 
+// What a call is named that is known by its arrow alone.
+constexpr std::string_view kLaunchArrow = "HostToDevice";
+
 bool is_external_key(std::string_view key) {
   return key == "External id" || key == "external id";
 }
@@ -56,7 +59,10 @@ BatchNote read_batch_note(std::string_view args) {
 
 void ChunkEvents::add(const Event& event, const EventTiming& timing) {
   ++phases_[static_cast<unsigned char>(event.phase) & 0x7f];
-  if (event.phase == 'M') return evidence_.add(event);
+  if (event.phase == 'M') {
+    row_names_.add(event);
+    return evidence_.add(event);
+  }
   if (SyncMarks::is_mark(event)) evidence_.add(event);
   if (!timing.usable) return;
   if (event.phase != 'E') {
@@ -67,6 +73,8 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
     add_begin_end(event, timing.start_ns);
+  else if (event.phase == 's')
+    add_launch(event, timing.start_ns);
   else if (wanted_.samples && event.phase == 'C')
     add_counter(event, timing.start_ns);
   else if (wanted_.samples && (event.phase == 'i' || event.phase == 'I'))
@@ -81,6 +89,8 @@ std::uint32_t ChunkEvents::label_of(const Event& event) {
                decoded(string_or_nothing(event.text(Key::cat))),
                {}};
     made.kind = classify(made.name, made.category);
+    made.with_category_by_row = is_told_by_row(made.kind, made.category, true);
+    made.without_category_by_row = is_told_by_row(made.kind, made.category, false);
     labels_.push_back(std::move(made));
   }
   return label;
@@ -110,6 +120,9 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
     return;
   const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
                       track_of(event)};
+  if (event.has(Key::cat) ? labels_[label].with_category_by_row
+                          : labels_[label].without_category_by_row)
+    return add_on_row(event, span);
   if (kind.place == EventPlace::device) return add_device(event, span);
   if (kind.place == EventPlace::call) return add_call(event, span);
   if (kind.is_operator && wanted_.details)
@@ -178,6 +191,38 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
   columns_.calls.push_back(call);
 }
 
+void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
+  RowSpan found{span, kNoId, kNoId, -1, -1, event.has(Key::cat)};
+  for (JsonWalk args(event.text(Key::args)); args.next();) {
+    const std::string_view key = args.key();
+    if (key == "correlation_id" || key == "connection_id")
+      found.correlation = integer_of(args);
+    else if (key == "step_num")
+      found.step = integer_of(args);
+    else if (key == "device")
+      found.device = small_number(integer_of(args));
+    else if (key == "stream")
+      found.stream = small_number(integer_of(args));
+  }
+  columns_.on_rows.push_back(found);
+}
+
+// Ascend's arrows begin where the host hands work to the device. Their names hold their first ids,
+// which a merge may change, and these the connection of the work in their upper half.
+void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
+  if (unquoted(event.text(Key::cat)) != kLaunchArrow) return;
+  const std::string_view name = unquoted(event.text(Key::name));
+  if (!name.starts_with(kLaunchArrow)) return;
+  const std::optional<std::int64_t> id = json_integer(name.substr(kLaunchArrow.size()));
+  if (!id || *id < 0) return;
+  const std::uint32_t label = label_texts_.intern(kLaunchArrow);
+  if (label == labels_.size()) {
+    Label made{std::string(kLaunchArrow), "", {EventPlace::call, Role::runtime}};
+    labels_.push_back(std::move(made));
+  }
+  columns_.calls.push_back({{start_ns, start_ns, label, track_of(event)}, *id >> 32, kNoId});
+}
+
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (is_of_collective(kind.mark)) {
@@ -233,7 +278,8 @@ void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
 void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
   std::vector<std::uint32_t> label_numbers;
   for (Label& label : labels_) {
-    if (label.in_run == kUnknown) label.in_run = texts.labels.intern(label.name, label.category);
+    if (label.in_run == kUnknown)
+      label.in_run = texts.labels.intern(label.name, label.category, label.kind);
     label_numbers.push_back(label.in_run);
   }
   std::vector<std::uint32_t> track_numbers;
@@ -253,6 +299,7 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   for (MarkedSpan& span : marks_)
     if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
   append_renumbered(columns.marks, marks_, label_numbers, track_numbers);
+  append_renumbered(columns.on_rows, columns_.on_rows, label_numbers, track_numbers);
   for (MemorySample sample : columns_.memory) {
     sample.track = track_numbers[sample.track];
     columns.memory.push_back(sample);
@@ -272,6 +319,7 @@ void ChunkEvents::reset() {
   notes_.clear();
   evidence_ = {};
   starts_ = {};
+  row_names_.clear();
   phases_ = {};
   track_texts_.clear();
   tracks_.clear();

@@ -14,6 +14,7 @@
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
 #include "survey/file_evidence.h"
+#include "survey/row_names.h"
 #include "survey/start_times.h"
 
 #include <cstddef>
@@ -58,6 +59,7 @@ class ChunkEvents {
   const std::vector<BatchNote>& notes() const { return notes_; }
   const FileEvidence& evidence() const { return evidence_; }
   const StartTimes& starts() const { return starts_; }
+  const RowNames& row_names() const { return row_names_; }
   const PhaseCounts& phases() const { return phases_; }
 
   // Forgets the events.
@@ -68,6 +70,9 @@ class ChunkEvents {
     std::string name;
     std::string category;
     EventClass kind;
+    // What is_told_by_row() says of events that have a category, or have none.
+    bool with_category_by_row = false;
+    bool without_category_by_row = false;
     std::uint32_t in_run = kUnknown;
   };
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
@@ -79,6 +84,8 @@ class ChunkEvents {
   void add_operator(const Event& event, const HostSpan& span);
   std::uint32_t detail_of(std::string_view args, bool (*is_wanted)(std::string_view));
   void add_call(const Event& event, const HostSpan& span);
+  void add_on_row(const Event& event, const HostSpan& span);
+  void add_launch(const Event& event, std::int64_t start_ns);
   void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
   void add_begin_end(const Event& event, std::int64_t start_ns);
   void add_memory(const Event& event, std::int64_t start_ns);
@@ -92,6 +99,7 @@ class ChunkEvents {
   std::vector<BatchNote> notes_;
   FileEvidence evidence_;
   StartTimes starts_;
+  RowNames row_names_;
   PhaseCounts phases_{};
 
   std::string scratch_;

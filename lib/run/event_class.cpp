@@ -59,11 +59,55 @@ struct NameRow {
 };
 
 // Of a category that has more than one thing in it, what is no kernel: copies of MTIA's devices,
-// and marks and waits of their streams, in which no work is done.
+// and marks and waits of their streams, in which no work is done. All else of MTIA's is a whole
+// program ("merge"), or the part of one that ran before the recording began ("pe_exe").
 constexpr NameRow kNames[] = {
     {"mtia_ccp_events", "dma_request", EventPlace::device, Role::memcpy},
     {"mtia_ccp_events", "event_wait", EventPlace::nowhere, Role::other},
     {"mtia_ccp_events", "event_record", EventPlace::nowhere, Role::other},
+};
+constexpr std::string_view kProgramCategory = "mtia_ccp_events";
+
+// Categories of the host beside those of calls.
+constexpr std::string_view kHostCategories[] = {
+    "cpu_op", "operator", "user_annotation", "cpu_instant_event", "enqueue", "dequeue"};
+
+struct RowNameRule {
+  RowMaker maker;
+  std::string_view start;  // of the name, in lower case
+  EventPlace place;
+  Role role;
+};
+
+// What is no kernel on the rows of devices. HLO has its names for what is done between devices.
+constexpr RowNameRule kRowNames[] = {
+    {RowMaker::xla, "memcpy", EventPlace::device, Role::memcpy},
+    {RowMaker::xla, "memset", EventPlace::device, Role::memset},
+    {RowMaker::xla, "copy-start", EventPlace::device, Role::memcpy},
+    {RowMaker::xla, "copy-done", EventPlace::device, Role::memcpy},
+    {RowMaker::xla, "infeed", EventPlace::device, Role::memcpy},
+    {RowMaker::xla, "outfeed", EventPlace::device, Role::memcpy},
+    {RowMaker::xla, "all-reduce", EventPlace::device, Role::communication},
+    {RowMaker::xla, "all-gather", EventPlace::device, Role::communication},
+    {RowMaker::xla, "all-to-all", EventPlace::device, Role::communication},
+    {RowMaker::xla, "ragged-all-to-all", EventPlace::device, Role::communication},
+    {RowMaker::xla, "reduce-scatter", EventPlace::device, Role::communication},
+    {RowMaker::xla, "collective-", EventPlace::device, Role::communication},
+    {RowMaker::xla, "async-collective", EventPlace::device, Role::communication},
+    {RowMaker::xla, "send.", EventPlace::device, Role::communication},
+    {RowMaker::xla, "send-", EventPlace::device, Role::communication},
+    {RowMaker::xla, "recv.", EventPlace::device, Role::communication},
+    {RowMaker::xla, "recv-", EventPlace::device, Role::communication},
+    {RowMaker::ascend, "event_wait", EventPlace::nowhere, Role::other},
+    {RowMaker::ascend, "event_record", EventPlace::nowhere, Role::other},
+    {RowMaker::ascend, "event_reset", EventPlace::nowhere, Role::other},
+    {RowMaker::ascend, "notify_wait", EventPlace::nowhere, Role::other},
+    {RowMaker::ascend, "notify_record", EventPlace::nowhere, Role::other},
+    {RowMaker::ascend, "memcpy", EventPlace::device, Role::memcpy},
+    {RowMaker::ascend, "sdma", EventPlace::device, Role::memcpy},
+    {RowMaker::ascend, "pcie_dma", EventPlace::device, Role::memcpy},
+    {RowMaker::ascend, "memset", EventPlace::device, Role::memset},
+    {RowMaker::ascend, "hcom_", EventPlace::device, Role::communication},
 };
 
 // What statistics keep apart from the host (event_side.h) is what analyses take for device work.
@@ -125,11 +169,59 @@ bool read_step(std::string_view name, std::int64_t& step) {
   return error == std::errc{} && stop == end && step >= 0;
 }
 
+// Reads a number at the start of `text` and takes it away.
+bool take_number(std::string_view& text, std::uint64_t& number) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return true;
+}
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+// "execute_9_context_2(...)_generation_7(...)"; vLLM writes "execute_context_2(...)..." as well.
+SpanMark vllm_iteration(std::string_view name) {
+  std::uint64_t number = 0;
+  std::uint64_t context = 0;
+  std::uint64_t generation = 0;
+  if (!take(name, "execute_")) return SpanMark::none;
+  if (take_number(name, number) && !take(name, "_")) return SpanMark::none;
+  if (!take(name, "context_") || !take_number(name, context)) return SpanMark::none;
+  constexpr std::string_view kGeneration = ")_generation_";
+  const std::size_t at = name.find(kGeneration);
+  if (!name.starts_with('(') || at == std::string_view::npos) return SpanMark::none;
+  name.remove_prefix(at + kGeneration.size());
+  if (!take_number(name, generation)) return SpanMark::none;
+  if (context > 0) return SpanMark::prefill;
+  return generation > 0 ? SpanMark::decode : SpanMark::none;
+}
+
+// "step[EXTEND bs=15 toks=15360]", by its forward mode; an idle one is none.
+SpanMark sglang_iteration(std::string_view name) {
+  if (!take(name, "step[")) return SpanMark::none;
+  for (const std::string_view mode : {"EXTEND", "MIXED", "SPLIT_PREFILL", "PREFILL"})
+    if (name.starts_with(mode)) return SpanMark::prefill;
+  for (const std::string_view mode : {"DECODE", "TARGET_VERIFY", "DRAFT_EXTEND"})
+    if (name.starts_with(mode)) return SpanMark::decode;
+  return SpanMark::none;
+}
+
+SpanMark iteration_of(std::string_view name) {
+  if (const SpanMark mark = vllm_iteration(name); mark != SpanMark::none) return mark;
+  return sglang_iteration(name);
+}
+
 EventClass classify_host(std::string_view name) {
   EventClass found{EventPlace::host, Role::cpu};
   if (read_step(name, found.step)) {
     found.role = Role::other;
     found.mark = SpanMark::step;
+  } else if (const SpanMark iteration = iteration_of(name); iteration != SpanMark::none) {
+    found.role = Role::other;
+    found.mark = iteration;
   } else if (is_loader(name)) {
     found.role = Role::dataloader;
     found.mark = SpanMark::loader;
@@ -152,6 +244,36 @@ EventClass classify_host(std::string_view name) {
   } else if (name.starts_with("c10d::")) {
     found.mark = SpanMark::collective_op;
   }
+  return found;
+}
+
+// "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel"; not "cublas..." nor "custom_call".
+bool is_runtime_call(std::string_view name) {
+  for (const std::string_view start : {"cuda", "cu", "hip"})
+    if (name.size() > start.size() && name.starts_with(start))
+      return name[start.size()] >= 'A' && name[start.size()] <= 'Z';
+  return false;
+}
+
+// JAX puts calls of the driver and frames of Python ("$file.py:12 run") among the spans of threads.
+EventClass classify_xla_host(std::string_view name) {
+  if (is_runtime_call(name)) return {EventPlace::call, Role::runtime};
+  if (name.starts_with('$')) return {EventPlace::host, Role::other};
+  return classify_host(name);
+}
+
+EventClass classify_work(const DeviceRow& row, std::string_view name) {
+  EventClass found{EventPlace::device, Role::kernel};
+  const std::string lower = to_lower(name);
+  for (const RowNameRule& rule : kRowNames)
+    if (rule.maker == row.maker && lower.starts_with(rule.start)) {
+      found = {rule.place, rule.role};
+      break;
+    }
+  if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
+  // Beside collectives and copies they are other rows' ops, in flight.
+  if (row.use == RowUse::transfers && found.role == Role::kernel) return {};
+  found.is_program = row.is_program && found.role == Role::kernel;
   return found;
 }
 
@@ -183,7 +305,38 @@ EventClass classify(std::string_view name, std::string_view category) {
   for (const NameRow& known : kNames)
     if (known.category == row->category && known.name == name) found = {known.place, known.role};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
+  found.is_program = found.role == Role::kernel && row->category == kProgramCategory;
   return found;
+}
+
+bool is_told_by_row(const EventClass& kind, std::string_view category, bool has_category) {
+  if (kind.place != EventPlace::host || kind.role != Role::cpu || kind.mark != SpanMark::none)
+    return false;
+  if (!has_category) return true;
+  const std::string lower = to_lower(category);
+  return !lower.empty() && std::find(std::begin(kHostCategories), std::end(kHostCategories),
+                                     lower) == std::end(kHostCategories);
+}
+
+EventClass classify_on_row(const DeviceRow& row, std::string_view name) {
+  switch (row.use) {
+    case RowUse::host:
+      return row.maker == RowMaker::xla ? classify_xla_host(name) : classify(name, "");
+    case RowUse::calls:
+      return {EventPlace::call, Role::runtime};
+    case RowUse::communication:
+      return {EventPlace::device, Role::communication};
+    case RowUse::steps:
+      return {EventPlace::host, Role::other, SpanMark::device_step};
+    case RowUse::work:
+    case RowUse::transfers:
+      return classify_work(row, name);
+    case RowUse::copy:
+    case RowUse::check:
+    case RowUse::unknown:
+      break;
+  }
+  return {};
 }
 
 }  // namespace traceloom

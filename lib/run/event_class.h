@@ -6,6 +6,8 @@
 // The tables are in event_class.cpp: to teach all analyses a new kind of event, add a line there.
 #pragma once
 
+#include "event/device_rows.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +46,10 @@ enum class EventPlace : std::uint8_t {
 // What a host span means to the steps of its rank.
 enum class SpanMark : std::uint8_t {
   none,
-  step,           // ProfilerStep#N
+  step,           // ProfilerStep#N; of JAX a range with step_num
+  device_step,    // a step as a device's own row of steps has it
+  prefill,        // an iteration of an inference engine that takes prompts in
+  decode,         // one that makes a token for each request, and takes none in
   batch,          // event/batch of Composer: a step without its wait for data
   train_batch,    // event/train_batch, whose args hold the number of the step
   loader,         // a wait for data
@@ -61,16 +66,34 @@ constexpr bool is_of_collective(SpanMark mark) {
   return mark == SpanMark::collective || mark == SpanMark::collective_op;
 }
 
+// True for the iterations of vLLM and SGLang.
+constexpr bool is_iteration(SpanMark mark) {
+  return mark == SpanMark::prefill || mark == SpanMark::decode;
+}
+
 struct EventClass {
   EventPlace place = EventPlace::nowhere;
   Role role = Role::other;
   SpanMark mark = SpanMark::none;
   std::int64_t step = -1;    // N of ProfilerStep#N
   bool is_operator = false;  // see is_operator()
+  // Of a device's kernel: a whole program, of which nothing tells how much is computing.
+  bool is_program = false;
+
+  friend bool operator==(const EventClass&, const EventClass&) = default;
 };
 
 // Both as they are, not as they are escaped in a file; `category` may be empty or a comma list.
+// An iteration of vLLM, "execute_9_context_2(...)_generation_7(...)", that takes any context in is
+// a prefill, as one of SGLang, "step[MIXED bs=...]", is: its length is that of its prompts.
 EventClass classify(std::string_view name, std::string_view category);
+
+// Whether only the row of an event can tell what it is: its category is none, or none that is
+// known, and its name is not that of a mark.
+bool is_told_by_row(const EventClass& kind, std::string_view category, bool has_category);
+
+// What an event of a row is that has no category of its own. Nothing tells of unknown rows.
+EventClass classify_on_row(const DeviceRow& row, std::string_view name);
 
 // Whether a span of the host is an operator: what torch calls one, and no step, loader, optimizer
 // or wrapper around the model.

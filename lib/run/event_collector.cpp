@@ -1,5 +1,6 @@
 #include "run/event_collector.h"
 
+#include "run/row_spans.h"
 #include "select/label_filter.h"
 
 #include <limits>
@@ -136,6 +137,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   collected.problems.add(chunk.problems);
   collected.evidence.append(chunk.events.evidence());
   collected.starts.add(chunk.events.starts());
+  collected.row_names.append(chunk.events.row_names());
   for (std::size_t i = 0; i < collected.phases.size(); ++i)
     collected.phases[i] += chunk.events.phases()[i];
   EventColumns part;
@@ -152,6 +154,9 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
     pairs_->finish();
     pairs_.reset();
   }
+  place_row_spans(files_[file].parts, files_[file].row_names,
+                  {labels_, tracks_, details_, wanted_.frames});
+  files_[file].row_names.clear();
   files_[file].end(end);
 }
 

@@ -10,6 +10,7 @@
 #include "scan/result_pool.h"
 #include "scan/scan_files.h"
 #include "survey/file_reading.h"
+#include "survey/row_names.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@ namespace traceloom {
 struct CollectedEvents : FileReading {
   std::vector<EventColumns> parts;  // in file order, and those of pairs of B and E
   PhaseCounts phases = {};
+  RowNames row_names = {};
 };
 
 class EventCollector : public FileVisitor {

@@ -63,6 +63,25 @@ struct MarkedSpan : HostSpan {
   std::uint32_t arguments = kNoDetail;  // is_of_collective(), of Run::details: its tensors
 };
 
+// A span that only its row can tell what it is (is_told_by_row()), until the file has been read.
+struct RowSpan : HostSpan {
+  std::int64_t correlation;  // with a launch or a piece of device work, whatever its key is called
+  std::int64_t step;         // step_num of JAX
+  std::int32_t device;       // kNoId when the event does not say
+  std::int32_t stream;       // the same
+  bool has_category;
+};
+
+// Spans of a row that looks like a device and is not understood.
+struct UnknownSpans {
+  std::uint32_t track = 0;   // in Tracks
+  std::uint32_t detail = 0;  // of Run::details: "process", "thread", "category"
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  // No row of its process is understood, so that nothing is known of that device.
+  bool is_whole_device = false;
+};
+
 template <>
 struct RowCodec<HostSpan> {
   static constexpr std::size_t kMostBytes = 4 * kMostNumberBytes;
@@ -84,6 +103,35 @@ struct RowCodec<HostSpan> {
     if ((head & 2) != 0) row.track = static_cast<std::uint32_t>(from.number());
     row.start_ns = wrapped_sum(row.start_ns, from.signed_number() * unit);
     row.end_ns = wrapped_sum(row.start_ns, from.signed_number() * unit);
+  }
+};
+
+template <>
+struct RowCodec<RowSpan> {
+  static constexpr std::size_t kMostBytes =
+      RowCodec<HostSpan>::kMostBytes + 1 + 4 * kMostNumberBytes;
+
+  static void write(PackedWriter& to, const RowSpan& before, const RowSpan& row) {
+    RowCodec<HostSpan>::write(to, before, row);
+    const bool other_place = row.device != before.device || row.stream != before.stream;
+    to.byte(static_cast<std::uint8_t>((row.has_category ? 1U : 0U) |
+                                      (row.correlation != kNoId ? 2U : 0U) |
+                                      (row.step != kNoId ? 4U : 0U) | (other_place ? 8U : 0U)));
+    if (row.correlation != kNoId) to.signed_number(row.correlation);
+    if (row.step != kNoId) to.signed_number(row.step);
+    if (!other_place) return;
+    to.signed_number(row.device);
+    to.signed_number(row.stream);
+  }
+  static void read(PackedReader& from, RowSpan& row) {
+    RowCodec<HostSpan>::read(from, row);
+    const unsigned head = from.byte();
+    row.has_category = (head & 1) != 0;
+    row.correlation = (head & 2) != 0 ? from.signed_number() : kNoId;
+    row.step = (head & 4) != 0 ? from.signed_number() : kNoId;
+    if ((head & 8) == 0) return;
+    row.device = static_cast<std::int32_t>(from.signed_number());
+    row.stream = static_cast<std::int32_t>(from.signed_number());
   }
 };
 
@@ -132,14 +180,18 @@ struct EventColumns {
   std::vector<CallSpan> calls;
   std::vector<DeviceSpan> devices;
   PackedRows<MarkedSpan> marks;
+  std::vector<UnknownSpans> unknown;
   std::vector<MemorySample> memory;  // this and counters: when samples were asked for
   std::vector<CounterSample> counters;
   // Calls that were not selected, but launched device work that was: of no use but for Launches.
   std::vector<CallSpan> calls_outside = {};
+  // Until the file has been read to its end, when they move to the columns above.
+  PackedRows<RowSpan> on_rows = {};
 
   bool empty() const {
     return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&
-           devices.empty() && marks.empty() && memory.empty() && counters.empty();
+           devices.empty() && marks.empty() && unknown.empty() && memory.empty() &&
+           counters.empty() && on_rows.empty();
   }
   void shrink_to_fit() {
     hosts.shrink_to_fit();
@@ -148,6 +200,7 @@ struct EventColumns {
     calls.shrink_to_fit();
     devices.shrink_to_fit();
     marks.shrink_to_fit();
+    on_rows.shrink_to_fit();
   }
   void clear() {
     hosts.clear();
@@ -156,8 +209,10 @@ struct EventColumns {
     calls.clear();
     devices.clear();
     marks.clear();
+    unknown.clear();
     memory.clear();
     counters.clear();
+    on_rows.clear();
   }
 };
 
@@ -166,6 +221,8 @@ class Labels {
  public:
   // Both as they are, not as they are escaped in a file.
   std::uint32_t intern(std::string_view name, std::string_view category);
+  // A label of those that something other than name and category tells what it is.
+  std::uint32_t intern(std::string_view name, std::string_view category, const EventClass& kind);
 
   std::size_t size() const { return entries_.size(); }
   std::string_view name(std::uint32_t label) const { return texts_[entries_[label].name]; }

@@ -176,6 +176,7 @@ class RankSorter {
     spread(part.calls, &EventColumns::calls, by_rank);
     spread(part.devices, &EventColumns::devices, by_rank);
     spread(part.marks, &EventColumns::marks, by_rank);
+    spread(part.unknown, &EventColumns::unknown, by_rank);
     spread(part.memory, &EventColumns::memory, by_rank);
     spread(part.counters, &EventColumns::counters, by_rank);
     for (auto& [rank, columns] : by_rank) {

@@ -103,6 +103,11 @@ struct RankEvents {
     for (const EventColumns& part : parts)
       for (const CounterSample& sample : part.counters) use(sample);
   }
+  template <typename Use>
+  void for_each_unknown(Use use) const {
+    for (const EventColumns& part : parts)
+      for (const UnknownSpans& spans : part.unknown) use(spans);
+  }
   bool has_devices() const;
 };
 

@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-// By begin, longer ones first; as they stand in the files where they are alike.
-PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMark mark) {
+// Those for which is_wanted(mark). By begin, longer ones first; as they stand in the files where
+// they are alike.
+template <typename Wanted>
+PackedRows<MarkedSpan> find_marks_if(const std::vector<EventColumns>& parts, Wanted is_wanted) {
   const auto before = [](const MarkedSpan& a, const MarkedSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   };
@@ -25,7 +27,7 @@ PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMa
   bool sorted = true;
   for (const EventColumns& part : parts)
     for (const MarkedSpan& span : part.marks) {
-      if (span.mark != mark) continue;
+      if (!is_wanted(span.mark)) continue;
       sorted &= found.empty() || !before(span, last);
       found.push_back(span);
       last = span;
@@ -40,11 +42,15 @@ PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMa
   return found;
 }
 
-// One host range a step. A number that stands twice at the same time (two recorders of one process)
-// is one step.
-std::vector<Step> torch_steps(const std::vector<EventColumns>& parts) {
+PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMark mark) {
+  return find_marks_if(parts, [&](SpanMark other) { return other == mark; });
+}
+
+// One range a step. A number that stands twice at the same time (two recorders of one process, two
+// devices) is one step.
+std::vector<Step> numbered_steps(const std::vector<EventColumns>& parts, SpanMark mark) {
   std::vector<Step> steps;
-  for (const MarkedSpan& span : find_marks(parts, SpanMark::step)) {
+  for (const MarkedSpan& span : find_marks(parts, mark)) {
     if (!steps.empty() && steps.back().number == span.number &&
         span.start_ns < steps.back().host.to_ns) {
       steps.back().host.to_ns = std::max(steps.back().host.to_ns, span.end_ns);
@@ -56,6 +62,41 @@ std::vector<Step> torch_steps(const std::vector<EventColumns>& parts) {
     steps.push_back(step);
   }
   return steps;
+}
+
+// One range an iteration, but for those in others.
+std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts) {
+  std::vector<Step> steps;
+  for (const MarkedSpan& span : find_marks_if(parts, is_iteration)) {
+    if (!steps.empty() && span.end_ns <= steps.back().host.to_ns) continue;
+    Step step;
+    step.phase = span.mark == SpanMark::prefill ? StepPhase::prefill : StepPhase::decode;
+    step.number = static_cast<std::int64_t>(steps.size());
+    step.host = span.interval();
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+// Of a device's own row of steps: one lasts until the next begins, as its host has work to do until
+// then, unless some are missing between them. What begins in one is of it.
+void extend_to_next(const std::vector<EventColumns>& parts, std::vector<Step>& steps) {
+  std::int64_t end_ns = steps.front().host.from_ns;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::int64_t from_ns = std::max(end_ns, steps[i].host.from_ns);
+    end_ns = std::max(from_ns, steps[i].host.to_ns);
+    if (i + 1 < steps.size() && steps[i + 1].number == steps[i].number + 1)
+      end_ns = std::max(from_ns, steps[i + 1].host.from_ns);
+    steps[i].time = {from_ns, end_ns};
+  }
+  for (const EventColumns& part : parts)
+    for (const DeviceSpan& span : part.devices) {
+      auto after = std::upper_bound(
+          steps.begin(), steps.end(), span.start_ns,
+          [](std::int64_t ns, const Step& step) { return ns < step.time.from_ns; });
+      if (after == steps.begin()) continue;
+      if (--after; span.start_ns < after->time.to_ns) ++after->device_ops;
+    }
 }
 
 // When the device work of each step begins and ends.
@@ -128,8 +169,9 @@ std::size_t leave_out_tail(std::span<Step> steps) {
   std::size_t kept = steps.size();
   while (kept > 0 && steps[kept - 1].device_ops == 0) --kept;
   if (kept == 0) return 0;
-  const auto ops = [&](std::size_t i) { return steps[i].device_ops; };
-  if (kept > 1 && ops(kept - 1) * 10 < ops(kept - 2) * 8) --kept;
+  std::size_t before = kept - 1;
+  while (before > 0 && steps[before - 1].phase != steps[kept - 1].phase) --before;
+  if (before > 0 && steps[kept - 1].device_ops * 10 < steps[before - 1].device_ops * 8) --kept;
   for (std::size_t i = kept; i < steps.size(); ++i) steps[i].counted = false;
   return steps.size() - kept;
 }
@@ -222,6 +264,22 @@ std::string_view to_string(StepKind kind) {
       return "ProfilerStep";
     case StepKind::composer:
       return "event/batch";
+    case StepKind::iterations:
+      return "iteration";
+    case StepKind::xla:
+      return "XLA Steps";
+  }
+  return "";
+}
+
+std::string_view to_string(StepPhase phase) {
+  switch (phase) {
+    case StepPhase::none:
+      return "";
+    case StepPhase::prefill:
+      return "prefill";
+    case StepPhase::decode:
+      return "decode";
   }
   return "";
 }
@@ -243,7 +301,8 @@ void RowCodec<Step>::write(PackedWriter& to, const Step& before, const Step& row
   const bool other_end = host_to_ns != 0;
   to.byte(static_cast<std::uint8_t>((unit == 1 ? 0U : 1U) | (other_epoch ? 2U : 0U) |
                                     (other_end ? 4U : 0U) | (row.device_ops > 0 ? 8U : 0U) |
-                                    (row.counted ? 16U : 0U) | (row.run != before.run ? 32U : 0U)));
+                                    (row.counted ? 16U : 0U) | (row.run != before.run ? 32U : 0U) |
+                                    static_cast<unsigned>(row.phase) << 6));
   to.signed_number(wrapped_difference(row.number, before.number));
   if (other_epoch) to.signed_number(row.epoch);
   if (row.run != before.run) to.number(row.run);
@@ -267,26 +326,44 @@ void RowCodec<Step>::read(PackedReader& from, Step& row) {
   if ((head & 4) != 0) row.host.to_ns = wrapped_sum(row.time.to_ns, from.signed_number() * unit);
   row.device_ops = (head & 8) != 0 ? from.number() : 0;
   row.counted = (head & 16) != 0;
+  row.phase = static_cast<StepPhase>(head >> 6);
 }
+
+namespace {
+
+// Of what marks them first in this order: what is told of all work in them is told best.
+std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepKind& kind) {
+  kind = StepKind::iterations;
+  std::vector<Step> list = iteration_steps(parts);
+  if (!list.empty()) return list;
+  kind = StepKind::xla;
+  list = numbered_steps(parts, SpanMark::device_step);
+  if (!list.empty()) return list;
+  kind = StepKind::torch;
+  return numbered_steps(parts, SpanMark::step);
+}
+
+}  // namespace
 
 StepList find_steps(const std::vector<EventColumns>& parts) {
   StepList steps;
-  std::vector<Step> list = torch_steps(parts);
+  std::vector<Step> list = marked_steps(parts, steps.kind);
   if (list.empty()) {
     steps.list = composer_steps(parts, steps.probes);
     steps.kind = StepKind::composer;
     if (!steps.list.empty()) return steps;
-  }
-  steps.kind = StepKind::torch;
-  if (list.empty()) {
     steps.kind = StepKind::none;
     list = unmarked_steps(parts);
   }
   if (list.empty()) return steps;
   RunCounter runs;
   for (Step& step : list) step.run = runs.run_of(step);
-  extend_by_devices(parts, list);
-  steps.dropped = leave_out_tails(list);
+  if (steps.kind == StepKind::xla) {
+    extend_to_next(parts, list);
+  } else {
+    extend_by_devices(parts, list);
+    steps.dropped = leave_out_tails(list);
+  }
   for (const Step& step : list) steps.list.push_back(step);
   steps.list.shrink_to_fit();
   return steps;

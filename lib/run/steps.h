@@ -7,9 +7,13 @@
 // step begins where the one before it ended and lasts until its own host range and the last of its
 // device work have ended. The tail does not count: steps behind the last one with device work, and
 // the last one where it has less than 0.8 of the device work of the one before it (the profiler
-// lost it); each run of several has its own. Composer: from the begin of the wait for its data,
-// else of event/batch, to the end of event/batch. Neither: one step, number 0, from the first to
-// the last event, for each file unless they are of one time.
+// lost it); each run of several has its own. Inference engines: their iterations, likewise; they
+// have the numbers of their order, one that lies in another is the same, as where two parts of an
+// engine mark it, and the last one is compared with the one of its phase before it. XLA: the spans
+// of its devices' own rows of steps, each until the next begins, else the host's ranges with a
+// step_num, as torch's. Composer: from the begin of the wait for its data, else of event/batch, to
+// the end of event/batch. Neither: one step, number 0, from the first to the last event, for each
+// file unless they are of one time.
 #pragma once
 
 #include "run/event_columns.h"
@@ -22,7 +26,18 @@
 
 namespace traceloom {
 
+// What an iteration of an inference engine does: one that takes prompts in is another thing than
+// one that does not, and there is no mean of both.
+enum class StepPhase : std::uint8_t {
+  none,  // of a step of a training, and of an unmarked one
+  prefill,
+  decode
+};
+// "prefill", "decode"; empty for none.
+std::string_view to_string(StepPhase phase);
+
 struct Step {
+  StepPhase phase = StepPhase::none;
   std::int64_t number = 0;
   std::int64_t epoch = kNoId;    // of Composer
   std::uint32_t run = 0;         // how many times a number had come again: see step_runs.h
@@ -54,7 +69,7 @@ inline StepKey key_of(const Step& step) {
   return {step.run, step.epoch, step.number};
 }
 
-enum class StepKind : std::uint8_t { none, torch, composer };
+enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla };
 std::string_view to_string(StepKind kind);
 
 // Ascending by time; they do not overlap. Packed, as runs with tiny steps have millions of them.

@@ -16,6 +16,8 @@ TEST_CASE("event class: copies of MTIA's devices are no kernels, their waits and
   const auto role = [](const char* name) { return classify(name, "mtia_ccp_events").role; };
   const auto place = [](const char* name) { return classify(name, "mtia_ccp_events").place; };
   CHECK(role("pe_exe") == Role::kernel);
+  CHECK(classify("merge", "mtia_ccp_events").is_program);
+  CHECK_FALSE(classify("gemm", "kernel").is_program);
   CHECK(role("dma_request") == Role::memcpy);
   CHECK(place("dma_request") == EventPlace::device);
   CHECK(place("event_wait") == EventPlace::nowhere);
@@ -73,4 +75,71 @@ TEST_CASE("event class: what is around steps is no work of its own") {
   CHECK(classify("shm:all_reduce", "collective").mark == SpanMark::collective);
   CHECK(classify("nccl:broadcast", "cpu_op").role == Role::communication);
   CHECK(classify("c10d::allreduce_", "cpu_op").role == Role::cpu);
+}
+
+TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
+  const auto mark = [](const char* name) { return classify(name, "user_annotation").mark; };
+  CHECK(mark("execute_512_context_1(sq512sk512)_generation_0(sq0sk0)") == SpanMark::prefill);
+  CHECK(mark("execute_8_context_0(sq0sk0)_generation_8(sq8sk900)") == SpanMark::decode);
+  CHECK(mark("execute_context_0(0)_generation_8(8)") == SpanMark::decode);
+  CHECK(mark("execute_264_context_1(sq256)_generation_8(sq8)") == SpanMark::prefill);
+  CHECK(mark("execute_0_context_0(sq0)_generation_0(sq0)") == SpanMark::none);
+  CHECK(mark("execute_model") == SpanMark::none);
+  CHECK(mark("execute_8_context_") == SpanMark::none);
+  CHECK(mark("execute_8_context_1(") == SpanMark::none);
+  CHECK(mark("step[EXTEND bs=15 toks=15360]") == SpanMark::prefill);
+  CHECK(mark("step[MIXED bs=15 toks=99]") == SpanMark::prefill);
+  CHECK(mark("step[DECODE bs=32]") == SpanMark::decode);
+  CHECK(mark("step[TARGET_VERIFY bs=4]") == SpanMark::decode);
+  CHECK(mark("step[IDLE bs=0]") == SpanMark::none);
+  CHECK(classify("step[DECODE bs=32]", "gpu_user_annotation").place == EventPlace::nowhere);
+}
+
+TEST_CASE("event class: only rows tell of events without a category, or with one nobody knows") {
+  const auto by_row = [](const char* name, const char* category, bool has) {
+    return is_told_by_row(classify(name, category), category, has);
+  };
+  CHECK(by_row("fusion.1", "", false));
+  CHECK(by_row("matmul", "acme_kernel", true));
+  CHECK_FALSE(by_row("step", "", true));  // Composer's
+  CHECK_FALSE(by_row("aten::mm", "cpu_op", true));
+  CHECK_FALSE(by_row("Enqueue", "enqueue", true));
+  CHECK_FALSE(by_row("gemm", "kernel", true));
+  CHECK_FALSE(by_row("ProfilerStep#1", "", false));
+  CHECK_FALSE(by_row("enumerate(DataLoader)#X", "", false));
+}
+
+TEST_CASE("event class: what is no kernel on rows of XLA") {
+  const DeviceRow ops = find_device_row("/device:TPU:0", "XLA Ops");
+  const auto role = [&](const char* name) { return classify_on_row(ops, name).role; };
+  CHECK(role("fusion.12") == Role::kernel);
+  CHECK(role("all-reduce.3") == Role::communication);
+  CHECK(role("reduce-scatter.1") == Role::communication);
+  CHECK(role("collective-permute-done.2") == Role::communication);
+  CHECK(role("ncclDevKernel_AllGather_RING_LL") == Role::communication);
+  CHECK(role("MemcpyH2D") == Role::memcpy);
+  CHECK(role("copy-done.4") == Role::memcpy);
+  CHECK(role("Memset") == Role::memset);
+  CHECK(role("reduce.7") == Role::kernel);
+  const DeviceRow async = find_device_row("/device:TPU:0", "Async XLA Ops");
+  CHECK(classify_on_row(async, "all-gather-start.1").role == Role::communication);
+  CHECK(classify_on_row(async, "fusion.1").place == EventPlace::nowhere);
+}
+
+TEST_CASE("event class: JAX's host has calls of the driver and frames of Python") {
+  const DeviceRow host = find_device_row("/host:CPU", "python");
+  CHECK(classify_on_row(host, "cuLaunchKernel").place == EventPlace::call);
+  CHECK(classify_on_row(host, "hipMemcpyAsync").role == Role::runtime);
+  CHECK(classify_on_row(host, "cublasLtMatmul").place == EventPlace::host);
+  CHECK(classify_on_row(host, "$train.py:10 main").role == Role::other);
+  CHECK(classify_on_row(host, "PjitFunction(f)").role == Role::cpu);
+}
+
+TEST_CASE("event class: Ascend's waits are no work") {
+  const DeviceRow stream = find_device_row("Ascend Hardware", "Stream 3");
+  CHECK(classify_on_row(stream, "EVENT_WAIT").place == EventPlace::nowhere);
+  CHECK(classify_on_row(stream, "Notify_Wait").place == EventPlace::nowhere);
+  CHECK(classify_on_row(stream, "MEMCPY_ASYNC").role == Role::memcpy);
+  CHECK(classify_on_row(stream, "hcom_broadcast__1").role == Role::communication);
+  CHECK(classify_on_row(stream, "aclnnMm_MatMul_MatMul").role == Role::kernel);
 }

@@ -202,3 +202,48 @@ TEST_CASE("steps: in one file what is between steps whose numbers do not go on w
   CHECK(unrecorded("ProfilerStep#20") == Intervals{{150'000, 970'000}});
   CHECK(unrecorded("ProfilerStep#6").empty());
 }
+
+TEST_CASE("steps: iterations of an engine have a phase, and the numbers of their order") {
+  TraceText trace;
+  trace.cat("user_annotation")
+      .x("step[EXTEND bs=2 toks=64]", 0, 100)
+      .x("step[DECODE bs=2]", 100, 50);
+  trace.x("step[IDLE bs=0]", 150, 50).x("step[DECODE bs=2]", 200, 50);
+  const StepList steps = steps_of(trace.array());
+  CHECK(steps.kind == StepKind::iterations);
+  REQUIRE(steps.list.size() == 3);
+  CHECK(steps.list.at(0).phase == StepPhase::prefill);
+  CHECK(steps.list.at(1).phase == StepPhase::decode);
+  CHECK(steps.list.at(2).phase == StepPhase::decode);
+  CHECK(steps.list.at(2).number == 2);
+  CHECK(steps.list.at(2).time == Interval{200'000, 250'000});
+}
+
+TEST_CASE("steps: an iteration that two parts of an engine mark is one") {
+  TraceText trace;
+  trace.cat("user_annotation").x("execute_8_context_0(a)_generation_8(b)", 0, 100);
+  trace.x("step[DECODE bs=8]", 5, 90).x("step[DECODE bs=8]", 100, 90);
+  const StepList steps = steps_of(trace.array());
+  REQUIRE(steps.list.size() == 2);
+  CHECK(steps.list.at(0).host == Interval{0, 100'000});
+}
+
+TEST_CASE("steps: iterations count before steps that a profiler marks around them") {
+  TraceText trace = two_steps();
+  trace.cat("user_annotation").x("step[DECODE bs=8]", 10, 20).x("step[DECODE bs=8]", 40, 20);
+  CHECK(steps_of(trace.array()).kind == StepKind::iterations);
+}
+
+TEST_CASE("steps: the last decode is compared with the decode before it, not with a prefill") {
+  TraceText trace;
+  trace.cat("user_annotation")
+      .x("step[DECODE bs=2]", 0, 100)
+      .x("step[EXTEND bs=2 toks=9]", 100, 100);
+  trace.x("step[DECODE bs=2]", 200, 100);
+  trace.cat("cuda_runtime");
+  for (int i = 0; i < 3; ++i)
+    trace.x("cudaLaunchKernel", 100 * i + 5, 5, R"({"correlation": )" + std::to_string(i) + "}");
+  trace.cat("kernel").x("k", 10, 5, kernel(0)).x("k", 210, 5, kernel(2));
+  for (int i = 0; i < 9; ++i) trace.x("k", 110 + i, 1, kernel(1));
+  CHECK(steps_of(trace.array()).dropped == 0);
+}

@@ -1,0 +1,257 @@
+#include "run/row_spans.h"
+
+#include "run/details.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// What a row of the file is.
+struct PlacedRow {
+  RowName name;
+  DeviceRow row;
+  std::int32_t device = 0;
+  std::int32_t stream = -1;
+  // Of several rows that tell the same time, one of those that count.
+  bool counts = true;
+  bool is_whole_device = false;  // of an unknown row: see UnknownSpans
+};
+
+// A device, or a part of one, as its producer names it: a merge puts several under one pid.
+using Device = std::pair<std::string_view, std::string_view>;  // pid and name of the process
+
+// The rows of all spans that only rows tell of, by their numbers in Tracks.
+class Rows {
+ public:
+  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const Tracks& tracks)
+      : names_(names), tracks_(tracks) {
+    for (const EventColumns& part : parts)
+      for (const RowSpan& span : part.on_rows)
+        if (!rows_.contains(span.track)) rows_.emplace(span.track, make_row(span.track));
+    find_levels();
+    find_unknown(parts);
+  }
+
+  const PlacedRow& at(std::uint32_t track) const { return rows_.at(track); }
+
+ private:
+  RowName name_of(std::uint32_t track) const {
+    return names_.row(std::string(tracks_.pid(track)), std::string(tracks_.tid(track)));
+  }
+
+  PlacedRow make_row(std::uint32_t track) const {
+    PlacedRow made;
+    made.name = name_of(track);
+    made.row = find_device_row(made.name.process, made.name.thread);
+    made.device = device_number(made.name.process).value_or(0);
+    made.stream = stream_number(made.name.thread).value_or(-1);
+    return made;
+  }
+
+  Device device_of(std::uint32_t track, const PlacedRow& row) const {
+    return {tracks_.pid(track), row.name.process};
+  }
+
+  void find_levels() {
+    std::map<std::pair<Device, RowUse>, std::uint8_t> highest;
+    const auto highest_of = [&](std::uint32_t track, const PlacedRow& row) -> std::uint8_t& {
+      return highest[{device_of(track, row), row.row.use}];
+    };
+    for (const auto& [track, row] : rows_) {
+      std::uint8_t& level = highest_of(track, row);
+      level = std::max(level, row.row.level);
+    }
+    for (auto& [track, row] : rows_) row.counts = row.row.level == highest_of(track, row);
+  }
+
+  // Where a producer's account of its device is all that is left of it, nothing is known of that.
+  void find_unknown(const std::vector<EventColumns>& parts) {
+    std::map<Device, bool> understood;
+    bool any = false;
+    for (const auto& [track, row] : rows_) {
+      const bool is_work = row.row.use == RowUse::work || row.row.use == RowUse::communication;
+      understood[device_of(track, row)] |= is_work;
+      any |= is_work;
+    }
+    bool any_unknown = false;
+    for (auto& [track, row] : rows_) {
+      if (row.row.use == RowUse::check && !any) row.row = {RowUse::unknown};
+      any_unknown |= row.row.use == RowUse::unknown;
+    }
+    if (any_unknown) note_devices(parts, understood);
+    for (auto& [track, row] : rows_) row.is_whole_device = !understood[device_of(track, row)];
+  }
+
+  // Work that its category tells of.
+  void note_devices(const std::vector<EventColumns>& parts, std::map<Device, bool>& understood) {
+    std::set<std::uint32_t> tracks;
+    for (const EventColumns& part : parts)
+      for (const DeviceSpan& span : part.devices) tracks.insert(span.track);
+    for (auto& [device, is_understood] : understood)
+      for (const std::uint32_t track : tracks)
+        is_understood |=
+            tracks_.pid(track) == device.first && name_of(track).process == device.second;
+  }
+
+  const RowNames& names_;
+  const Tracks& tracks_;
+  std::map<std::uint32_t, PlacedRow> rows_;
+};
+
+// N of "N" and of "train N".
+std::int64_t number_in(std::string_view name) {
+  const std::size_t before = name.find_last_not_of("0123456789");
+  const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
+  std::int64_t number = kNoId;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc{} ? number : kNoId;
+}
+
+// Appends each instant of the spans of a row as a piece of the innermost one that has it.
+void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pieces) {
+  std::stable_sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  std::vector<const DeviceSpan*> open;
+  std::int64_t at_ns = 0;
+  const auto add_until = [&](std::int64_t to_ns) {
+    const DeviceSpan& span = *open.back();
+    if (to_ns <= at_ns && span.start_ns != span.end_ns) return;
+    pieces.push_back(span);
+    pieces.back().start_ns = at_ns;
+    pieces.back().end_ns = at_ns = std::max(at_ns, to_ns);
+  };
+  const auto close_until = [&](std::int64_t ns) {
+    for (; !open.empty() && open.back()->end_ns <= ns; open.pop_back())
+      add_until(open.back()->end_ns);
+  };
+  for (const DeviceSpan& span : spans) {
+    close_until(span.start_ns);
+    if (!open.empty()) add_until(span.start_ns);
+    open.push_back(&span);
+    at_ns = std::max(at_ns, span.start_ns);
+    if (open.size() == 1) at_ns = span.start_ns;
+  }
+  close_until(std::numeric_limits<std::int64_t>::max());
+}
+
+class Placer {
+ public:
+  Placer(const Rows& rows, RowTexts texts) : rows_(rows), texts_(texts) {}
+
+  void place(EventColumns& part) {
+    for (const RowSpan& span : part.on_rows) place(span, part);
+    part.on_rows = {};
+  }
+
+  // What all parts together tell.
+  EventColumns finish() {
+    EventColumns rest;
+    for (auto& [track, spans] : nested_) append_innermost(std::move(spans), rest.devices);
+    for (const auto& [key, spans] : unknown_) rest.unknown.push_back(spans);
+    return rest;
+  }
+
+ private:
+  void place(const RowSpan& span, EventColumns& part) {
+    const PlacedRow& placed = rows_.at(span.track);
+    if (placed.row.use == RowUse::unknown || is_unknown_work(span, placed))
+      return add_unknown(span, placed);
+    if (!placed.counts) return;
+    const EventClass kind = kind_of(span, placed);
+    if (kind.place == EventPlace::nowhere) return;
+    HostSpan host = span;
+    host.label = label_of(span.label, kind);
+    if (kind.place == EventPlace::call)
+      return part.calls.push_back({host, span.correlation, kNoId});
+    if (kind.place == EventPlace::device) {
+      const std::int32_t stream = span.stream >= 0 ? span.stream : placed.stream;
+      const DeviceSpan device{host, span.correlation, kNoId, placed.device, stream, kNoDetail};
+      if (placed.row.is_nested)
+        nested_[span.track].push_back(device);
+      else
+        part.devices.push_back(device);
+      return;
+    }
+    place_host(host, span, kind, part);
+  }
+
+  void place_host(const HostSpan& host, const RowSpan& span, const EventClass& kind,
+                  EventColumns& part) {
+    if (kind.role != Role::other)
+      part.hosts.push_back(host);
+    else if (texts_.frames)
+      part.frames.push_back(host);
+    if (kind.mark == SpanMark::none) return;
+    const bool by_name = kind.mark == SpanMark::device_step;
+    const std::int64_t number = by_name ? number_in(texts_.labels.name(host.label)) : span.step;
+    part.marks.push_back({host, number, kNoEpoch, kind.mark, false});
+  }
+
+  // A span with a category that nobody knows, which says on which stream of which device it was.
+  static bool is_unknown_work(const RowSpan& span, const PlacedRow& placed) {
+    return placed.row.use == RowUse::host && span.has_category && span.device >= 0 &&
+           span.stream >= 0;
+  }
+
+  EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
+    const std::string_view name = texts_.labels.name(span.label);
+    if (placed.row.use == RowUse::host && placed.row.maker == RowMaker::none)
+      return texts_.labels.kind(span.label);
+    const EventClass kind = classify_on_row(placed.row, name);
+    if (placed.row.use != RowUse::host || span.step == kNoId) return kind;
+    return {EventPlace::host, Role::other, SpanMark::step};
+  }
+
+  std::uint32_t label_of(std::uint32_t label, const EventClass& kind) {
+    if (texts_.labels.kind(label) == kind) return label;
+    return texts_.labels.intern(texts_.labels.name(label), texts_.labels.category(label), kind);
+  }
+
+  void add_unknown(const RowSpan& span, const PlacedRow& placed) {
+    const bool by_category = placed.row.use != RowUse::unknown;
+    const std::uint32_t category = by_category ? span.label : kNoDetail;
+    const auto [found, is_new] = unknown_.try_emplace({span.track, category});
+    UnknownSpans& spans = found->second;
+    if (is_new) {
+      spans.track = span.track;
+      spans.is_whole_device = placed.is_whole_device;
+      std::string text;
+      append_detail(text, "process", placed.name.process);
+      append_detail(text, "thread", placed.name.thread);
+      if (by_category) append_detail(text, "category", texts_.labels.category(span.label));
+      spans.detail = texts_.details.intern(text);
+    }
+    ++spans.count;
+    spans.total_ns += span.end_ns - span.start_ns;
+  }
+
+  const Rows& rows_;
+  RowTexts texts_;
+  std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // by row
+  std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
+};
+
+}  // namespace
+
+void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts) {
+  const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
+  if (std::all_of(parts.begin(), parts.end(), is_placed)) return;
+  const Rows rows(parts, names, texts.tracks);
+  Placer placer(rows, texts);
+  for (EventColumns& part : parts) placer.place(part);
+  EventColumns rest = placer.finish();
+  if (!rest.empty()) parts.push_back(std::move(rest));
+  std::erase_if(parts, [](const EventColumns& part) { return part.empty(); });
+}
+
+}  // namespace traceloom
