@@ -1,6 +1,7 @@
 #include "analysis/bottleneck_report.h"
 
 #include "analysis/percentile.h"
+#include "analysis/step_phases.h"
 #include "analysis/steps_report.h"
 #include "analysis/verdict_words.h"
 #include "base/units.h"
@@ -113,6 +114,8 @@ void write_owner(JsonWriter& json, const StepOwner& owner) {
   json.value(owner.ranks);
   json.key("steps");
   json.value(owner.steps);
+  json.key("kind");
+  owner.phase == StepPhase::none ? json.null() : json.value(to_string(owner.phase));
   json.end_object();
 }
 
@@ -223,11 +226,11 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
                                         count_of(run.ranks.size(), "rank"),
                                         count_of(events, "event")));
   if (!lengths.empty())
-    report.headline.push_back(
-        fmt::format("{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), "step"),
-                    format_duration(mean(lengths)), format_duration(percentile(lengths, 50)),
-                    format_duration(percentile(lengths, 99)),
-                    run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
+    report.headline.push_back(fmt::format(
+        "{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), step_noun(verdict.of.phase)),
+        format_duration(mean(lengths)), format_duration(percentile(lengths, 50)),
+        format_duration(percentile(lengths, 99)),
+        run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
   report.headline.push_back(verdict_headline(verdict));
   for (const std::string& evidence : verdict.evidence) report.headline.push_back("  - " + evidence);
   for (const std::string& advice : verdict.advice) report.headline.push_back("Next: " + advice);
@@ -248,6 +251,8 @@ BottleneckAnswer bottleneck_report(const Run& run) {
                            fmt::format("Where {} goes, {}", found.basis.owner.text(),
                                        format_duration(found.basis.steps.mean().total_ns)),
                            roles_table(found.basis.steps)});
+  append_phases(run, report);
+  note_phase(run, found.roles, report);
   note_missing(run, report);
   return {std::move(report), verdict};
 }

@@ -6,7 +6,8 @@
 
 namespace traceloom {
 
-// JSON: "verdict": {"kind","share","is_delay","rank","of": {"text","rank","ranks","steps"},
+// JSON: "verdict": {"kind","share","is_delay","rank","of": {"text","rank","ranks","steps",
+// "kind"},
 // "shares": {"data-loading",...}, "parts": [{"limit","ns","of_ns","share","least_ns","most_ns",
 // "unknown_since"}], "waiting", "delays": [{"limit","ns","of_ns","share"}], "possible","evidence",
 // "advice"}, "steps": {"count","mean_ns","p50_ns","p99_ns"}, "roles": [{"role","mean_ns","share"}],

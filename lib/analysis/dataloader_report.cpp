@@ -2,6 +2,7 @@
 
 #include "analysis/percentile.h"
 #include "analysis/step_basis.h"
+#include "analysis/step_phases.h"
 #include "analysis/steps_report.h"
 #include "analysis/straggler.h"
 #include "base/saturating.h"
@@ -204,7 +205,7 @@ std::string_view xla_class(double share) {
 }
 
 Report dataloader_report(const Run& run) {
-  const std::vector<RankRoles> roles = find_all_roles(run);
+  const std::vector<RankRoles> roles = find_main_roles(run);
   const RankWaits waits = find_waits(run, roles);
   const Straggler straggler = find_straggler(run, roles, waits);
   const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
@@ -220,6 +221,7 @@ Report dataloader_report(const Run& run) {
   report.tables.push_back({"rows", "", rows_table(rows)});
   report.tables.push_back({"iterators", "Iterators", iterator_table(run)});
   note_loaders(run, rows, report);
+  note_phase(run, roles, report);
   note_missing(run, report);
   return report;
 }

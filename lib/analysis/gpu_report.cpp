@@ -1,6 +1,8 @@
 #include "analysis/gpu_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/kernel_types.h"
+#include "analysis/step_phases.h"
 #include "analysis/steps_report.h"
 #include "run/details.h"
 #include "run/recorded_times.h"
@@ -193,10 +195,10 @@ Report gpu_report(const Run& run) {
   Report report("gpu", run);
   Table table(columns());
   for (const DeviceTimes& times : device_times(run)) add_row(table, times);
-  if (table.rows().empty())
-    report.notes.emplace_back("no device activity in these traces: nothing to tell of devices");
+  if (table.rows().empty()) note_no_devices(run, report, "nothing to tell of devices");
   report.tables.push_back({"rows", "", std::move(table)});
   report.tables.push_back({"types", "By type of work", kernel_types_table(run)});
+  append_phases(run, report);
   return report;
 }
 

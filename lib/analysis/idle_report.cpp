@@ -1,5 +1,6 @@
 #include "analysis/idle_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/host_timeline.h"
 #include "analysis/percentile.h"
 #include "base/saturating.h"
@@ -202,8 +203,7 @@ std::string totals_json(const Totals& totals) {
 void add_words(Report& report, const Run& run, const Totals& totals) {
   report.values.emplace_back("totals", totals_json(totals));
   if (totals.pieces == 0)
-    report.notes.emplace_back(
-        "no device activity in these traces: nothing to tell of idle devices");
+    note_no_devices(run, report, "nothing to tell of idle devices");
   else
     for (const RankEvents& rank : run.ranks)
       if (!rank.has_devices())

@@ -1,5 +1,6 @@
 #include "analysis/info_report.h"
 
+#include "analysis/device_doubts.h"
 #include "base/saturating.h"
 
 #include <fmt/format.h>
@@ -94,6 +95,22 @@ Table categories_table(const Run& run) {
   return table;
 }
 
+Table unknown_table(const Run& run) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"spans", "Spans", ColumnKind::count},
+               {"total_ns", "Total", ColumnKind::duration},
+               {"category", "Category", ColumnKind::text},
+               {"process", "Process", ColumnKind::text},
+               {"thread", "Thread", ColumnKind::text}});
+  const auto text_cell = [](std::string_view text) {
+    return text.empty() ? Cell{} : Cell{std::string(text)};
+  };
+  for (const UnknownRow& row : find_unknown_rows(run))
+    table.add_row({row.rank, static_cast<std::int64_t>(row.count), row.total_ns,
+                   text_cell(row.category), text_cell(row.process), text_cell(row.thread)});
+  return table;
+}
+
 }  // namespace
 
 void add_clocks(const Run& run, Report& report) {
@@ -129,6 +146,12 @@ Report info_report(const Run& run) {
                                   Problem::no_common_collective, Problem::ranks_apart})
       if (const std::string_view words = file.clock_problems.explanation(problem); !words.empty())
         report.notes.emplace_back(words);
+  if (Table unknown = unknown_table(run); !unknown.rows().empty())
+    report.tables.push_back({"not_understood",
+                             "Rows that look like a device and are not understood",
+                             std::move(unknown)});
+  if (const DeviceDoubts doubts(run); !doubts.not_understood.empty())
+    report.notes.push_back(doubts.not_understood + ": nothing is said about that device");
   if (!run.common_clock)
     report.notes.emplace_back(
         "some files say nothing of their clock: times of different ranks cannot be compared");

@@ -8,7 +8,8 @@ namespace traceloom {
 // JSON: "rows": [{"path","rank","rank_source","producer","events","text_bytes","span_ns","clock",
 // "offset_ns","phases"}]; "ranks": [{"rank","step_kind","steps","host_spans","runtime_calls",
 // "device_spans","devices"}]; "categories": [{"rank","category","spans","total_ns"}] of the spans
-// that analyses look at.
+// that analyses look at; where there are any, "not_understood":
+// [{"rank","spans","total_ns","category","process","thread"}] of rows that look like a device.
 Report info_report(const Run& run);
 
 // A table "clocks": what collectives say of the clocks of files, where any has some in common with

@@ -1,5 +1,8 @@
 #include "analysis/kernel_groups.h"
 
+#include "analysis/collective_names.h"
+#include "analysis/kernel_name.h"
+#include "analysis/launching_ranges.h"
 #include "analysis/work_type.h"
 #include "base/saturating.h"
 #include "run/details.h"
@@ -58,6 +61,29 @@ void KernelGroups::add_rank(const RankEvents& rank) {
     const std::uint32_t node = operators.launcher_of(span);
     add_kernel(rank, span, node == kNoOperator ? nullptr : &operators.nodes()[node]);
   });
+  name_collectives(rank, operators);
+}
+
+void KernelGroups::name_collectives(const RankEvents& rank, const Operators& operators) {
+  const auto is_nameless = [&](const DeviceSpan& span) {
+    return run_.labels.kind(span.label).role == Role::communication &&
+           !says_what_it_does(kernel_name(run_.labels.name(span.label)));
+  };
+  bool any = false;
+  rank.for_each_device([&](const DeviceSpan& span) { any = any || is_nameless(span); });
+  if (!any) return;
+  const LaunchingRanges ranges(run_, rank);
+  for (const EventColumns& part : rank.parts)
+    for (const DeviceSpan& span : part.devices) {
+      if (!is_nameless(span)) continue;
+      const LaunchedBy by = ranges.find(part, span);
+      const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;
+      if (named == nullptr) continue;
+      const std::uint32_t node = operators.launcher_of(span);
+      const OperatorNode* const launcher = node == kNoOperator ? nullptr : &operators.nodes()[node];
+      groups_[key_of(rank, span, launcher)].collectives.insert(run_.labels.name(named->span.label));
+      any_collective_ = true;
+    }
 }
 
 void KernelGroups::add_kernel(const RankEvents& rank, const DeviceSpan& span,

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct KernelGroup {
   std::int64_t short_count = 0;  // of those that take less than 10 us
   std::int64_t short_ns = 0;
   std::int64_t tensor_ns = 0;  // of those that use tensor cores by their names
+  // What the host calls the collectives that launched those whose names do not tell
+  // ("nccl:all_to_all" of SendRecv).
+  std::set<std::string_view> collectives;
 };
 
 struct KernelTotals {
@@ -65,6 +69,7 @@ class KernelGroups {
   const KernelTotals& totals() const { return totals_; }
   // Whether any kernel tells its blocks or its occupancy.
   bool any_measured() const { return any_measured_; }
+  bool any_collective() const { return any_collective_; }
 
   std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
   std::string_view op(const KernelKey& key) const { return names_.text(key[kKernelOperator]); }
@@ -76,6 +81,7 @@ class KernelGroups {
 
  private:
   void add_rank(const RankEvents& rank);
+  void name_collectives(const RankEvents& rank, const Operators& operators);
   void add_kernel(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher);
   KernelKey key_of(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher);
   std::int64_t type_of(std::int64_t op, std::int64_t kernel);
@@ -91,6 +97,7 @@ class KernelGroups {
   Grouped<KernelGroup, kKernelParts> groups_;
   KernelTotals totals_;
   bool any_measured_ = false;
+  bool any_collective_ = false;
 };
 
 // Columns for what an operator was called with: shape; with `all` types, strides and inputs too.

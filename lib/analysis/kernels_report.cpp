@@ -1,9 +1,13 @@
 #include "analysis/kernels_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/work_type.h"
 #include "output/json_writer.h"
 #include "run/details.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -50,6 +54,7 @@ std::vector<Column> columns_for(const KernelsOptions& options, const KernelGroup
   }
   add_argument_columns(columns, options.by_shape, options.by_arguments);
   if (options.by_operator) columns.push_back({"op", "Operator", ColumnKind::text});
+  if (groups.any_collective()) columns.push_back({"collective", "Collective", ColumnKind::text});
   if (options.by_name) columns.push_back({"name", "Name", ColumnKind::text});
   return columns;
 }
@@ -99,6 +104,8 @@ std::vector<Cell> cells_of(const KernelGroups& groups, const KernelKey& key,
   }
   add_argument_cells(cells, groups.arguments(key), options.by_shape, options.by_arguments);
   if (options.by_operator) cells.push_back(text_or_nothing(groups.op(key)));
+  if (groups.any_collective())
+    cells.push_back(text_or_nothing(fmt::format("{}", fmt::join(group.collectives, ", "))));
   if (options.by_name) cells.emplace_back(std::string(groups.name(key)));
   return cells;
 }
@@ -141,8 +148,7 @@ Report kernels_report(const Run& run, const KernelsOptions& options) {
   table.sort_by("total_ns");
   Report report("kernels", run);
   report.values.emplace_back("totals", totals_json(groups.totals()));
-  if (rows.empty())
-    report.notes.emplace_back("no device activity in these traces: no kernels to tell of");
+  if (rows.empty()) note_no_devices(run, report, "no kernels to tell of");
   report.tables.push_back({"rows", "", std::move(table)});
   return report;
 }

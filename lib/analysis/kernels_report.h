@@ -21,8 +21,8 @@ struct KernelsOptions {
 // JSON: "rows": [{"rank","device","stream","share","total_ns","count","mean_ns","min_ns","p50_ns",
 // "p90_ns","p99_ns","max_ns","stddev_ns","gpu_share","short_count","short_ns","blocks_per_sm",
 // "occupancy","tensor_core_share","type","grid","block","registers","shared_memory","shape",
-// "types","strides","inputs","op","name"}], sorted by total; columns of what rows are not told
-// apart by are left out. "totals": {"kernels","total_ns","short_share","short_time_share",
+// "types","strides","inputs","op","collective","name"}], sorted by total; columns of what rows are
+// not told apart by are left out. "totals": {"kernels","total_ns","short_share","short_time_share",
 // "tensor_core_share","tensor_core_eligible_share","not_launched_ns"}; a short kernel takes less
 // than 10 us; blocks per SM and occupancy are means by duration. Shares are of the time of all
 // kernels, gpu_share is of the time from the first to the last work of all devices, of each

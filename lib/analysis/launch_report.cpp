@@ -1,5 +1,6 @@
 #include "analysis/launch_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/host_timeline.h"
 #include "analysis/percentile.h"
 #include "analysis/stream_launches.h"
@@ -224,9 +225,9 @@ Table ops_table(const NamedSums& ops, std::size_t most) {
   return table;
 }
 
-void add_notes(Report& report, std::uint64_t pieces, std::uint64_t unlinked) {
+void add_notes(const Run& run, Report& report, std::uint64_t pieces, std::uint64_t unlinked) {
   if (pieces == 0)
-    report.notes.emplace_back("no device activity in these traces: nothing to tell of launches");
+    note_no_devices(run, report, "nothing to tell of launches");
   else if (unlinked == pieces)
     report.notes.emplace_back(
         "no device work names a call that launched it (correlation): no delays and no queues");
@@ -264,7 +265,7 @@ Report launch_report(const Run& run, const LaunchOptions& options) {
   report.tables.push_back({"queues", "Launched and not begun", std::move(queues)});
   report.tables.push_back({"calls", "By call", calls_table(calls)});
   report.tables.push_back({"ops", "Who launches short work", ops_table(ops, options.op_rows)});
-  add_notes(report, pieces, unlinked);
+  add_notes(run, report, pieces, unlinked);
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/memcpy_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/percentile.h"
 #include "base/saturating.h"
 #include "run/details.h"
@@ -139,7 +140,7 @@ void add_notes(Report& report, const Run& run, const std::vector<Transfer>& tran
   const bool any_device = std::any_of(run.ranks.begin(), run.ranks.end(),
                                       [](const RankEvents& rank) { return rank.has_devices(); });
   if (!any_device)
-    report.notes.emplace_back("no device activity in these traces: nothing to tell of copies");
+    note_no_devices(run, report, "nothing to tell of copies");
   else if (transfers.empty())
     report.notes.emplace_back("the devices in these traces copy and fill nothing");
   const auto silent = std::count_if(transfers.begin(), transfers.end(),

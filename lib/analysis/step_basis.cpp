@@ -1,5 +1,6 @@
 #include "analysis/step_basis.h"
 
+#include "analysis/step_phases.h"
 #include "base/saturating.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,10 @@ namespace {
 
 StepBasis basis_of(const std::vector<RankRoles>& roles, std::vector<std::size_t> ranks) {
   StepBasis basis;
-  for (const std::size_t rank : ranks) basis.steps.add_counted(roles[rank].steps);
+  for (const std::size_t rank : ranks) {
+    basis.steps.add_counted(roles[rank].steps);
+    if (!roles[rank].steps.empty()) basis.owner.phase = (*roles[rank].steps.begin()).step.phase;
+  }
   basis.owner.ranks = ranks.size();
   basis.owner.steps = basis.steps.count();
   if (ranks.size() == 1 && roles.size() > 1) basis.owner.rank = roles[ranks.front()].rank;
@@ -22,8 +26,9 @@ StepBasis basis_of(const std::vector<RankRoles>& roles, std::vector<std::size_t>
 }  // namespace
 
 std::string StepOwner::text() const {
-  if (rank) return fmt::format("rank {}'s mean step", *rank);
-  return ranks > 1 ? fmt::format("the mean step of {} ranks", ranks) : "the mean step";
+  const std::string step = step_noun(phase);
+  if (rank) return fmt::format("rank {}'s mean {}", *rank, step);
+  return ranks > 1 ? fmt::format("the mean {} of {} ranks", step, ranks) : "the mean " + step;
 }
 
 StepShare StepBasis::part(std::initializer_list<Role> roles) const {

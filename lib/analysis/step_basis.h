@@ -24,8 +24,9 @@ struct StepOwner {
   std::optional<std::int64_t> rank = {};  // the one, where the run has others
   std::size_t ranks = 0;
   std::size_t steps = 0;  // of all of them
+  StepPhase phase = StepPhase::none;
 
-  // "the mean step", "rank 2's mean step", "the mean step of 4 ranks".
+  // "the mean step", "rank 2's mean step", "the mean decode step of 4 ranks".
   std::string text() const;
 };
 

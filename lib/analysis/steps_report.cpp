@@ -1,8 +1,10 @@
 #include "analysis/steps_report.h"
 
+#include "analysis/device_doubts.h"
 #include "analysis/percentile.h"
 #include "analysis/rank_waits.h"
 #include "analysis/step_basis.h"
+#include "analysis/step_phases.h"
 
 #include <fmt/format.h>
 
@@ -46,8 +48,50 @@ Cell optional_number(std::int64_t number) {
   return number == kNoId ? Cell{} : Cell{number};
 }
 
-std::vector<Column> step_columns(bool raw, bool epochs) {
+const Column kKindColumn{"kind", "Kind", ColumnKind::text};
+
+Cell kind_cell(StepPhase phase) {
+  return phase == StepPhase::none ? Cell{} : Cell{std::string(to_string(phase))};
+}
+
+bool has_kinds(const std::vector<RankRoles>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(), [](const RankRoles& rank) {
+    return std::any_of(rank.steps.begin(), rank.steps.end(),
+                       [](const StepRoles& step) { return step.step.phase != StepPhase::none; });
+  });
+}
+
+// Calls use(rank, phase) for each rank and kind of its steps.
+template <typename Use>
+void for_each_kind(const std::vector<RankRoles>& ranks, Use use) {
+  for (const RankRoles& rank : ranks) {
+    std::set<StepPhase> phases;
+    for (const StepRoles& step : rank.steps) phases.insert(step.step.phase);
+    for (const StepPhase phase : phases) use(rank, phase);
+  }
+}
+
+bool is_of_mean(const StepRoles& step, StepPhase phase) {
+  return step.step.counted && step.step.phase == phase;
+}
+
+StepSum sum_of(const RankRoles& rank, StepPhase phase) {
+  StepSum sum;
+  for (const StepRoles& step : rank.steps)
+    if (is_of_mean(step, phase)) sum.add(step);
+  return sum;
+}
+
+// The first cells of a row about a rank's steps of a kind.
+std::vector<Cell> row_start(const RankRoles& rank, StepPhase phase, bool kinds) {
+  std::vector<Cell> cells{Cell{rank.rank}};
+  if (kinds) cells.push_back(kind_cell(phase));
+  return cells;
+}
+
+std::vector<Column> step_columns(bool raw, bool epochs, bool kinds) {
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
+  if (kinds) columns.push_back(kKindColumn);
   if (epochs) columns.push_back({"epoch", "Epoch", ColumnKind::count});
   columns.push_back({"step", "Step", ColumnKind::count});
   columns.push_back({"total_ns", "Total", ColumnKind::duration});
@@ -60,17 +104,16 @@ std::vector<Column> step_columns(bool raw, bool epochs) {
 using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
 
 // Each column by itself: the median step has no median of everything.
-void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
+void add_statistic(Table& table, std::vector<Cell> cells, const RankRoles& rank, StepPhase phase,
                    const Statistic& statistic) {
   const auto value = [&](auto number_of) {
     std::vector<std::int64_t> values;
     values.reserve(rank.steps.size());
     for (const StepRoles& step : rank.steps)
-      if (step.step.counted) values.push_back(number_of(step));
+      if (is_of_mean(step, phase)) values.push_back(number_of(step));
     return Cell{statistic(values)};
   };
-  std::vector<Cell> cells{Cell{rank.rank}, Cell{name},
-                          value([](const StepRoles& step) { return step.total_ns; })};
+  cells.push_back(value([](const StepRoles& step) { return step.total_ns; }));
   for (std::size_t i = 0; i < kRoleCount; ++i)
     cells.push_back(
         value([&](const StepRoles& step) { return step.exclusive[static_cast<Role>(i)]; }));
@@ -78,49 +121,52 @@ void add_statistic(Table& table, const RankRoles& rank, const std::string& name,
 }
 
 Table summary_table(const std::vector<RankRoles>& ranks) {
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
-                              {"statistic", "Steps", ColumnKind::text},
-                              {"total_ns", "Total", ColumnKind::duration}};
+  const bool kinds = has_kinds(ranks);
+  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
+  if (kinds) columns.push_back(kKindColumn);
+  columns.push_back({"statistic", "Steps", ColumnKind::text});
+  columns.push_back({"total_ns", "Total", ColumnKind::duration});
   append_role_columns(columns, false);
   Table table(columns);
   const auto at = [](std::size_t percent) {
     return
         [percent](const std::vector<std::int64_t>& values) { return percentile(values, percent); };
   };
-  for (const RankRoles& rank : ranks) {
-    if (rank.steps.empty()) continue;
-    StepSum sum;
-    sum.add_counted(rank.steps);
-    const StepRoles mean = sum.mean();
-    std::vector<Cell> cells{Cell{rank.rank}, Cell{std::string("mean")}, Cell{mean.total_ns}};
+  for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
+    const auto start = [&](const char* statistic) {
+      std::vector<Cell> cells = row_start(rank, phase, kinds);
+      cells.emplace_back(std::string(statistic));
+      return cells;
+    };
+    const StepRoles mean = sum_of(rank, phase).mean();
+    std::vector<Cell> cells = start("mean");
+    cells.emplace_back(mean.total_ns);
     append_role_cells(cells, mean.exclusive);
     table.add_row(std::move(cells));
-    add_statistic(table, rank, "p50", at(50));
-    add_statistic(table, rank, "p99", at(99));
-    add_statistic(table, rank, "max", at(100));
-  }
+    add_statistic(table, start("p50"), rank, phase, at(50));
+    add_statistic(table, start("p99"), rank, phase, at(99));
+    add_statistic(table, start("max"), rank, phase, at(100));
+  });
   return table;
 }
 
 Table share_table(const std::vector<RankRoles>& ranks) {
+  const bool kinds = has_kinds(ranks);
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
+  if (kinds) columns.push_back(kKindColumn);
   for (std::size_t i = 0; i < kRoleCount; ++i)
     columns.push_back({std::string(role_name(static_cast<Role>(i))),
                        role_title(static_cast<Role>(i), false), ColumnKind::share,
                        role_readers(static_cast<Role>(i), false)});
   Table table(columns);
-  for (const RankRoles& rank : ranks) {
-    StepSum steps;
-    steps.add_counted(rank.steps);
-    const RoleTimes& sum = steps.sum().exclusive;
-    const std::int64_t total_ns = steps.sum().total_ns;
-    if (total_ns <= 0) continue;
-    std::vector<Cell> cells{Cell{rank.rank}};
-    for (std::size_t i = 0; i < kRoleCount; ++i)
-      cells.emplace_back(static_cast<double>(sum[static_cast<Role>(i)]) /
-                         static_cast<double>(total_ns));
+  for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
+    const StepSum steps = sum_of(rank, phase);
+    if (steps.sum().total_ns <= 0) return;
+    const RoleShares shares = steps.shares();
+    std::vector<Cell> cells = row_start(rank, phase, kinds);
+    for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(shares[static_cast<Role>(i)]);
     table.add_row(std::move(cells));
-  }
+  });
   return table;
 }
 
@@ -129,10 +175,11 @@ Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
     return std::any_of(rank.steps.begin(), rank.steps.end(),
                        [](const StepRoles& step) { return step.step.epoch != kNoId; });
   });
-  Table table(step_columns(raw, epochs));
+  const bool kinds = has_kinds(ranks);
+  Table table(step_columns(raw, epochs, kinds));
   for (const RankRoles& rank : ranks)
     for (const StepRoles& step : rank.steps) {
-      std::vector<Cell> cells{Cell{rank.rank}};
+      std::vector<Cell> cells = row_start(rank, step.step.phase, kinds);
       if (epochs) cells.push_back(optional_number(step.step.epoch));
       cells.push_back(optional_number(step.step.number));
       cells.emplace_back(step.total_ns);
@@ -142,6 +189,23 @@ Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
       table.add_row(std::move(cells));
     }
   return table;
+}
+
+void append_mean(const Run& run, const std::vector<RankRoles>& ranks, const std::string& key,
+                 Report& report) {
+  const StepBasis all = mean_basis(run, ranks);
+  if (all.owner.ranks > 1)
+    report.tables.push_back({key, "Where " + all.owner.text() + " goes", roles_table(all.steps)});
+}
+
+// The mean of all ranks, of each kind of steps by itself.
+void append_means(const Run& run, const std::vector<RankRoles>& ranks, Report& report) {
+  if (!has_kinds(ranks)) return append_mean(run, ranks, "mean", report);
+  for (const PhaseSteps& phase : find_phases(ranks)) {
+    std::vector<RankRoles> kept = ranks;
+    keep_phase(kept, phase.phase);
+    append_mean(run, kept, fmt::format("mean_{}", to_string(phase.phase)), report);
+  }
 }
 
 // That the files say they are of.
@@ -178,7 +242,7 @@ void note_missing(const Run& run, Report& report) {
   const auto without =
       static_cast<std::size_t>(std::count_if(run.ranks.begin(), run.ranks.end(), is_without));
   if (without > 0 && without == run.ranks.size())
-    report.notes.emplace_back("no device activity in these traces: host roles only");
+    note_no_devices(run, report, "host roles only");
   else if (without > 0)
     report.notes.push_back(fmt::format("no device activity in the traces of {} of {} ranks",
                                        without, run.ranks.size()));
@@ -205,10 +269,7 @@ Report steps_report(const Run& run, const StepsOptions& options) {
   report.tables.push_back({"rows", "", rows_table(ranks, options.raw)});
   report.tables.push_back({"summary", "Over all steps", summary_table(ranks)});
   report.tables.push_back({"shares", "Shares of each rank's mean step", share_table(ranks)});
-  const StepBasis all = mean_basis(run, ranks);
-  if (all.owner.ranks > 1)
-    report.tables.push_back(
-        {"mean", "Where " + all.owner.text() + " goes", roles_table(all.steps)});
+  append_means(run, ranks, report);
   note_missing(run, report);
   return report;
 }

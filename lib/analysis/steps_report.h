@@ -15,7 +15,8 @@ struct StepsOptions {
 // "raw_kernel_ns" and so on; "counted" is false for the tail (run/steps.h); "summary": the same of
 // all steps of a rank as mean, p50, p99 and max, with "statistic"; "shares":
 // [{"rank","role","share"}] of the mean step; "mean": [{"role","mean_ns","share"}] of all ranks
-// together (mean_basis()), where there are several.
+// together (mean_basis()), where there are several. Of an inference engine all rows have a "kind",
+// prefill or decode, and the means are "mean_prefill" and "mean_decode".
 Report steps_report(const Run& run, const StepsOptions& options);
 
 // Each role in a mean step, and its share of all time of the steps.

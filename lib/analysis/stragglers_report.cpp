@@ -1,5 +1,6 @@
 #include "analysis/stragglers_report.h"
 
+#include "analysis/step_phases.h"
 #include "analysis/steps_report.h"
 #include "analysis/straggler.h"
 #include "analysis/straggler_words.h"
@@ -130,7 +131,7 @@ void note_missing_ranks(const Run& run, Report& report) {
 }  // namespace
 
 Report stragglers_report(const Run& run) {
-  const std::vector<RankRoles> roles = find_all_roles(run);
+  const std::vector<RankRoles> roles = find_main_roles(run);
   const RankWaits waits = find_waits(run, roles);
   const Straggler found = find_straggler(run, roles, waits);
   Report report("stragglers", run);
@@ -142,6 +143,7 @@ Report stragglers_report(const Run& run) {
   note_meetings(waits, report);
   note_left_out(run, waits, report);
   note_missing_ranks(run, report);
+  note_phase(run, roles, report);
   note_missing(run, report);
   return report;
 }

@@ -1,5 +1,7 @@
 #include "analysis/verdict.h"
 
+#include "analysis/step_phases.h"
+#include "analysis/verdict_doubts.h"
 #include "analysis/verdict_words.h"
 #include "base/saturating.h"
 
@@ -123,6 +125,7 @@ void find_shares(Verdict& verdict, const Findings& found) {
   }
   find_waiting(verdict, found);
   find_bounds(verdict, found);
+  doubt_shares(verdict, found);
   const Straggler& straggler = found.straggler;
   verdict.delays[Limit::straggler] =
       found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
@@ -247,18 +250,21 @@ double limit_threshold(Limit limit) {
 }
 
 Findings::Findings(const Run& run)
-    : roles(find_all_roles(run)),
+    : roles(find_main_roles(run)),
       waits(find_waits(run, roles)),
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits, straggler)),
       basis(choose_basis(run, roles, straggler, loader)),
       devices(std::any_of(run.ranks.begin(), run.ranks.end(),
-                          [](const RankEvents& rank) { return rank.has_devices(); })) {}
+                          [](const RankEvents& rank) { return rank.has_devices(); })),
+      doubts(run),
+      programs_ns(find_programs_ns(run, basis)) {}
 
 Verdict find_verdict(const Findings& found) {
   Verdict verdict;
   find_shares(verdict, found);
   find_kind(verdict, found);
+  doubt_kind(verdict, found);
   name_rank(verdict, found);
   verdict.evidence = evidence_of(verdict, found);
   verdict.advice = advice_of(verdict, found);

@@ -5,6 +5,7 @@
 //   fmt::print("rank {}", *verdict.rank)                       // the one to look at, if it is one
 #pragma once
 
+#include "analysis/device_doubts.h"
 #include "analysis/loader_waits.h"
 #include "analysis/rank_waits.h"
 #include "analysis/step_basis.h"
@@ -96,19 +97,22 @@ std::string cost_text(const Verdict& verdict, Limit limit);
 struct Findings {
   explicit Findings(const Run& run);
 
-  std::vector<RankRoles> roles;
+  std::vector<RankRoles> roles;  // of the phase that takes most of the time (step_phases.h)
   RankWaits waits;
   Straggler straggler;
   LoaderJob loader;
   StepBasis basis;
   bool devices;  // some rank has events of a GPU
+  DeviceDoubts doubts;
+  std::int64_t programs_ns = 0;  // of the basis: whole programs of devices
 };
 
 // The largest of these that is above its limit: data loading 5 %, communication, straggler and
 // memory 10 %, idle 15 %, launch-bound 30 %; the last two only with devices. Else compute, if it is
 // half of the steps. Communication and compute count without what is waited for other ranks. Where
 // ranks meet in event/backward, of which nobody knows how much is communication, it is inconclusive
-// unless the verdict is the same for none and for all of it.
+// unless the verdict is the same for none and for all of it. Where a device is not understood, or
+// all that is known of its computing is whole programs, it is inconclusive as well.
 Verdict find_verdict(const Findings& found);
 
 }  // namespace traceloom

@@ -1,5 +1,6 @@
 #include "analysis/verdict_words.h"
 
+#include "analysis/verdict_doubts.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
@@ -144,6 +145,7 @@ std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found
     case Limit::count_:
       break;
   }
+  if (const std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return {advice};
   if (found.straggler.candidates.size() > 1)
     return {"record collectives (torch.profiler) to tell these ranks apart"};
   if (!verdict.possible.empty())
