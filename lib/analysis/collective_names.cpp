@@ -2,13 +2,17 @@
 
 #include "base/ascii.h"
 
+#include <algorithm>
 #include <string>
 
 namespace traceloom {
 namespace {
 
+// HLO has all-reduce, others all_reduce.
 bool has(std::string_view name, std::string_view part) {
-  return to_lower(name).find(part) != std::string::npos;
+  std::string lower = to_lower(name);
+  std::replace(lower.begin(), lower.end(), '-', '_');
+  return lower.find(part) != std::string::npos;
 }
 
 }  // namespace

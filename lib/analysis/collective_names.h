@@ -1,5 +1,6 @@
 // Tells by its name what a collective does. Names are those of torch ("nccl:all_reduce"), of its
-// records ("allreduce") and of kernels ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)").
+// records ("allreduce"), of kernels ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)") and of HLO
+// ("all-reduce.3").
 //
 //   is_all_reduce("ncclKernel_AllReduce_RING_LL_Sum_float") == true
 #pragma once

@@ -156,6 +156,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   }
   place_row_spans(files_[file].parts, files_[file].row_names,
                   {labels_, tracks_, details_, wanted_.frames});
+  name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
   files_[file].row_names.clear();
   files_[file].end(end);
 }

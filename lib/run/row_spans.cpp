@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -88,7 +89,11 @@ class Rows {
       any_unknown |= row.row.use == RowUse::unknown;
     }
     if (any_unknown) note_devices(parts, understood);
-    for (auto& [track, row] : rows_) row.is_whole_device = !understood[device_of(track, row)];
+    for (auto& [track, row] : rows_) {
+      // XLA puts what is beside its devices there.
+      const bool is_beside = row.name.process.starts_with("/device:CUSTOM:") && any;
+      row.is_whole_device = !is_beside && !understood[device_of(track, row)];
+    }
   }
 
   // Work that its category tells of.
@@ -114,6 +119,14 @@ std::int64_t number_in(std::string_view name) {
   std::int64_t number = kNoId;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc{} ? number : kNoId;
+}
+
+// "hcom_allReduce__637" of Ascend's "hcom_allReduce__637_0_1": the number of the group stays, those
+// of the collective in it would make a name of each.
+std::string_view without_index(std::string_view name) {
+  const std::size_t group = name.starts_with("hcom_") ? name.find("__") : name.npos;
+  if (group == name.npos) return name;
+  return name.substr(0, name.find('_', group + 2));
 }
 
 // Appends each instant of the spans of a row as a piece of the innermost one that has it.
@@ -167,10 +180,11 @@ class Placer {
     if (placed.row.use == RowUse::unknown || is_unknown_work(span, placed))
       return add_unknown(span, placed);
     if (!placed.counts) return;
-    const EventClass kind = kind_of(span, placed);
+    const Known& known = known_of(span, placed);
+    const EventClass kind = known.kind;
     if (kind.place == EventPlace::nowhere) return;
     HostSpan host = span;
-    host.label = label_of(span.label, kind);
+    host.label = known.label;
     if (kind.place == EventPlace::call)
       return part.calls.push_back({host, span.correlation, kNoId});
     if (kind.place == EventPlace::device) {
@@ -203,6 +217,22 @@ class Placer {
            span.stream >= 0;
   }
 
+  // What a label is on rows of a use, and its label there.
+  struct Known {
+    EventClass kind;
+    std::uint32_t label;
+  };
+
+  // Names are looked at once for each use of a row.
+  const Known& known_of(const RowSpan& span, const PlacedRow& placed) {
+    const DeviceRow& row = placed.row;
+    const std::tuple key(span.label, row.use, row.maker, row.is_program, span.step != kNoId);
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    const EventClass kind = kind_of(span, placed);
+    return known_.emplace(key, Known{kind, label_of(span.label, kind)}).first->second;
+  }
+
   EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
     const std::string_view name = texts_.labels.name(span.label);
     if (placed.row.use == RowUse::host && placed.row.maker == RowMaker::none)
@@ -213,8 +243,10 @@ class Placer {
   }
 
   std::uint32_t label_of(std::uint32_t label, const EventClass& kind) {
-    if (texts_.labels.kind(label) == kind) return label;
-    return texts_.labels.intern(texts_.labels.name(label), texts_.labels.category(label), kind);
+    const std::string_view name = texts_.labels.name(label);
+    const std::string_view told = kind.role == Role::communication ? without_index(name) : name;
+    if (texts_.labels.kind(label) == kind && told == name) return label;
+    return texts_.labels.intern(told, texts_.labels.category(label), kind);
   }
 
   void add_unknown(const RowSpan& span, const PlacedRow& placed) {
@@ -239,6 +271,7 @@ class Placer {
   RowTexts texts_;
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
+  std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool>, Known> known_;
 };
 
 }  // namespace
@@ -252,6 +285,24 @@ void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, Ro
   EventColumns rest = placer.finish();
   if (!rest.empty()) parts.push_back(std::move(rest));
   std::erase_if(parts, [](const EventColumns& part) { return part.empty(); });
+}
+
+void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
+                          const Tracks& tracks) {
+  std::map<std::uint32_t, std::int32_t> devices;  // by row
+  for (EventColumns& part : parts)
+    for (DeviceSpan& span : part.devices) {
+      if (span.device >= 0) continue;
+      const auto [device, is_new] = devices.try_emplace(span.track, -1);
+      if (is_new) {
+        const RowName row =
+            names.row(std::string(tracks.pid(span.track)), std::string(tracks.tid(span.track)));
+        if (looks_like_device(row.process))
+          device->second =
+              static_cast<std::int32_t>(std::min<std::int64_t>(number_in(row.process), 0xffff));
+      }
+      span.device = device->second;
+    }
 }
 
 }  // namespace traceloom

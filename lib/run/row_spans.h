@@ -26,4 +26,8 @@ struct RowTexts {
 // All parts are of one file. None has `on_rows` then.
 void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts);
 
+// Work that does not say its device is of the one whose name its row has: 17 of "MTIA 17".
+void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
+                          const Tracks& tracks);
+
 }  // namespace traceloom

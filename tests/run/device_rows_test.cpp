@@ -138,6 +138,10 @@ TEST_CASE("device rows: Ascend's tasks are work, its waits and its own analysis 
   CHECK(work_of(run, Role::kernel) == Work{2, 350});  // "Computing" says the same
   CHECK(work_of(run, Role::memcpy) == Work{1, 30});
   CHECK(work_of(run, Role::communication) == Work{1, 180});  // the group, not its planes again
+  run.ranks.at(0).for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).role == Role::communication)
+      CHECK(run.labels.name(span.label) == "hcom_allReduce__123");
+  });
   CHECK(host_us(run) == std::map<std::string, std::int64_t>{{"aten::add", 40}, {"aten::mm", 40}});
   CHECK(run.ranks.at(0).steps.list.at(0).number == 3);
 }
@@ -158,7 +162,7 @@ TEST_CASE("device rows: Ascend's arrows tell when the host handed work to the de
 TEST_CASE("device rows: MTIA's programs are work, its waits and records none, its copies copies") {
   const Run run = read_device("mtia.json");
   CHECK(work_of(run, Role::kernel, 17) == Work{3, 450});
-  CHECK(work_of(run, Role::memcpy, 17) == Work{1, 10});
+  CHECK(work_of(run, Role::memcpy, 17) == Work{1, 10});  // 17 of the name of its process
   run.ranks.at(0).for_each_device([&](const DeviceSpan& span) {
     const EventClass& kind = run.labels.kind(span.label);
     CHECK(kind.is_program == (kind.role == Role::kernel));
@@ -191,6 +195,16 @@ TEST_CASE("device rows: unknown rows of a device that is understood are no whole
   trace.tid("2").m("thread_name", R"({"name": "Novel Things"})").x("what", 0, 10);
   const Run run = read_texts({{"rank0.json", trace.array()}});
   CHECK(work_of(run, Role::kernel) == Work{1, 10});
+  run.ranks.at(0).for_each_unknown(
+      [&](const UnknownSpans& spans) { CHECK_FALSE(spans.is_whole_device); });
+}
+
+TEST_CASE("device rows: what XLA has beside its devices is no device that is not understood") {
+  TraceText trace;
+  trace.pid("1").m("process_name", R"({"name": "/device:TPU:0"})");
+  trace.m("thread_name", R"({"name": "XLA Ops"})").x("fusion", 0, 10);
+  trace.pid("2").m("process_name", R"({"name": "/device:CUSTOM:Megascale Trace"})").x("x", 0, 10);
+  const Run run = read_texts({{"rank0.json", trace.array()}});
   run.ranks.at(0).for_each_unknown(
       [&](const UnknownSpans& spans) { CHECK_FALSE(spans.is_whole_device); });
 }
