@@ -9,6 +9,8 @@
 #include "run/event_columns.h"
 #include "run/id_index.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace traceloom {
@@ -23,7 +25,19 @@ class Launches {
   const CallSpan* find(const EventColumns& part, const DeviceSpan& work) const;
 
  private:
-  IdIndex<const CallSpan*> calls_;
+  // Most correlations are of one call, and close to each other: those need not be sorted.
+  struct Slot {
+    const CallSpan* call = nullptr;
+    std::size_t file = 0;
+    bool has_others = false;
+  };
+
+  void make_slots(const std::vector<EventColumns>& parts);
+  Slot* slot_of(std::int64_t id);
+
+  std::int64_t first_id_ = 0;
+  std::vector<Slot> slots_;         // by correlation, from first_id_ on
+  IdIndex<const CallSpan*> calls_;  // of correlations that several have, or all without slots
 };
 
 }  // namespace traceloom
