@@ -46,7 +46,7 @@ KernelGroups::KernelGroups(const Run& run, const KernelsOptions& options)
     arguments_ = argument_parts(run.details, options.by_arguments);
   for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
     const bool is_device = run.labels.kind(label).place == EventPlace::device;
-    tensor_.push_back(is_device && uses_tensor_cores(run.labels.name(label)));
+    tensor_.push_back(is_device ? uses_tensor_cores(run.labels.name(label)) : std::nullopt);
     eligible_.push_back(!is_device && may_use_tensor_cores(run.labels.name(label)));
   }
   for (const RankEvents& rank : run.ranks) add_rank(rank);
@@ -99,9 +99,11 @@ void KernelGroups::add_kernel(const RankEvents& rank, const DeviceSpan& span,
     ++totals_.short_count;
     add_to(totals_.short_ns, ns);
   }
-  if (tensor_[span.label]) {
-    add_to(group.tensor_ns, ns);
-    add_to(totals_.tensor_ns, ns);
+  if (const std::optional<bool> tensor_cores = tensor_[span.label]) {
+    add_to(group.told_ns, ns);
+    add_to(totals_.told_ns, ns);
+    if (*tensor_cores) add_to(group.tensor_ns, ns);
+    if (*tensor_cores) add_to(totals_.tensor_ns, ns);
   }
   if (launcher == nullptr)
     add_to(totals_.not_launched_ns, ns);

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ struct KernelGroup {
   // What the host calls the collectives that launched those whose names do not tell
   // ("nccl:all_to_all" of SendRecv).
   std::set<std::string_view> collectives;
+  std::int64_t told_ns = 0;  // these, and those that do not; the names of others do not tell
 };
 
 struct KernelTotals {
@@ -51,6 +53,7 @@ struct KernelTotals {
   std::int64_t short_count = 0;
   std::int64_t short_ns = 0;
   std::int64_t tensor_ns = 0;
+  std::int64_t told_ns = 0;
   std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
   std::int64_t not_launched_ns = 0;  // of which no operator is known
   std::int64_t devices_ns = 0;  // from the first to the last work of each device, of each recording
@@ -91,9 +94,9 @@ class KernelGroups {
   TextNumbers names_;
   TextNumbers launches_;
   TextNumbers arguments_;
-  Grouped<std::int64_t, 2> types_;  // by (operator, kernel); one more than the type
-  std::vector<bool> tensor_;        // labels of kernels that use tensor cores
-  std::vector<bool> eligible_;      // labels of operators that could
+  Grouped<std::int64_t, 2> types_;           // by (operator, kernel); one more than the type
+  std::vector<std::optional<bool>> tensor_;  // labels of kernels: whether they use tensor cores
+  std::vector<bool> eligible_;               // labels of operators that could
   Grouped<KernelGroup, kKernelParts> groups_;
   KernelTotals totals_;
   bool any_measured_ = false;

@@ -81,7 +81,7 @@ void add_numbers(std::vector<Cell>& cells, const KernelGroup& group, std::int64_
   cells.emplace_back(group.short_ns);
   cells.push_back(mean_or_nothing(group.blocks));
   cells.push_back(mean_or_nothing(group.occupancy));
-  cells.emplace_back(part_of(group.tensor_ns, stats.total_ns));
+  cells.push_back(share_cell(group.tensor_ns, group.told_ns));
 }
 
 std::vector<Cell> cells_of(const KernelGroups& groups, const KernelKey& key,
@@ -123,7 +123,9 @@ std::string totals_json(const KernelTotals& totals) {
   json.key("short_time_share");
   json.value(part_of(totals.short_ns, totals.total_ns));
   json.key("tensor_core_share");
-  json.value(part_of(totals.tensor_ns, totals.total_ns));
+  totals.told_ns > 0 ? json.value(part_of(totals.tensor_ns, totals.total_ns)) : json.null();
+  json.key("tensor_core_unknown_share");
+  json.value(part_of(totals.total_ns - totals.told_ns, totals.total_ns));
   json.key("tensor_core_eligible_share");
   json.value(part_of(totals.eligible_ns, totals.total_ns));
   json.key("not_launched_ns");

@@ -23,10 +23,11 @@ struct KernelsOptions {
 // "occupancy","tensor_core_share","type","grid","block","registers","shared_memory","shape",
 // "types","strides","inputs","op","collective","name"}], sorted by total; columns of what rows are
 // not told apart by are left out. "totals": {"kernels","total_ns","short_share","short_time_share",
-// "tensor_core_share","tensor_core_eligible_share","not_launched_ns"}; a short kernel takes less
-// than 10 us; blocks per SM and occupancy are means by duration. Shares are of the time of all
-// kernels, gpu_share is of the time from the first to the last work of all devices, of each
-// recording.
+// "tensor_core_share","tensor_core_unknown_share","tensor_core_eligible_share","not_launched_ns"};
+// tensor_core_share of a row is of those kernels whose names tell, and null where none does, as the
+// total is; unknown_share is that of the others. A short kernel takes less than 10 us; blocks per
+// SM and occupancy are means by duration. Shares are of the time of all kernels, gpu_share is of
+// the time from the first to the last work of all devices, of each recording.
 Report kernels_report(const Run& run, const KernelsOptions& options);
 
 }  // namespace traceloom

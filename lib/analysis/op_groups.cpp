@@ -14,7 +14,7 @@ OpGroups::OpGroups(const Run& run, const OpsOptions& options)
       threads_.add(run.tracks.tid(track));
   for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
     const bool is_device = run.labels.kind(label).place == EventPlace::device;
-    tensor_labels_.push_back(is_device && uses_tensor_cores(run.labels.name(label)));
+    tensor_labels_.push_back(is_device && uses_tensor_cores(run.labels.name(label)) == true);
     eligible_labels_.push_back(!is_device && may_use_tensor_cores(run.labels.name(label)));
   }
   for (const RankEvents& rank : run.ranks) add_rank(rank);

@@ -162,37 +162,65 @@ WorkType work_type(std::string_view op, std::string_view kernel) {
   return WorkType::other;
 }
 
-bool uses_tensor_cores(std::string_view kernel) {
-  static constexpr std::string_view kParts[] = {"h884",
-                                                "s884",
-                                                "h1688",
-                                                "s1688",
-                                                "c1688",
-                                                "hmma",
-                                                "i8816",
-                                                "16816",
-                                                "16832",
-                                                "xmma_gemm",
-                                                "xmma_sparse",
-                                                "xmma_conv",
-                                                "xmma_implicit_gemm",
-                                                "xmma_warp_specialized",
-                                                "xmma_fprop",
-                                                "xmma_dgrad",
-                                                "xmma_wgrad",
-                                                "conv1x1",
-                                                "conv2d_c1_k1",
-                                                "direct_group",
-                                                "first_layer_wgrad",
-                                                "dgrad_1x1_stride_2x2",
-                                                "wgmma",
-                                                "sm90_xmma",
-                                                "sm80_xmma",
-                                                "tensorop",
-                                                "bf16gemm"};
+namespace {
+
+// Parts of names in lower case; of the first list that has one of them, in this order.
+constexpr std::string_view kElementwiseParts[] = {
+    "subtensorop",    "optensor",     "elementwise", "batched_transpose",
+    "transpose_nchw", "multi_tensor", "softmaxf",    "softmaxb",
+    "softmax_warp",   "layer_norm",   "batch_norm",  "reduce_kernel",
+    "splitkreduce",   "memcpy",       "memset",      "triton_poi",
+    "triton_red",     "triton_per"};
+constexpr std::string_view kTensorParts[] = {
+    // NVIDIA, up to Ampere: what tb_plugin knows
+    "h884", "s884", "h1688", "s1688", "c1688", "hmma", "i8816", "16816", "16832", "161616",
+    "xmma_gemm", "xmma_sparse", "xmma_conv", "xmma_implicit_gemm", "xmma_warp_specialized",
+    "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "conv1x1", "conv2d_c1_k1", "direct_group",
+    "first_layer_wgrad", "dgrad_1x1_stride_2x2", "sm80_xmma", "tensorop", "bf16gemm",
+    // since Hopper
+    "wgmma", "gmma", "sm90_xmma", "sm100_xmma", "nvjet", "flashattn", "flash_fwd", "flash_bwd",
+    "flash::compute_attn", "fmhasm", "deep_gemm", "tcgen05", "bmm_mxe4m3", "bmm_bfloat16",
+    "bmm_e4m3",
+    // AMD: MFMA of Composable Kernel, MIOpen and Tensile
+    "xdl", "gtcx", "mfma", "mi16x16", "mi32x32", "mi4x4", "fmhafwd", "fmhabwd", "fmhabatchprefill"};
+constexpr std::string_view kEightBits[] = {"fp8", "e4m3", "e5m2"};
+constexpr std::string_view kPlainParts[] = {"sgemm",
+                                            "dgemm",
+                                            "simt",
+                                            "scudnn",
+                                            "gemv",
+                                            "gemmk1",
+                                            "gemmsn",
+                                            "f32f32_f32f32_f32",
+                                            "winograd",
+                                            "ffma",
+                                            "implicit_convolve_sgemm",
+                                            "depthwise"};
+
+template <typename List>
+bool has_any(const List& parts, std::string_view lower_name) {
+  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+    return lower_name.find(part) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::optional<bool> uses_tensor_cores(std::string_view kernel) {
   const std::string lower = to_lower(kernel);
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+  if (has_any(kElementwiseParts, lower) || is_communication_kernel(kernel)) return false;
+  if (has_any(kTensorParts, lower)) return true;
+  // Nothing else multiplies numbers of 8 bits.
+  if (has_any(kEightBits, lower) && lower.find("gemm") != std::string::npos) return true;
+  if (has_any(kPlainParts, lower)) return false;
+  // Tensile writes which instruction it uses into the name, when it is one for matrices.
+  if (lower.find("cijk_") != std::string::npos && lower.find("_mt") != std::string::npos)
+    return false;
+  const std::optional<WorkType> type = kernel_type(lower);
+  const bool never_multiplies = type == WorkType::elementwise || type == WorkType::reduce ||
+                                type == WorkType::norm || type == WorkType::memory ||
+                                type == WorkType::multi_tensor;
+  return never_multiplies ? std::optional(false) : std::nullopt;
 }
 
 bool may_use_tensor_cores(std::string_view op) {

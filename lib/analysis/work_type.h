@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace traceloom {
@@ -33,9 +34,9 @@ std::string_view to_string(WorkType type);
 // may be empty.
 WorkType work_type(std::string_view op, std::string_view kernel);
 
-// The substrings of names by which tb_plugin knows NVIDIA's kernels that use tensor cores, and
-// those of newer libraries.
-bool uses_tensor_cores(std::string_view kernel);
+// Whether a kernel multiplies on tensor cores (of AMD: matrix cores), by its name: what tb_plugin
+// knows NVIDIA's kernels by, those of newer libraries, and AMD's. nullopt where it does not tell.
+std::optional<bool> uses_tensor_cores(std::string_view kernel);
 
 // Whether torch would do this operator on tensor cores if its numbers were of half precision.
 bool may_use_tensor_cores(std::string_view op);

@@ -54,7 +54,8 @@ TEST_CASE("kernels: rows have the times of a name, and add up to all") {
   CHECK(share_in(rows[0], "share") + share_in(rows[1], "share") == doctest::Approx(1));
   CHECK(report.values.at(0).second ==
         R"({"kernels":3,"total_ns":85000,"short_share":0.3333333333333333,)"
-        R"("short_time_share":0.058823529411764705,"tensor_core_share":0,)"
+        R"("short_time_share":0.058823529411764705,"tensor_core_share":null,)"
+        R"("tensor_core_unknown_share":1,)"
         R"("tensor_core_eligible_share":0,"not_launched_ns":85000})");
 }
 
@@ -84,7 +85,23 @@ TEST_CASE("kernels: rows may be told apart by operator, launch configuration and
 TEST_CASE("kernels: tensor cores are told by the name") {
   CHECK(uses_tensor_cores("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn"));
   CHECK(uses_tensor_cores("sm90_xmma_gemm_bf16bf16_bf16f32"));
-  CHECK_FALSE(uses_tensor_cores("volta_sgemm_64x64_tn"));
+  CHECK(uses_tensor_cores("volta_sgemm_64x64_tn") == false);
+  for (const char* const kernel :
+       {"nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT", "sm90_wgmma_gemm",
+        "void cutlass::device_kernel<flash::FlashAttnFwd<float>>(x)",
+        "void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128> >(x)",
+        "void cutlass::device_kernel<dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel>(x)",
+        "kernel_batched_gemm_xdlops_bwd_weight", "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32",
+        "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT320x224x64_MI16x16x1_SN_LDSB0"})
+    CHECK(uses_tensor_cores(kernel) == true);
+  for (const char* const kernel :
+       {"SubTensorOpWithScalar1d", "SubTensorOpWithCastTensor1d", "batched_transpose_32x32_half",
+        "void at::native::vectorized_elementwise_kernel<4>(x)",
+        "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "ncclDevKernel_AllReduce_Sum_f32",
+        "void cuda::per_token_cast_to_fp8_with_channels<128>(x)::elementwise"})
+    CHECK(uses_tensor_cores(kernel) == false);
+  for (const char* const kernel : {"attn_fwd", "_matmul_ogs_NNT_bf16xbf16xmxfp4", "gemm", "x"})
+    CHECK_FALSE(uses_tensor_cores(kernel).has_value());
 }
 
 TEST_CASE("ops: what has no device activity is told by its host times") {
