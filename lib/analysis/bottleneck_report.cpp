@@ -16,7 +16,8 @@ namespace traceloom {
 namespace {
 
 constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication, Limit::memory,
-                                       Limit::launch_bound, Limit::idle,          Limit::compute};
+                                       Limit::launch_bound, Limit::host_code,     Limit::blocked,
+                                       Limit::queued,       Limit::idle,          Limit::compute};
 
 using StepLength = std::pair<StepKey, std::int64_t>;
 
@@ -119,8 +120,45 @@ void write_owner(JsonWriter& json, const StepOwner& owner) {
   json.end_object();
 }
 
+// What figures are made of, and how far the traces hold what they would have to.
+struct Basis {
+  const Run& run;
+  const Findings& found;
+  const Verdict& verdict;
+};
+
+void write_coverage(JsonWriter& json, const Basis& basis) {
+  json.key("coverage");
+  json.begin_object();
+  json.key("launches");
+  json.value(basis.found.causes.linked);
+  json.key("device_work");
+  json.value(basis.found.causes.work);
+  json.key("ranks");
+  json.value(basis.run.ranks.size());
+  json.key("world_size");
+  json.value(basis.found.world_size);
+  json.key("steps");
+  json.value(basis.found.basis.steps.count());
+  json.end_object();
+}
+
+// Keys of an object that is open: which events of which ranks and steps a figure is of.
+void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
+  json.key("status");
+  json.value(to_string(basis.verdict.status[limit]));
+  json.key("n");
+  json.value(basis.verdict.events[limit]);
+  json.key("ranks");
+  json.begin_array();
+  for (const std::size_t rank : basis.found.basis.ranks) json.value(basis.run.ranks[rank].rank);
+  json.end_array();
+  write_coverage(json, basis);
+}
+
 // Null stands for what is not known: a straggler is no part of the steps, and is left out.
-void write_shares(JsonWriter& json, const Verdict& verdict) {
+void write_shares(JsonWriter& json, const Basis& basis) {
+  const Verdict& verdict = basis.verdict;
   json.key("shares");
   json.begin_object();
   for (const Limit limit : kLimitsWithShares) {
@@ -140,23 +178,96 @@ void write_shares(JsonWriter& json, const Verdict& verdict) {
     json.value(share.most_ns);
     json.key("unknown_since");
     share.unknown_since.empty() ? json.null() : json.value(share.unknown_since);
+    write_evidence(json, basis, limit);
     json.end_object();
   }
   json.end_array();
   json.key("waiting");
   write_part(json, limit_name(verdict.waiting_in), verdict.waiting);
+  json.key("waits_for");
+  json.value(verdict.waits_for_stages ? "stages" : "ranks");
+  json.end_object();
+  json.key("untold");
+  write_part(json, limit_name(Limit::communication), verdict.untold);
+  json.end_object();
+  json.key("not_recorded");
+  write_part(json, "not recorded", verdict.not_recorded);
   json.end_object();
   json.key("delays");
   json.begin_array();
   for (const Limit limit : {Limit::data_loading, Limit::straggler}) {
     if (verdict.delays[limit].ns == 0) continue;
     write_part(json, limit_name(limit), verdict.delays[limit]);
+    write_evidence(json, basis, limit);
     json.end_object();
   }
   json.end_array();
 }
 
-std::string verdict_json(const Verdict& verdict) {
+void write_blocking(JsonWriter& json, const IdleCauses& causes) {
+  json.key("blocking");
+  json.begin_array();
+  for (const BlockingSum& sum : causes.blocking) {
+    json.begin_object();
+    json.key("call");
+    json.value(sum.call);
+    json.key("callers");
+    json.value(sum.callers);
+    json.key("ns");
+    json.value(sum.ns);
+    json.key("launched_ns");
+    json.value(sum.launched_ns);
+    json.key("calls");
+    json.value(sum.calls);
+    json.key("longest_ns");
+    json.value(sum.longest_ns);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_frames(JsonWriter& json, const IdleCauses& causes) {
+  json.key("host_code");
+  json.begin_array();
+  for (const FrameSum& frame : causes.frames) {
+    json.begin_object();
+    json.key("name");
+    json.value(frame.name);
+    json.key("file");
+    frame.file.empty() ? json.null() : json.value(frame.file);
+    json.key("ns");
+    json.value(frame.ns);
+    json.key("inner");
+    frame.inner.empty() ? json.null() : json.value(frame.inner);
+    json.key("inner_ns");
+    json.value(frame.inner_ns);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// Each advice with what it comes of.
+void write_advice(JsonWriter& json, const Basis& basis) {
+  const Verdict& verdict = basis.verdict;
+  write_texts(json, "advice", verdict.advice);
+  json.key("advice_evidence");
+  json.begin_array();
+  for (const std::string& advice : verdict.advice) {
+    json.begin_object();
+    json.key("advice");
+    json.value(advice);
+    json.key("limit");
+    json.value(limit_name(verdict.kind));
+    json.key("value");
+    json.value(verdict.cost(verdict.kind).share());
+    write_evidence(json, basis, verdict.kind);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string verdict_json(const Basis& basis) {
+  const Verdict& verdict = basis.verdict;
   std::string text;
   JsonWriter json(text);
   json.begin_object();
@@ -168,14 +279,21 @@ std::string verdict_json(const Verdict& verdict) {
   json.value(verdict.is_delay(verdict.kind));
   json.key("rank");
   json.value(verdict.rank);
+  json.key("status");
+  json.value(to_string(verdict.status[verdict.kind]));
+  json.key("n");
+  json.value(verdict.events[verdict.kind]);
+  write_coverage(json, basis);
   json.key("of");
   write_owner(json, verdict.of);
-  write_shares(json, verdict);
+  write_shares(json, basis);
+  write_blocking(json, basis.found.causes);
+  write_frames(json, basis.found.causes);
   std::vector<std::string_view> possible;
   for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
   write_texts(json, "possible", possible);
   write_texts(json, "evidence", verdict.evidence);
-  write_texts(json, "advice", verdict.advice);
+  write_advice(json, basis);
   json.end_object();
   return text;
 }
@@ -244,7 +362,7 @@ BottleneckAnswer bottleneck_report(const Run& run) {
   const std::vector<std::int64_t> lengths = step_lengths(found.roles);
   Report report("bottleneck", run);
   add_headline(report, run, verdict, lengths);
-  report.values.emplace_back("verdict", verdict_json(verdict));
+  report.values.emplace_back("verdict", verdict_json({run, found, verdict}));
   report.values.emplace_back("steps", steps_json(lengths));
   report.values.emplace_back("ranks", ranks_json(found.roles));
   report.tables.push_back({"roles",

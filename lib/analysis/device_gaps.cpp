@@ -13,11 +13,11 @@ std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_n
   std::int64_t end_ns = work.front().span.end_ns;
   for (const WorkPiece& piece : work) {
     if (piece.span.start_ns > end_ns && !holds_any(unrecorded, {end_ns, piece.span.start_ns})) {
-      DeviceGap gap{{end_ns, piece.span.start_ns}, GapKind::other, piece.call};
+      DeviceGap gap{{end_ns, piece.span.start_ns}, HtaGap::other, piece.call};
       if (piece.call != nullptr && piece.call->start_ns > end_ns)
-        gap.kind = GapKind::host_wait;
+        gap.kind = HtaGap::host_wait;
       else if (gap.length_ns() < kernel_gap_ns)
-        gap.kind = GapKind::kernel_wait;
+        gap.kind = HtaGap::kernel_wait;
       gaps.push_back(gap);
     }
     end_ns = std::max(end_ns, piece.span.end_ns);

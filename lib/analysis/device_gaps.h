@@ -1,34 +1,29 @@
-// DeviceGaps: when a device, or a stream of it, had nothing to do, and what it was waiting for.
+// DeviceGaps: when a device, or a stream of it, had nothing to do. Why is told by gap_kinds.h.
 //
 //   for (const DeviceGap& gap : find_gaps(work, 30'000)) idle_ns += gap.length_ns();
 //
-// A gap lasts from the end of all work so far until the next work begins, which says what it was:
-//   host wait    the call that launched it began after the gap had: the host was late
-//   kernel wait  it had been launched, and came within `kernel_gap_ns`: what it takes to change
-//                from one kernel to the next
-//   other        it had been launched, and waited for something else: another stream, an event, a
-//                copy. So does work of which no launch was recorded, when it comes later
-// These are HTA's rules; there a gap is that behind the work that started last, here behind all.
+// A gap lasts from the end of all work so far until the next work begins. HTA has three kinds of
+// them, by how that work came:
+//   host wait    the call that launched it began after the gap had
+//   kernel wait  it had been launched, and came within `kernel_gap_ns`
+//   other        it had been launched, and came later. So does work of which no launch was recorded
+// There a gap is that behind the work that started last, here behind all.
 #pragma once
 
 #include "analysis/device_work.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
 
-enum class GapKind : std::uint8_t { host_wait, kernel_wait, other };
-inline constexpr std::size_t kGapKindCount = 3;
-inline constexpr std::array<std::string_view, kGapKindCount> kGapKindNames{"host wait",
-                                                                           "kernel wait", "other"};
+enum class HtaGap : std::uint8_t { host_wait, kernel_wait, other };
+inline constexpr std::size_t kHtaGapCount = 3;
 
 struct DeviceGap {
   Interval time;
-  GapKind kind;
+  HtaGap kind;
   const CallSpan* launch;  // of the work that ends the gap; nullptr when it was not recorded
 
   std::int64_t length_ns() const { return time.to_ns - time.from_ns; }

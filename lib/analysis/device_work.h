@@ -44,5 +44,7 @@ struct DeviceWork {
 
 // The calls are in `rank`, which must outlive it.
 DeviceWork find_device_work(const RankEvents& rank);
+// All streams of all devices of a rank together.
+WorkList all_work(const RankEvents& rank);
 
 }  // namespace traceloom

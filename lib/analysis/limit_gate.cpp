@@ -53,8 +53,11 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
   // The verdict was weighed against all that these two may take. What nothing tells of is not in
   // it.
   const LimitShare& share = verdict.shares[limit];
-  const bool is_weighed = verdict.waiting_in != Limit::communication &&
-                          (limit == Limit::communication || limit == verdict.waiting_in);
+  const bool is_weighed =
+      ((verdict.waiting_in != Limit::communication || verdict.untold.ns > 0) &&
+       (limit == Limit::communication || limit == verdict.waiting_in)) ||
+      (verdict.not_recorded.ns > 0 &&
+       std::find(kIdleLimits.begin(), kIdleLimits.end(), limit) != kIdleLimits.end());
   if (share.unknown_since.empty() || (share.of_ns > 0 && is_weighed))
     return {GateAnswer::passes, ""};
   return {GateAnswer::unknown, not_measured(limit, share)};

@@ -1,5 +1,6 @@
 #include "analysis/step_roles.h"
 
+#include "analysis/host_frames.h"
 #include "analysis/percentile.h"
 #include "base/saturating.h"
 
@@ -59,6 +60,16 @@ std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
   return static_cast<std::int64_t>((2 * static_cast<Int128>(total) + n) / (2 * n));
 }
 
+// Python's functions on the threads that the steps are of.
+void add_frames(const Run& run, const RankEvents& rank, IntervalPacker& packer) {
+  if (!rank.has_frames()) return;
+  const std::vector<bool> tracks = host_tracks(run, rank);
+  rank.for_each_frame([&](const HostSpan& span) {
+    if (tracks[span.track] && run.labels.kind(span.label).mark == SpanMark::none)
+      packer.add(span.interval());
+  });
+}
+
 }  // namespace
 
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank) {
@@ -79,6 +90,7 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
     if (role != Role::dataloader) of(role).add(span.interval());
   });
   rank.for_each_call([&](const CallSpan& span) { of(Role::runtime).add(span.interval()); });
+  add_frames(run, rank, of(Role::host_code));
   const FileIds collectives = collective_ids(rank);
   for (const EventColumns& part : rank.parts)
     for (const DeviceSpan& span : part.devices) {
@@ -94,7 +106,6 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
 }
 
 void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const StepRoles& row) {
-  static_assert(kRoleCount <= 8, "a bit a role in a byte");
   RowCodec<Step>::write(to, before.step, row.step);
   unsigned taken = 0;
   unsigned hidden = 0;
@@ -105,8 +116,8 @@ void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const
     if (row.raw[role] != row.exclusive[role]) hidden |= 1U << i;
     unit = std::min(unit, unit_of(row.exclusive[role], row.raw[role]));
   }
-  to.byte(static_cast<std::uint8_t>(taken));
-  to.byte(static_cast<std::uint8_t>(hidden));
+  to.number(taken);
+  to.number(hidden);
   to.byte(unit == 1 ? 0 : 1);
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     const Role role = static_cast<Role>(i);
@@ -118,8 +129,8 @@ void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const
 void RowCodec<StepRoles>::read(PackedReader& from, StepRoles& row) {
   RowCodec<Step>::read(from, row.step);
   row.total_ns = length_ns(row.step.time);
-  const unsigned taken = from.byte();
-  const unsigned hidden = from.byte();
+  const std::uint64_t taken = from.number();
+  const std::uint64_t hidden = from.number();
   const std::int64_t unit = from.byte() == 0 ? 1 : 1000;
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     const Role role = static_cast<Role>(i);

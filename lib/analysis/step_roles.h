@@ -67,8 +67,9 @@ struct StepRoles {
 
 template <>
 struct RowCodec<StepRoles> {
+  // Nothing hides what is left over: it is one number. The two sets of roles are two bytes each.
   static constexpr std::size_t kMostBytes =
-      RowCodec<Step>::kMostBytes + 3 + 2 * kRoleCount * kMostNumberBytes;
+      RowCodec<Step>::kMostBytes + 5 + (2 * kRoleCount - 1) * kMostNumberBytes;
   static void write(PackedWriter& to, const StepRoles& before, const StepRoles& row);
   static void read(PackedReader& from, StepRoles& row);
 };

@@ -21,14 +21,14 @@ std::string role_key(Role role, bool raw) {
 
 std::string role_title(Role role, bool raw) {
   static constexpr std::array<std::string_view, kRoleCount> kTitles{
-      "Kernel", "Memcpy", "Memset", "Comm", "Runtime", "Loader", "CPU", "Other"};
+      "Kernel", "Memcpy", "Memset", "Comm", "Runtime", "Loader", "CPU", "Host code", "Other"};
   return fmt::format("{}{}", raw ? "Raw " : "", kTitles[static_cast<std::size_t>(role)]);
 }
 
 Readers role_readers(Role role, bool raw) {
   static constexpr std::array<Readers, kRoleCount> kReaders{
-      Readers::most, Readers::few,  Readers::few,  Readers::most,
-      Readers::some, Readers::most, Readers::most, Readers::some};
+      Readers::most, Readers::few,  Readers::few, Readers::most, Readers::some,
+      Readers::most, Readers::most, Readers::few, Readers::some};
   return raw ? Readers::few : kReaders[static_cast<std::size_t>(role)];
 }
 

@@ -90,6 +90,7 @@ StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles
     case Role::cpu:
       return devices ? StragglerCause::launch : StragglerCause::compute;
     case Role::runtime:
+    case Role::host_code:
       return StragglerCause::launch;
     case Role::memcpy:
     case Role::memset:

@@ -88,7 +88,7 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
     table.add_row({rank.rank, steps, if_they_meet(last_share), if_they_meet(waits.mean_delay_ns(i)),
                    if_they_meet(waits.mean_wait_ns(i)), total_ns / steps, own[Role::kernel],
                    own[Role::memcpy] + own[Role::memset], own[Role::runtime], own[Role::dataloader],
-                   own[Role::cpu], own[Role::other]});
+                   saturating_add(own[Role::cpu], own[Role::host_code]), own[Role::other]});
   }
   return table;
 }

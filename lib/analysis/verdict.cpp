@@ -1,6 +1,5 @@
 #include "analysis/verdict.h"
 
-#include "analysis/step_phases.h"
 #include "analysis/verdict_doubts.h"
 #include "analysis/verdict_words.h"
 #include "base/saturating.h"
@@ -13,6 +12,9 @@ namespace {
 using Weights = ByLimit<double>;
 
 constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, beside the mean of all
+constexpr double kMuchNotRecorded = 0.05;
+constexpr std::string_view kNotRecorded = "why the device does nothing was not recorded";
+constexpr std::string_view kOtherEnds = "the other ends of messages are not known";
 constexpr std::string_view kNoSteps = "there are no steps to take a share of";
 constexpr std::string_view kNoDevices = "no device activity in these traces";
 constexpr std::string_view kInBackward =
@@ -29,9 +31,15 @@ StepShare limit_part(const Findings& found, Limit limit) {
     case Limit::memory:
       return basis.part({Role::memcpy, Role::memset});
     case Limit::launch_bound:
-      return found.devices ? basis.part({Role::runtime, Role::cpu}) : basis.share(0);
+      return basis.share(found.causes[IdleCause::launch].ns);
+    case Limit::host_code:
+      return basis.share(found.causes[IdleCause::host_code].ns);
+    case Limit::blocked:
+      return basis.share(found.causes[IdleCause::blocked].ns);
+    case Limit::queued:
+      return basis.share(found.causes[IdleCause::queued].ns);
     case Limit::idle:
-      return found.devices ? basis.part({Role::other}) : basis.share(0);
+      return basis.share(found.causes[IdleCause::idle].ns);
     case Limit::compute:
       return found.devices ? basis.part({Role::kernel}) : basis.part({Role::runtime, Role::cpu});
     case Limit::straggler:
@@ -69,6 +77,14 @@ std::int64_t barrier_ns(const Findings& found) {
 }
 
 void find_waiting(Verdict& verdict, const Findings& found) {
+  verdict.waits_for_stages = found.stages.is_pipeline;
+  verdict.untold =
+      found.basis.share(std::min(found.stages.unknown_ns, verdict.shares[Limit::communication].ns));
+  if (verdict.waits_for_stages) {
+    verdict.waiting = found.basis.share(std::min(
+        found.stages.wait_ns, verdict.shares[Limit::communication].ns - verdict.untold.ns));
+    return;
+  }
   const bool barriers = found.waits.kind == MeetingKind::barriers;
   if (barriers) verdict.waiting_in = found.devices ? Limit::launch_bound : Limit::compute;
   verdict.waiting =
@@ -100,16 +116,27 @@ void find_bounds(Verdict& verdict, const Findings& found) {
   if (found.roles.size() > 1 && found.waits.kind == MeetingKind::none &&
       verdict.shares[Limit::communication].ns == 0)
     forget(verdict.shares[Limit::communication], "no collectives were recorded");
-  if (!found.devices)
-    for (const Limit limit : {Limit::memory, Limit::launch_bound, Limit::idle})
-      forget(verdict.shares[limit], kNoDevices);
+  if (!found.devices) forget(verdict.shares[Limit::memory], kNoDevices);
+  for (const Limit limit : kIdleLimits) {
+    LimitShare& share = verdict.shares[limit];
+    if (!found.devices) {
+      forget(share, kNoDevices);
+    } else if (verdict.not_recorded.share() >= kMuchNotRecorded) {
+      share.most_ns = saturating_add(share.ns, verdict.not_recorded.ns);
+      share.unknown_since = kNotRecorded;
+    }
+  }
   LimitShare& host = verdict.shares[verdict.waiting_in];
   LimitShare& communication = verdict.shares[Limit::communication];
   const std::int64_t mixed_ns = std::min(barrier_ns(found), host.ns - verdict.waiting.ns);
-  if (mixed_ns > 0) {
+  if (mixed_ns > 0 && !verdict.waits_for_stages) {
     host.least_ns = host.ns - mixed_ns;
     communication.most_ns = communication.ns + mixed_ns;
     host.unknown_since = communication.unknown_since = kInBackward;
+  }
+  if (verdict.untold.ns > 0) {
+    communication.least_ns = communication.ns - verdict.untold.ns;
+    communication.unknown_since = kOtherEnds;
   }
   if (found.basis.steps.count() == 0)
     for (std::size_t i = 0; i < kLimitCount; ++i)
@@ -123,6 +150,7 @@ void find_shares(Verdict& verdict, const Findings& found) {
     const StepShare part = limit_part(found, limit);
     verdict.shares[limit] = {part, part.ns, part.ns, {}};
   }
+  verdict.not_recorded = found.basis.share(found.causes[IdleCause::not_recorded].ns);
   find_waiting(verdict, found);
   find_bounds(verdict, found);
   doubt_shares(verdict, found);
@@ -146,6 +174,7 @@ Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t
   parts[verdict.waiting_in].ns -= verdict.waiting.ns;
   parts[Limit::communication].ns += communication_ns;
   parts[verdict.waiting_in].ns -= communication_ns;
+  parts[Limit::queued].ns -= std::min(found.causes.queued_before_ns, parts[Limit::queued].ns);
   Weights weights;
   for (std::size_t i = 0; i < kLimitCount; ++i) {
     const Limit limit = static_cast<Limit>(i);
@@ -159,24 +188,24 @@ Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t
   return weights;
 }
 
-// Returns the limit that a straggler with that cause makes of the whole job.
-std::optional<Limit> limit_of(StragglerCause cause) {
+// True for a limit that a straggler with that cause makes of the whole job.
+bool comes_of(Limit limit, StragglerCause cause) {
   switch (cause) {
     case StragglerCause::idle:
-      return Limit::idle;
+      return limit == Limit::idle || limit == Limit::queued;
     case StragglerCause::launch:
-      return Limit::launch_bound;
+      return limit == Limit::launch_bound || limit == Limit::host_code || limit == Limit::blocked;
     case StragglerCause::memcpy:
-      return Limit::memory;
+      return limit == Limit::memory;
     default:
-      return std::nullopt;
+      return false;
   }
 }
 
 Limit find_largest(const Weights& weights) {
-  static constexpr Limit kAvoidable[] = {Limit::data_loading, Limit::communication,
-                                         Limit::straggler,    Limit::memory,
-                                         Limit::idle,         Limit::launch_bound};
+  static constexpr Limit kAvoidable[] = {
+      Limit::data_loading, Limit::communication, Limit::straggler, Limit::memory, Limit::idle,
+      Limit::launch_bound, Limit::host_code,     Limit::blocked,   Limit::queued};
   Limit largest = Limit::inconclusive;
   for (const Limit limit : kAvoidable)
     if (weights[limit] > limit_threshold(limit) && weights[limit] > weights[largest])
@@ -190,7 +219,7 @@ Limit choose(const Weights& weights, const Straggler& straggler) {
   const Limit largest = find_largest(weights);
   if (!straggler.holds_up_by_much()) return largest;
   // Most of that share is the straggler's alone: the job is not slow for that reason, one rank is.
-  if (limit_of(straggler.cause) == largest && weights[Limit::straggler] > weights[largest] / 2)
+  if (comes_of(largest, straggler.cause) && weights[Limit::straggler] > weights[largest] / 2)
     return Limit::straggler;
   if (largest == Limit::straggler && straggler.cause == StragglerCause::dataloader)
     return Limit::data_loading;
@@ -208,15 +237,40 @@ void name_rank(Verdict& verdict, const Findings& found) {
     verdict.rank = found.roles.front().rank;
 }
 
-// Judges for none and for all of the communication that barriers may hold.
-void find_kind(Verdict& verdict, const Findings& found) {
+// Every limit that the verdict may be: for none and for all of the communication that barriers may
+// hold, of the messages whose other ends are not known, and of what no reason was recorded for.
+std::vector<Limit> possible_limits(const Verdict& verdict, const Findings& found) {
+  std::vector<Limit> possible;
+  const auto judge = [&](const Weights& weights) {
+    const Limit limit = choose(weights, found.straggler);
+    if (std::find(possible.begin(), possible.end(), limit) == possible.end())
+      possible.push_back(limit);
+  };
   const LimitShare& host = verdict.shares[verdict.waiting_in];
-  const std::int64_t mixed_ns = host.ns - host.least_ns;
-  const Limit least = choose(weigh_limits(verdict, found, 0), found.straggler);
-  const Limit most = choose(weigh_limits(verdict, found, mixed_ns), found.straggler);
+  const bool barriers = verdict.waiting_in != Limit::communication;
+  const Weights least = weigh_limits(verdict, found, 0);
+  judge(least);
+  judge(weigh_limits(verdict, found, barriers ? host.ns - host.least_ns : 0));
+  if (verdict.untold.ns > 0) {
+    Weights without = least;
+    without[Limit::communication] -= verdict.untold.share();
+    judge(without);
+  }
+  if (verdict.not_recorded.share() >= kMuchNotRecorded)
+    for (const Limit limit : kIdleLimits) {
+      Weights with = least;
+      with[limit] += verdict.not_recorded.share();
+      judge(with);
+    }
+  return possible;
+}
+
+void find_kind(Verdict& verdict, const Findings& found) {
+  const std::vector<Limit> possible = possible_limits(verdict, found);
+  const Limit least = possible.front();
   const Straggler& straggler = found.straggler;
-  if (least != most) {
-    for (const Limit limit : {least, most})
+  if (possible.size() > 1) {
+    for (const Limit limit : possible)
       if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
     verdict.why = either_text(verdict.possible);
   } else if (least == Limit::straggler && !straggler.rank && !straggler.each_of_them) {
@@ -225,6 +279,27 @@ void find_kind(Verdict& verdict, const Findings& found) {
   } else {
     verdict.kind = least;
   }
+}
+
+// A share is inferred where the launches of gaps are, communication where it may be waiting for
+// ranks that nobody sees. Who holds up others is never seen, but follows from who waits.
+void find_statuses(Verdict& verdict, const Findings& found) {
+  verdict.events = found.events;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    const LimitShare& share = verdict.shares[limit];
+    const bool is_told = share.unknown_since.empty() || share.ns > 0;
+    verdict.status[limit] = is_told ? Status::measured : Status::cannot_tell;
+  }
+  constexpr std::array kCauses{IdleCause::launch, IdleCause::host_code, IdleCause::idle};
+  constexpr std::array kLimits{Limit::launch_bound, Limit::host_code, Limit::idle};
+  for (std::size_t i = 0; i < kCauses.size(); ++i)
+    if (found.causes[kCauses[i]].inferred_ns > 0) verdict.status[kLimits[i]] = Status::inferred;
+  Status& communication = verdict.status[Limit::communication];
+  const bool may_wait = found.lacks_ranks() || verdict.untold.ns > 0;
+  if (may_wait && verdict.shares[Limit::communication].ns > 0) communication = Status::inferred;
+  if (verdict.delays[Limit::straggler].ns > 0) verdict.status[Limit::straggler] = Status::inferred;
+  verdict.status[Limit::inconclusive] = Status::cannot_tell;
 }
 
 }  // namespace
@@ -237,6 +312,9 @@ double limit_threshold(Limit limit) {
     case Limit::straggler:
     case Limit::memory:
       return 0.10;
+    case Limit::host_code:
+    case Limit::blocked:
+    case Limit::queued:
     case Limit::idle:
       return 0.15;
     case Limit::launch_bound:
@@ -249,16 +327,10 @@ double limit_threshold(Limit limit) {
   return 0.50;
 }
 
-Findings::Findings(const Run& run)
-    : roles(find_main_roles(run)),
-      waits(find_waits(run, roles)),
-      straggler(find_straggler(run, roles, waits)),
-      loader(judge_loader(run, roles, waits, straggler)),
-      basis(choose_basis(run, roles, straggler, loader)),
-      devices(std::any_of(run.ranks.begin(), run.ranks.end(),
-                          [](const RankEvents& rank) { return rank.has_devices(); })),
-      doubts(run),
-      programs_ns(find_programs_ns(run, basis)) {}
+std::string_view to_string(Status status) {
+  static constexpr std::string_view kNames[] = {"measured", "inferred", "cannot tell"};
+  return kNames[static_cast<std::size_t>(status)];
+}
 
 Verdict find_verdict(const Findings& found) {
   Verdict verdict;
@@ -266,6 +338,7 @@ Verdict find_verdict(const Findings& found) {
   find_kind(verdict, found);
   doubt_kind(verdict, found);
   name_rank(verdict, found);
+  find_statuses(verdict, found);
   verdict.evidence = evidence_of(verdict, found);
   verdict.advice = advice_of(verdict, found);
   return verdict;

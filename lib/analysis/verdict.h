@@ -6,8 +6,11 @@
 #pragma once
 
 #include "analysis/device_doubts.h"
+#include "analysis/device_facts.h"
+#include "analysis/idle_causes.h"
 #include "analysis/loader_waits.h"
 #include "analysis/rank_waits.h"
+#include "analysis/stage_waits.h"
 #include "analysis/step_basis.h"
 #include "analysis/step_roles.h"
 #include "analysis/straggler.h"
@@ -28,16 +31,23 @@ enum class Limit : std::uint8_t {
   communication,
   straggler,
   memory,        // copies and fills of device memory
-  launch_bound,  // the host works while the device does nothing
-  idle,          // nothing that was recorded ran
+  launch_bound,  // nothing was launched: the host runs operators and calls
+  host_code,     // nothing was launched: the host runs Python alone
+  blocked,       // the device does nothing, and the host sits in a call that waits for it
+  queued,        // launched and not begun
+  idle,          // nothing was launched, and nothing that was recorded ran
   compute,
   inconclusive,
   count_  // not a limit: how many there are
 };
 inline constexpr std::size_t kLimitCount = static_cast<std::size_t>(Limit::count_);
 inline constexpr std::array<std::string_view, kLimitCount> kLimitNames{
-    "data-loading", "communication", "straggler", "memory",
-    "launch-bound", "idle",          "compute",   "inconclusive"};
+    "data-loading", "communication", "straggler", "memory",  "launch-bound", "host-code",
+    "blocked",      "queued",        "idle",      "compute", "inconclusive"};
+// Those of a device that does nothing, see idle_causes.h.
+inline constexpr std::array kIdleLimits{Limit::launch_bound, Limit::host_code, Limit::blocked,
+                                        Limit::queued, Limit::idle};
+
 constexpr std::string_view limit_name(Limit limit) {
   return kLimitNames[static_cast<std::size_t>(limit)];
 }
@@ -64,6 +74,10 @@ struct LimitShare : StepShare {
   bool is_known() const { return least_ns == most_ns; }
 };
 
+// How a figure is known.
+enum class Status : std::uint8_t { measured, inferred, cannot_tell };
+std::string_view to_string(Status status);
+
 struct Verdict {
   Limit kind = Limit::inconclusive;
   std::optional<std::int64_t> rank;  // the one to look at; none when it is no single one
@@ -74,6 +88,10 @@ struct Verdict {
   ByLimit<LimitShare> shares;  // add up to at most all; that of a straggler is none
   StepShare waiting;           // for other ranks: it is in the share of `waiting_in`
   Limit waiting_in = Limit::communication;
+  bool waits_for_stages = false;  // these are the stages of a pipeline
+  // In messages of which the other end is not known: moving data or waiting.
+  StepShare untold;
+  StepShare not_recorded;  // of the steps: why no device worked; none of the limits
   // Not a part of the steps: what a mean step would be shorter without the delay of a straggler,
   // and data-loading without that of whichever rank has its data last.
   ByLimit<StepShare> delays;
@@ -82,6 +100,10 @@ struct Verdict {
 
   std::vector<std::string> evidence;
   std::vector<std::string> advice;
+
+  ByLimit<Status> status;  // of the shares; of an inconclusive verdict its own
+  ByLimit<std::size_t>
+      events;  // of which each share is the time: work, parts of gaps, waits, steps
 
   // The limit costs this much: its share, or its delay where that is more.
   bool is_delay(Limit limit) const { return delays[limit].share() > shares[limit].share(); }
@@ -102,17 +124,28 @@ struct Findings {
   Straggler straggler;
   LoaderJob loader;
   StepBasis basis;
-  bool devices;  // some rank has events of a GPU
+  bool devices;            // some rank has events of a GPU
+  bool has_frames;         // some rank has Python's functions
+  IdleCauses causes;       // of the basis, with devices
+  StageWaits stages;       // the same
+  DeviceFacts facts;       // the same
+  std::size_t world_size;  // ranks of the job as far as the files tell, at least those of the run
+  ByLimit<std::size_t> events;
   DeviceDoubts doubts;
   std::int64_t programs_ns = 0;  // of the basis: whole programs of devices
+
+  bool lacks_ranks() const { return world_size > roles.size(); }
 };
 
 // The largest of these that is above its limit: data loading 5 %, communication, straggler and
-// memory 10 %, idle 15 %, launch-bound 30 %; the last two only with devices. Else compute, if it is
-// half of the steps. Communication and compute count without what is waited for other ranks. Where
-// ranks meet in event/backward, of which nobody knows how much is communication, it is inconclusive
-// unless the verdict is the same for none and for all of it. Where a device is not understood, or
-// all that is known of its computing is whole programs, it is inconclusive as well.
+// memory 10 %, idle, host code, blocked and queued 15 %, launch-bound 30 %; the last five only with
+// devices. Else compute, if it is half of the steps. Communication and compute count without what
+// is waited for other ranks, queued without what waited before the first work of the trace. Where
+// ranks meet in event/backward, of which nobody knows how much is communication, where messages do
+// not tell their other end, or where it was not recorded why devices do nothing (5 % of the steps
+// and more), it is inconclusive unless the verdict is the same for none and for all of that. Where
+// a device is not understood, or all that is known of its computing is whole programs, it is
+// inconclusive too.
 Verdict find_verdict(const Findings& found);
 
 }  // namespace traceloom

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::string_view kOfPrograms = "nothing tells how much of a program is computing";
 
+// What nothing is known of where the device is not understood.
+constexpr Limit kOfDevice[] = {Limit::memory, Limit::launch_bound, Limit::host_code, Limit::blocked,
+                               Limit::queued, Limit::idle,         Limit::compute};
+
 bool is_compute_known(const Verdict& verdict) {
   const LimitShare& compute = verdict.shares[Limit::compute];
   return static_cast<double>(compute.least_ns) >=
@@ -39,10 +43,10 @@ void doubt_shares(Verdict& verdict, const Findings& found) {
     compute.unknown_since = kOfPrograms;
   }
   if (found.doubts.not_understood.empty()) return;
-  for (const Limit limit : {Limit::memory, Limit::launch_bound, Limit::idle, Limit::compute})
-    verdict.shares[limit] = {found.basis.share(0), 0, 0, {}};
-  for (const Limit limit : {Limit::data_loading, Limit::communication, Limit::memory,
-                            Limit::launch_bound, Limit::idle, Limit::compute}) {
+  for (const Limit limit : kOfDevice) verdict.shares[limit] = {found.basis.share(0), 0, 0, {}};
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    if (limit == Limit::straggler || limit == Limit::inconclusive) continue;
     LimitShare& share = verdict.shares[limit];
     share.least_ns = 0;
     share.most_ns = share.of_ns;

@@ -1,10 +1,11 @@
 #include "analysis/verdict_words.h"
 
-#include "analysis/verdict_doubts.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace traceloom {
 namespace {
@@ -19,7 +20,8 @@ std::string percent_text(std::int64_t ns, const StepShare& of) {
 std::string parts_text(const Verdict& verdict, Limit limit) {
   const LimitShare& share = verdict.shares[limit];
   const std::int64_t waiting_ns = limit == verdict.waiting_in ? verdict.waiting.ns : 0;
-  const std::int64_t mixed_ns = share.ns - share.least_ns;
+  const std::int64_t untold_ns = limit == Limit::communication ? verdict.untold.ns : 0;
+  const std::int64_t mixed_ns = share.ns - share.least_ns - untold_ns;
   std::vector<std::string> parts;
   if (limit == verdict.waiting_in && mixed_ns > 0) {
     parts.push_back(percent_text(share.ns - mixed_ns - waiting_ns, share) +
@@ -27,21 +29,87 @@ std::string parts_text(const Verdict& verdict, Limit limit) {
     parts.push_back(percent_text(mixed_ns, share) +
                     " in it, computing or communication, which nothing tells apart");
   } else if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0) {
-    parts.push_back(percent_text(share.ns - waiting_ns, share) + " moving data");
+    parts.push_back(percent_text(share.ns - waiting_ns - untold_ns, share) + " moving data");
   }
+  if (untold_ns > 0)
+    parts.push_back(percent_text(untold_ns, share) +
+                    " in messages of which the other end is not known");
   if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0)
-    parts.push_back(percent_text(waiting_ns, share) + " waiting for other ranks");
+    parts.push_back(percent_text(waiting_ns, share) + (verdict.waits_for_stages
+                                                           ? " waiting for other stages"
+                                                           : " waiting for other ranks"));
   return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
 }
 
-void add_shares(const Verdict& verdict, std::vector<std::string>& evidence) {
+// The time of so many steps, for one of them.
+std::string mean_text(std::int64_t ns, const StepOwner& of) {
+  const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(of.steps, 1));
+  return format_duration((ns + steps / 2) / steps) + (steps > 1 ? " a step" : "");
+}
+
+std::string frames_text(const Verdict& verdict, const Findings& found) {
+  std::vector<std::string> texts;
+  for (const FrameSum& frame : found.causes.frames) {
+    texts.push_back(fmt::format("{} {}", frame.text(), mean_text(frame.ns, verdict.of)));
+    if (!frame.inner.empty())
+      texts.back() +=
+          fmt::format(", most of it in {} {}", frame.inner, mean_text(frame.inner_ns, verdict.of));
+  }
+  return texts.empty() ? "" : fmt::format(": {}", fmt::join(texts, "; "));
+}
+
+std::string blocking_text(const Verdict& verdict, const Findings& found) {
+  std::vector<std::string> texts;
+  for (const BlockingSum& sum : found.causes.blocking) {
+    texts.push_back(fmt::format("{} {} ({}, up to {})", sum.call, mean_text(sum.ns, verdict.of),
+                                count_of(sum.calls, "call"), format_duration(sum.longest_ns)));
+    if (!sum.callers.empty()) texts.back() += " in " + sum.callers;
+  }
+  std::string text = fmt::format(": {}", fmt::join(texts, "; "));
+  if (found.causes.launched_ns > 0)
+    text += fmt::format("; work had been launched in {:.0f} % of that",
+                        100 * static_cast<double>(found.causes.launched_ns) /
+                            static_cast<double>(verdict.shares[Limit::blocked].ns));
+  return text;
+}
+
+std::string queued_text(const Verdict& verdict, const Findings& found) {
+  const LimitShare& share = verdict.shares[Limit::queued];
+  std::vector<std::string> texts;
+  const std::int64_t between_ns = found.causes.kernel_wait_ns;
+  const std::int64_t before_ns = found.causes.queued_before_ns;
+  if (between_ns > 0)
+    texts.push_back(percent_text(between_ns, share) + " from one kernel to the next");
+  if (before_ns > 0)
+    texts.push_back(percent_text(before_ns, share) +
+                    " before the first work of these traces: the device was busy with what they "
+                    "do not hold");
+  if (share.ns > between_ns + before_ns)
+    texts.push_back(percent_text(share.ns - between_ns - before_ns, share) +
+                    " launched and not begun: behind what these traces do not hold, another "
+                    "stream, or another rank");
+  return fmt::format(": {}", fmt::join(texts, ", "));
+}
+
+// What a share is made of, where more is known than how much.
+std::string more_text(const Verdict& verdict, const Findings& found, Limit limit) {
+  if (limit == Limit::host_code) return frames_text(verdict, found);
+  if (limit == Limit::blocked) return blocking_text(verdict, found);
+  if (limit == Limit::queued) return queued_text(verdict, found);
+  return parts_text(verdict, limit);
+}
+
+void add_shares(const Verdict& verdict, const Findings& found, std::vector<std::string>& evidence) {
   for (std::size_t i = 0; i < kLimitCount; ++i) {
     const Limit limit = static_cast<Limit>(i);
     const LimitShare& share = verdict.shares[limit];
     if (share.share() < kLeastTold) continue;
-    evidence.push_back(
-        fmt::format("{} {}{}", limit_name(limit), percent_text(share), parts_text(verdict, limit)));
+    evidence.push_back(fmt::format("{} {}{}", limit_name(limit), percent_text(share),
+                                   more_text(verdict, found, limit)));
   }
+  if (verdict.not_recorded.share() >= kLeastTold)
+    evidence.push_back(fmt::format("not recorded {}: nothing tells why no device works",
+                                   percent_text(verdict.not_recorded)));
 }
 
 void add_delay_lines(const Verdict& verdict, const Findings& found,
@@ -102,7 +170,11 @@ std::string verdict_headline(const Verdict& verdict) {
 std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& found) {
   if (found.basis.steps.count() == 0) return {"no steps: nothing to take a share of"};
   std::vector<std::string> evidence;
-  add_shares(verdict, evidence);
+  add_shares(verdict, found, evidence);
+  if (found.lacks_ranks())
+    evidence.push_back(fmt::format(
+        "{} of {} ranks: time in {} collectives includes waiting for those that are not here",
+        found.roles.size(), found.world_size, found.roles.size() == 1 ? "its" : "their"));
   if (!found.loader.instrumented)
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
   if (found.loader.is_mostly_first())
@@ -111,48 +183,6 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
                     found.loader.first_share * 100));
   add_delay_lines(verdict, found, evidence);
   return evidence;
-}
-
-std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found) {
-  switch (verdict.kind) {
-    case Limit::data_loading:
-      return {
-          "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
-          "preprocessing; see trace-stats dataloader"};
-    case Limit::communication:
-      return {
-          "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
-          "overlap with the backward pass; see trace-stats gpu, stragglers"};
-    case Limit::straggler:
-      return {fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
-                          rank_list(found.straggler), to_string(found.straggler.cause))};
-    case Limit::memory:
-      return {
-          "fewer and larger copies, pinned memory with non_blocking, data that stays on the "
-          "device"};
-    case Limit::launch_bound:
-      return {
-          "CUDA graphs, torch.compile, larger batches, fewer synchronisations: the device waits "
-          "for its host"};
-    case Limit::idle:
-      return {
-          "record more (with_stack, the loader, I/O): device and host do nothing that was "
-          "recorded"};
-    case Limit::compute:
-      return {found.devices ? "faster kernels: lower precision, tensor cores, fused operators"
-                            : "faster operators on the host; see trace-stats summarize"};
-    case Limit::inconclusive:
-    case Limit::count_:
-      break;
-  }
-  if (const std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return {advice};
-  if (found.straggler.candidates.size() > 1)
-    return {"record collectives (torch.profiler) to tell these ranks apart"};
-  if (!verdict.possible.empty())
-    return {
-        "record collectives (torch.profiler) to tell computing from communication in "
-        "event/backward"};
-  return {"record more steps, and both host and device activity"};
 }
 
 }  // namespace traceloom

@@ -20,6 +20,9 @@ bool is_external_key(std::string_view key) {
   return key == "External id" || key == "external id";
 }
 
+// Functions of Python that take less are in others that are kept.
+constexpr std::int64_t kLeastFrame = 20'000;  // ns
+
 std::int64_t integer_of(const JsonWalk& member) {
   return json_integer(member.value()).value_or(kNoId);
 }
@@ -115,9 +118,9 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
   const bool is_frame = kind.place == EventPlace::host && kind.role == Role::other;
-  if (kind.place == EventPlace::nowhere ||
-      (is_frame && kind.mark == SpanMark::none && !wanted_.frames))
-    return;
+  const bool is_wanted_frame = wanted_.frames || kind.mark != SpanMark::none ||
+                               (wanted_.python && timing.duration_ns >= kLeastFrame);
+  if (kind.place == EventPlace::nowhere || (is_frame && !is_wanted_frame)) return;
   const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
                       track_of(event)};
   if (event.has(Key::cat) ? labels_[label].with_category_by_row
@@ -129,7 +132,7 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
     add_operator(event, span);
   else if (!is_frame)
     hosts_.push_back(span);
-  else if (wanted_.frames)
+  else if (wanted_.frames || kind.mark == SpanMark::none)
     columns_.frames.push_back(span);
   if (kind.mark != SpanMark::none) add_mark(event, span, kind);
 }

@@ -25,13 +25,15 @@ enum class Role : std::uint8_t {
   runtime,        // calls of the device's runtime and driver
   dataloader,     // waiting for the next batch
   cpu,            // anything else the host says it did
+  host_code,      // Python's functions, where the host says nothing else; see WantedColumns::python
   other,          // nothing of the above
   count_          // not a role: how many there are
 };
 inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::count_);
 // "kernel", "memcpy", ...: JSON keys are made of these, see steps.
 inline constexpr std::array<std::string_view, kRoleCount> kRoleNames{
-    "kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu", "other"};
+    "kernel",     "memcpy", "memset",    "communication", "runtime",
+    "dataloader", "cpu",    "host_code", "other"};
 constexpr std::string_view role_name(Role role) {
   return kRoleNames[static_cast<std::size_t>(role)];
 }

@@ -91,7 +91,8 @@ class EventCollector::PairReader {
       columns_.operators.push_back({span, kNoId, kNoDetail});
     else if (kind.role != Role::other)
       columns_.hosts.push_back(span);
-    else if (collector_.wanted_.frames)
+    else if (collector_.wanted_.frames ||
+             (collector_.wanted_.python && kind.mark == SpanMark::none))
       columns_.frames.push_back(span);
     if (kind.mark == SpanMark::none) return;
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;

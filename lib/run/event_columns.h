@@ -169,6 +169,7 @@ struct WantedColumns {
   bool details = false;    // what all device work says, and operators with their External ids
   bool arguments = false;  // with details: the shapes and values that operators were called with
   bool frames = false;     // spans around others: Python's functions, steps, containers
+  bool python = false;     // of these Python's functions alone, from 20 us on
   bool samples = false;    // counters and "[memory]" instants
 };
 

@@ -79,4 +79,27 @@ std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windo
   return totals;
 }
 
+IntervalLengths::IntervalLengths(const Intervals& set) : set_(set) {
+  before_.reserve(set.size() + 1);
+  before_.push_back(0);
+  for (const Interval& piece : set)
+    before_.push_back(saturating_add(before_.back(), length_ns(piece)));
+}
+
+std::int64_t IntervalLengths::until(std::int64_t ns) {
+  constexpr std::size_t kSteps = 4;
+  const auto is_before = [&](const Interval& piece) { return piece.to_ns <= ns; };
+  if (place_ > 0 && !is_before(set_[place_ - 1])) place_ = 0;
+  for (std::size_t i = 0; i < kSteps && place_ < set_.size() && is_before(set_[place_]); ++i)
+    ++place_;
+  if (place_ < set_.size() && is_before(set_[place_]))
+    place_ = static_cast<std::size_t>(
+        std::partition_point(set_.begin() + static_cast<std::ptrdiff_t>(place_), set_.end(),
+                             is_before) -
+        set_.begin());
+  const std::int64_t whole = before_[place_];
+  const bool is_behind = place_ == set_.size() || set_[place_].from_ns >= ns;
+  return is_behind ? whole : whole + (ns - set_[place_].from_ns);
+}
+
 }  // namespace traceloom

@@ -38,6 +38,24 @@ Intervals subtract(const Intervals& a, const Intervals& b);
 // How many instants are in the set; what does not fit is cut to what does.
 std::int64_t total_ns(const Intervals& set);
 
+// How many instants of a set are in any window; fast where a window is not far behind the last one.
+// The set must outlive it.
+class IntervalLengths {
+ public:
+  explicit IntervalLengths(const Intervals& set);
+
+  std::int64_t in(const Interval& window) {
+    return window.to_ns > window.from_ns ? until(window.to_ns) - until(window.from_ns) : 0;
+  }
+
+ private:
+  std::int64_t until(std::int64_t ns);
+
+  const Intervals& set_;
+  std::vector<std::int64_t> before_;  // of the intervals before each
+  std::size_t place_ = 0;             // the interval that the last window ended in, or before
+};
+
 // How many instants of `set` are in each of `windows`, which ascend and do not overlap but may
 // touch or be empty.
 std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windows);

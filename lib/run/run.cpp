@@ -78,6 +78,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   described.offset_ns = clock.offset_ns;
   described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
+  described.world_size = file.evidence.world_size.value_or(0);
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);
@@ -275,6 +276,11 @@ bool RankEvents::has_devices() const {
                      [](const EventColumns& part) { return !part.devices.empty(); });
 }
 
+bool RankEvents::has_frames() const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const EventColumns& part) { return !part.frames.empty(); });
+}
+
 void for_each_parallel(std::size_t count, unsigned threads,
                        const std::function<void(std::size_t)>& use) {
   std::atomic<std::size_t> next{0};
@@ -290,8 +296,9 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going,
-                           {request.details, request.arguments, request.frames, request.samples});
+  EventCollector collector(
+      paths.size(), request.keep_going,
+      {request.details, request.arguments, request.frames, request.python, request.samples});
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);

@@ -38,6 +38,7 @@ struct RunRequest {
                             // itself (run/details.h), and operators by themselves
   bool arguments = false;   // with details: also what operators were called with
   bool frames = false;      // also what is around other spans: see EventColumns::frames
+  bool python = false;      // of these Python's functions alone, from 20 us on: Role::host_code
   bool samples = false;     // also counters and "[memory]" instants (run/samples.h)
   bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
   unsigned threads = 0;     // 0: as many as there are cores
@@ -52,6 +53,7 @@ struct RunFile : FileFacts {
   std::string rank_source = {};                        // what the rank is known from
   PhaseCounts phases = {};                             // events by the letter of their phase
   std::int64_t span_ns = 0;                            // from its first to its last event begins
+  std::int64_t world_size = 0;        // ranks of the job, as far as the file tells; else 0
   ProblemCounts clock_problems = {};  // what is odd about its clock beside those of the others
 };
 
@@ -109,6 +111,7 @@ struct RankEvents {
       for (const UnknownSpans& spans : part.unknown) use(spans);
   }
   bool has_devices() const;
+  bool has_frames() const;
 };
 
 struct Run {

@@ -48,19 +48,24 @@ std::pair<int, int> stream_of(const ReportRow& row) {
           is_null(stream) ? -1 : static_cast<int>(std::get<std::int64_t>(stream))};
 }
 
-std::int64_t kind_in(const oracle::IdleTimes& times, const std::string& kind) {
-  const auto found = times.kinds.find(kind);
-  return found == times.kinds.end() ? 0 : found->second;
+std::int64_t kind_in(const std::map<std::string, std::int64_t>& kinds, const std::string& kind) {
+  const auto found = kinds.find(kind);
+  return found == kinds.end() ? 0 : found->second;
 }
 
 void check_idle_row(const ReportRow& row, const oracle::IdleTimes& times) {
   CHECK(number_in(row, "total_ns") == times.total);
-  CHECK(number_in(row, "host_wait_ns") == kind_in(times, "host wait"));
-  CHECK(number_in(row, "kernel_wait_ns") == kind_in(times, "kernel wait"));
-  CHECK(number_in(row, "other_ns") == kind_in(times, "other"));
-  CHECK(number_in(row, "idle_ns") == number_in(row, "host_wait_ns") +
-                                         number_in(row, "kernel_wait_ns") +
-                                         number_in(row, "other_ns"));
+  CHECK(number_in(row, "host_wait_ns") == kind_in(times.kinds, "host wait"));
+  CHECK(number_in(row, "queued_ns") == kind_in(times.kinds, "queued"));
+  CHECK(number_in(row, "blocked_ns") == kind_in(times.kinds, "blocked"));
+  CHECK(number_in(row, "not_recorded_ns") == kind_in(times.kinds, "not recorded"));
+  CHECK(number_in(row, "kernel_wait_ns") == times.kernel_wait);
+  CHECK(number_in(row, "hta_host_wait_ns") == kind_in(times.hta, "host wait"));
+  CHECK(number_in(row, "hta_kernel_wait_ns") == kind_in(times.hta, "kernel wait"));
+  CHECK(number_in(row, "hta_other_ns") == kind_in(times.hta, "other"));
+  CHECK(number_in(row, "idle_ns") == number_in(row, "host_wait_ns") + number_in(row, "queued_ns") +
+                                         number_in(row, "blocked_ns") +
+                                         number_in(row, "not_recorded_ns"));
   CHECK(number_in(row, "gaps") == static_cast<std::int64_t>(times.gaps.size()));
   CHECK(is_null(cell_in(row, "gap_p50_ns")) == times.gaps.empty());
   if (times.gaps.empty()) return;

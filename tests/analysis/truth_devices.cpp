@@ -92,11 +92,13 @@ std::string check_hta_idle(const TruthRow& row) {
     if (found == rows.end()) return "no such stream; ";
     const std::string kind = text_of_key(expected, "idle_category");
     const std::string key = fmt::format("stream {} {}", stream, kind);
-    differences += compare(row, key, us(*found, kind + "_ns"), number_of(expected, "idle_time"));
+    differences +=
+        compare(row, key, us(*found, "hta_" + kind + "_ns"), number_of(expected, "idle_time"));
     if (us(*found, "idle_ns") > 0)
-      differences += compare(row, key + " share",
-                             rounded(us(*found, kind + "_ns") / us(*found, "idle_ns"), 100),
-                             number_of(expected, "idle_time_ratio"));
+      differences +=
+          compare(row, key + " share",
+                  rounded(us(*found, "hta_" + kind + "_ns") / us(*found, "idle_ns"), 100),
+                  number_of(expected, "idle_time_ratio"));
   }
   if (streams.size() != rows.size()) differences += "other streams; ";
   return differences;

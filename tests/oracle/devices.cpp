@@ -151,16 +151,64 @@ std::string innermost(const Pieces& pieces, int thread, std::int64_t us) {
   return inner == nullptr ? "" : inner->name;
 }
 
-// Of a microsecond without work: from when to when nothing runs, and who launched what ends it.
+// Of a microsecond without work: from when to when nothing runs, who launched what ends it, and the
+// thread that tells what the host did.
 struct Gap {
   std::int64_t from;
   std::int64_t to;
   const Piece* call = nullptr;
-  std::string kind;
+  std::string hta = {};
+  std::string kind = "not recorded";
+  bool kernel_wait = false;
+  int thread = -1;
 };
 
-Gap gap_at(const Work& work, std::int64_t us, std::int64_t kernel_gap_us) {
-  Gap gap{first_start(work), last_end(work), nullptr, ""};
+bool is_blocked(const Trace& trace, int thread, std::int64_t us) {
+  return std::any_of(trace.calls.begin(), trace.calls.end(), [&](const Piece& call) {
+    return call.thread == thread && call.name == "cudaStreamSynchronize" && call.holds(us);
+  });
+}
+
+// Of all calls that launched something the first that begins at `us` or later, else the last one.
+int next_thread(const Trace& trace, std::int64_t us) {
+  std::set<std::pair<std::int64_t, int>> launches;
+  for (const Piece& piece : trace.work)
+    if (piece.call != nullptr) launches.emplace(piece.call->from, piece.call->thread);
+  for (const auto& [from, thread] : launches)
+    if (from >= us) return thread;
+  return launches.empty() ? -1 : launches.rbegin()->second;
+}
+
+// What that microsecond was, beside HTA's kind of its gap.
+void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, Gap& gap) {
+  const bool is_long = gap.to - gap.from >= kernel_gap_us;
+  if (gap.call != nullptr) {
+    gap.thread = gap.call->thread;
+    std::int64_t launched = std::clamp(gap.call->from, gap.from, gap.to);
+    if (launched > gap.from && gap.to - gap.call->to < kernel_gap_us) launched = gap.to;
+    gap.kind = us < launched ? "host wait" : "queued";
+    gap.kernel_wait = us >= launched && gap.to - launched < kernel_gap_us;
+    if ((us < launched || is_long) && is_blocked(trace, gap.thread, us)) gap.kind = "blocked";
+  }
+  if (std::all_of(trace.work.begin(), trace.work.end(),
+                  [](const Piece& piece) { return piece.correlation < 0; })) {
+    gap.kind = "host wait";
+    for (const int thread : {2, 1})
+      if (is_blocked(trace, thread, us)) {
+        gap.kind = "blocked";
+        gap.thread = thread;
+      }
+  }
+  if (gap.kind != "host wait" && gap.kind != "blocked" && is_long &&
+      is_blocked(trace, next_thread(trace, gap.to), us)) {
+    gap.kind = "blocked";
+    gap.thread = next_thread(trace, gap.to);
+  }
+  gap.kernel_wait = gap.kernel_wait && gap.kind == "queued";
+}
+
+Gap gap_at(const Trace& trace, const Work& work, std::int64_t us, std::int64_t kernel_gap_us) {
+  Gap gap{first_start(work), last_end(work)};
   for (const Piece* piece : work)
     if (piece->to <= us) gap.from = std::max(gap.from, piece->to);
   for (const Piece* piece : work)
@@ -170,21 +218,24 @@ Gap gap_at(const Work& work, std::int64_t us, std::int64_t kernel_gap_us) {
         (gap.call == nullptr || piece->call->from < gap.call->from))
       gap.call = piece->call;
   if (gap.call != nullptr && gap.call->from > gap.from)
-    gap.kind = "host wait";
+    gap.hta = "host wait";
   else
-    gap.kind = gap.to - gap.from < kernel_gap_us ? "kernel wait" : "other";
+    gap.hta = gap.to - gap.from < kernel_gap_us ? "kernel wait" : "other";
+  tell_kind(trace, us, kernel_gap_us, gap);
   return gap;
 }
 
 template <typename Use>
-IdleTimes find_idle(const Work& work, std::int64_t kernel_gap_us, Use use) {
+IdleTimes find_idle(const Trace& trace, const Work& work, std::int64_t kernel_gap_us, Use use) {
   IdleTimes times;
   times.total = (last_end(work) - first_start(work)) * 1000;
   std::set<std::pair<std::int64_t, std::int64_t>> gaps;
   for (std::int64_t us = first_start(work); us < last_end(work); ++us) {
     if (any_at(work, us, [](const Piece&) { return true; })) continue;
-    const Gap gap = gap_at(work, us, kernel_gap_us);
+    const Gap gap = gap_at(trace, work, us, kernel_gap_us);
     times.kinds[gap.kind] += 1000;
+    times.hta[gap.hta] += 1000;
+    if (gap.kernel_wait) times.kernel_wait += 1000;
     gaps.emplace(gap.from, gap.to);
     use(us, gap);
   }
@@ -196,9 +247,9 @@ IdleTimes find_idle(const Work& work, std::int64_t kernel_gap_us, Use use) {
 void add_host(DeviceFacts& facts, const Trace& trace, std::int64_t us, const Gap& gap) {
   std::string op = "(launch not recorded)";
   std::string call;
-  if (gap.call != nullptr) {
-    op = innermost(trace.ops, gap.call->thread, us);
-    call = innermost(trace.calls, gap.call->thread, us);
+  if (gap.thread >= 0) {
+    op = innermost(trace.ops, gap.thread, us);
+    call = innermost(trace.calls, gap.thread, us);
     if (op.empty() && call.empty()) op = "(nothing recorded)";
   }
   facts.hosts[{gap.kind, op, call}] += 1000;
@@ -292,13 +343,14 @@ DeviceFacts find_device_facts(const std::string& text, std::int64_t kernel_gap_u
   DeviceFacts facts;
   for (const auto& [device, work] : devices) {
     add_busy(facts, device, work);
-    facts.idle[device] = find_idle(work, kernel_gap_us, [&](std::int64_t us, const Gap& gap) {
-      add_host(facts, trace, us, gap);
-    });
+    facts.idle[device] =
+        find_idle(trace, work, kernel_gap_us,
+                  [&](std::int64_t us, const Gap& gap) { add_host(facts, trace, us, gap); });
     add_transfers(facts, work);
   }
   for (const auto& [stream, work] : streams) {
-    facts.stream_idle[stream] = find_idle(work, kernel_gap_us, [](std::int64_t, const Gap&) {});
+    facts.stream_idle[stream] =
+        find_idle(trace, work, kernel_gap_us, [](std::int64_t, const Gap&) {});
     add_launches(facts, trace, stream, work);
   }
   return facts;

@@ -25,8 +25,10 @@ struct BusyTimes {
 
 struct IdleTimes {
   std::int64_t total = 0;
-  std::map<std::string, std::int64_t> kinds;  // "host wait", "kernel wait", "other"
-  std::vector<std::int64_t> gaps;             // ascending
+  std::map<std::string, std::int64_t> kinds;  // "host wait", "queued", "blocked", "not recorded"
+  std::int64_t kernel_wait = 0;
+  std::map<std::string, std::int64_t> hta;  // "host wait", "kernel wait", "other"
+  std::vector<std::int64_t> gaps;           // ascending
 };
 
 struct LaunchTimes {

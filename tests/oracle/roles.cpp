@@ -43,11 +43,11 @@ std::vector<StepRoles> find_step_roles(const std::string& trace) {
     if (step.role != -1) continue;
     StepRoles roles;
     for (std::int64_t us = step.from_us; us < step.to_us; ++us) {
-      std::array<bool, 8> held{};
+      std::array<bool, 9> held{};
       for (const Piece& piece : pieces)
         if (piece.role >= 0 && piece.from_us <= us && us < piece.to_us)
           held[static_cast<std::size_t>(piece.role)] = true;
-      held[7] = std::none_of(held.begin(), held.end(), [](bool is) { return is; });
+      held[8] = std::none_of(held.begin(), held.end(), [](bool is) { return is; });
       for (std::size_t role = 0; role < held.size(); ++role)
         if (held[role]) roles.raw_ns[role] += 1000;
       roles.exclusive_ns[static_cast<std::size_t>(std::find(held.begin(), held.end(), true) -

@@ -8,10 +8,11 @@
 
 namespace traceloom::oracle {
 
-// In the order of claims: kernel, memcpy, memset, communication, runtime, dataloader, cpu, other.
+// In the order of claims: kernel, memcpy, memset, communication, runtime, dataloader, cpu, host
+// code (there is none), other.
 struct StepRoles {
-  std::array<std::int64_t, 8> exclusive_ns{};
-  std::array<std::int64_t, 8> raw_ns{};
+  std::array<std::int64_t, 9> exclusive_ns{};
+  std::array<std::int64_t, 9> raw_ns{};
 };
 
 // Of a trace of X events in whole microseconds with the categories of torch.profiler and steps

@@ -54,6 +54,11 @@ class Generator {
     std::shuffle(starts.begin(), starts.end(), random_);
     const int calls = below(25);
     for (int i = 0; i < calls; ++i) add_call(starts[static_cast<std::size_t>(i)], 1 + i);
+    for (int i = below(6); i > 0; --i) {
+      const int start = below(500);
+      const int duration = below(90);
+      add("cuda_runtime", "cudaStreamSynchronize", start, duration, 100 + rank_, 1 + below(2), "");
+    }
     for (int i = below(4); i > 0; --i) {
       const int start = below(500);
       add_work(start, below(2) == 0 ? 0 : 1000 + i);

@@ -40,6 +40,7 @@ struct Options {
   Verbosity verbosity = Verbosity::normal;
   bool details = false;  // not typed, as the others below: of the command
   bool samples = false;
+  bool python = false;
   std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
   std::function<bool()> has_gates;
@@ -57,6 +58,7 @@ RunRequest make_request(const Options& options) {
   request.threads = options.threads;
   request.details = options.details;
   request.samples = options.samples;
+  request.python = options.python;
   if (options.prepare) options.prepare(request);
   std::vector<std::string> arguments = options.inputs;
   if (options.take_arguments) options.take_arguments(arguments);
@@ -195,6 +197,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   const auto options = std::make_shared<Options>();
   options->details = what.details;
   options->samples = what.samples;
+  options->python = what.python;
   options->prepare = what.prepare;
   options->take_arguments = what.take_arguments;
   options->has_gates = what.has_gates;

@@ -28,6 +28,7 @@ struct AnalysisCommand {
   std::string help;
   bool details = false;                           // RunRequest::details
   bool samples = false;                           // RunRequest::samples
+  bool python = false;                            // RunRequest::python
   std::function<void(RunRequest&)> prepare = {};  // what else has to be read, by what was typed
   // Takes out of the arguments what is no trace, before they are expanded. When no argument is left
   // the run is empty.

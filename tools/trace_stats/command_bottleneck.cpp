@@ -122,13 +122,21 @@ void add_bottleneck(CLI::App& app, Work& work) {
            "what limits the run, why one may believe that, and what to do next. All shares are of "
            "the mean step of the rank that holds up the others, where one does, else of the mean "
            "step of all ranks: those of steps and dataloader. The verdict is the largest of: "
-           "data-loading above 5 %, communication, straggler or memory (copies) above 10 %, idle "
-           "above 15 %, launch-bound (the host works while the device does nothing) above 30 % of "
-           "a step; else compute, if it is half of it; else inconclusive. A straggler counts as "
+           "data-loading above 5 %, communication, straggler or memory (copies) above 10 %, idle, "
+           "host-code, blocked or queued above 15 %, launch-bound above 30 % of a step; else "
+           "compute, if it is half of it; else inconclusive. The five of a device that does "
+           "nothing: launch-bound and host-code when nothing was launched and the host runs "
+           "operators, or Python alone (with_stack), idle when nothing that was recorded ran; "
+           "blocked when the host sits in a call that waits for the device; queued when work was "
+           "launched and did not begin. A straggler counts as "
            "much as the others wait for it, data-loading as much as they wait for whichever rank's "
            "data comes last, and communication without what is waited for other ranks. In files of "
            "Composer without collectives nobody knows how much of event/backward is communication: "
-           "the verdict is inconclusive where that matters",
+           "the verdict is inconclusive where that matters. So it is where nothing tells why the "
+           "device does nothing (5 % of a step and more), and where messages do not tell their "
+           "other end. Where ranks send to and receive from each other (a pipeline), waiting in "
+           "these messages and in collectives is waiting for other stages",
+       .python = true,
        .has_gates = [options] { return !options->gates.empty(); }},
       [options](const Run& run) { return answer(run, *options); });
   command

@@ -30,13 +30,16 @@ void add_idle(CLI::App& app, Work& work) {
       {.name = "idle",
        .help =
            "Why devices wait, from their first to their last work: for whole devices (when none of "
-           "their streams has work) and by stream. A gap lasts until the next work begins, and is "
-           "host wait when the call that launched that work began after the gap did, else kernel "
-           "wait when it is shorter than --kernel-gap (changing from one kernel to the next), else "
-           "other (other streams, events); they add up to idle: HTA's classes. Calls are found by "
-           "correlation; work whose launch was not recorded is never host wait. What the host did "
+           "their streams has work) and by stream. A gap lasts until the next work begins. It is "
+           "host wait until that was launched (to its end, when the work began at once), queued "
+           "from then on (kernel wait is the part of that which is shorter than --kernel-gap: "
+           "changing from one kernel to the next), blocked while the host sits in a call that "
+           "waits for the device (cudaDeviceSynchronize, a cudaMemcpyAsync that does not return), "
+           "not recorded when the launch is not in the traces; these four add up to idle. HTA's "
+           "three classes are beside them (--wide, --format json). Calls are found by "
+           "correlation; where no event has one, gaps count as host wait. What the host did "
            "is the innermost operator, annotation or wait for data, and the call of the runtime in "
-           "it, on the thread that launched the work at the end of the gap",
+           "it, on the thread that launched the work at the end of the gap, or that is blocked",
        .count_rows = count_streams},
       [options](const Run& run) { return Answer{idle_report(run, *options)}; });
   command

@@ -16,12 +16,14 @@ void add_steps(CLI::App& app, Work& work) {
       {.name = "steps",
        .help =
            "Where the time of each step went. Each instant counts for the first role that has it: "
-           "kernel, memcpy, memset, communication, runtime, dataloader, cpu, else other; so roles "
+           "kernel, memcpy, memset, communication, runtime, dataloader, cpu, host_code (Python's "
+           "functions, with_stack), else other; so roles "
            "add up to the step, and communication and dataloader are what no kernel hides. A step "
            "is ProfilerStep#N, which lasts from the end of the one before it until all that it "
            "launched on devices is done, or the wait for data and event/batch of Composer. Steps "
            "behind the last one with device work are shown and not counted, nor is the last one "
-           "with less than 0.8 of the device work of the one before it: the profiler lost it"},
+           "with less than 0.8 of the device work of the one before it: the profiler lost it",
+       .python = true},
       [options](const Run& run) { return Answer{steps_report(run, *options)}; });
   command
       ->add_flag("--raw", options->raw,

@@ -31,7 +31,8 @@ void add_stragglers(CLI::App& app, Work& work) {
            "events cannot tell apart are named together, as inconclusive; changing: as much is "
            "waited for one rank or another. The cause is the role in which it spends more than the "
            "median of the others, when that is half of the delay; clocks: the same kernels take "
-           "longer, as on a device that is clocked down"},
+           "longer, as on a device that is clocked down",
+       .python = true},
       [](const Run& run) { return Answer{stragglers_report(run)}; });
   set_examples(*command, {{"for a script: the rank, or null",
                            "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});

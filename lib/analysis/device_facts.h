@@ -1,0 +1,29 @@
+// DeviceFacts: what advice has to know of a run, so that it does not recommend what is there.
+//
+//   const DeviceFacts facts = find_device_facts(run, basis.ranks);
+//   if (!facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
+#pragma once
+
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+struct DeviceFacts {
+  bool replays_graphs = false;   // a call launches a graph
+  bool captures_graphs = false;  // calls or functions capture one
+  std::int64_t kernel_ns = 0;    // of kernels that compute
+  std::int64_t fp8_ns = 0;       // of these by their names: with numbers of 8 bits and less
+  // Of kernels that multiply, convolve or attend: with tensor cores, and without, by their names.
+  std::int64_t tensor_ns = 0;
+  std::int64_t plain_ns = 0;
+  std::int64_t eligible_ns = 0;  // these, and those whose names do not tell
+};
+
+// Of these ranks (indices into Run::ranks).
+DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks);
+
+}  // namespace traceloom

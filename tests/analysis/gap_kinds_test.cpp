@@ -1,0 +1,121 @@
+#include "analysis/gap_kinds.h"
+
+#include "analysis/idle_report.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+// A device with stream 7, and threads of its host that launch and block.
+class HostAndDevice {
+ public:
+  HostAndDevice& call(std::string_view name, int from, int dur, int correlation = 0,
+                      const char* thread = "1") {
+    trace_.pid("100").tid(thread).cat("cuda_runtime");
+    trace_.x(name, from, dur,
+             correlation == 0 ? "" : fmt::format(R"({{"correlation": {}}})", correlation));
+    return *this;
+  }
+  HostAndDevice& kernel(int from, int dur, int correlation = 0) {
+    const std::string more =
+        correlation == 0 ? "" : fmt::format(R"(, "correlation": {})", correlation);
+    trace_.pid("0").tid("7").cat("kernel");
+    trace_.x("gemm", from, dur, fmt::format(R"({{"device": 0, "stream": 7{}}})", more));
+    return *this;
+  }
+  // A kernel that lasts until 10, launched at 0: what comes next ends a gap that begins there.
+  HostAndDevice& begin() { return call("cudaLaunchKernel", 0, 2, 1).kernel(4, 6, 1); }
+
+  Run run() const { return read_texts({{"rank0.json", trace_.array()}}); }
+  ReportRow idle() const { return rows_of(idle_report(run(), {}), "rows").at(0); }
+  // Host wait, queued, blocked, not recorded; in microseconds.
+  std::string kinds() const {
+    const ReportRow row = idle();
+    return fmt::format("{} {} {} {}", number_in(row, "host_wait_ns") / 1000,
+                       number_in(row, "queued_ns") / 1000, number_in(row, "blocked_ns") / 1000,
+                       number_in(row, "not_recorded_ns") / 1000);
+  }
+
+ private:
+  TraceText trace_;
+};
+
+}  // namespace
+
+TEST_CASE("gap kinds: the host was late, until the work that it launched could begin") {
+  HostAndDevice late;
+  late.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(60, 10, 2);
+  CHECK(late.kinds() == "50 0 0 0");
+  // What begins long after its call was behind something that nobody sees.
+  HostAndDevice later;
+  later.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(160, 10, 2);
+  CHECK(later.kinds() == "40 110 0 0");
+  CHECK(number_in(later.idle(), "kernel_wait_ns") == 0);
+  CHECK(number_in(later.idle(), "hta_host_wait_ns") == 150'000);
+}
+
+TEST_CASE("gap kinds: what was launched before the gap is queued") {
+  HostAndDevice soon;
+  soon.begin().call("cudaLaunchKernel", 5, 2, 2).kernel(25, 10, 2);
+  CHECK(soon.kinds() == "0 15 0 0");
+  CHECK(number_in(soon.idle(), "kernel_wait_ns") == 15'000);
+  HostAndDevice waits;
+  waits.begin().call("cudaGraphLaunch", 5, 2, 2).kernel(110, 10, 2);
+  CHECK(waits.kinds() == "0 100 0 0");
+  CHECK(number_in(waits.idle(), "kernel_wait_ns") == 0);
+  CHECK(number_in(waits.idle(), "hta_other_ns") == 100'000);
+}
+
+TEST_CASE("gap kinds: a thread that sits in a call which waits for the device is blocked") {
+  // The one that launched the next work.
+  HostAndDevice same;
+  same.begin().call("cudaLaunchKernel", 20, 5, 2).call("hipMemcpyWithStream", 30, 160);
+  CHECK(same.kernel(200, 10, 2).kinds() == "10 20 160 0");
+  // Before it is launched only that thread counts, behind it also the one that launches next.
+  HostAndDevice other;
+  other.begin().call("cudaDeviceSynchronize", 12, 170, 0, "2").call("cudaLaunchKernel", 100, 5, 2);
+  other.kernel(200, 10, 2).call("cudaLaunchKernel", 205, 2, 3, "2").kernel(210, 10, 3);
+  CHECK(other.kinds() == "90 18 82 0");
+  // A copy is only launched where the call returns at once, and events are waited for by streams.
+  HostAndDevice launches;
+  launches.begin().call("cudaMemcpyAsync", 20, 49, 2).call("cudaStreamWaitEvent", 70, 100);
+  CHECK(launches.kernel(200, 10, 2).kinds() == "10 180 0 0");
+}
+
+TEST_CASE("gap kinds: no launch, no reason; where no event tells any, the host is to blame") {
+  HostAndDevice lost;
+  lost.begin().kernel(110, 10, 77);
+  CHECK(lost.kinds() == "0 0 0 100");
+  HostAndDevice blocked;
+  blocked.begin().kernel(110, 10, 77).call("cudaStreamSynchronize", 20, 80);
+  CHECK(blocked.kinds() == "0 0 80 20");
+  HostAndDevice old;
+  old.kernel(4, 6).call("cudaDeviceSynchronize", 20, 30).kernel(110, 10);
+  CHECK(old.kinds() == "70 0 30 0");
+  CHECK(idle_report(old.run(), {}).notes.at(0) ==
+        "the launch of 2 of 2 pieces of device work is not in these traces: nothing tells it, so "
+        "gaps count as host wait");
+}
+
+TEST_CASE("blocking calls: by name and length, of every runtime") {
+  for (const char* const call :
+       {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+        "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize",
+        "zeEventHostSynchronize", "urQueueFinish", "aclrtSynchronizeStream"})
+    CHECK(least_blocking_ns(call) == 0);
+  for (const char* const call :
+       {"cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream", "cuMemcpyDtoHAsync_v2"})
+    CHECK(least_blocking_ns(call) == 50'000);
+  for (const char* const call : {"cudaLaunchKernel", "cudaStreamWaitEvent", "cudaEventQuery"})
+    CHECK(least_blocking_ns(call) > 1'000'000'000'000);
+  CHECK(is_reading_operator("aten::_local_scalar_dense"));
+  CHECK_FALSE(is_reading_operator("aten::add"));
+}

@@ -1,0 +1,209 @@
+// What `bottleneck` says of devices that do nothing, and what it does not say.
+#include "analysis/bottleneck_report.h"
+#include "analysis/host_frames.h"
+#include "analysis/verdict_words.h"
+#include "oracle/json_value.h"
+#include "support/report_cells.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+std::string linked(int correlation) {
+  return fmt::format(R"({{"device": 0, "stream": 7, "correlation": {}}})", correlation);
+}
+
+// A step of 1000 us, with a kernel of 100 us at its begin and one at its end.
+TraceText step_with_gap(int launched_us) {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+  trace.x("cudaLaunchKernel", launched_us, 5, linked(2));
+  trace.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2));
+  return trace;
+}
+
+Verdict verdict_of(const TraceText& trace, std::string_view members = "") {
+  return find_verdict(
+      Findings(read_texts({{"rank0.json", trace.object(members)}}, {.python = true})));
+}
+
+std::string all_words(const Verdict& verdict) {
+  return fmt::format("{}\n{}\n{}", verdict_headline(verdict), fmt::join(verdict.evidence, "\n"),
+                     fmt::join(verdict.advice, "\n"));
+}
+
+bool says(const Verdict& verdict, std::string_view words) {
+  return all_words(verdict).find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("why idle: a host that is late with operators is launch-bound") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cpu_op").x("aten::mm", 100, 790);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict_headline(verdict) == "Verdict: launch-bound (79.5 % of the mean step)");
+  CHECK(verdict.status[Limit::launch_bound] == Status::measured);
+  CHECK(verdict.events[Limit::launch_bound] == 1);
+  CHECK(verdict.advice.at(0) ==
+        "CUDA graphs, torch.compile, larger batches, fewer synchronisations: the device waits for "
+        "its host");
+}
+
+TEST_CASE("why idle: nothing recommends graphs where they replay or are captured") {
+  TraceText replays = step_with_gap(890);
+  replays.cat("cpu_op").x("aten::mm", 100, 790);
+  replays.cat("cuda_runtime").x("cudaGraphLaunch", 895, 1, R"({"correlation": 9})");
+  CHECK(verdict_of(replays).kind == Limit::launch_bound);
+  CHECK_FALSE(says(verdict_of(replays), "CUDA graphs"));
+  TraceText captures = step_with_gap(890);
+  captures.cat("cpu_op").x("aten::mm", 100, 790);
+  captures.cat("cuda_runtime").x("cudaStreamBeginCapture_v2", 100, 1);
+  CHECK(verdict_of(captures).advice.at(0) ==
+        "record steps that do not capture: what is captured is not slow when it is replayed");
+}
+
+TEST_CASE("why idle: a call that blocks is the verdict, with its callers and its time") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cpu_op").x("aten::to", 105, 785).x("aten::copy_", 110, 780);
+  trace.cat("cuda_runtime").x("cudaMemcpyAsync", 120, 765);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict_headline(verdict) == "Verdict: blocked (76.5 % of the mean step)");
+  CHECK(says(verdict,
+             "blocked 76.5 % of the mean step: cudaMemcpyAsync 765.000 us (1 call, up to 765.000 "
+             "us) in aten::copy_, aten::to"));
+  CHECK(verdict.advice.at(0) ==
+        "fewer calls of cudaMemcpyAsync: pinned memory with non_blocking=True, values read (item, "
+        "cpu) once in many steps");
+  CHECK(verdict.shares[Limit::launch_bound].ns == 25'000);
+}
+
+TEST_CASE("why idle: work that was launched long ago is queued, and no launch-bound host") {
+  TraceText trace = step_with_gap(50);
+  trace.cat("cpu_op").x("aten::mm", 60, 900);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict_headline(verdict) == "Verdict: queued (80.2 % of the mean step)");
+  CHECK(says(verdict, "80.0 % launched and not begun: behind what these traces do not hold"));
+  CHECK(verdict.shares[Limit::launch_bound].ns == 0);
+}
+
+TEST_CASE("why idle: Python's functions explain a host without operators") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("python_function").x("train.py(1): <module>", 0, 1000);
+  trace.x("data/video.py(12): preprocess", 110, 700).x("data/video.py(40): decode", 120, 600);
+  trace.x("train.py(9): loss", 820, 60);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict_headline(verdict) == "Verdict: host-code (79.5 % of the mean step)");
+  CHECK(says(verdict,
+             "preprocess (data/video.py) 700.000 us, most of it in decode (data/video.py) 600.000 "
+             "us; loss (train.py) 60.000 us"));
+  CHECK_FALSE(says(verdict, "nothing that was recorded"));
+  CHECK_FALSE(says(verdict, "with_stack"));
+  // Those of another thread, which launches nothing, tell nothing of the steps.
+  TraceText other = step_with_gap(890);
+  other.tid("99").cat("python_function").x("monitor.py(1): wait", 0, 1000);
+  CHECK(verdict_of(other).kind == Limit::idle);
+}
+
+TEST_CASE("why idle: frames are read by name and file") {
+  const FrameSum frame = read_frame("torch/cuda/graphs.py(139): replay");
+  CHECK(frame.text() == "replay (torch/cuda/graphs.py)");
+  CHECK(read_frame("<built-in method to of Tensor object at 0x7cc1559c5310>").text() ==
+        "<built-in method to of Tensor object>");
+}
+
+TEST_CASE("why idle: what the trace does not hold is not idle") {
+  // No step is marked. The first work waited 300 us for what ran before: the device was busy.
+  TraceText excerpt;
+  excerpt.cat("cpu_op").x("aten::mm", 0, 100);
+  excerpt.cat("cuda_runtime").x("cudaLaunchKernel", 90, 5, linked(1));
+  excerpt.cat("kernel").x("gemm", 400, 600, linked(1));
+  const Verdict busy = verdict_of(excerpt);
+  CHECK(verdict_headline(busy) == "Verdict: compute (60.0 % of the mean step)");
+  CHECK(busy.shares[Limit::queued].ns == 310'000);
+  CHECK(busy.not_recorded.ns == 90'000);
+  CHECK(busy.shares[Limit::idle].ns == 0);
+  // The launch of the second one was not recorded: nobody knows what the gap before it was.
+  TraceText lost;
+  lost.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  lost.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+  lost.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 600, 400, linked(77));
+  const Verdict unknown = verdict_of(lost);
+  CHECK(unknown.kind == Limit::inconclusive);
+  CHECK(unknown.not_recorded.ns == 500'000);
+  CHECK(unknown.advice.at(0) ==
+        "record whole steps, and host and device together (CPU and CUDA activities): nothing tells "
+        "why the device waits");
+}
+
+TEST_CASE("why idle: ranks that are not here are told, always") {
+  TraceText trace = step_with_gap(890);
+  const Verdict one = verdict_of(trace, R"("distributedInfo": {"rank": 0, "world_size": 8})");
+  CHECK(says(one, "1 of 8 ranks: time in its collectives includes waiting"));
+  const Verdict all = verdict_of(trace, R"("distributedInfo": {"rank": 0, "world_size": 1})");
+  CHECK_FALSE(says(all, "includes waiting"));
+}
+
+TEST_CASE("why idle: JSON has the evidence of each share, of the verdict and of advice") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cpu_op").x("aten::mm", 100, 790);
+  const Run run = read_texts(
+      {{"rank0.json", trace.object(R"("distributedInfo": {"rank": 0, "world_size": 8})")}});
+  const Report report = bottleneck_report(run).report;
+  const oracle::Json verdict = oracle::parse_json(report.values.at(0).second);
+  CHECK(verdict.find("status")->text == "measured");
+  CHECK(verdict.find("coverage")->find("launches")->text == "2");
+  CHECK(verdict.find("coverage")->find("device_work")->text == "2");
+  CHECK(verdict.find("coverage")->find("world_size")->text == "8");
+  for (const oracle::Json& part : verdict.find("parts")->items) {
+    CHECK(part.find("status") != nullptr);
+    CHECK(part.find("n") != nullptr);
+    CHECK(part.find("ranks")->items.size() == 1);
+    CHECK(part.find("coverage")->find("steps")->text == "1");
+  }
+  const oracle::Json& advice = verdict.find("advice_evidence")->items.at(0);
+  CHECK(advice.find("limit")->text == "launch-bound");
+  CHECK(advice.find("n")->text == "1");
+}
+
+TEST_CASE("why idle: stages of a pipeline wait for each other in messages, and move data") {
+  // Rank 0 computes and sends, rank 1 has waited for that since its step began.
+  const auto rank = [](int number) {
+    const std::string group =
+        R"("Process Group Name": "1", "Process Group Ranks": "[0, 1]", "Group size": 2)";
+    const auto message = [&](const char* name, const char* end, int other) {
+      return fmt::format(R"({{"device": 0, "stream": 20, "Collective name": "{}", {}, "{}": {}}})",
+                         name, group, end, other);
+    };
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000).cat("kernel");
+    if (number == 0) {
+      trace.x("gemm", 0, 490)
+          .x("ncclDevKernel_SendRecv(x)", 490, 10, message("send", "Dst Rank", 1));
+      trace.x("ncclDevKernel_SendRecv(y)", 500, 500, message("recv", "Src Rank", 1));
+    } else {
+      trace.x("ncclDevKernel_SendRecv(x)", 0, 500, message("recv", "Src Rank", 0));
+      trace.x("gemm", 500, 490)
+          .x("ncclDevKernel_SendRecv(y)", 990, 10, message("send", "Dst Rank", 0));
+    }
+    return std::pair{
+        fmt::format("rank{}.json", number),
+        trace.object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}})", number))};
+  };
+  const Verdict verdict = find_verdict(Findings(read_texts({rank(0), rank(1)})));
+  CHECK(verdict.waits_for_stages);
+  CHECK(verdict.shares[Limit::communication].share() == doctest::Approx(0.51));
+  CHECK(verdict.waiting.share() == doctest::Approx(0.49));
+  CHECK(says(verdict, "2.0 % moving data, 49.0 % waiting for other stages"));
+  CHECK(verdict.kind != Limit::communication);
+  CHECK_FALSE(says(verdict, "larger buckets"));
+}
