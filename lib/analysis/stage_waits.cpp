@@ -41,9 +41,8 @@ void add_message(const Collective& what, Messages& ranks) {
   }
 }
 
-// Of pieces alone, before anything is matched, which takes its time: nothing without messages, and
-// where none tells its other end.
-Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks, bool& any_peer) {
+// Of pieces alone, before anything is matched, which takes its time: nothing without messages.
+Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   Messages found;
   const auto is_message = [&](const DeviceSpan& span) {
     return run.labels.kind(span.label).role == Role::communication &&
@@ -55,7 +54,6 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks, boo
     if (!any) continue;
     for (const CommunicationPiece& piece : find_communication(run, rank)) {
       if (!is_point_to_point(piece.what.name)) continue;
-      any_peer = any_peer || piece.peer.has_value();
       for (const CollectivePart& part : piece.what.parts)
         found[rank].unknown.push_back({part.start_ns, part.end_ns});
     }
@@ -64,9 +62,8 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks, boo
 }
 
 Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks) {
-  bool any_peer = false;
-  Messages ranks = find_unknown(run, of_ranks, any_peer);
-  if (any_peer && run.ranks.size() > 1) {
+  Messages ranks = find_unknown(run, of_ranks);
+  if (!ranks.empty() && run.ranks.size() > 1) {
     ranks.clear();
     const MatchedCollectives found = match_collectives(run);
     for (const Collective& what : found.single) add_message(what, ranks);

@@ -23,6 +23,9 @@ struct StageWaits {
   std::size_t messages = 0;     // of these ranks; each end counts
   std::int64_t wait_ns = 0;     // in steps, not hidden by work of the rank's devices
   std::int64_t unknown_ns = 0;  // in messages of which the other end is not known
+
+  // Whether wait_ns is all that is known of waiting: some messages are there.
+  bool tells_waits() const { return is_pipeline || (unknown_ns > 0 && wait_ns > 0); }
 };
 
 // Of the steps that count, of these ranks (indices into Run::ranks).

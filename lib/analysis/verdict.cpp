@@ -80,7 +80,7 @@ void find_waiting(Verdict& verdict, const Findings& found) {
   verdict.waits_for_stages = found.stages.is_pipeline;
   verdict.untold =
       found.basis.share(std::min(found.stages.unknown_ns, verdict.shares[Limit::communication].ns));
-  if (verdict.waits_for_stages) {
+  if (found.stages.tells_waits()) {
     verdict.waiting = found.basis.share(std::min(
         found.stages.wait_ns, verdict.shares[Limit::communication].ns - verdict.untold.ns));
     return;
@@ -129,7 +129,7 @@ void find_bounds(Verdict& verdict, const Findings& found) {
   LimitShare& host = verdict.shares[verdict.waiting_in];
   LimitShare& communication = verdict.shares[Limit::communication];
   const std::int64_t mixed_ns = std::min(barrier_ns(found), host.ns - verdict.waiting.ns);
-  if (mixed_ns > 0 && !verdict.waits_for_stages) {
+  if (mixed_ns > 0 && !found.stages.tells_waits()) {
     host.least_ns = host.ns - mixed_ns;
     communication.most_ns = communication.ns + mixed_ns;
     host.unknown_since = communication.unknown_since = kInBackward;

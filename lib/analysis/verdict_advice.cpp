@@ -78,19 +78,16 @@ std::string idle_advice(const Findings& found) {
   return "record more (with_stack, the loader, I/O): device and host do nothing that was recorded";
 }
 
-std::vector<std::string> communication_advice(const Verdict& verdict, const Findings& found) {
+std::vector<std::string> communication_advice(const Findings& found) {
   std::vector<std::string> advice;
   if (found.lacks_ranks())
     advice.push_back(
         fmt::format("record the other ranks, too ({} of {} are here): then moving data and waiting "
                     "for ranks are told apart",
                     found.roles.size(), found.world_size));
-  if (verdict.waits_for_stages)
-    advice.emplace_back("see trace-stats comm: messages between stages move data");
-  else
-    advice.emplace_back(
-        "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
-        "overlap with the backward pass; see trace-stats gpu, stragglers");
+  advice.emplace_back(
+      "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
+      "overlap with the backward pass; see trace-stats gpu, stragglers");
   return advice;
 }
 
@@ -118,7 +115,7 @@ std::vector<std::string> advice_for(const Verdict& verdict, const Findings& foun
           "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
           "preprocessing; see trace-stats dataloader"};
     case Limit::communication:
-      return communication_advice(verdict, found);
+      return communication_advice(found);
     case Limit::straggler:
       return {fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
                           rank_list(found.straggler), to_string(found.straggler.cause))};

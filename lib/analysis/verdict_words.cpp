@@ -162,7 +162,12 @@ std::string verdict_headline(const Verdict& verdict) {
   const std::string_view words = !verdict.is_delay(verdict.kind)       ? ""
                                  : verdict.kind == Limit::data_loading ? "late data: "
                                                                        : "the others wait ";
-  line += fmt::format(" ({}{})", words, percent_text(verdict.cost(verdict.kind)));
+  line += fmt::format(" ({}{}", words, percent_text(verdict.cost(verdict.kind)));
+  if (verdict.kind == Limit::communication && verdict.waits_for_stages) {
+    const LimitShare& share = verdict.shares[verdict.kind];
+    line += fmt::format(", {} without waiting", percent_text(share.ns - verdict.waiting.ns, share));
+  }
+  line += ')';
   if (verdict.rank && verdict.of.rank) line += fmt::format(", rank {}", *verdict.rank);
   return line;
 }
