@@ -46,6 +46,7 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
     const EventClass& kind = run.labels.kind(label);
     const std::string_view name = run.labels.name(label);
     if (kind.place == EventPlace::call) {
+      facts.has_graphs |= name.starts_with("cu") || name.starts_with("hip");
       facts.replays_graphs |= names_any(name, {"GraphLaunch"});
       facts.captures_graphs |= names_any(name, {"BeginCapture", "EndCapture", "GraphInstantiate"});
     } else if (kind.place == EventPlace::host) {

@@ -1,7 +1,7 @@
 // DeviceFacts: what advice has to know of a run, so that it does not recommend what is there.
 //
 //   const DeviceFacts facts = find_device_facts(run, basis.ranks);
-//   if (!facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
+//   if (facts.has_graphs && !facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
 #pragma once
 
 #include "run/run.h"
@@ -13,6 +13,7 @@
 namespace traceloom {
 
 struct DeviceFacts {
+  bool has_graphs = false;       // a call of CUDA or HIP, which have graphs
   bool replays_graphs = false;   // a call launches a graph
   bool captures_graphs = false;  // calls or functions capture one
   std::int64_t kernel_ns = 0;    // of kernels that compute

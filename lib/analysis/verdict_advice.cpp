@@ -37,7 +37,7 @@ std::string launch_advice(const Findings& found) {
   return fmt::format(
       "{}torch.compile, larger batches, fewer synchronisations: the device waits "
       "for its host",
-      found.facts.replays_graphs ? "" : "CUDA graphs, ");
+      found.facts.has_graphs && !found.facts.replays_graphs ? "CUDA graphs, " : "");
 }
 
 std::string code_advice(const Findings& found) {

@@ -59,7 +59,15 @@ TEST_CASE("why idle: a host that is late with operators is launch-bound") {
         "its host");
 }
 
-TEST_CASE("why idle: nothing recommends graphs where they replay or are captured") {
+TEST_CASE("why idle: nothing recommends graphs where there are none, they replay or are captured") {
+  TraceText other;
+  other.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  other.cat("xpu_runtime").x("urEnqueueKernelLaunch", 0, 1, linked(1));
+  other.x("urEnqueueKernelLaunch", 890, 5, linked(2));
+  other.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2));
+  other.cat("cpu_op").x("aten::mm", 100, 790);
+  CHECK(verdict_of(other).advice.at(0) ==
+        "torch.compile, larger batches, fewer synchronisations: the device waits for its host");
   TraceText replays = step_with_gap(890);
   replays.cat("cpu_op").x("aten::mm", 100, 790);
   replays.cat("cuda_runtime").x("cudaGraphLaunch", 895, 1, R"({"correlation": 9})");
