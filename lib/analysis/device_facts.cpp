@@ -5,7 +5,6 @@
 #include "base/saturating.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,26 +18,19 @@ bool names_any(std::string_view name, std::initializer_list<std::string_view> pa
   });
 }
 
-// What a label of a kernel says.
-struct KernelFacts {
-  bool computes = false;
-  bool is_fp8 = false;
-  bool is_eligible = false;
-  std::optional<bool> tensor_cores;
-};
-
-KernelFacts read_kernel(std::string_view name) {
+// Takes what the name of a kernel says, for the time of all that have it.
+void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
   const std::string lower = to_lower(name);
-  KernelFacts facts;
-  facts.computes = true;
-  facts.is_fp8 =
-      names_any(lower, {"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"});
-  facts.tensor_cores = uses_tensor_cores(name);
+  if (names_any(lower, {"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"}))
+    add_to(facts.fp8_ns, ns);
+  const std::optional<bool> tensor_cores = uses_tensor_cores(name);
   const WorkType type = work_type("", name);
-  facts.is_eligible = facts.tensor_cores == true || type == WorkType::gemm ||
-                      type == WorkType::conv || type == WorkType::conv_bwd ||
-                      type == WorkType::attention || type == WorkType::attention_bwd;
-  return facts;
+  const bool is_eligible = tensor_cores == true || type == WorkType::gemm ||
+                           type == WorkType::conv || type == WorkType::conv_bwd ||
+                           type == WorkType::attention || type == WorkType::attention_bwd;
+  if (!is_eligible) return;
+  add_to(facts.eligible_ns, ns);
+  if (tensor_cores) add_to(*tensor_cores ? facts.tensor_ns : facts.plain_ns, ns);
 }
 
 void find_graphs(const Run& run, DeviceFacts& facts) {
@@ -57,26 +49,21 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
 
 }  // namespace
 
-DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks) {
+DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels) {
+  constexpr std::int64_t kLeastPart = 100;  // kernels with less than that part are not looked at
   DeviceFacts facts;
   find_graphs(run, facts);
-  std::vector<std::optional<KernelFacts>> kernels(run.labels.size());
+  if (!kernels) return facts;
+  std::vector<std::int64_t> label_ns(run.labels.size(), 0);
   for (const std::size_t rank : ranks)
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      std::optional<KernelFacts>& kernel = kernels[span.label];
-      if (!kernel)
-        kernel = run.labels.kind(span.label).role == Role::kernel
-                     ? read_kernel(run.labels.name(span.label))
-                     : KernelFacts{};
-      if (!kernel->computes) return;
-      const std::int64_t ns = span.end_ns - span.start_ns;
-      add_to(facts.kernel_ns, ns);
-      if (kernel->is_fp8) add_to(facts.fp8_ns, ns);
-      if (!kernel->is_eligible) return;
-      add_to(facts.eligible_ns, ns);
-      if (kernel->tensor_cores)
-        add_to(*kernel->tensor_cores ? facts.tensor_ns : facts.plain_ns, ns);
+      if (run.labels.kind(span.label).role != Role::kernel) return;
+      add_to(label_ns[span.label], span.end_ns - span.start_ns);
+      add_to(facts.kernel_ns, span.end_ns - span.start_ns);
     });
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
+    if (label_ns[label] > facts.kernel_ns / kLeastPart)
+      add_kernel(run.labels.name(label), label_ns[label], facts);
   return facts;
 }
 

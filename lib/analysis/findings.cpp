@@ -15,6 +15,11 @@ std::size_t find_world_size(const Run& run) {
   return ranks;
 }
 
+// Only then does advice look at kernels.
+bool may_compute(const StepBasis& basis) {
+  return basis.part({Role::kernel}).share() >= limit_threshold(Limit::compute);
+}
+
 // How many events each share is the time of; steps, where it is not the time of any.
 ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   ByLimit<std::size_t> events;
@@ -56,7 +61,7 @@ Findings::Findings(const Run& run)
                              [](const RankEvents& rank) { return rank.has_frames(); })),
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
       stages(devices ? find_stage_waits(run, roles, basis.ranks) : StageWaits()),
-      facts(devices ? find_device_facts(run, basis.ranks) : DeviceFacts()),
+      facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
       world_size(find_world_size(run)),
       events(count_events(run, *this)),
       doubts(run),
