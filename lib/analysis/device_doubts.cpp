@@ -87,6 +87,7 @@ std::string describe_programs(const Run& run) {
   for (const auto& [name, ns] : times.by_name) longest.emplace_back(-ns, name);
   std::sort(longest.begin(), longest.end());
   std::vector<std::string> names;
+  names.reserve(longest.size());
   for (const auto& [ns, name] : longest) names.emplace_back(name);
   return list_of(names);
 }

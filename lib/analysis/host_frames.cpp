@@ -126,6 +126,7 @@ std::vector<FrameSum> top_frames(const Run& run, const RankEvents& rank, const I
     if (is_other) chosen.push_back(&frame);
   }
   std::vector<FrameSum> sums;
+  sums.reserve(chosen.size());
   for (const LabelTime* const frame : chosen) sums.push_back(describe(run, *frame, all));
   return sums;
 }

@@ -29,8 +29,8 @@ std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks) {
     for (const StepRoles& step : rank.steps)
       if (step.step.counted) all[static_cast<std::size_t>(step.step.phase)].steps.add(step);
   std::vector<PhaseSteps> phases;
-  for (PhaseSteps& phase : all)
-    if (phase.steps.count() > 0) phases.push_back(std::move(phase));
+  for (const PhaseSteps& phase : all)
+    if (phase.steps.count() > 0) phases.push_back(phase);
   return phases;
 }
 

@@ -92,7 +92,7 @@ std::vector<std::string> communication_advice(const Findings& found) {
 }
 
 std::string record_advice(const Verdict& verdict, const Findings& found) {
-  if (const std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return advice;
+  if (std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return advice;
   if (found.straggler.candidates.size() > 1)
     return "record collectives (torch.profiler) to tell these ranks apart";
   if (verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share())

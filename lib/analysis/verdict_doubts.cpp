@@ -21,6 +21,11 @@ bool is_compute_known(const Verdict& verdict) {
          limit_threshold(Limit::compute) * static_cast<double>(compute.of_ns);
 }
 
+bool may_be_compute(const Verdict& verdict) {
+  return verdict.kind == Limit::compute ||
+         std::ranges::find(verdict.possible, Limit::compute) != verdict.possible.end();
+}
+
 }  // namespace
 
 std::int64_t find_programs_ns(const Run& run, const StepBasis& basis) {
@@ -60,8 +65,9 @@ void doubt_kind(Verdict& verdict, const Findings& found) {
     verdict.kind = Limit::inconclusive;
     verdict.possible.clear();
     verdict.why = found.doubts.not_understood;
-  } else if (verdict.kind == Limit::compute && !found.doubts.programs.empty() &&
+  } else if (may_be_compute(verdict) && !found.doubts.programs.empty() &&
              !is_compute_known(verdict)) {
+    if (verdict.kind == Limit::compute) verdict.possible = {Limit::compute};
     verdict.kind = Limit::inconclusive;
     verdict.why = fmt::format("whole programs ({}) run on the device, and {}",
                               found.doubts.programs, kOfPrograms);
@@ -72,7 +78,7 @@ std::string advice_of_doubts(const Verdict& verdict, const Findings& found) {
   if (!found.doubts.not_understood.empty())
     return "record the device in a form that is understood: torch.profiler, JAX's profiler, "
            "Ascend's trace_view.json";
-  if (verdict.possible.empty() && !found.doubts.programs.empty() && !is_compute_known(verdict))
+  if (may_be_compute(verdict) && !found.doubts.programs.empty() && !is_compute_known(verdict))
     return "record the kernels or ops within the programs of the device";
   return {};
 }

@@ -73,41 +73,41 @@ constexpr std::string_view kHostCategories[] = {
     "cpu_op", "operator", "user_annotation", "cpu_instant_event", "enqueue", "dequeue"};
 
 struct RowNameRule {
-  RowMaker maker;
   std::string_view start;  // of the name, in lower case
+  RowMaker maker;
   EventPlace place;
   Role role;
 };
 
 // What is no kernel on the rows of devices. HLO has its names for what is done between devices.
 constexpr RowNameRule kRowNames[] = {
-    {RowMaker::xla, "memcpy", EventPlace::device, Role::memcpy},
-    {RowMaker::xla, "memset", EventPlace::device, Role::memset},
-    {RowMaker::xla, "copy-start", EventPlace::device, Role::memcpy},
-    {RowMaker::xla, "copy-done", EventPlace::device, Role::memcpy},
-    {RowMaker::xla, "infeed", EventPlace::device, Role::memcpy},
-    {RowMaker::xla, "outfeed", EventPlace::device, Role::memcpy},
-    {RowMaker::xla, "all-reduce", EventPlace::device, Role::communication},
-    {RowMaker::xla, "all-gather", EventPlace::device, Role::communication},
-    {RowMaker::xla, "all-to-all", EventPlace::device, Role::communication},
-    {RowMaker::xla, "ragged-all-to-all", EventPlace::device, Role::communication},
-    {RowMaker::xla, "reduce-scatter", EventPlace::device, Role::communication},
-    {RowMaker::xla, "collective-", EventPlace::device, Role::communication},
-    {RowMaker::xla, "async-collective", EventPlace::device, Role::communication},
-    {RowMaker::xla, "send.", EventPlace::device, Role::communication},
-    {RowMaker::xla, "send-", EventPlace::device, Role::communication},
-    {RowMaker::xla, "recv.", EventPlace::device, Role::communication},
-    {RowMaker::xla, "recv-", EventPlace::device, Role::communication},
-    {RowMaker::ascend, "event_wait", EventPlace::nowhere, Role::other},
-    {RowMaker::ascend, "event_record", EventPlace::nowhere, Role::other},
-    {RowMaker::ascend, "event_reset", EventPlace::nowhere, Role::other},
-    {RowMaker::ascend, "notify_wait", EventPlace::nowhere, Role::other},
-    {RowMaker::ascend, "notify_record", EventPlace::nowhere, Role::other},
-    {RowMaker::ascend, "memcpy", EventPlace::device, Role::memcpy},
-    {RowMaker::ascend, "sdma", EventPlace::device, Role::memcpy},
-    {RowMaker::ascend, "pcie_dma", EventPlace::device, Role::memcpy},
-    {RowMaker::ascend, "memset", EventPlace::device, Role::memset},
-    {RowMaker::ascend, "hcom_", EventPlace::device, Role::communication},
+    {"memcpy", RowMaker::xla, EventPlace::device, Role::memcpy},
+    {"memset", RowMaker::xla, EventPlace::device, Role::memset},
+    {"copy-start", RowMaker::xla, EventPlace::device, Role::memcpy},
+    {"copy-done", RowMaker::xla, EventPlace::device, Role::memcpy},
+    {"infeed", RowMaker::xla, EventPlace::device, Role::memcpy},
+    {"outfeed", RowMaker::xla, EventPlace::device, Role::memcpy},
+    {"all-reduce", RowMaker::xla, EventPlace::device, Role::communication},
+    {"all-gather", RowMaker::xla, EventPlace::device, Role::communication},
+    {"all-to-all", RowMaker::xla, EventPlace::device, Role::communication},
+    {"ragged-all-to-all", RowMaker::xla, EventPlace::device, Role::communication},
+    {"reduce-scatter", RowMaker::xla, EventPlace::device, Role::communication},
+    {"collective-", RowMaker::xla, EventPlace::device, Role::communication},
+    {"async-collective", RowMaker::xla, EventPlace::device, Role::communication},
+    {"send.", RowMaker::xla, EventPlace::device, Role::communication},
+    {"send-", RowMaker::xla, EventPlace::device, Role::communication},
+    {"recv.", RowMaker::xla, EventPlace::device, Role::communication},
+    {"recv-", RowMaker::xla, EventPlace::device, Role::communication},
+    {"event_wait", RowMaker::ascend, EventPlace::nowhere, Role::other},
+    {"event_record", RowMaker::ascend, EventPlace::nowhere, Role::other},
+    {"event_reset", RowMaker::ascend, EventPlace::nowhere, Role::other},
+    {"notify_wait", RowMaker::ascend, EventPlace::nowhere, Role::other},
+    {"notify_record", RowMaker::ascend, EventPlace::nowhere, Role::other},
+    {"memcpy", RowMaker::ascend, EventPlace::device, Role::memcpy},
+    {"sdma", RowMaker::ascend, EventPlace::device, Role::memcpy},
+    {"pcie_dma", RowMaker::ascend, EventPlace::device, Role::memcpy},
+    {"memset", RowMaker::ascend, EventPlace::device, Role::memset},
+    {"hcom_", RowMaker::ascend, EventPlace::device, Role::communication},
 };
 
 // What statistics keep apart from the host (event_side.h) is what analyses take for device work.

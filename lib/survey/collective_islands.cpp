@@ -131,6 +131,7 @@ std::vector<Island> IslandFinder::run() const {
     island.rounds.push_back(std::move(round));
   }
   std::vector<Island> found;
+  found.reserve(islands.size());
   for (auto& [first, island] : islands) found.push_back(std::move(island));
   return found;
 }

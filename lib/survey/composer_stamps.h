@@ -4,11 +4,11 @@
 //   for (const Stamp& stamp : stamps_of(evidence)) by_stamp.emplace(stamp, file);
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace traceloom {
 
@@ -19,7 +19,10 @@ struct Stamp {
   std::string tid;                      // as Mark::tid
   std::optional<std::int64_t> sync_us;  // none where no cycle begins in the file
 
-  auto operator<=>(const Stamp&) const = default;
+  friend bool operator==(const Stamp&, const Stamp&) = default;
+  friend bool operator<(const Stamp& a, const Stamp& b) {
+    return std::tie(a.rank, a.tid, a.sync_us) < std::tie(b.rank, b.tid, b.sync_us);
+  }
 };
 
 // All, or those of one rank; no more than DistinctMarks keeps marks.
