@@ -14,8 +14,8 @@
 
 namespace traceloom {
 
-// How long a call of that name lasts at least when it waits: 0 where it always does, nothing can be
-// so long where it never does. A copy that is only launched returns at once; one from or to memory
+// Returns how long a call of that name lasts at least when it waits: 0 if it always waits, the
+// numeric limit if it never does. A copy that is only launched returns at once; one from or to memory
 // that is not pinned returns when it is done, whatever its name says.
 std::int64_t least_blocking_ns(std::string_view call);
 

@@ -120,7 +120,7 @@ void write_owner(JsonWriter& json, const StepOwner& owner) {
   json.end_object();
 }
 
-// What figures are made of, and how far the traces hold what they would have to.
+// The run, findings and verdict that the evidence of each figure is read from.
 struct Basis {
   const Run& run;
   const Findings& found;
@@ -246,7 +246,7 @@ void write_frames(JsonWriter& json, const IdleCauses& causes) {
   json.end_array();
 }
 
-// Each advice with what it comes of.
+// Writes each advice with the evidence of the limit that it is for.
 void write_advice(JsonWriter& json, const Basis& basis) {
   const Verdict& verdict = basis.verdict;
   write_texts(json, "advice", verdict.advice);

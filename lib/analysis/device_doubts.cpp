@@ -59,7 +59,7 @@ std::vector<UnknownRow> find_doubtful(const Run& run) {
   return rows;
 }
 
-// How long kernels and programs ran, and each program, all ranks together.
+// The time of kernels, of programs, and of each program by name, summed over all ranks.
 struct ProgramTimes {
   std::int64_t kernels_ns = 0;
   std::int64_t programs_ns = 0;

@@ -26,7 +26,8 @@ struct UnknownRow {
   bool is_whole_device = false;  // nothing of that device is understood
 };
 
-// By rank, process, thread and category; views into the run.
+// Returns the rows in the order of rank, process, thread and category. The texts are views into
+// the run, which must outlive them.
 std::vector<UnknownRow> find_unknown_rows(const Run& run);
 
 struct DeviceDoubts {

@@ -24,7 +24,7 @@ struct DeviceFacts {
   std::int64_t eligible_ns = 0;  // these, and those whose names do not tell
 };
 
-// Of these ranks (indices into Run::ranks); without `kernels` nothing of these.
+// Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`.
 DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels);
 
 }  // namespace traceloom

@@ -15,7 +15,7 @@ std::size_t find_world_size(const Run& run) {
   return ranks;
 }
 
-// Only then does advice look at kernels.
+// Advice looks at kernels only where computing may be the verdict.
 bool may_compute(const StepBasis& basis) {
   return basis.part({Role::kernel}).share() >= limit_threshold(Limit::compute);
 }

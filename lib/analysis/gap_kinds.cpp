@@ -5,7 +5,8 @@
 namespace traceloom {
 namespace {
 
-// By begin; one that is within another is left out, one that ends later goes on behind it.
+// Sorts the spans by begin. A span within another is left out; one that ends later begins where the
+// other ends.
 void flatten(std::vector<HostSpan>& spans) {
   std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;

@@ -21,10 +21,10 @@ struct PhaseSteps {
   StepSum steps;
 };
 
-// Those of which there are any, prefill first. Steps of a training are one phase, none.
+// Returns the phases that have steps, prefill first. Steps of a training are one phase, none.
 std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks);
 
-// Where the most time goes.
+// Returns the phase that takes the most time.
 StepPhase main_phase(const std::vector<RankRoles>& ranks);
 
 // Forgets the steps of the other ones.
