@@ -9,8 +9,8 @@
 // is told by the values (see composer_units()).
 #pragma once
 
-#include "report/table.h"
 #include "run/run.h"
+#include "table/table.h"
 
 #include <cstdint>
 #include <string>

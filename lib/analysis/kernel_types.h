@@ -1,8 +1,8 @@
 // `trace-stats gpu`, by type of work: computation, communication, memory, and what of them at once.
 #pragma once
 
-#include "report/table.h"
 #include "run/run.h"
+#include "table/table.h"
 
 namespace traceloom {
 

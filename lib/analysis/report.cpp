@@ -4,9 +4,9 @@
 #include "base/units.h"
 #include "output/file_list.h"
 #include "output/json_writer.h"
-#include "report/json_report.h"
-#include "report/markdown_report.h"
-#include "report/text_report.h"
+#include "table/json_report.h"
+#include "table/markdown_report.h"
+#include "table/text_report.h"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@
 //    "problems":[{"file","kind","count","first_offset"}]}
 #pragma once
 
-#include "report/table.h"
 #include "run/run.h"
+#include "table/table.h"
 
 #include <cstdint>
 #include <string>

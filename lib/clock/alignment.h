@@ -52,7 +52,7 @@ enum class ClockMethod : std::uint8_t {
   same_boot,     // a clock of the machine, which the file shares with one whose place is known
   sync_of_rank,  // that of another file of its rank: of the same cycle, else the nearest in time
   sync_event,    // moments that files stamped under one id (phase c)
-  collectives,   // the collectives that the rank had in common with others (survey/)
+  collectives,   // the collectives that the rank had in common with others (identity/)
   base,          // an absolute base time
   epoch,         // ts is Unix time by its size
   merged,        // aligned by an earlier merge, and without a sync

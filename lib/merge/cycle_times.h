@@ -5,8 +5,8 @@
 //   plan.cycles = kept.left_of(plan.cycles);
 #pragma once
 
-#include "survey/merged_cycles.h"
-#include "survey/start_times.h"
+#include "identity/merged_cycles.h"
+#include "identity/start_times.h"
 
 #include <cstddef>
 #include <cstdint>

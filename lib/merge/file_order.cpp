@@ -1,6 +1,6 @@
 #include "merge/file_order.h"
 
-#include "survey/start_times.h"
+#include "identity/start_times.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -9,13 +9,13 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "identity/file_evidence.h"
+#include "identity/start_times.h"
 #include "merge/async_slices.h"
 #include "merge/cut_slices.h"
 #include "merge/id_keys.h"
 #include "merge/id_map.h"
 #include "scan/scan_files.h"
-#include "survey/file_evidence.h"
-#include "survey/start_times.h"
 
 #include <cstdint>
 #include <functional>

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/saturating.h"
+#include "identity/start_times.h"
 #include "merge/linked_events.h"
 #include "merge/plan.h"
-#include "survey/start_times.h"
 
 #include <algorithm>
 #include <utility>

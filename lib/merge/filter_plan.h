@@ -6,6 +6,7 @@
 
 #include "base/string_table.h"
 #include "event/event.h"
+#include "identity/merged_cycles.h"
 #include "merge/file_survey.h"
 #include "merge/filter_survey.h"
 #include "merge/kept_events.h"
@@ -13,7 +14,6 @@
 #include "merge/output_time.h"
 #include "merge/track_plan.h"
 #include "select/time_selection.h"
-#include "survey/merged_cycles.h"
 
 #include <cstddef>
 #include <cstdint>

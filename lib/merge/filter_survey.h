@@ -10,7 +10,7 @@
 #include "merge/flow_binder.h"
 #include "merge/merge_filter.h"
 #include "merge/survey_visitor.h"
-#include "survey/step_marks.h"
+#include "select/step_marks.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,12 +1,12 @@
 // What a merge notes of an input, so that the two are known to hold the same events where they come
-// together again (survey/held_inputs.h).
+// together again (identity/held_inputs.h).
 //
 //   write_tally_or_inputs(json, survey.evidence, rank, plan.clock);
 #pragma once
 
 #include "clock/alignment.h"
+#include "identity/file_evidence.h"
 #include "output/json_writer.h"
-#include "survey/file_evidence.h"
 
 #include <cstdint>
 

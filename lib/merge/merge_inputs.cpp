@@ -1,5 +1,7 @@
 #include "merge/merge_inputs.h"
 
+#include "identity/file_reading.h"
+#include "identity/repeats.h"
 #include "merge/cycle_times.h"
 #include "merge/file_subset.h"
 #include "merge/flow_starts.h"
@@ -8,8 +10,6 @@
 #include "merge/selection_visitor.h"
 #include "merge/survey_guess.h"
 #include "merge/survey_visitor.h"
-#include "survey/file_reading.h"
-#include "survey/repeats.h"
 
 #include <fmt/format.h>
 

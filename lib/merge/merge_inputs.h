@@ -10,7 +10,7 @@
 //
 // Files are counted without those that cannot be read: with MergeOptions::keep_going they are left
 // out, without it they are an exception; and without those whose events others hold as well
-// (survey/repeats.h).
+// (identity/repeats.h).
 #pragma once
 
 #include "base/error.h"

@@ -3,9 +3,9 @@
 
 #include "base/problems.h"
 #include "clock/alignment.h"
+#include "identity/ranks.h"
 #include "merge/frame.h"
 #include "select/number_range.h"
-#include "survey/ranks.h"
 
 #include <cstdint>
 #include <map>

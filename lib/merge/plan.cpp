@@ -4,12 +4,12 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "event/event_timing.h"
+#include "identity/clock_plan.h"
 #include "merge/counters.h"
 #include "merge/file_order.h"
 #include "merge/flow_binder.h"
 #include "merge/plan_checks.h"
 #include "merge/top_level_rules.h"
-#include "survey/clock_plan.h"
 
 #include <fmt/format.h>
 

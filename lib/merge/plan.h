@@ -2,6 +2,7 @@
 #pragma once
 
 #include "clock/alignment.h"
+#include "identity/ranks.h"
 #include "input/input_list.h"
 #include "merge/cut_slices.h"
 #include "merge/file_survey.h"
@@ -9,7 +10,6 @@
 #include "merge/id_map.h"
 #include "merge/stack_frames.h"
 #include "merge/track_plan.h"
-#include "survey/ranks.h"
 
 #include <cstdint>
 #include <functional>

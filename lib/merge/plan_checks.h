@@ -1,11 +1,11 @@
 // What a merge refuses although every file by itself can be read.
 #pragma once
 
+#include "identity/clock_plan.h"
+#include "identity/ranks.h"
 #include "input/input_list.h"
 #include "merge/file_survey.h"
 #include "merge/track_plan.h"
-#include "survey/clock_plan.h"
-#include "survey/ranks.h"
 
 #include <vector>
 
@@ -23,7 +23,7 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
                          const ClockOptions& options);
 
 // Two files that claim the same threads of the same rank at the same time, and are no copies
-// (survey/repeats.h): the rank of one is wrong. Two recorders of one process (Composer and torch)
+// (identity/repeats.h): the rank of one is wrong. Two recorders of one process (Composer and torch)
 // belong together, and so do cycles, which follow each other. Throws Error with both names.
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                        const std::vector<FileRank>& ranks, const ClockPlan& clocks);

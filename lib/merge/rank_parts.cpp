@@ -1,6 +1,6 @@
 #include "merge/rank_parts.h"
 
-#include "survey/clock_plan.h"
+#include "identity/clock_plan.h"
 
 #include <algorithm>
 #include <map>

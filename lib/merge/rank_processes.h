@@ -12,8 +12,8 @@
 // have threads of one tid: two that call both their threads 1 are two.
 #pragma once
 
+#include "identity/ranks.h"
 #include "merge/file_survey.h"
-#include "survey/ranks.h"
 
 #include <cstddef>
 #include <cstdint>

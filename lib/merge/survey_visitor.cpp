@@ -2,6 +2,7 @@
 
 #include "base/json_walk.h"
 #include "base/saturating.h"
+#include "identity/recorder_losses.h"
 #include "merge/args_edits.h"
 #include "merge/counters.h"
 #include "merge/flow_binder.h"
@@ -12,7 +13,6 @@
 #include "merge/top_level_rules.h"
 #include "merge/track_key.h"
 #include "scan/event_repair.h"
-#include "survey/recorder_losses.h"
 
 #include <algorithm>
 #include <array>

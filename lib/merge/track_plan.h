@@ -13,9 +13,9 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "identity/ranks.h"
 #include "merge/file_survey.h"
 #include "merge/pid_layout.h"
-#include "survey/ranks.h"
 
 #include <cstdint>
 #include <map>

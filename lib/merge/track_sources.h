@@ -7,10 +7,10 @@
 //   processes.at(places[0].process).threads.at(places[0].thread).name
 #pragma once
 
+#include "identity/ranks.h"
 #include "merge/file_survey.h"
 #include "merge/pid_layout.h"
 #include "merge/rank_processes.h"
-#include "survey/ranks.h"
 
 #include <algorithm>
 #include <charconv>

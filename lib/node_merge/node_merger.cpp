@@ -1,6 +1,7 @@
 #include "node_merge/node_merger.h"
 
 #include "base/error.h"
+#include "identity/trace_name.h"
 #include "merge/merge_format.h"
 #include "node_merge/node_notes.h"
 #include "node_merge/node_trace.h"
@@ -10,7 +11,6 @@
 #include "record/name_template.h"
 #include "record/quiet_thread.h"
 #include "record/session_place.h"
-#include "survey/trace_name.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 //
 //   sink.metadata({"recorder", recorder_json({.events = 1000, .lost = 24, .error = "..."}), ...});
 //
-// Who reads a trace counts what is lost from it (survey/recorder_losses.h).
+// Who reads a trace counts what is lost from it (identity/recorder_losses.h).
 #pragma once
 
 #include <cstdint>

@@ -11,11 +11,11 @@
 
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "identity/file_evidence.h"
+#include "identity/row_names.h"
+#include "identity/start_times.h"
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
-#include "survey/file_evidence.h"
-#include "survey/row_names.h"
-#include "survey/start_times.h"
 
 #include <cstddef>
 #include <cstdint>

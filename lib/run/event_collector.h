@@ -5,12 +5,12 @@
 //   collector.files()[0].parts
 #pragma once
 
+#include "identity/file_reading.h"
+#include "identity/row_names.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
 #include "scan/result_pool.h"
 #include "scan/scan_files.h"
-#include "survey/file_reading.h"
-#include "survey/row_names.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "identity/row_names.h"
 #include "run/event_columns.h"
-#include "survey/row_names.h"
 
 #include <vector>
 

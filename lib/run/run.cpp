@@ -1,11 +1,11 @@
 #include "run/run.h"
 
 #include "base/saturating.h"
+#include "identity/clock_plan.h"
+#include "identity/ranks.h"
 #include "run/event_collector.h"
 #include "run/recorded_times.h"
 #include "run/step_runs.h"
-#include "survey/clock_plan.h"
-#include "survey/ranks.h"
 
 #include <algorithm>
 #include <atomic>

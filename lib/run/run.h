@@ -5,7 +5,7 @@
 //   for (const RankEvents& rank : run.ranks)
 //     rank.for_each_device([&](const DeviceSpan& span) { use(run.labels.name(span.label)); });
 //
-// Ranks and clocks are found as in a merge (survey/), so that the numbers of a merged file are
+// Ranks and clocks are found as in a merge (identity/), so that the numbers of a merged file are
 // those of its inputs. Reads the files once, in parallel. Memory: 4 to 48 bytes an event (spans of
 // the host are packed, run/packed_rows.h), the different names, and the chunks being read; never
 // the text.

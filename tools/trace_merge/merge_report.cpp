@@ -2,7 +2,7 @@
 
 #include "output/json_writer.h"
 #include "output/problem_list.h"
-#include "report/table.h"
+#include "table/table.h"
 
 #include <fmt/format.h>
 
