@@ -1,5 +1,5 @@
 // How alignment.h's kinds are written, in options and reports.
-#include "clock/alignment.h"
+#include "clock/alignment_words.h"
 
 namespace traceloom {
 

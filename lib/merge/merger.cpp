@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "input/plain_source.h"
-#include "merge/archive_merge.h"
-#include "merge/merge_inputs.h"
-#include "merge/merge_output.h"
-#include "merge/write_visitor.h"
+#include "merge/archive/archive_merge.h"
+#include "merge/frame/frame.h"
+#include "merge/order/merge_output.h"
+#include "merge/passes/merge_inputs.h"
+#include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
+#include "output/gzip_sink.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +18,8 @@
 
 namespace traceloom {
 namespace {
+
+static_assert(kMergeGzipLevel == kDefaultGzipLevel);
 
 // What a folder led to may be the output of an earlier merge of the others, and is left out then;
 // MergeInputs sees to that before the output is replaced.

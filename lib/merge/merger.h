@@ -6,8 +6,8 @@
 //   MergeSummary summary = merge_traces(options);
 #pragma once
 
-#include "merge/merge_options.h"
-#include "merge/merge_summary.h"
+#include "merge/options/merge_options.h"
+#include "merge/options/merge_summary.h"
 
 namespace traceloom {
 

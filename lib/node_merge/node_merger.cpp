@@ -1,16 +1,16 @@
 #include "node_merge/node_merger.h"
 
 #include "base/error.h"
-#include "identity/trace_name.h"
-#include "merge/merge_format.h"
+#include "identity/ranks/trace_name.h"
+#include "merge/options/merge_options.h"
 #include "node_merge/node_notes.h"
 #include "node_merge/node_trace.h"
-#include "record/call_both.h"
-#include "record/engine.h"
-#include "record/keep_forever.h"
-#include "record/name_template.h"
-#include "record/quiet_thread.h"
-#include "record/session_place.h"
+#include "record/c/call_both.h"
+#include "record/engine/engine.h"
+#include "record/names/name_template.h"
+#include "record/names/session_place.h"
+#include "record/support/keep_forever.h"
+#include "record/support/quiet_thread.h"
 
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@
 // {epoch} or {batch} in it each cycle becomes a trace of its own instead.
 #pragma once
 
-#include "record/name_template.h"
+#include "record/names/name_template.h"
 #include "record/recorder.h"
 
 #include <cstdint>

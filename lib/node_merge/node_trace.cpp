@@ -1,7 +1,7 @@
 #include "node_merge/node_trace.h"
 
 #include "merge/merger.h"
-#include "record/trace_file.h"
+#include "record/files/trace_file.h"
 
 #include <fmt/format.h>
 

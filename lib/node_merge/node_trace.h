@@ -9,7 +9,7 @@
 // A trace that grows is read and written as a whole for each.
 #pragma once
 
-#include "record/name_template.h"
+#include "record/names/name_template.h"
 
 #include <cstdint>
 #include <optional>

@@ -15,7 +15,7 @@
 #ifndef TRACELOOM_NODE_MERGE_H
 #define TRACELOOM_NODE_MERGE_H
 
-#include "record/traceloom.h"
+#include "record/c/traceloom.h"
 
 #include <stddef.h>
 #include <stdint.h>

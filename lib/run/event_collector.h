@@ -5,8 +5,8 @@
 //   collector.files()[0].parts
 #pragma once
 
-#include "identity/file_reading.h"
-#include "identity/row_names.h"
+#include "identity/evidence/row_names.h"
+#include "identity/repeats/file_reading.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
 #include "scan/result_pool.h"

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/string_table.h"
-#include "identity/row_names.h"
+#include "identity/evidence/row_names.h"
 #include "run/event_columns.h"
 
 #include <vector>

@@ -1,8 +1,8 @@
 #include "run/run.h"
 
 #include "base/saturating.h"
-#include "identity/clock_plan.h"
-#include "identity/ranks.h"
+#include "identity/clocks/clock_plan.h"
+#include "identity/ranks/ranks.h"
 #include "run/event_collector.h"
 #include "run/recorded_times.h"
 #include "run/step_runs.h"

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "event/event.h"
-#include "identity/ranks.h"
+#include "identity/ranks/ranks.h"
 
 #include <cstdint>
 #include <map>

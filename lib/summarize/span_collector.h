@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/string_table.h"
-#include "identity/file_reading.h"
+#include "identity/repeats/file_reading.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "summarize/span_table.h"

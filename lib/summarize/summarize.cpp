@@ -1,6 +1,6 @@
 #include "summarize/summarize.h"
 
-#include "identity/ranks.h"
+#include "identity/ranks/ranks.h"
 #include "summarize/span_collector.h"
 #include "summarize/summary_rows.h"
 #include "summarize/time_windows.h"

@@ -1,10 +1,10 @@
 #include "summarize/time_windows.h"
 
 #include "event/event_timing.h"
-#include "identity/clock_plan.h"
-#include "identity/file_evidence.h"
-#include "identity/file_reading.h"
-#include "identity/ranks.h"
+#include "identity/clocks/clock_plan.h"
+#include "identity/evidence/file_evidence.h"
+#include "identity/ranks/ranks.h"
+#include "identity/repeats/file_reading.h"
 
 #include <memory>
 #include <optional>

@@ -26,9 +26,9 @@ struct FileWindow {
   }
 };
 
-// Reads all files once, for their clocks (identity/clock_plan.h); one window a file. A file that
+// Reads all files once, for their clocks (clock_plan.h); one window a file. A file that
 // cannot be read throws its Error, or with `keep_going` gets an empty guess: it is left to the next
-// reading, as is a file whose events others hold as well (identity/repeats.h).
+// reading, as is a file whose events others hold as well (repeats.h).
 std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
                                      const ScanOptions& options);

@@ -1,8 +1,8 @@
-#include "analysis/bottleneck_report.h"
+#include "analysis/reports/bottleneck_report.h"
 
-#include "analysis/dataloader_report.h"
-#include "analysis/steps_report.h"
-#include "analysis/verdict_words.h"
+#include "analysis/reports/dataloader_report.h"
+#include "analysis/reports/steps_report.h"
+#include "analysis/verdict/verdict_words.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

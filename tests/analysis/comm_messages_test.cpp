@@ -1,7 +1,7 @@
 // What comm knows of kernels that say little of themselves: from the range of the host that
 // launched them, from the ranks of their groups, from the other end of a message.
-#include "analysis/collectives.h"
-#include "analysis/comm_report.h"
+#include "analysis/collectives/collectives.h"
+#include "analysis/reports/comm_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "analysis/dataloader_report.h"
+#include "analysis/reports/dataloader_report.h"
 
 #include "support/job_traces.h"
 #include "support/report_cells.h"

@@ -1,6 +1,6 @@
-#include "analysis/gap_kinds.h"
+#include "analysis/devices/gap_kinds.h"
 
-#include "analysis/idle_report.h"
+#include "analysis/reports/idle_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "analysis/limit_gate.h"
+#include "analysis/verdict/limit_gate.h"
 
 #include "support/job_traces.h"
 #include "support/run_texts.h"

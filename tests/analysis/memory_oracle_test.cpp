@@ -1,7 +1,7 @@
 // memory and host beside their slow twins, over generated traces.
-#include "analysis/device_memory.h"
-#include "analysis/host_report.h"
-#include "analysis/memory_report.h"
+#include "analysis/memory/device_memory.h"
+#include "analysis/reports/host_report.h"
+#include "analysis/reports/memory_report.h"
 #include "oracle/memory.h"
 #include "support/merge_texts.h"
 #include "support/report_cells.h"

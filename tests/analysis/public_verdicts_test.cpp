@@ -11,10 +11,10 @@
 //   - no graphs are recommended where they replay, nothing is called unrecorded with Python's
 //   frames
 //   - ranks of the job that are not there are told
-#include "analysis/bottleneck_report.h"
-#include "analysis/gpu_report.h"
-#include "analysis/idle_report.h"
-#include "analysis/verdict_words.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/verdict/verdict_words.h"
 #include "base/error.h"
 #include "oracle/json_value.h"
 #include "run/run.h"

@@ -1,4 +1,4 @@
-#include "analysis/step_roles.h"
+#include "analysis/waits/step_roles.h"
 
 #include "oracle/roles.h"
 #include "support/run_texts.h"

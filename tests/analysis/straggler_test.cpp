@@ -1,10 +1,10 @@
 // Jobs of which it is known what each rank did, and what that cost.
-#include "analysis/straggler.h"
+#include "analysis/findings/straggler.h"
 
-#include "analysis/bottleneck_report.h"
-#include "analysis/comm_report.h"
-#include "analysis/loader_waits.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/findings/loader_waits.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/comm_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"

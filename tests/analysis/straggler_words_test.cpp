@@ -1,7 +1,7 @@
 // What `stragglers` says above its table, beside that.
-#include "analysis/straggler_words.h"
+#include "analysis/findings/straggler_words.h"
 
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

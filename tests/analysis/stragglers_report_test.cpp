@@ -1,6 +1,6 @@
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/stragglers_report.h"
 
-#include "analysis/straggler.h"
+#include "analysis/findings/straggler.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -1,5 +1,5 @@
-#include "analysis/gpu_report.h"
-#include "analysis/steps_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/steps_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"

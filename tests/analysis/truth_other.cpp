@@ -1,7 +1,7 @@
 // Numbers of several commands: collectives as tb_plugin shows them, spans and the merge of
 // Composer, stragglers.
-#include "analysis/comm_report.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/comm_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"

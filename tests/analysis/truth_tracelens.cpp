@@ -1,6 +1,6 @@
 // TraceLens' tables of operators and kernels, and tb_plugin's numbers on tensor cores.
-#include "analysis/kernels_report.h"
-#include "analysis/ops_report.h"
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/ops_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"

@@ -1,5 +1,5 @@
 // Waits in matched collectives against the slow, obvious answer, over random jobs.
-#include "analysis/rank_waits.h"
+#include "analysis/waits/rank_waits.h"
 #include "oracle/waits.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

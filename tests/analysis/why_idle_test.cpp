@@ -1,7 +1,7 @@
 // What `bottleneck` says of devices that do nothing, and what it does not say.
-#include "analysis/bottleneck_report.h"
-#include "analysis/host_frames.h"
-#include "analysis/verdict_words.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/verdict/verdict_words.h"
+#include "analysis/work/host_frames.h"
 #include "oracle/json_value.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -4,7 +4,7 @@
 //
 // Times are of one thread's own clock a call; the smallest of the repetitions is what the code
 // costs, the rest is the machine's other work.
-#include "record/json_sink.h"
+#include "record/files/json_sink.h"
 #include "record/recorder.h"
 
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-#include "identity/clock_plan.h"
+#include "identity/clocks/clock_plan.h"
 
 #include <doctest/doctest.h>
 

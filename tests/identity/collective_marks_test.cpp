@@ -1,6 +1,6 @@
-#include "identity/collective_marks.h"
+#include "identity/evidence/collective_marks.h"
 
-#include "identity/collective_matches.h"
+#include "identity/clocks/collective_matches.h"
 #include "identity/collective_texts.h"
 
 #include <doctest/doctest.h>

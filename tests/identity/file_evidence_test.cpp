@@ -1,4 +1,4 @@
-#include "identity/file_evidence.h"
+#include "identity/evidence/file_evidence.h"
 
 #include "identity/survey_text.h"
 

@@ -1,4 +1,4 @@
-#include "identity/lost_base.h"
+#include "identity/clocks/lost_base.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "identity/merged_cycles.h"
+#include "identity/evidence/merged_cycles.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "identity/ranks.h"
+#include "identity/ranks/ranks.h"
 
 #include "base/error.h"
 

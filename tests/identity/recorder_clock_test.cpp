@@ -1,4 +1,4 @@
-#include "identity/recorder_clock.h"
+#include "identity/evidence/recorder_clock.h"
 
 #include "identity/survey_text.h"
 

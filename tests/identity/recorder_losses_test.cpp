@@ -1,4 +1,4 @@
-#include "identity/recorder_losses.h"
+#include "identity/evidence/recorder_losses.h"
 
 #include "identity/survey_text.h"
 

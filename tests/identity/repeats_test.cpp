@@ -1,4 +1,4 @@
-#include "identity/repeats.h"
+#include "identity/repeats/repeats.h"
 
 #include "base/error.h"
 

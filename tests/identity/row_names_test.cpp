@@ -1,4 +1,4 @@
-#include "identity/row_names.h"
+#include "identity/evidence/row_names.h"
 
 #include "scan/event_scanner.h"
 

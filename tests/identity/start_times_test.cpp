@@ -1,4 +1,4 @@
-#include "identity/start_times.h"
+#include "identity/evidence/start_times.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "identity/sync_marks.h"
+#include "identity/evidence/sync_marks.h"
 
 #include "identity/survey_text.h"
 

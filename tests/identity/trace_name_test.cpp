@@ -1,4 +1,4 @@
-#include "identity/trace_name.h"
+#include "identity/ranks/trace_name.h"
 
 #include <doctest/doctest.h>
 

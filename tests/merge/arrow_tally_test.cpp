@@ -1,4 +1,4 @@
-#include "merge/arrow_tally.h"
+#include "merge/arrows/arrow_tally.h"
 
 #include "support/filter_files.h"
 #include "support/merged_case.h"

@@ -1,4 +1,4 @@
-#include "merge/async_slices.h"
+#include "merge/slices/async_slices.h"
 
 #include "scan/event_scanner.h"
 #include "support/filter_files.h"

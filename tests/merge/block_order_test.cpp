@@ -1,4 +1,4 @@
-#include "merge/block_order.h"
+#include "merge/order/block_order.h"
 
 #include <doctest/doctest.h>
 

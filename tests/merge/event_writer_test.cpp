@@ -1,6 +1,7 @@
-#include "merge/event_writer.h"
+#include "merge/write/event_writer.h"
 
-#include "merge/survey_visitor.h"
+#include "merge/planning/make_plan.h"
+#include "merge/survey/survey_visitor.h"
 #include "support/print_texts.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "merge/flow_starts.h"
+#include "merge/survey/flow_starts.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

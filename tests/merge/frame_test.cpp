@@ -1,4 +1,4 @@
-#include "merge/frame.h"
+#include "merge/frame/frame.h"
 
 #include "oracle/json_value.h"
 

@@ -1,4 +1,4 @@
-#include "merge/gpu_rows.h"
+#include "merge/rows/gpu_rows.h"
 
 #include "scan/event_scanner.h"
 #include "support/merge_texts.h"

@@ -1,7 +1,7 @@
 // Merges of the ranks of a node, merged again: what a merge of all ranks' files is.
 
-#include "merge/merge_filter.h"
-#include "merge/merge_summary.h"
+#include "merge/options/merge_filter.h"
+#include "merge/options/merge_summary.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"

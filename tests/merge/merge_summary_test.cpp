@@ -1,4 +1,4 @@
-#include "merge/merge_summary.h"
+#include "merge/options/merge_summary.h"
 
 #include "oracle/json_value.h"
 #include "support/filter_files.h"

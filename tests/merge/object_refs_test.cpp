@@ -1,4 +1,4 @@
-#include "merge/object_refs.h"
+#include "merge/chromium/object_refs.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

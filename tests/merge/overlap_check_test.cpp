@@ -1,4 +1,4 @@
-#include "merge/overlap_check.h"
+#include "merge/slices/overlap_check.h"
 
 #include <doctest/doctest.h>
 

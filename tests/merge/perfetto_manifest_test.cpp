@@ -1,4 +1,4 @@
-#include "merge/perfetto_manifest.h"
+#include "merge/archive/perfetto_manifest.h"
 
 #include "oracle/json_value.h"
 

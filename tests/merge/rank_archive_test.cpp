@@ -1,5 +1,5 @@
 // MergeFormat::perfetto_tar: a trace a rank and a manifest.
-#include "merge/rank_archive.h"
+#include "merge/archive/rank_archive.h"
 
 #include "base/error.h"
 #include "base/json_check.h"

@@ -1,5 +1,5 @@
 // Rows that top-level samples are of: catapult knows their threads by tid alone.
-#include "merge/sampled_tracks.h"
+#include "merge/frame/sampled_tracks.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

@@ -1,5 +1,5 @@
 // PlanOptions::shared_flows: arrows that lead from rank to rank.
-#include "merge/id_map.h"
+#include "merge/ids/id_map.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,5 +1,5 @@
 // Begin and end events become X events; the pairing itself is tested with BeginEndPairer.
-#include "merge/slice_joiner.h"
+#include "merge/slices/slice_joiner.h"
 
 #include "scan/event_scanner.h"
 #include "support/filter_files.h"

@@ -1,5 +1,5 @@
 // PidLayout::split: each source process is a group of rows of its own.
-#include "merge/track_plan.h"
+#include "merge/rows/track_plan.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "merge/stack_frames.h"
+#include "merge/ids/stack_frames.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

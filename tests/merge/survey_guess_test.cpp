@@ -1,5 +1,5 @@
 // A merge by guess gives the bytes of a merge by survey, whether the guess was right or not.
-#include "merge/survey_guess.h"
+#include "merge/survey/survey_guess.h"
 
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"

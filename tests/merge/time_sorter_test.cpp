@@ -1,4 +1,4 @@
-#include "merge/time_sorter.h"
+#include "merge/order/time_sorter.h"
 
 #include "support/temporary_folder.h"
 

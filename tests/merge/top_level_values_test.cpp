@@ -1,4 +1,4 @@
-#include "merge/top_level_values.h"
+#include "merge/frame/top_level_values.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

@@ -1,4 +1,4 @@
-#include "merge/track_plan.h"
+#include "merge/rows/track_plan.h"
 
 #include "support/print_texts.h"
 

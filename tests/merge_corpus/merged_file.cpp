@@ -1,5 +1,6 @@
 #include "merge_corpus/merged_file.h"
 
+#include "clock/time_map.h"
 #include "oracle/exact_time.h"
 #include "oracle/oracle.h"
 #include "support/temporary_folder.h"
@@ -190,7 +191,7 @@ std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
 }
 
 std::int64_t CheckedMerge::start_of(std::size_t file, const Json& event) const {
-  return summary_.files[file].clock.times.since(base_ns_).mapped_or_same(ns_of(event, "ts"));
+  return summary_.files[file].times->since(base_ns_).mapped_or_same(ns_of(event, "ts"));
 }
 
 // That of the inputs, but that of their first events within the places that a rank's files have.

@@ -1,6 +1,6 @@
 // What stands beside sessions and markers in the interface for C: handlers, the host, memory.
+#include "record/c/traceloom.h"
 #include "record/recorded.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Which clock a session goes by, and how it is checked.
-#include "record/clock.h"
+#include "record/buffers/clock.h"
 
 #include "record/recorded.h"
 #include "record/slots.h"

@@ -1,8 +1,8 @@
 // What a damaged journal loses is told, by the trace as well; one that says what cannot be is kept.
 #include "base/problems.h"
 #include "record/dead_journals.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 
 #include <doctest/doctest.h>
 

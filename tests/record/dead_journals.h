@@ -1,8 +1,8 @@
 // Journals as killed processes leave them, made without a process.
 #pragma once
 
-#include "record/journal.h"
-#include "record/registry.h"
+#include "record/buffers/registry.h"
+#include "record/journal/journal.h"
 
 #include <cstdint>
 #include <new>

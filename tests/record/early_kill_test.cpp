@@ -1,8 +1,8 @@
 // A process that is killed about when it makes its trace file leaves what a merge takes, or
 // nothing.
 #include "merge/merger.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "record/external_trace.h"
+#include "record/files/external_trace.h"
 
 #include "record/recorded.h"
 #include "support/gzip_text.h"

@@ -1,7 +1,7 @@
 // When a trace file gets its name, and what is in the folder before.
+#include "record/files/trace_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
-#include "record/trace_file.h"
 #include "record/trace_handler.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"

@@ -1,4 +1,4 @@
-#include "record/host_recorder.h"
+#include "record/host/host_recorder.h"
 
 #include "record/scratch.h"
 #include "record/trace_handler.h"

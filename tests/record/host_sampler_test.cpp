@@ -1,4 +1,4 @@
-#include "record/host_sampler.h"
+#include "record/host/host_sampler.h"
 
 #include "record/scratch.h"
 #include "support/child_process.h"

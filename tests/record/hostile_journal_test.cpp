@@ -1,8 +1,8 @@
 // Journals lie where everybody may write: what one says must not destroy a file.
 #include "record/dead_journals.h"
-#include "record/own_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
+#include "record/support/own_file.h"
 
 #include <doctest/doctest.h>
 

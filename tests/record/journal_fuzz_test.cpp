@@ -1,8 +1,8 @@
 // Whatever a damaged journal says, its recovery ends with a whole trace or leaves the journal as it
 // was. Seeded: the same damages every time. The sanitizers see what is read beyond an end.
 #include "record/dead_journals.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 
 #include <doctest/doctest.h>
 

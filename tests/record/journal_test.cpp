@@ -1,6 +1,6 @@
-#include "record/journal.h"
+#include "record/journal/journal.h"
 
-#include "record/recover.h"
+#include "record/journal/recover.h"
 #include "support/child_process.h"
 #include "support/temporary_folder.h"
 

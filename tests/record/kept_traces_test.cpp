@@ -1,4 +1,4 @@
-#include "record/kept_traces.h"
+#include "record/names/kept_traces.h"
 
 #include "record/scratch.h"
 

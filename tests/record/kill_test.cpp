@@ -1,6 +1,6 @@
 // What is left of a recording process that was killed: a file without a journal, and with one.
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // A journal has room for 1 MiB of labels: events of others are recovered, and counted.
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>

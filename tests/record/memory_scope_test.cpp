@@ -1,4 +1,4 @@
-#include "record/memory_scope.h"
+#include "record/host/memory_scope.h"
 
 #include "base/error.h"
 #include "record/scratch.h"

@@ -1,4 +1,4 @@
-#include "record/name_template.h"
+#include "record/names/name_template.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "record/process_tree.h"
+#include "record/host/process_tree.h"
 
 #include "record/scratch.h"
 #include "support/child_process.h"

@@ -1,8 +1,8 @@
 // A recovery that has no room leaves everything as it was, and can be tried again.
 #include "record/dead_journals.h"
+#include "record/files/trace_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
-#include "record/trace_file.h"
 #include "support/child_process.h"
 #include "support/small_disk.h"
 

@@ -1,6 +1,6 @@
 // What ends behind the last cycle, and files that come with the name of one before.
+#include "record/names/schedule.h"
 #include "record/recorded.h"
-#include "record/schedule.h"
 
 #include <thread>
 

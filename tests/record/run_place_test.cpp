@@ -1,4 +1,4 @@
-#include "record/run_place.h"
+#include "record/names/run_place.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "record/schedule.h"
+#include "record/names/schedule.h"
 
 #include <doctest/doctest.h>
 

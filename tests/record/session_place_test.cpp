@@ -1,8 +1,8 @@
 // Which process of the run a session is of.
-#include "record/session_place.h"
+#include "record/names/session_place.h"
 
+#include "record/c/traceloom.h"
 #include "record/recorded.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Processes that really meet at a barrier, with clocks that are skewed as those of trace-record
 // demo: what a merge makes of them is as far from the truth as it says at most.
 #include "clock/alignment.h"
-#include "record/clock_sync.h"
+#include "record/buffers/clock_sync.h"
 #include "support/child_process.h"
 #include "trace_record/demo_skew.h"
 #include "trace_record/demo_team.h"

@@ -1,0 +1,145 @@
+#include "analysis/devices/device_doubts.h"
+
+#include "base/saturating.h"
+#include "base/units.h"
+#include "run/details.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kMostNames = 3;
+
+// "'a', 'b', 'c' and 2 more".
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += fmt::format("{}'{}'", i > 0 ? ", " : "", names[i]);
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
+std::string name_of(const UnknownRow& row) {
+  return std::string(row.category.empty() ? row.process : row.category);
+}
+
+std::string describe(const std::vector<UnknownRow>& rows) {
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  for (const UnknownRow& row : rows) {
+    if (std::find(names.begin(), names.end(), name_of(row)) == names.end())
+      names.push_back(name_of(row));
+    count += row.count;
+    add_to(total_ns, row.total_ns);
+  }
+  return fmt::format("rows of {} look like a device and are not understood ({}, {})",
+                     list_of(names), count_of(count, "span"), format_duration(total_ns));
+}
+
+bool is_any_device(const Run& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(),
+                     [](const RankEvents& rank) { return rank.has_devices(); });
+}
+
+// The rows for which nothing is known of a device: a category that nobody knows is that only where
+// there is nothing else.
+std::vector<UnknownRow> find_doubtful(const Run& run) {
+  std::vector<UnknownRow> rows = find_unknown_rows(run);
+  const bool any_device = is_any_device(run);
+  std::erase_if(rows, [&](const UnknownRow& row) {
+    return !row.is_whole_device || (!row.category.empty() && any_device);
+  });
+  return rows;
+}
+
+// The time of kernels, of programs, and of each program by name, summed over all ranks.
+struct ProgramTimes {
+  std::int64_t kernels_ns = 0;
+  std::int64_t programs_ns = 0;
+  std::map<std::string_view, std::int64_t> by_name;
+};
+
+ProgramTimes find_program_times(const Run& run) {
+  ProgramTimes times;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_device([&](const DeviceSpan& span) {
+      const EventClass& kind = run.labels.kind(span.label);
+      const std::int64_t ns = span.end_ns - span.start_ns;
+      if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
+      if (!kind.is_program) return;
+      add_to(times.programs_ns, ns);
+      add_to(times.by_name[run.labels.name(span.label)], ns);
+    });
+  return times;
+}
+
+std::string describe_programs(const Run& run) {
+  const ProgramTimes times = find_program_times(run);
+  if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
+  std::vector<std::pair<std::int64_t, std::string_view>> longest;
+  for (const auto& [name, ns] : times.by_name) longest.emplace_back(-ns, name);
+  std::sort(longest.begin(), longest.end());
+  std::vector<std::string> names;
+  names.reserve(longest.size());
+  for (const auto& [ns, name] : longest) names.emplace_back(name);
+  return list_of(names);
+}
+
+}  // namespace
+
+std::vector<UnknownRow> find_unknown_rows(const Run& run) {
+  const auto key = [](const UnknownRow& row) {
+    return std::tie(row.rank, row.process, row.thread, row.category);
+  };
+  std::vector<UnknownRow> rows;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_unknown([&](const UnknownSpans& spans) {
+      const std::string_view detail = run.details[spans.detail];
+      const UnknownRow row{rank.rank,
+                           find_detail(detail, "process"),
+                           find_detail(detail, "thread"),
+                           find_detail(detail, "category"),
+                           spans.count,
+                           spans.total_ns,
+                           spans.is_whole_device};
+      const auto known = std::find_if(rows.begin(), rows.end(), [&](const UnknownRow& other) {
+        return key(other) == key(row);
+      });
+      if (known == rows.end()) return rows.push_back(row);
+      known->count += row.count;
+      add_to(known->total_ns, row.total_ns);
+      known->is_whole_device |= row.is_whole_device;
+    });
+  std::sort(rows.begin(), rows.end(),
+            [&](const UnknownRow& a, const UnknownRow& b) { return key(a) < key(b); });
+  return rows;
+}
+
+DeviceDoubts::DeviceDoubts(const Run& run) : programs(describe_programs(run)) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  if (!rows.empty()) not_understood = describe(rows);
+}
+
+Intervals find_programs(const Run& run, const RankEvents& rank) {
+  Intervals programs;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).is_program) programs.push_back(span.interval());
+  });
+  return unite(std::move(programs));
+}
+
+void note_no_devices(const Run& run, Report& report, std::string_view what_follows) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  report.notes.push_back(
+      fmt::format("{}: {}", rows.empty() ? "no device activity in these traces" : describe(rows),
+                  what_follows));
+}
+
+}  // namespace traceloom

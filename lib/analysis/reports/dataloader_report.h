@@ -1,0 +1,23 @@
+// `trace-stats dataloader`: whether the input is what limits the run.
+#pragma once
+
+#include "analysis/findings/loader_waits.h"
+#include "analysis/report.h"
+
+#include <string_view>
+
+namespace traceloom {
+
+// XLA's words for the share of a step that is spent waiting for data: "highly input-bound" from 20
+// %, "moderately input-bound" from 5 %, else "not input-bound".
+std::string_view xla_class(double share);
+
+// JSON: "rows": [{"rank","epoch","steps","wait_ns","share","exposed_share","first_ns","p50_ns",
+// "p99_ns","between_ns","instrumented","class","composer_rule"}], "iterators": [{"rank","name",
+// "count","total_ns","mean_ns","p50_ns","p99_ns","max_ns"}], "job": {"share","rank",
+// "instrumented"}, whose share is exposed_ns by of_ns in "of": {"text","rank","ranks","steps",
+// "exposed_ns","of_ns","late_ns_per_step"}, the steps that bottleneck's shares are of; "classes":
+// {"xla","tb_plugin","composer"}
+Report dataloader_report(const Run& run);
+
+}  // namespace traceloom

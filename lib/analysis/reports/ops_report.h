@@ -1,0 +1,22 @@
+// `trace-stats ops`: which operators take the time, of the host and of devices.
+#pragma once
+
+#include "analysis/report.h"
+#include "analysis/work/ops_options.h"
+
+namespace traceloom {
+
+// JSON: "rows": [{"rank","thread","count","launchers","device_share","device_self_ns",
+// "device_total_ns","device_mean_ns","device_p50_ns","device_p90_ns","device_p99_ns",
+// "device_max_ns","host_share","host_self_ns","host_total_ns","host_mean_ns","host_min_ns",
+// "host_p50_ns","host_p90_ns","host_p99_ns","host_max_ns","tensor_core_eligible",
+// "tensor_core_self_share","tensor_core_total_share","type","shape","types","strides","inputs",
+// "name"}], sorted by device_self_ns, without devices by host_self_ns; columns of what rows are
+// not told apart by are left out. Launchers are those that gave work to a device themselves, and
+// device_mean_ns and so on are about what each of these gave. device_share and host_share are of
+// the own times of all operators. An operator within one of its own name that has no other in it
+// is the same once more. "totals": {"host_self_ns","device_self_ns","not_launched_ns",
+// "tensor_core_eligible_share"}.
+Report ops_report(const Run& run, const OpsOptions& options);
+
+}  // namespace traceloom

@@ -1,0 +1,43 @@
+// What becomes of the values that stand beside the events of an input.
+//
+//   rule_of("stackFrames") == TopLevelRule::frames
+#pragma once
+
+#include "merge/facts/file_survey.h"
+#include "merge/plan/plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+enum class TopLevelRule : std::uint8_t {
+  own,         // the merge writes it itself, or has used it up
+  run,         // of the run: stays where it is when all files say the same
+  frames,      // stackFrames: all in one dictionary
+  samples,     // samples: all in one list
+  dictionary,  // VizTracer's: what does not contradict in one dictionary
+  metadata,    // Chromium's: what catapult reads of it stays when all files say the same
+  subtrace,    // another trace in another form; its times cannot be moved
+  other_data,  // of a merge: what it says of its ranks is kept
+  rank,        // anything else: under otherData.ranks
+};
+TopLevelRule rule_of(std::string_view key);
+
+// The members of `metadata` that catapult reads.
+bool is_kept_metadata(std::string_view key);
+// Perfetto stops at a systemTraceEvents that is no text.
+bool is_kept_subtrace(const TopLevelEntry& entry);
+// A sample's time; nullopt when it is no object or has none that is usable: it is left out.
+std::optional<std::int64_t> time_sample(std::string_view sample);
+
+// Makes strict JSON of what stands beside the events and adds what it says: times and tracks of
+// samples, groups of stack frames, problems.
+void survey_top_level(FileSurvey& survey);
+// Fills FilePlan::keeps_subtraces and problems: an embedded trace stays when no other file has one
+// and the times of its file do not change.
+void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan);
+
+}  // namespace traceloom

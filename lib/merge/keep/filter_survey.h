@@ -1,0 +1,44 @@
+// FilterSurveyVisitor: gathers, beside the survey of the files, what only a filter has to know.
+//
+//   SurveyVisitor survey(paths.size(), on_failure);
+//   FilterSurveyVisitor visitor(survey, paths.size(), filter);
+//   scan_files(paths, visitor, {});
+//   std::vector<FilterFacts> facts = visitor.take_facts();
+#pragma once
+
+#include "merge/facts/filter_facts.h"
+#include "merge/options/merge_filter.h"
+#include "merge/survey/survey_visitor.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace traceloom {
+
+class FilterSurveyVisitor : public FileVisitor {
+ public:
+  // `survey` must live as long.
+  FilterSurveyVisitor(SurveyVisitor& survey, std::size_t files, const MergeFilter& filter)
+      : survey_(survey), facts_(files), looks_for_steps_(filter.steps) {}
+
+  // When all files have been read.
+  std::vector<FilterFacts> take_facts() { return std::move(facts_); }
+
+  // Nothing is written here: 0.76 -> 0.66 s of a filtered merge of 500 MB.
+  Args wanted_args() const override { return Args::skip; }
+  std::unique_ptr<ChunkResult> make_result() override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  struct Chunk;
+
+  SurveyVisitor& survey_;
+  std::vector<FilterFacts> facts_;
+  bool looks_for_steps_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,41 @@
+// What a merge may hold at a time, from the memory that it is given.
+//
+//   const MemoryPlan memory = plan_memory(std::uint64_t{64} << 20, 8);
+//   scan_files(paths, visitor, {memory.threads, memory.chunks_in_flight, memory.max_event_bytes});
+#pragma once
+
+#include "merge/arrows/arrow_tally.h"
+#include "merge/slices/slice_joiner.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace traceloom {
+
+struct MemoryPlan {
+  unsigned threads = 0;
+  std::size_t chunks_in_flight = 0;
+  std::size_t max_event_bytes = kMaxEventBytes;
+  std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
+  std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // of a file
+  std::size_t max_arrow_bytes = ArrowTally::kMaxBytes;
+};
+
+// For a peak of resident memory that stays below `max_memory`, by what was measured: the program
+// itself, chunks with what is made of them, begin and end events that wait for each other, and one
+// event that is larger than a chunk. Does not know what the inputs make a merge remember (tracks,
+// odd ids, begin events that stay open). A narrow plan has fewer chunks, then fewer threads,
+// which changes nothing in what is written; it joins begin and end events earlier, so that they may
+// stand elsewhere among the others and fewer can be out of order, counts of fewer arrows at a time
+// what they lack, and takes smaller events only.
+// Nothing is narrowed without a `max_memory`. `threads` 0: as many as there are cores. `sorts`: by
+// time (TimeSorter).
+//
+// Throws UsageError, which names the least value, when it is too little.
+MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads,
+                       bool sorts = false);
+
+}  // namespace traceloom
