@@ -12,7 +12,7 @@ endfunction()
 
 # A document that records a program does so alone: ranks that meet at barriers beside another test may wait for minutes.
 file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/commands/*.md)
-foreach(document IN ITEMS ${PROJECT_SOURCE_DIR}/README.md LISTS documents)
+foreach(document IN LISTS documents ITEMS ${PROJECT_SOURCE_DIR}/README.md)
   file(STRINGS ${document} commands REGEX "^\\$ ")
   if(commands)
     cmake_path(RELATIVE_PATH document BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
