@@ -15,7 +15,7 @@ file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_
 foreach(document IN LISTS documents ITEMS ${PROJECT_SOURCE_DIR}/README.md)
   file(STRINGS ${document} commands REGEX "^\\$ ")
   if(commands)
-    cmake_path(RELATIVE_PATH document BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+    cmake_path(GET document STEM name)
     add_document_test(docs.commands.${name} ${document})
     if("${commands}" MATCHES "trace-record")
       set_tests_properties(docs.commands.${name} PROPERTIES RUN_SERIAL ON)
@@ -25,3 +25,20 @@ foreach(document IN LISTS documents ITEMS ${PROJECT_SOURCE_DIR}/README.md)
 endforeach()
 add_document_test(docs.commands.can_fail ${docs_tests}/wrong.md)
 set_tests_properties(docs.commands.can_fail PROPERTIES PASS_REGULAR_EXPRESSION "It prints:\n[^\n]*\ntrace-merge 0")
+
+# Links, the size of README.md; the options of every command.
+add_test(NAME docs.links COMMAND ${docs_tests}/check_documents.pl ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.links.can_fail COMMAND ${docs_tests}/check_documents.pl ${docs_tests}/wrong)
+set_tests_properties(docs.links.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
+  "no such file: docs/none.md\n.*no such heading: #nowhere\n.*lost.md: nothing .*a line of 125 columns.*\n2 documents, 4 wrong")
+add_test(NAME docs.options COMMAND ${tools_first} ${docs_tests}/check_options.sh ${PROJECT_SOURCE_DIR}/docs/commands)
+add_test(NAME docs.options.can_fail COMMAND ${tools_first} ${docs_tests}/check_options.sh ${docs_tests}/wrong/commands)
+set_tests_properties(docs.options.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
+  "steps.md: trace-stats steps has --raw, which is not described\n.*steps.md: --cooked is described, and trace-stats steps does not have it")
+
+# What scripts/update-docs.sh makes anew.
+add_test(NAME docs.picture COMMAND ${tools_first} bash -o pipefail -c
+         "scripts/picture.sh | diff docs/straggler.svg -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.repairs COMMAND bash -o pipefail -c
+         "scripts/repairs.pl | diff docs/repairs.md -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs.picture docs.repairs PROPERTIES TIMEOUT 60)
