@@ -62,7 +62,7 @@ std::string producer_of(const FileEvidence& evidence) {
   if (evidence.was_merged_by_us()) return "traceloom " + evidence.merged_by;
   if (evidence.has_several_ranks()) return "a merge of several ranks";
   if (!evidence.rank_marks.empty()) return "Composer";
-  return evidence.is_torch ? "torch.profiler" : "unknown";
+  return evidence.is_torch ? std::string(kTorchProducer) : "unknown";
 }
 
 bool goes_by_collectives(const FileEvidence& evidence, const FileClock& clock) {
@@ -78,7 +78,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   described.offset_ns = clock.offset_ns;
   described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
-  described.world_size = file.evidence.world_size.value_or(0);
+  described.world_size = file.evidence.world_size.value_or(file.evidence.merged_world_size);
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);

@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -44,6 +45,8 @@ struct RunRequest {
   unsigned threads = 0;     // 0: as many as there are cores
   std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
 };
+
+inline constexpr std::string_view kTorchProducer = "torch.profiler";  // RunFile::producer
 
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;

@@ -1,5 +1,7 @@
 #include "analysis/devices/device_doubts.h"
 
+#include "base/ascii.h"
+#include "base/one_line.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "run/details.h"
@@ -57,6 +59,37 @@ std::vector<UnknownRow> find_doubtful(const Run& run) {
     return !row.is_whole_device || (!row.category.empty() && any_device);
   });
   return rows;
+}
+
+// Describes the calls that launch work; empty if there are none.
+std::string describe_launches(const Run& run) {
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_call([&](const CallSpan& call) {
+      const std::string_view name = run.labels.name(call.label);
+      if (to_lower(name).find("launch") == std::string::npos) return;
+      ++count;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    });
+  if (count == 0) return {};
+  std::sort(names.begin(), names.end());
+  return fmt::format("{} {} work ({}), and no work of a device was recorded",
+                     count_of(count, "call"), count == 1 ? "launches" : "launch", list_of(names));
+}
+
+bool is_cut(const RunFile& file) {
+  return file.problems.count(Problem::cut_event) + file.problems.count(Problem::gzip_cut) > 0;
+}
+
+std::string describe_cut(const Run& run) {
+  for (const RunFile& file : run.files)
+    if (file.producer == kTorchProducer && is_cut(file))
+      return fmt::format(
+          "{} is cut off, and torch.profiler does not write events in the order of time: all of "
+          "one kind may be missing",
+          one_line(file.path));
+  return {};
 }
 
 // The time of kernels, of programs, and of each program by name, summed over all ranks.
@@ -122,9 +155,15 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
   return rows;
 }
 
-DeviceDoubts::DeviceDoubts(const Run& run) : programs(describe_programs(run)) {
+DeviceDoubts::DeviceDoubts(const Run& run)
+    : cut(describe_cut(run)), programs(describe_programs(run)) {
   const std::vector<UnknownRow> rows = find_doubtful(run);
-  if (!rows.empty()) not_understood = describe(rows);
+  if (!rows.empty()) {
+    not_understood = describe(rows);
+  } else if (!is_any_device(run)) {
+    not_understood = describe_launches(run);
+    lacks_work = !not_understood.empty();
+  }
 }
 
 Intervals find_programs(const Run& run, const RankEvents& rank) {

@@ -61,6 +61,12 @@ void doubt_shares(Verdict& verdict, const Findings& found) {
 }
 
 void doubt_kind(Verdict& verdict, const Findings& found) {
+  if (!found.doubts.cut.empty() && found.doubts.not_understood.empty()) {
+    verdict.kind = Limit::inconclusive;
+    verdict.possible.clear();
+    verdict.why = found.doubts.cut;
+    return;
+  }
   if (!found.doubts.not_understood.empty()) {
     verdict.kind = Limit::inconclusive;
     verdict.possible.clear();
@@ -75,6 +81,11 @@ void doubt_kind(Verdict& verdict, const Findings& found) {
 }
 
 std::string advice_of_doubts(const Verdict& verdict, const Findings& found) {
+  if (found.doubts.lacks_work)
+    return "record the work of the device, too (ProfilerActivity.CUDA; only one profiler at a time "
+           "can use it)";
+  if (!found.doubts.cut.empty() && found.doubts.not_understood.empty())
+    return "record or copy the whole file";
   if (!found.doubts.not_understood.empty())
     return "record the device in a form that is understood: torch.profiler, JAX's profiler, "
            "Ascend's trace_view.json";

@@ -166,11 +166,12 @@ namespace {
 
 // Parts of names in lower case; of the first list that has one of them, in this order.
 constexpr std::string_view kElementwiseParts[] = {
-    "subtensorop",    "optensor",     "elementwise", "batched_transpose",
-    "transpose_nchw", "multi_tensor", "softmaxf",    "softmaxb",
-    "softmax_warp",   "layer_norm",   "batch_norm",  "reduce_kernel",
-    "splitkreduce",   "memcpy",       "memset",      "triton_poi",
-    "triton_red",     "triton_per"};
+    "subtensorop", "optensor", "elementwise", "batched_transpose", "transpose_nchw", "multi_tensor",
+    "softmaxf", "softmaxb", "softmax_warp", "layer_norm", "batch_norm", "reduce_kernel",
+    "splitkreduce", "memcpy", "memset", "triton_poi", "triton_red", "triton_per",
+    // what stands before and after a flash attention's backward kernel, and after a split one
+    "bwdpreprocess", "bwdpostprocess", "flash_bwd_dot_do_o", "flash_bwd_convert",
+    "splitkv_combine"};
 constexpr std::string_view kTensorParts[] = {
     // NVIDIA, up to Ampere: what tb_plugin knows
     "h884", "s884", "h1688", "s1688", "c1688", "hmma", "i8816", "16816", "16832", "161616",

@@ -43,6 +43,16 @@ bool has_torch_key(const TopLevelParser& top_level) {
                      [&](std::string_view key) { return !top_level.value(key).empty(); });
 }
 
+// Returns the largest world size that a merge kept of its ranks (otherData.ranks.N).
+std::int64_t find_merged_world_size(std::string_view other) {
+  std::int64_t size = 0;
+  for_each_member(find_member(other, "ranks"), [&](std::string_view, std::string_view rank) {
+    const std::string_view distributed = find_member(rank, "distributedInfo");
+    size = std::max(size, json_integer(find_member(distributed, "world_size")).value_or(0));
+  });
+  return size;
+}
+
 }  // namespace
 
 void FileEvidence::add(const Event& event) {
@@ -76,16 +86,18 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level, problems);
   is_torch = has_torch_key(top_level);
-  if (const std::string_view other = top_level.value("otherData"); !other.empty())
-    if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
-      merged_by = decoded(find_member(ours, "version"));
-      inputs = read_merged_inputs(ours);
-      filter = read_noted_filter(ours);
-      if (auto said = read_cycles(ours))
-        cycles = *std::move(said);
-      else
-        problems.add(Problem::bad_cycles, 0);
-    }
+  const std::string_view other = top_level.value("otherData");
+  if (other.empty()) return;
+  merged_world_size = find_merged_world_size(other);
+  if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
+    merged_by = decoded(find_member(ours, "version"));
+    inputs = read_merged_inputs(ours);
+    filter = read_noted_filter(ours);
+    if (auto said = read_cycles(ours))
+      cycles = *std::move(said);
+    else
+      problems.add(Problem::bad_cycles, 0);
+  }
 }
 
 void FileEvidence::append(const FileEvidence& later) {
@@ -96,6 +108,7 @@ void FileEvidence::append(const FileEvidence& later) {
   recorder.append(later.recorder);
   keep_first(distributed_rank, later.distributed_rank);
   keep_first(world_size, later.world_size);
+  merged_world_size = std::max(merged_world_size, later.merged_world_size);
   keep_first(top_level_rank, later.top_level_rank);
   keep_first(top_level_sync_us, later.top_level_sync_us);
   keep_first(base_ns, later.base_ns);

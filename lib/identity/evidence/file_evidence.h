@@ -36,6 +36,7 @@ struct FileEvidence {
   RecorderClock recorder;                        // what our recorder writes beside these
   std::optional<std::int64_t> distributed_rank;  // distributedInfo.rank
   std::optional<std::int64_t> world_size;        // distributedInfo.world_size
+  std::int64_t merged_world_size = 0;            // the largest that a merge kept of its ranks
   std::optional<std::int64_t> top_level_rank;    // global_rank beside traceEvents
   std::optional<std::int64_t> top_level_sync_us;  // clock_sync_timestamp_us beside traceEvents
   // Unix ns of ts 0: baseTimeNanoseconds (Kineto's, else VizTracer's), else beginningOfTime
