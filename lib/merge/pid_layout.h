@@ -1,4 +1,4 @@
-// PidLayout: what a process of the merged trace is.
+// PidLayout: what a process of the merged trace stands for.
 #pragma once
 
 #include <cstdint>
