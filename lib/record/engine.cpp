@@ -166,7 +166,7 @@ bool Engine::is_of_this_process() const {
 }
 
 bool Engine::is_calling() {
-  // There is none in the child of a fork().
+  // There is no current engine in the child of a fork().
   return current.load() != nullptr && Writer::is_own_thread();
 }
 

@@ -161,7 +161,7 @@ std::string default_run_name(const Environment& environment) {
     if (const std::optional<std::string> run = environment(name); run && !run->empty()) return *run;
   if (const std::optional<std::string> job = environment("SLURM_JOB_ID"); job && !job->empty())
     return "slurm-" + *job;
-  // Torchrun says "none" if no id was given.
+  // torchrun says "none" if no id was given.
   const std::optional<std::string> id = environment("TORCHELASTIC_RUN_ID");
   return id && !id->empty() && *id != "none" ? *id : "run";
 }

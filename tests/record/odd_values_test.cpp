@@ -1,4 +1,4 @@
-// Options and values that are of no use, and what they are taken for.
+// These tests use useless options and values, and check what they are taken for.
 #include "record/clock.h"
 #include "record/recorded.h"
 #include "record/traceloom.h"
