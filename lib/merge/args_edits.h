@@ -12,7 +12,7 @@
 
 namespace traceloom {
 
-// How times in args are moved: `start_ns` is the time of the event in its file, `shift_ns` is
+// Moves times in args: `start_ns` is the time of the event in its file, `shift_ns` is
 // added. A time that is more than a minute away from `start_ns` belongs to another clock and stays.
 struct ArgsTime {
   std::int64_t start_ns;

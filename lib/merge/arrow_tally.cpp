@@ -64,7 +64,7 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
 }
 
 void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
-  std::map<std::size_t, std::int64_t> widest_ns;  // by file; files without problems have none
+  std::map<std::size_t, std::int64_t> widest_ns;  // key: file; files without problems have none
   for (const Arrow& arrow : slots_) {
     if (arrow.key == 0 || (arrow.is_whole() && !arrow.is_backward())) continue;
     const Problem problem = arrow.is_whole() ? Problem::backward_arrow : Problem::dangling_arrow;

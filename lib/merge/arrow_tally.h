@@ -29,7 +29,7 @@ struct FlowEnd {
   std::int64_t ns = 0;
   std::uint64_t offset = 0;
   bool is_start = false;   // it is an s
-  bool is_shared = false;  // by PlanOptions::shared_flows: the other end may be in another file
+  bool is_shared = false;  // see PlanOptions::shared_flows: the other end may be in another file
 };
 
 // Uses at most kMaxBytes of memory, and half as much again while it grows. A file of torch takes
@@ -58,7 +58,7 @@ class ArrowTally {
     std::uint64_t key = 0;           // 0: a free slot
     std::int64_t start_ns = kNever;  // the time of its latest s
     std::int64_t end_ns = kNever;    // the earliest time of its t and f
-    std::uint64_t offset : 43 = 0;   // of its first event; enough for 8 TiB of text
+    std::uint64_t offset : 43 = 0;   // its first event; enough for 8 TiB of text
     std::uint64_t file : 20 = 0;
     bool is_reused : 1 = false;  // it has several starts
 

@@ -1,5 +1,5 @@
-// How a merge changes async events: events of the old kind (S T p F) become nestable ones (b n e),
-// and halves of slices are added where AsyncSlices asks for them.
+// edit_async(), AsyncHalves: change the async events of a merge: events of the old kind (S T p F)
+// become nestable ones (b n e), and halves of slices are added where AsyncSlices asks for them.
 //
 //   edit_async(event, plan.files[file], edit, scratch);
 //   AsyncHalves halves(event, clean, *target, plan.files[file], scratch);

@@ -4,7 +4,7 @@
 #include "base/json_walk.h"
 #include "scan/event_repair.h"
 
-#define XXH_INLINE_ALL  // how xxHash asks to be used without its library
+#define XXH_INLINE_ALL  // xxHash asks for it where its library is not linked
 #include <xxhash.h>
 
 #include <algorithm>

@@ -45,16 +45,16 @@ struct AsyncHalf {
   bool operator==(const AsyncHalf&) const = default;
 };
 
-// What a merge adds to one event. Names and categories are numbers for AsyncSlices::text(), or
+// The additions to one event. Names and categories are numbers for AsyncSlices::text(), or
 // kNoText for none.
 struct AsyncAdditions {
-  std::uint64_t offset = 0;          // of the event, in bytes
+  std::uint64_t offset = 0;          // place of the event, in bytes
   std::uint32_t category = kNoText;  // the category it gets
   std::uint32_t step = kNoText;      // the name of the slice that this step (T, p) becomes
   AsyncHalf begun = {};              // the later step (p) that begins here; no name for none
   // Slices that end here: a step (T), or operations that have no end.
   std::vector<AsyncHalf> ended;
-  bool is_unended = false;  // what the event begins has no end in its file
+  bool is_unended = false;  // the slice begun here has no end in its file
   bool operator==(const AsyncAdditions&) const = default;
 };
 
@@ -89,12 +89,12 @@ class AsyncBatch {
     std::int64_t start_ns;
     std::uint64_t offset;
     std::uint64_t operation;  // a hash of what viewers join events by
-    std::uint32_t category;   // of an old event
-    std::uint32_t name;       // of a new event, or of a step
+    std::uint32_t category;   // for an old event
+    std::uint32_t name;       // for a new event, or a step
     char phase;
   };
   std::vector<Record> records_;
-  StringTable texts_;  // as strict JSON
+  StringTable texts_;  // strict JSON
   std::string scratch_;
   std::string args_scratch_;
 };
@@ -120,7 +120,7 @@ class AsyncSliceFinder {
   };
   struct Operation {
     std::vector<Open> open;
-    std::size_t mixed = 0;  // how many of them differ in category from the one before
+    std::size_t mixed = 0;  // number that differ in category from the one before
     // Ends that no begin stood before, by name: the begin may have come too late to be sorted.
     std::multiset<std::pair<std::uint32_t, std::int64_t>> stray_ends;
     std::uint64_t last = 0;  // the offset of its latest event
@@ -144,7 +144,7 @@ class AsyncSliceFinder {
 
   std::vector<Record> waiting_;
   std::unordered_map<std::uint64_t, Operation> operations_;  // open ones, and those with stray ends
-  std::unordered_map<std::uint64_t, AsyncAdditions> additions_;  // by offset
+  std::unordered_map<std::uint64_t, AsyncAdditions> additions_;  // key: offset
   StringTable texts_;
 };
 

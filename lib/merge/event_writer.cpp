@@ -136,7 +136,8 @@ bool EventWriter::is_joined(const Event& event) const {
   return !plan_.keeps_begin_end || std::binary_search(joined.begin(), joined.end(), event.offset);
 }
 
-// All decisions use `event`, as the survey saw it; `clean` is the same event, or its repaired text.
+// Decides everything by `event`, as the survey saw it; `clean` is the same event, or its repaired
+// text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            const Place& place, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
@@ -225,7 +226,7 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
   if (place.order == OrderClass::begin && plan_.sorts_by_time) {
-    // Among the events that begin with it, it stands where an X of its length would.
+    // Events that begin with it are sorted as if it were an X of its length.
     if (const auto duration_ns = plan_.files[file_].begin_duration_ns(event, place.start_ns)) {
       place.order = OrderClass::slice;
       place.duration_ns = *duration_ns;

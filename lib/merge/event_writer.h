@@ -42,7 +42,7 @@ struct UnendedAsync {
   AsyncHalves halves;
 };
 
-// What writing the events of a chunk gathers. One thread at a time may use it; keep it from chunk
+// Results of writing the events of a chunk. One thread at a time may use it; keep it from chunk
 // to chunk.
 struct WriteState {
   EventBlock block;
@@ -103,8 +103,8 @@ class EventWriter {
   bool is_left_out(const TrackTarget* target) const;
   bool is_stray_end(const Event& event) const;
   bool is_joined(const Event& event) const;
-  // Where an event goes. A member is empty if the plan has no track for it, or its time does not
-  // fit.
+  // The place of an event in the output. A member is empty if the plan has no track for it, or its
+  // time does not fit.
   struct Place {
     const TrackTarget* target = nullptr;
     std::optional<OutputTime> time = {};  // also empty for metadata

@@ -152,7 +152,8 @@ class FieldEditor {
     edit_.replace(key, id);
   }
 
-  // The ids of async and flow events and of objects are edited elsewhere, with their other forms.
+  // Renames an id2 that means nothing. Ids of async and flow events and of objects are edited in
+  // id_edits.h.
   void edit_id2() {
     const bool has_id_of_its_own =
         is_async(event_) || is_flow_phase(event_.phase) || is_object_phase(event_.phase);

@@ -30,7 +30,7 @@
 
 namespace traceloom {
 
-// What a merge of ours has noted of a process that it did not join with its rank's main process, or
+// The note of a merge of ours about a process that it did not join with its rank's main process, or
 // of the process that a row has come from.
 struct BesideMain {
   std::string title;       // unique within its rank
@@ -38,12 +38,12 @@ struct BesideMain {
   bool operator==(const BesideMain&) const = default;
 };
 
-// What a merge of ours has noted of a row to which it gave a tid. Without it, rows of several
+// The note of a merge of ours about a row to which it gave a tid. Without it, rows of several
 // merges that have got the same number would become one.
 struct RowSource {
   std::string tid;                         // canonical, as in the file that it comes from
   std::optional<BesideMain> process = {};  // set if the row is in another process now
-  bool is_gpu = false;                     // that other process was a GPU's
+  bool is_gpu = false;                     // the other process was a GPU's
   bool operator==(const RowSource&) const = default;
 };
 
@@ -67,7 +67,8 @@ struct TrackFacts {
   bool has_row() const { return events > 0 || has_samples; }
   std::string name;  // thread_name, decoded
   std::optional<std::int64_t> sort_index;
-  // What the inputs of an earlier merge said, also of the process that the row has come from.
+  // The indexes that the inputs of an earlier merge had, also of the process that the row has come
+  // from.
   std::optional<std::int64_t> source_sort_index;
   std::optional<std::int64_t> process_sort_index;
   std::optional<RowSource> source;  // set in a file that was merged before
@@ -104,7 +105,7 @@ struct KeptMetadata {
 
 // The end of a B that is written as a B.
 struct BeginEnd {
-  std::uint64_t offset = 0;  // of the B, in bytes
+  std::uint64_t offset = 0;  // place of the B, in bytes
   std::int64_t end_ns = 0;   // in file time
   bool operator==(const BeginEnd&) const = default;
 };
@@ -112,10 +113,10 @@ struct BeginEnd {
 struct FileSurvey {
   FileEvidence evidence;
   std::uint64_t tracks_before = 0;   // tracks of the files before it, except files with too many
-  bool has_too_many_tracks = false;  // with those; `tracks` is empty then
+  bool has_too_many_tracks = false;  // `tracks` is empty then
   std::vector<TrackFacts> tracks;    // in order of first appearance
-  std::map<std::string, ProcessFacts> processes;  // by canonical pid
-  std::vector<KeptMetadata> metadata;             // each text once; see counts_each_time
+  std::map<std::string, ProcessFacts> processes;  // key: canonical pid
+  std::vector<KeptMetadata> metadata;             // texts occur once; see counts_each_time
   IdSet flow_ids;                                 // ids of s t f
   std::uint64_t shared_flows = 0;                 // flow events of PlanOptions::shared_flows
   // The number of f that wait for the next slice and are not shared.
@@ -138,7 +139,7 @@ struct FileSurvey {
   std::vector<BeginEnd> begin_ends;
   // The end of the slice around each B that nothing closes; by offset, as joined_halves.
   std::vector<BeginEnd> open_begins_inside;
-  CutSlices cut_slices;                  // those of our recorder
+  CutSlices cut_slices;                  // from our recorder
   bool lacks_durations = false;          // some X has no dur
   std::uint64_t events = 0;              // usable ones, without metadata
   std::uint64_t ends = 0;                // E among them

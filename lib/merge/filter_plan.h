@@ -28,7 +28,7 @@ namespace traceloom {
 
 struct MergePlan;
 
-// What a filter remembers of the latest events. One thread at a time may use it.
+// A filter's memory of the latest events. One thread at a time may use it.
 class FilterMemory {
  private:
   friend class FilterPlan;
@@ -63,8 +63,8 @@ struct Selection {
   std::vector<KeptCounts> events;  // one a file
   // One a file: its counts by rank, for ranks that have any.
   std::vector<std::map<std::int64_t, KeptCounts>> events_of_rank;
-  std::vector<OutputProcess> rows;      // those of the merge that have events left
-  std::vector<MergedCycle> cycles;      // those that have events left, with the times of these
+  std::vector<OutputProcess> rows;      // the rows of the merge that have events left
+  std::vector<MergedCycle> cycles;      // the cycles that have events left, with their times
   std::vector<std::string> categories;  // some that occur, if the filter asks for categories
 };
 

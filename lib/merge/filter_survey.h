@@ -21,7 +21,7 @@ namespace traceloom {
 // The facts of one file, in file times. Memory: 16 bytes for each place of a flow event, and the
 // steps.
 struct FilterFacts {
-  StringTable tracks;             // those of the flow events, as TrackPlan::target() takes them
+  StringTable tracks;             // tracks of the flow events, as TrackPlan::target() takes them
   std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
   StepMarks steps;
 };

@@ -56,7 +56,7 @@ class FlowStarts : public FileVisitor {
     std::int64_t ns;
     std::uint64_t offset;
   };
-  // What is found in a chunk, or in a file.
+  // Slices, starts and ends found in a chunk, or in a file.
   struct Found {
     std::unordered_map<std::uint32_t, std::int64_t> first_slice_ns;  // key: row
     std::vector<Start> starts;

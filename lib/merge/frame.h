@@ -22,7 +22,7 @@ void write_head_of_trace(const MergePlan& plan, const std::function<void(std::st
 // Returns whether write_head_of_trace() writes the same for both.
 bool have_same_head(const MergePlan& a, const MergePlan& b);
 
-// What became of the events of a rank in one of its files. A number is empty if nobody has counted
+// Counts of the events of a rank in one of its files. A number is empty if nobody has counted
 // rank by rank (which B and E of a file of several ranks stay as they are).
 struct MergedRankEvents {
   std::uint64_t events_in = 0;

@@ -115,13 +115,13 @@ class MergeInputs {
   MemoryPlan memory_;
   std::uint64_t stored_bytes_;
   FileWatch watch_;
-  std::uint64_t bytes_read_ = 0;  // by all passes so far
+  std::uint64_t bytes_read_ = 0;  // read by all passes so far
   std::set<std::size_t> failed_;  // indexes of options_.inputs
   std::vector<LeftOut> left_out_;
   std::vector<RepeatedInput> repeats_;
   std::vector<Input> inputs_;  // can be read, and are no repeats
   std::vector<FileSurvey> surveys_;
-  std::vector<FilterFacts> facts_;  // with a filter; one a file
+  std::vector<FilterFacts> facts_;  // one a file, if there is a filter
   std::optional<MergePlan> plan_;
 };
 

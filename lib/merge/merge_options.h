@@ -42,8 +42,9 @@ struct MergeOptions {
   // Surveys all inputs before it writes, even if samples of them would be enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;
-  // What happens when the reader of stdout is gone. False: the merge ends silently (ClosedPipe).
-  // True: it goes on without writing, so that the problems of the inputs are still reported.
+  // Decides what happens when the reader of stdout is gone. False: the merge ends silently
+  // (ClosedPipe). True: it goes on without writing, so that the problems of the inputs are still
+  // reported.
   bool outlives_reader = false;
   // Called when all of the output is on disk, before it replaces the old one. If it throws, the old
   // one stays.

@@ -15,7 +15,7 @@
 
 namespace traceloom {
 
-// What became of one input.
+// The outcome for one input.
 struct MergedFile {
   std::string path;
   std::int64_t rank = 0;
@@ -48,7 +48,7 @@ struct MergedProcess {
   std::vector<std::string> tracks;  // their names, as they are shown
 };
 
-// What a filter did besides dropping events. It explains why so few are left.
+// Facts about a filter besides dropped events. They explain why so few are left.
 struct FilterOutcome {
   // True if the inputs have events and none stays. Nothing is written then, and the old output
   // stays.
@@ -56,7 +56,7 @@ struct FilterOutcome {
   std::vector<std::string> categories;  // some that occur, if categories were asked for
   std::optional<NumberRange> steps;     // the lowest and highest, when steps were asked for
   std::int64_t last_ns = 0;             // when the last event begins, counted as MergeFilter::time
-  std::vector<std::int64_t> ranks;      // all, ascending
+  std::vector<std::int64_t> ranks;      // ranks of the inputs, ascending
 };
 
 struct MergeSummary {

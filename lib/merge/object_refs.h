@@ -15,7 +15,7 @@
 
 namespace traceloom {
 
-// All values must be strict JSON.
+// Values must be strict JSON.
 class ObjectRefs {
  public:
   // `pid` is canonical, `scope` the JSON text; both are those of the event. All arguments must

@@ -19,7 +19,7 @@ void OrderWindow::prepare(EventBlock& block) const {
 }
 
 // Skips blocks without text: a filter may drop all of a chunk, and B and E events leave nothing in
-// their chunk. An empty compressed block would still take bytes.
+// their chunk.
 void OrderWindow::compress(EventBlock& block) const {
   if (output_.is_gzip() && !block.text.empty())
     block.compressed = compress_block(block.text, output_.gzip_level());

@@ -22,7 +22,7 @@
 
 namespace traceloom {
 
-// What the ids of a file's async events belong to in the output. Viewers pair events by it.
+// The owner of a file's async ids in the output. Viewers pair events by it.
 enum class AsyncScope : std::uint8_t {
   process,  // the process: all events that may share an id are in it
   trace,    // the trace: an event may begin in one process and end in another
@@ -50,7 +50,7 @@ struct FilePlan {
   // objects name processes.
   std::map<std::string, std::string, std::less<>> object_pids = {};
   FrameIds frames = {};
-  // What is added to the names of counters that another process of the rank has as well, by
+  // The suffix for names of counters that another process of the rank has as well, by
   // counter_key().
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};
   bool keeps_subtraces = false;  // it has embedded traces, whose times stay as they are
@@ -119,7 +119,7 @@ struct MergePlan {
 // The meaning of time 0 in the output.
 enum class OriginKind : std::uint8_t {
   first_event,  // the earliest event of all, floored to a whole microsecond
-  keep,         // that of the inputs: Unix time if clocks are absolute
+  keep,         // the inputs' own: Unix time if clocks are absolute
   given,        // PlanOptions::origin_ns
 };
 

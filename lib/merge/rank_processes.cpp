@@ -114,8 +114,8 @@ void RankProcesses::find_main(std::int64_t rank, const std::vector<std::size_t>&
   for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
   const HostProcesses sums = sum_of(processes);
   MainProcesses known(rank);
-  std::set<std::string> pids;    // those of main processes
-  std::set<std::string> others;  // those next to a main process in some file
+  std::set<std::string> pids;    // pids of main processes
+  std::set<std::string> others;  // pids next to a main process in some file
   const auto settle = [&](std::size_t i, const std::string& main) {
     main_[files[i]] = main;
     pids.insert(main);

@@ -40,9 +40,9 @@ struct SelectionVisitor::EndlessFlowSlice {
 };
 
 struct SelectionVisitor::Chunk : ChunkResult {
-  // What is gathered from this chunk; the keys of `rows` are rows.
+  // Facts of this chunk; the keys of `rows` are rows.
   std::unordered_map<std::uint32_t, KeptCounts> rows;
-  std::vector<FlowSlice> slices;  // those around a flow event
+  std::vector<FlowSlice> slices;  // slices around a flow event
   LinkedEvents linked;
   std::vector<EndlessFlowSlice> endless;
   LastStarts last_starts;  // for a file with slices without dur
@@ -52,13 +52,13 @@ struct SelectionVisitor::Chunk : ChunkResult {
   LastEnds last_ends;
   CycleTimes cycles;
 
-  // What stays from chunk to chunk, to save look-ups.
+  // Memory from chunk to chunk, to save look-ups.
   TrackCache tracks;
   FilterMemory memory;
   const TrackTarget* last_target = nullptr;
   std::uint32_t last_row = 0;
   std::uint32_t counted_row = 0;
-  KeptCounts* counts = nullptr;              // that of counted_row
+  KeptCounts* counts = nullptr;              // counts of counted_row
   std::optional<std::string> last_category;  // JSON text
 
   void count(std::uint32_t row, bool is_kept) {

@@ -48,7 +48,7 @@ class SelectionVisitor : public FileVisitor {
  private:
   struct EndlessFlowSlice;
   struct Chunk;
-  // What is gathered of the file that is being taken.
+  // The facts gathered of the file that is being taken.
   struct CurrentFile;
 
   std::uint32_t row_of(const TrackTarget& target) const;

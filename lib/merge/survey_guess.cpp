@@ -203,7 +203,7 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     return a.text == b.text && a.offset == b.offset;
   };
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    // Whether X events are around a B matters only if nothing closes that B.
+    // X events around a B matter only if nothing closes that B.
     if (surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];

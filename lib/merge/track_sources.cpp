@@ -145,7 +145,7 @@ class FileTracksReader {
     if (const BesideMain* const other = other_process_of(facts))
       return {true, {other->source_pid}, {source->tid}};
     const std::string tid = source != nullptr ? source->tid : canonical_id(facts.tid);
-    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as torch itself writes it
+    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // torch itself writes it so
     if (!rank_.is_merged())
       return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
                                         : ThreadKey{true, {pid}, {tid}};
@@ -212,7 +212,7 @@ class FileTracksReader {
   Processes& processes_;
   bool was_merged_;
   std::set<const TrackFacts*> ambiguous_;  // rows whose note another row has, too
-  std::set<std::string> other_titles_;     // of the processes that rows come from
+  std::set<std::string> other_titles_;     // titles of processes that rows come from
 };
 
 }  // namespace

@@ -81,9 +81,9 @@ class WriteVisitor : public FileVisitor {
   std::vector<std::uint64_t> events_;
   std::vector<std::uint64_t> text_bytes_;
   std::unique_ptr<SliceJoiner> slices_;  // for the file that is being taken, if it has B or E
-  std::vector<UnendedAsync> unended_;    // those of that file
+  std::vector<UnendedAsync> unended_;    // the unended ones of that file
   LastEnds last_ends_;                   // the ends of events of that file
-  ArrowTally arrows_;                    // those within that file
+  ArrowTally arrows_;                    // arrows within that file
   ArrowTally shared_arrows_;             // between files
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads

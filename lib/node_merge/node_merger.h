@@ -27,7 +27,7 @@
 #include <memory>
 #include <string>
 
-#pragma GCC visibility push(default)  // all of this is what the shared library has to offer
+#pragma GCC visibility push(default)  // the shared library exports this
 
 namespace traceloom {
 
@@ -57,7 +57,7 @@ struct NodeMergeOptions {
   // The number of threads that merge. 1 is the background thread alone. With more, TBB starts
   // threads; a process that was forked from one with such threads must not ask for more.
   unsigned threads = 1;
-  // How many milliseconds close() waits for traces of ranks that are still at work.
+  // Milliseconds that close() waits for traces of ranks that are still at work.
   unsigned patience_ms = 60'000;
   // Called in the background thread. It may call close(), which does nothing there.
   std::function<void(const NodeMerge&)> on_merged = {};

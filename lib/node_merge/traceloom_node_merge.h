@@ -47,7 +47,7 @@ typedef struct traceloom_node_merge_options {
       file_name;    /* with {epoch} or {batch} in it one a cycle; NULL: "node{node_rank}.json" */
   int gzip_level;   /* for names that end in .gz; 0 means 1 */
   uint32_t threads; /* 1: the background thread alone */
-  uint32_t patience_ms; /* how long closing waits for ranks that are still at work */
+  uint32_t patience_ms; /* time that closing waits for ranks at work */
   /* Called in the background thread, and only on the first rank of a node. */
   void (*on_merged)(void* arg, const traceloom_merged_trace* trace);
   void* on_merged_arg;

@@ -48,7 +48,7 @@ struct LiveChunk {
 
 struct PoolSettings {
   std::size_t bytes = 0;
-  std::size_t max_bytes = 0;  // with the chunks for threads that have had none yet
+  std::size_t max_bytes = 0;  // limit for threads that have had no chunk yet
   WhenFull when_full = WhenFull::drop;
   unsigned block_ms = 0;
   // The memory of the chunks, which belongs to the pool from now on; null: the pool maps its own.
@@ -109,7 +109,7 @@ class ChunkPool {
   bool is_open_ = false;
   bool is_woken_ = false;
   PoolSettings settings_;
-  // That of settings_, for a look without the lock.
+  // Copy of settings_.when_full, for a look without the lock.
   std::atomic<WhenFull> when_full_{WhenFull::drop};
   std::shared_ptr<ChunkRegion> region_;
   std::vector<detail::ChunkHeader*> free_;  // the last used one is last: it is still in the cache

@@ -29,7 +29,7 @@ namespace {
 constexpr int kTries = 7;
 // A clock that is off by more was set, or stood still.
 constexpr std::int64_t kStepNs = 10'000'000;
-// How many segments stay: ring buffers keep events for long, and an old event may still be written.
+// The most segments: ring buffers keep events for long, and an old event may still be written.
 constexpr std::size_t kMaxSegments = 4096;
 
 std::atomic<bool> is_distrusted{false};

@@ -110,7 +110,7 @@ bool HostReader::is_whole_disk(const std::string& device) {
   const auto known = whole_disks_.find(device);
   if (known != whole_disks_.end()) return known->second;
   std::string folder = device;
-  std::replace(folder.begin(), folder.end(), '/', '!');  // as the kernel does: cciss/c0d0
+  std::replace(folder.begin(), folder.end(), '/', '!');  // the kernel does so: cciss/c0d0
   const bool is_whole =
       is_disk_name(device) && access((block_devices_ + "/" + folder).c_str(), F_OK) == 0;
   whole_disks_.emplace(device, is_whole);

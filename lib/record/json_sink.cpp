@@ -252,7 +252,7 @@ void JsonSink::append(std::string_view json, std::uint64_t events) {
 
 void JsonSink::external_trace(const std::string& path) {
   copy_external_trace(path, rank_, [this](std::string_view event) {
-    append(event, 0);  // as in all counts, it is no event of the program
+    append(event, 0);  // it is no event of the program
     if (wants_flush()) flush();
   });
 }

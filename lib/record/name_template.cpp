@@ -144,7 +144,7 @@ bool NameTemplate::tells_positions() const {
                      [](const Part& part) { return names_position(part.name); });
 }
 
-// With any_rank, the ranks of all processes match, without it only those of `run`. Placeholders of
+// `any_rank` lets the ranks of all processes match, not only those of `run`. Placeholders of
 // a position match any number.
 bool NameTemplate::matches(std::string_view name, std::size_t part, const RunIdentity& run,
                            bool any_rank) const {

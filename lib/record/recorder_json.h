@@ -17,8 +17,8 @@ struct RecorderCounts {
   std::uint64_t dropped = 0;    // found no room in memory
   bool is_ring = false;         // dropped ones were meant to make room: a flight recorder
   std::uint64_t lost = 0;       // recorded, but the file could not have them
-  std::uint64_t unnamed = 0;    // of `events`, those whose markers have lost their names
-  std::uint64_t recovered = 0;  // of `events`, those from a journal
+  std::uint64_t unnamed = 0;    // part of `events`: their markers have lost their names
+  std::uint64_t recovered = 0;  // part of `events`: from a journal
   std::uint64_t damaged = 0;    // could not be read in a journal
   std::string error = {};       // why the file could not have the lost ones
   std::optional<std::int64_t> clock_error_ns = {};

@@ -15,7 +15,7 @@ struct RecoveredTrace {
   std::string journal;
   std::string path;           // the trace, now complete; empty if there was nothing to write
   std::uint64_t events = 0;   // the journal had them and the file did not
-  std::uint64_t unnamed = 0;  // among them, those whose marker's name had no room in the journal
+  std::uint64_t unnamed = 0;  // events whose marker's name had no room in the journal
   std::uint64_t lost = 0;     // the journal had them, and they could not be written
   std::uint64_t damaged = 0;  // they cannot be read in the journal
   std::string problem;        // why the journal was not used; it is still there then

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kFromEnvironment = -1;
 
 struct RunPlace {
   std::int64_t rank = kFromEnvironment;
-  std::int64_t local_rank = kFromEnvironment;        // among the processes of its node
+  std::int64_t local_rank = kFromEnvironment;        // rank among the processes of its node
   std::int64_t world_size = kFromEnvironment;        // number of processes of the run
   std::int64_t local_world_size = kFromEnvironment;  // number of processes of the node
   std::int64_t node_rank = kFromEnvironment;

@@ -93,7 +93,8 @@ struct Options {
   bool sync_at_end = true;
 
   std::size_t pool_bytes = std::size_t{8} << 20;
-  std::size_t max_pool_bytes = std::size_t{64} << 20;  // with the first chunks of very many threads
+  // The limit with the first chunks of very many threads.
+  std::size_t max_pool_bytes = std::size_t{64} << 20;
   WhenFull when_full = WhenFull::drop;
   unsigned block_ms = 10;
   unsigned flush_ms = 100;  // the most that a killed process loses; nothing with a journal

@@ -20,7 +20,7 @@ namespace traceloom::record::detail {
 inline constexpr std::uint32_t kOff = 0;
 inline constexpr std::uint32_t kInline = 1;
 inline constexpr std::uint32_t kOutOfLine =
-    2;  // of a rare kind, or without the processor's counter
+    2;  // for rare kinds, or without the processor's counter
 
 struct Site {
   std::atomic<std::uint32_t> mode{kOff};

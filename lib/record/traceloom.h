@@ -250,7 +250,7 @@ typedef struct traceloom_status {
  * host_sampler.h lists. Begin with TRACELOOM_HOST_OPTIONS_INIT. */
 typedef struct traceloom_host_options {
   uint32_t size;
-  int cpu, memory, disk, network; /* of the machine: one process of a node is enough */
+  int cpu, memory, disk, network; /* the machine's: one process of a node is enough */
   int process;                    /* CPU time and memory of this process */
   int64_t interval_ns;
 } traceloom_host_options;

@@ -145,7 +145,7 @@ class Writer {
   std::shared_ptr<JsonSink> json_;  // also the first of handlers_; null without files
   std::vector<Handler> handlers_;
   std::map<std::uint32_t, EventThread> threads_;
-  std::set<std::uint32_t> named_threads_;  // those named in the file
+  std::set<std::uint32_t> named_threads_;  // threads named in the file
   bool is_cycle_open_ = false;
   // The open cycle had no begin_cycle: it takes what ended after the last one.
   bool is_rest_ = false;
@@ -155,8 +155,8 @@ class Writer {
   std::optional<Position> last_end_;  // the end of the cycle before
   std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten
   std::uint64_t cycle_events_ = 0;
-  std::uint64_t cycle_lost_ = 0;   // of those, not in the file
-  std::uint64_t told_events_ = 0;  // of both, what is in status_
+  std::uint64_t cycle_lost_ = 0;   // cycle_events_ not in the file
+  std::uint64_t told_events_ = 0;  // part of both that is in status_
   std::uint64_t told_lost_ = 0;
   std::string json_failure_;         // why nothing more of this cycle is written
   bool is_left_out_told_ = false;    // reported in this cycle
