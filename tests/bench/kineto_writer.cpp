@@ -20,8 +20,8 @@ constexpr std::int64_t kDevice = 0;  // pid of the rank's GPU
 constexpr std::int64_t kStream = 7;
 constexpr std::int64_t kCollectiveStream = 20;
 constexpr std::int64_t kLayers = 12;
-// In a small file the model is smaller, so that the file still holds some ten steps; in the
-// smallest, the model does not train.
+// The model is smaller in a small file, so that also that holds some ten steps; in the smallest,
+// one that does not train.
 constexpr std::int64_t kBytesForLayer = 4'000'000;
 constexpr std::int64_t kBytesForTraining = 1'000'000;
 
@@ -29,7 +29,7 @@ std::int64_t thread_of(bool backward) {
   return backward ? kAutogradThread : kMainThread;
 }
 
-// The name that the profiler gives to a start of device work, and its number there.
+// What the profiler calls a start of device work, and its number there.
 struct Runtime {
   std::string_view category;
   std::string_view name;
@@ -56,14 +56,14 @@ class KinetoWriter {
         layers_(layers),
         model_({file.seed, file.rank, layers, training}, names),
         out_(file.path, file.gzip) {
-    // The offset is up to two seconds, and no whole number of microseconds.
+    // Up to two seconds, and no whole number of microseconds.
     const std::uint64_t scrambled =
         (static_cast<std::uint64_t>(file.rank) * 0x9E3779B97F4A7C15U) >> 20;
     clock_offset_ =
         file.rank == 0 ? 0 : static_cast<std::int64_t>(scrambled % 4'000'000'000U) - 2'000'000'000;
   }
 
-  // Returns the size of one step in bytes.
+  // The size of one step.
   std::int64_t measure() {
     write_steps(1);
     const auto bytes = static_cast<std::int64_t>(out_.bytes());
@@ -111,7 +111,7 @@ class KinetoWriter {
     return out_;
   }
 
-  // Writes an X event up to its first argument; end_event() closes it.
+  // An X event up to its first argument; end_event() closes it.
   TextOutput& begin_event(std::string_view cat, std::string_view name, std::int64_t pid,
                           std::int64_t tid, std::int64_t start, std::int64_t duration) {
     separate() << "{\n    \"ph\": \"X\", \"cat\": \"" << cat << "\", \"name\": \"" << name
@@ -142,7 +142,7 @@ class KinetoWriter {
   TextOutput out_;
   std::int64_t clock_offset_ = 0;
   std::uint64_t events_ = 0;
-  std::string name_;  // is being put together; a member keeps its memory
+  std::string name_;  // being put together; a member for its memory
 };
 
 void KinetoWriter::write_head() {
@@ -229,8 +229,7 @@ void KinetoWriter::write_python(const Step& step) {
   }
 }
 
-// Writes the device's events by correlation, as in real files: the work on the device, then the
-// call that started it.
+// As in real files by correlation: the work on the device, then the call that started it.
 void KinetoWriter::write_device(const Step& step) {
   for (const Launch& launch : step.launches) {
     write_activity(launch);

@@ -169,7 +169,7 @@ constexpr Block kBackward[] = {
     {{}, kLinearBackward}, {{}, kLinearBackward}, {{}, kNormBackward},
 };
 
-// The operations are few, but each has all the model's tensors in its arguments.
+// Few, but each has all the model's tensors in its arguments.
 constexpr Operation kOptimizer[] = {
     {0, "aten::_foreach_add_", "Gs", elementwise},
     {0, "aten::_foreach_mul_", "Gs", elementwise},

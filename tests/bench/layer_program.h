@@ -1,6 +1,5 @@
-// forward_blocks(), backward_blocks(), optimizer_operations(): the work of a layer of the model
-// whose traces are generated: torch's operators in the order and the nesting in which its profiler
-// records them.
+// What a layer of the model does whose traces are generated: torch's operators in the order and the
+// nesting in which its profiler records them.
 #pragma once
 
 #include <span>
@@ -8,21 +7,21 @@
 
 namespace traceloom::bench {
 
-// The work that an operation itself starts on the device.
+// What an operation itself starts on the device.
 enum class Kernel { none, gemm, elementwise, reduce, copy, attention, memset };
 
-// The arrow that leads from the operation to its node of autograd, or ends at it.
+// Whether an arrow leads from the operation to its node of autograd, or ends at it.
 enum class Autograd { none, forward, node };
 
 struct Operation {
-  int depth;  // it is inside the last operation before it with a smaller depth
+  int depth;  // it is inside of the last one before it with a smaller depth
   std::string_view name;
   std::string_view inputs;  // a letter each, see write_inputs()
   Kernel kernel = Kernel::none;
   Autograd autograd = Autograd::none;
 };
 
-// Operations that belong together: in the forward pass, those of one call of a module.
+// Operations that belong together: forward, those of one call of a module.
 struct Block {
   std::string_view module;
   std::span<const Operation> operations;

@@ -1,5 +1,4 @@
-// make_traces: writes a set of per-rank traces for measurements, as large as wanted and always the
-// same.
+// make_traces: a set of per-rank traces for measurements, as large as wanted and always the same.
 #include "bench/kineto_writer.h"
 
 #include <CLI/CLI.hpp>

@@ -52,7 +52,7 @@ void add_gemms(std::vector<std::string>& kernels) {
   }
 }
 
-// Adds names that have the operator twice: in the template's arguments and in the function's.
+// The operator is named twice: in the template's arguments and in the function's.
 void add_elementwise(std::string_view functor, std::string_view type,
                      std::vector<std::string>& kernels) {
   const std::string lambda = fmt::format(

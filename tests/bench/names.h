@@ -1,5 +1,5 @@
-// make_names(): the names that occur in generated traces besides those of operators: hundreds of
-// kernels, Python functions and modules.
+// The names that occur in generated traces beside those of operators: hundreds of kernels, Python
+// functions and modules.
 #pragma once
 
 #include "bench/layer_program.h"
@@ -11,7 +11,7 @@
 namespace traceloom::bench {
 
 struct Names {
-  // One list for each kind of Kernel; C++ templates of up to some hundred characters.
+  // Of each kind of Kernel; C++ templates of up to some hundred characters.
   std::array<std::vector<std::string>, 7> kernels;
   std::vector<std::string> calls;      // "transformers/models/decoder.py(171): forward"
   std::vector<std::string> built_ins;  // "<built-in method rsqrt of type object at 0x7d6b7761df60>"
@@ -21,7 +21,7 @@ struct Names {
   }
 };
 
-// Returns the same names every time.
+// Always the same.
 Names make_names();
 
 }  // namespace traceloom::bench

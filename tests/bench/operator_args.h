@@ -1,5 +1,5 @@
-// write_inputs(): writes what torch's profiler says of the inputs of an operator: concrete values,
-// types, strides, shapes.
+// What torch's profiler tells of the inputs of an operator: concrete values, types, strides,
+// shapes.
 #pragma once
 
 #include "bench/text_output.h"
@@ -14,7 +14,7 @@ struct TensorSizes {
   std::int64_t layers;
 };
 
-// Takes a letter an input: T the layer's tokens, M the same as a matrix, F inside its MLP, H split
+// A letter an input: T the layer's tokens, M the same as a matrix, F inside of its MLP, H split
 // into heads, P a pair of those, W weights, N a vector, G a tensor of each of the model's weights,
 // s a number, L a list of numbers, n none.
 void write_inputs(TextOutput& out, std::string_view inputs, const TensorSizes& sizes);

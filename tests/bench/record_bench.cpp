@@ -1,10 +1,9 @@
-// record_bench: measures what recording costs, next to the two clock reads that it cannot do
-// without.
+// What recording costs, beside the two clock reads that it cannot do without.
 //
 //   record_bench --benchmark_filter=scope
 //
-// Times are a call's time on one thread's own clock. The smallest of the repetitions is what the
-// code costs, the rest is the machine's other work.
+// Times are of one thread's own clock a call; the smallest of the repetitions is what the code
+// costs, the rest is the machine's other work.
 #include "record/json_sink.h"
 #include "record/recorder.h"
 
@@ -23,8 +22,8 @@ std::string bench_folder() {
   return std::filesystem::temp_directory_path() / ("traceloom-bench-" + std::to_string(getpid()));
 }
 
-// Opens a session that writes nothing, because the thread that records is measured, on a machine of
-// few cores. The pool is small, as chunks that a writer gives back are in the cache.
+// Nothing is written: what is measured is the thread that records, on a machine of few cores. The
+// pool is small, as chunks that a writer gives back are in the cache.
 std::unique_ptr<Session> quiet_session(ClockChoice clock) {
   Options options;
   options.write_json = false;
@@ -92,7 +91,7 @@ BENCHMARK(scope)->Name("scope/monotonic")->Setup(open_monotonic)->Teardown(close
 BENCHMARK(scope)->Name("scope/off");
 BENCHMARK(start_and_finish)->Name("start and finish/off");
 
-// Measures the text a second that one core writes without a disk. Argument 1: compressed.
+// Text a second of one core, without a disk. Argument 1: compressed.
 void serialize(benchmark::State& state) {
   const std::string folder = bench_folder();
   std::filesystem::create_directories(folder);
@@ -127,8 +126,8 @@ void serialize(benchmark::State& state) {
 BENCHMARK(serialize)->Name("serialize/json")->Arg(0);
 BENCHMARK(serialize)->Name("serialize/json.gz")->Arg(1);
 
-// Offers scopes at a steady rate (argument: millions a second) to files, and counts what is
-// dropped.
+// Scopes offered at a steady rate (argument: millions a second) into files; what is dropped of
+// them.
 void offered(benchmark::State& state) {
   std::uint64_t dropped = 0;
   double peak = 0;

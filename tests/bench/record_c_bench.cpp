@@ -1,4 +1,4 @@
-// This benchmark measures what recording costs through the C interface of the shared library.
+// What recording costs through the C interface of the shared library.
 #include <benchmark/benchmark.h>
 #include <traceloom.h>
 

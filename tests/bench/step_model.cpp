@@ -6,10 +6,10 @@ namespace traceloom::bench {
 namespace {
 
 constexpr std::int64_t kMicrosecond = 1'000;
-constexpr std::int64_t kStepOfLayer = 2'000 * kMicrosecond;  // room for a layer's work in a step
+constexpr std::int64_t kStepOfLayer = 2'000 * kMicrosecond;  // room for what a layer does in a step
 constexpr std::int64_t kRestOfStep = 9'000 * kMicrosecond;
 constexpr std::int64_t kIdsOfStep = 40'000;
-constexpr std::uint64_t kLengths = 48;  // number of different lengths of samples
+constexpr std::uint64_t kLengths = 48;  // how many lengths of samples there are
 
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -17,12 +17,12 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// Returns one number of a stream (splitmix64).
+// One number of a stream (splitmix64).
 std::uint64_t next(std::uint64_t& state) {
   return mix(state += 0x9E3779B97F4A7C15U);
 }
 
-// Returns a random number that is the same for an operation wherever and whenever it runs.
+// Random, but the same for an operation wherever and whenever it runs.
 std::uint64_t hash_of(const Operation& operation, std::int64_t layer) {
   std::uint64_t hash = static_cast<std::uint64_t>(layer % 4);
   for (const char c : operation.name) hash = mix(hash ^ static_cast<std::uint64_t>(c));
@@ -42,7 +42,7 @@ std::uint64_t StepModel::shared_random() {
   return next(shared_state_);
 }
 
-// Returns 0.8 to 1.2 times `ns`.
+// 0.8 to 1.2 times `ns`.
 std::int64_t StepModel::jitter(std::int64_t ns) {
   return ns * static_cast<std::int64_t>(800 + next(own_state_) % 400) / 1000;
 }
@@ -76,7 +76,7 @@ const Step& StepModel::step(std::int64_t number) {
   return step_;
 }
 
-// Puts each block inside Python: the module, the three functions that lead to its forward(), and so
+// Each block inside of Python: the module, the three functions that lead to its forward(), and so
 // on.
 void StepModel::add_forward(std::int64_t layer) {
   const std::span<const Block> blocks = forward_blocks();

@@ -1,5 +1,5 @@
-// StepModel: the work of one training step of one rank, in nanoseconds: the content of a generated
-// trace, without its text.
+// What one training step of one rank does, in nanoseconds: the content of a generated trace,
+// without its text.
 //
 //   StepModel model({.seed = 1, .rank = 3}, names);
 //   const Step& step = model.step(17);
@@ -21,7 +21,7 @@ struct Call {
   std::int64_t start;
   std::int64_t duration;
   std::int64_t id;        // External id
-  std::int64_t sequence;  // shared by a forward call and its node of autograd; 0: neither
+  std::int64_t sequence;  // the same of a forward call and its node of autograd; 0: neither
   std::int64_t layer;
 };
 
@@ -67,7 +67,7 @@ struct Step {
   std::int64_t collective_start;     // the rank enters the all-reduce when it is ready ...
   std::int64_t collective_duration;  // ... and all ranks leave it together
   std::int64_t optimizer_start;
-  std::int64_t sequence_length;  // tokens of the step's samples: most tensors' shapes
+  std::int64_t sequence_length;  // of the step's samples, in tokens: most tensors' shapes
   std::vector<Call> calls;
   std::vector<Frame> frames;
   std::vector<Allocation> allocations;
@@ -81,13 +81,13 @@ struct StepModelOptions {
   bool training = true;  // or inference: no backward pass
 };
 
-// Makes steps. A step depends on the options and its number alone. Ranks do the same operations;
-// how long they take differs a little.
+// A step depends on the options and its number alone. Ranks do the same operations; how long they
+// take differs a little.
 class StepModel {
  public:
   StepModel(const StepModelOptions& options, const Names& names);
 
-  // Returns a step that is valid until the next call.
+  // Valid until the next call.
   const Step& step(std::int64_t number);
 
  private:
@@ -111,7 +111,7 @@ class StepModel {
   Step step_;
   std::vector<std::size_t> open_calls_;
   std::vector<std::size_t> open_frames_;
-  std::vector<std::int64_t> forward_calls_;  // their nodes of autograd have not run yet
+  std::vector<std::int64_t> forward_calls_;  // whose nodes of autograd have not run yet
   std::int64_t host_now_ = 0;
   std::int64_t device_free_ = 0;
   std::int64_t next_id_ = 0;

@@ -10,7 +10,7 @@ constexpr std::size_t kBufferSize = 4 << 20;
 
 }  // namespace
 
-// zlib writes uncompressed text in its mode "T".
+// zlib's "T" mode writes through.
 TextOutput::TextOutput(const std::string& path, bool gzip)
     : path_(path), file_(gzopen(path.c_str(), gzip ? "wb6" : "wbT")) {
   if (file_ == nullptr) throw std::runtime_error(path + ": cannot be written");

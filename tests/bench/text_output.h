@@ -1,4 +1,4 @@
-// TextOutput: writes text into a file, plain or gzip, with the kinds of numbers that traces have.
+// Text into a file, plain or gzip, with the kinds of numbers that traces have.
 //
 //   TextOutput out("rank0.json", false);
 //   out << "\"pid\": " << 17;
@@ -13,7 +13,7 @@
 
 namespace traceloom::bench {
 
-// Throws std::runtime_error if the file cannot be written.
+// Throws std::runtime_error when the file cannot be written.
 class TextOutput {
  public:
   TextOutput(const std::string& path, bool gzip);
