@@ -8,8 +8,7 @@
 // same tids and ids. An event stays if all parts of the filter accept it:
 //
 //   ranks         its rank is one of these. Files of other ranks are read once, for their clocks,
-//   and
-//                 not written
+//                 and not written
 //   time, steps   it begins then. Time counts from the earliest event of all ranks, floored to a
 //                 microsecond as time 0 of a merge is; a step is that of the event's own rank
 //   labels        its name and category are wanted; those of a pair of B and E are the B's

@@ -1,8 +1,8 @@
 // OverlapCheck: finds slices of a track that overlap without one being inside the other.
 //
 //   OverlapCheck check;
-//   if (check.overlaps(track, start_ns, duration_ns)) problems.add(Problem::partial_overlap,
-//   offset);
+//   if (check.overlaps(track, start_ns, duration_ns))
+//     problems.add(Problem::partial_overlap, offset);
 #pragma once
 
 #include "base/saturating.h"

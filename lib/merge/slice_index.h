@@ -1,8 +1,8 @@
 // SliceIndex: finds slices by their track and start.
 //
 //   index.reset(events.size());
-//   std::uint32_t& last = index.at(track, start_ns, [&](std::uint32_t i) { return is_it(events[i]);
-//   });
+//   const auto is_same = [&](std::uint32_t i) { return is_it(events[i]); };
+//   std::uint32_t& last = index.at(track, start_ns, is_same);
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // TrackCache: finds the track of an event, with one look-up for neighbours of the same track.
 //
-//   TrackCache tracks;                                                    // for one thread at a
-//   time const TrackTarget* target = tracks.find(plan.tracks, file, event);    // nullptr: not
-//   planned
+//   TrackCache tracks;
+//   const TrackTarget* target = tracks.find(plan.tracks, file, event);    // nullptr: not planned
+//
+// One thread at a time may use it.
 #pragma once
 
 #include "event/event.h"

@@ -23,11 +23,10 @@ class ImperfectTrace : public Error {
 // an object with traceEvents) with these changes:
 //
 //   ts    counts from 1970: the base time of the file is added (Kineto's baseTimeNanoseconds)
-//   pid   becomes `rank` for the process that records, or if it has no events for the process of
-//   the
-//         first event that is no metadata, and for events without a pid. Each other one (a GPU of
-//         torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of appearance: rows that
-//         were apart stay apart, and belong to no other rank.
+//   pid   becomes `rank` for the process that records, or if it has no events, for the process
+//         of the first event that is no metadata, and for events without a pid. Each other one (a
+//         GPU of torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of appearance:
+//         rows that were apart stay apart, and belong to no other rank.
 //   names of that process are left out, because it has one already, and so are facts of rank and
 //         clock (global_rank, clock_sync_timestamp_us, ...), because the file has its own
 //   text  that is not strict JSON (NaN, bytes that are not UTF-8, raw control characters, ...) is

@@ -3,8 +3,8 @@
 //
 //   struct LongestBatch : traceloom::record::TraceHandler {
 //     void duration(const DurationEvent& event) override {
-//       if (event.label->name == "event/batch") longest_ns = std::max(longest_ns,
-//       event.duration_ns);
+//       if (event.label->name == "event/batch")
+//         longest_ns = std::max(longest_ns, event.duration_ns);
 //     }
 //     std::int64_t longest_ns = 0;
 //   };

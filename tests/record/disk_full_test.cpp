@@ -21,8 +21,7 @@ namespace {
 
 constexpr std::uint64_t kTooMany = 20'000;
 
-// Records more than there is room for; returns 0 if everything about what the session leaves is
-// right.
+// What a session leaves that had no room for all: 0 where everything about it is right.
 int record_too_much(const std::string& folder, const char* name, const std::string& reason) {
   Options options;
   options.folder = folder;
