@@ -1,4 +1,5 @@
-// What a merge refuses to read or write, and what --keep-going leaves out instead.
+// These tests check what a merge refuses to read or write, and what --keep-going leaves out
+// instead.
 #include "base/error.h"
 #include "merge/facts/file_survey.h"
 #include "merge/merger.h"

@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-// A trace of one event, with `values` beside it.
+// Returns a trace of one event, with `values` next to its event list.
 std::string trace(const std::string& values) {
   return R"({"traceEvents":[{"ph":"i","name":"a","ts":5,"pid":1,"tid":7}],)" + values + "}";
 }

@@ -1,4 +1,5 @@
-// What only the interface for C does; tests/package/train_merged.c is a program in C.
+// These tests check what only the interface for C does; tests/package/train_merged.c is a program
+// in C.
 #include "input/open.h"
 #include "node_merge/traceloom_node_merge.h"
 #include "record/names/run_place.h"

@@ -13,7 +13,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// "memory/rss rss_mb", of all counters that come by.
+// Collects names such as "memory/rss rss_mb" of all counters that come by.
 struct CounterNames : TraceHandler {
   void counter(const CounterEvent& event) override {
     for (std::size_t i = 0; i < event.value_count; ++i)

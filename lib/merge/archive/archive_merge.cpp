@@ -12,7 +12,7 @@
 namespace traceloom {
 namespace {
 
-// Their names are in the order of the ranks, whatever their numbers are.
+// Pads the rank in each name with zeros, so that the names sort in the order of the ranks.
 std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
                                          std::int64_t origin_ns) {
   const std::size_t digits = std::to_string(parts.back().rank).size();
@@ -24,13 +24,13 @@ std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
   return ranks;
 }
 
-// What writing the parts has found, by file.
+// The results of writing the parts; both vectors have one entry a file.
 struct Written {
   std::vector<ProblemCounts> problems;
   std::vector<std::uint64_t> events;
 };
 
-// A trace of the rank that the plan has been narrowed to.
+// Writes the trace of the rank that the plan has been narrowed to.
 void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
                 MergeOutput& member, Written& written) {
   WriteVisitor visitor(inputs.plan(), member, inputs.memory());

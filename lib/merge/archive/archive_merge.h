@@ -1,5 +1,5 @@
-// merge_to_archive: merge_traces() for MergeFormat::perfetto_tar: a trace a rank, after all inputs
-// have been surveyed.
+// merge_to_archive(): merge_traces() for MergeFormat::perfetto_tar. It surveys all inputs first and
+// then writes one trace a rank.
 #pragma once
 
 #include "merge/options/merge_options.h"

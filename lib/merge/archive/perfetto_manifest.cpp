@@ -39,7 +39,7 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   std::string text;
   JsonWriter json(text, kIndent);
   json.begin_object();
-  // Perfetto knows a manifest by this key at its very beginning.
+  // Perfetto recognizes a manifest by this key at its very beginning.
   json.key("perfetto_manifest");
   json.begin_object();
   json.key("version");

@@ -55,7 +55,8 @@ void RankArchive::close() {
   archive_->close();
 }
 
-// They are compressed already; of what text they are is said once, behind them.
+// Copies blocks that are compressed already. The checksum and size of their text follow once, after
+// them.
 void RankArchive::copy_blocks(const GzipSink& written) {
   spool_.for_each_piece([this](std::string_view piece) {
     gzip_->write_block({std::string(piece), 0, 0});

@@ -1,12 +1,12 @@
-// RankArchive: a tar of one trace a rank, as Perfetto (from version 58 on) opens it.
+// RankArchive: writes a tar of one trace a rank, as Perfetto (from version 58 on) opens it.
 //
 //   RankArchive archive("merged.tar", 1);
 //   archive.add("perfetto_manifest.json", manifest);
 //   archive.add("rank0.json", [&](MergeOutput& member) { member.write(text); });
 //   archive.close();
 //
-// Why the traces in it are not gzip: Perfetto refuses a manifest that says anything about a packed
-// file. The archive as a whole may be, and is when its name ends in .gz or .tgz.
+// The traces in it are not gzip, because Perfetto refuses a manifest that says anything about a
+// packed file. The archive as a whole is gzip if its name ends in .gz or .tgz.
 #pragma once
 
 #include "merge/order/merge_output.h"
@@ -22,14 +22,14 @@
 
 namespace traceloom {
 
-// As a Sink: without close() nothing is left, and the old output is untouched. Memory: a fixed
-// little; a trace waits on disk, beside the output, until its size is known.
+// Behaves as a Sink: without close() nothing is left, and the old output is untouched. Memory is
+// small and fixed: a trace waits on disk, next to the output, until its size is known.
 class RankArchive {
  public:
   RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use = {});
 
   void add(std::string_view name, std::string_view text);
-  // What `write` writes; it may write blocks where MergeOutput says gzip.
+  // Adds what `write` writes; it may write blocks if MergeOutput says gzip.
   void add(std::string_view name, const std::function<void(MergeOutput&)>& write);
   void complete();
   void close();
@@ -38,7 +38,7 @@ class RankArchive {
   void copy_blocks(const GzipSink& written);
 
   std::unique_ptr<Sink> archive_;
-  GzipSink* gzip_ = nullptr;  // archive_, when it is one
+  GzipSink* gzip_ = nullptr;  // archive_, if that is gzip
   std::string path_;
   int gzip_level_;
   SpoolFile spool_;

@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// Of a filter those that have something left.
+// Returns the ranks to write: with a filter, only those with events left.
 std::set<std::int64_t> written_ranks(const MergePlan& plan) {
   std::set<std::int64_t> ranks;
   for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes())
@@ -17,7 +17,7 @@ std::set<std::int64_t> written_ranks(const MergePlan& plan) {
   return ranks;
 }
 
-// Floored to a whole microsecond.
+// Returns the time of the first event, floored to a whole microsecond.
 std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
                             const std::vector<std::size_t>& files) {
   std::vector<StartTimes> starts;

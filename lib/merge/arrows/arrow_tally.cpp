@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 64;
 constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 43;
-// With what unordered_map needs for it.
+// Includes unordered_map's overhead per entry.
 constexpr std::size_t kBytesOfPage = 112;
 
-// Ids mostly follow each other: blocks of them stay together, so that of a table that is larger
-// than the caches mostly the part is met that was met before.
+// Returns the preferred slot of a key. Ids mostly follow each other, so blocks of 64 keys stay
+// together: if the table is larger than the caches, most accesses still meet the part that was used
+// before.
 std::size_t place_of(std::uint64_t key) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
   constexpr int kBlockBits = 6;
@@ -63,7 +64,7 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
 }
 
 void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
-  std::map<std::size_t, std::int64_t> widest_ns;  // by file, of those that something is said of
+  std::map<std::size_t, std::int64_t> widest_ns;  // key: file; files without problems have none
   for (const Arrow& arrow : slots_) {
     if (arrow.key == 0 || (arrow.is_whole() && !arrow.is_backward())) continue;
     const Problem problem = arrow.is_whole() ? Problem::backward_arrow : Problem::dangling_arrow;
@@ -79,14 +80,14 @@ void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
         Problem::backward_arrow,
         fmt::format("by up to {}{}{}", format_duration(ns), is_closed_ ? "; " : "", more));
   }
-  // The next file is mostly like this one: its table need not grow again.
+  // The next file is probably like this one: its table need not grow again.
   slots_.assign(std::clamp(std::bit_ceil(used_ + used_ / 2), kFirstSlots, max_slots_), Arrow{});
   used_ = 0;
   settled_.clear();
   is_closed_ = false;
 }
 
-// The slot of the arrow, or the free one for it.
+// Returns the slot of the arrow, or the free one for it.
 ArrowTally::Arrow& ArrowTally::slot_of(std::uint64_t key) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = place_of(key) & mask;
@@ -94,14 +95,16 @@ ArrowTally::Arrow& ArrowTally::slot_of(std::uint64_t key) {
   return slots_[at];
 }
 
-// A sweep of the largest table that leaves nearly all of it would soon be followed by the next.
+// Doubles the table, or drops settled arrows from the largest one. If that frees almost nothing,
+// the tally closes: the next sweep would follow soon.
 void ArrowTally::make_room() {
   const bool is_largest = slots_.size() == max_slots_;
   rebuild(is_largest ? max_slots_ : 2 * slots_.size(), is_largest);
   if (is_largest && used_ > most_of(max_slots_) / 8 * 7) is_closed_ = true;
 }
 
-// With `drops_whole` only those stay of which something may be said.
+// Copies the arrows into a new table. With `drops_whole`, only arrows that may still be reported
+// stay.
 void ArrowTally::rebuild(std::size_t slots, bool drops_whole) {
   const std::vector<Arrow> old = std::exchange(slots_, std::vector<Arrow>(slots));
   used_ = 0;

@@ -18,17 +18,17 @@ bool is_none(const FlowSlice& slice) {
   return slice.row == kNoRow;
 }
 
-// `a` is inside of `b`, as viewers nest them.
+// True if viewers nest `a` inside `b`.
 bool is_inner(const FlowSlice& a, const FlowSlice& b) {
   return std::tuple(a.start_ns, b.end_ns) > std::tuple(b.start_ns, a.end_ns);
 }
 
-// `a` begins before `b` does, or together with it and around it.
+// True if `a` begins before `b`, or at the same time and around it.
 bool is_before(const FlowSlice& a, const FlowSlice& b) {
   return std::tuple(a.start_ns, b.end_ns) < std::tuple(b.start_ns, a.end_ns);
 }
 
-// Makes `best` the better one of two; either may be no slice.
+// Makes `best` the better one of two slices; either may be no slice.
 template <typename Better>
 void keep_better(FlowSlice& best, const FlowSlice& slice, Better is_better) {
   if (is_none(slice)) return;
@@ -44,7 +44,8 @@ signed char answer(const FlowSlice& slice) {
 
 constexpr std::string_view kBindingPoint = "\"bp\"";
 
-// Takes `end` and white space before it off the end of a text.
+// Removes `end` and the white space before it from the end of a text; returns false if it is not
+// there.
 bool take_off(std::string_view& text, std::string_view end) {
   if (!text.ends_with(end)) return false;
   text.remove_suffix(end.size());
@@ -52,7 +53,8 @@ bool take_off(std::string_view& text, std::string_view end) {
   return true;
 }
 
-// As torch writes each of its arrows: to find that out takes no walk through all members.
+// Recognizes the text that torch writes for each of its arrows: this takes no walk through all
+// members.
 bool ends_bound_to_slice_around(std::string_view object) {
   return take_off(object, "}") && take_off(object, "\"e\"") && take_off(object, ":") &&
          object.ends_with(kBindingPoint) &&
@@ -89,7 +91,7 @@ FlowBinder::FlowBinder(std::vector<FlowPlace> places) : places_(std::move(places
 FlowBinder::Range FlowBinder::around(const FlowSlice& slice) const {
   const auto begin = std::lower_bound(places_.begin(), places_.end(),
                                       FlowPlace{slice.start_ns, slice.row, false}, kByRowAndTime);
-  // Mostly there is nothing: then the next place is all that has to be looked at.
+  // Mostly no place is in the slice: then only the next place is looked at.
   const auto at = static_cast<std::size_t>(begin - places_.begin());
   if (begin == places_.end() || begin->row != slice.row || begin->ns > slice.end_ns)
     return {at, at};
@@ -98,7 +100,7 @@ FlowBinder::Range FlowBinder::around(const FlowSlice& slice) const {
   return {at, static_cast<std::size_t>(end - places_.begin())};
 }
 
-// The last place that waits for this slice.
+// Returns the last place that waits for this slice.
 std::optional<std::size_t> FlowBinder::last_waiting(const FlowSlice& slice) const {
   const auto behind = std::upper_bound(waiting_.begin(), waiting_.end(),
                                        FlowPlace{slice.start_ns, slice.row, true}, kByRowAndTime);
@@ -138,7 +140,8 @@ void FlowBinder::finish() {
     answers_.push_back(answer(found));
   }
   answers_.resize(places_.size() + waiting_.size(), -1);
-  // A slice was kept at the last place that waited for it; those before it wait for it as well.
+  // A slice was kept at the last place that waited for it; the places before that wait for it as
+  // well.
   for (std::size_t i = next_.size(); i-- > 0;) {
     if (i + 1 < next_.size() && waiting_[i + 1].row == waiting_[i].row)
       keep_better(next_[i], next_[i + 1], is_before);

@@ -17,7 +17,7 @@ bool is_pid_ref(std::string_view key) {
   return key == "pid_ref" || key == "pidRef";
 }
 
-// "cc::Layer/0x7f": the name and the id behind the last slash.
+// An id such as "cc::Layer/0x7f": the name, and the id after the last slash.
 struct NamedId {
   std::string name;
   std::string id;  // JSON text
@@ -94,13 +94,13 @@ void ObjectRefs::append_object(std::string& out, std::string_view object, bool i
   out += '}';
 }
 
-// A process without events is nowhere in the output; it counts as its rank.
+// A process without events is nowhere in the output; its rank's number stands for it.
 void ObjectRefs::append_pid(std::string& out, const std::string& pid) const {
   const auto found = file_.object_pids.find(pid);
   out += found != file_.object_pids.end() ? found->second : std::to_string(file_.rank.rank_of(pid));
 }
 
-// As JSON text; nullopt when the file has no such object.
+// Returns the new id as JSON text, or nullopt if the file has no such object.
 std::optional<std::string> ObjectRefs::new_id(std::string_view pid, std::string_view scope,
                                               std::string_view id) const {
   const IdMap& map = file_.object_ids.map;

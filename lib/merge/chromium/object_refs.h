@@ -1,7 +1,8 @@
-// References between objects inside args: {"id_ref": "0x7f"} says that the object of that id is
-// meant, and a snapshot may hold objects that are named nowhere else, {"id": "cc::Layer/0x7f"}.
+// ObjectRefs: renames references between objects inside args. {"id_ref": "0x7f"} refers to the
+// object with that id, and a snapshot may hold objects that are named nowhere else, {"id":
+// "cc::Layer/0x7f"}.
 //
-//   ObjectRefs refs(file, "1166", "\"ptr\"");     // of an event of that process and scope
+//   ObjectRefs refs(file, "1166", "\"ptr\"");     // for an event of that process and scope
 //   if (ObjectRefs::may_have(args)) refs.append(out, args);
 #pragma once
 
@@ -14,22 +15,23 @@
 
 namespace traceloom {
 
-// All values must be strict JSON.
+// Values must be strict JSON.
 class ObjectRefs {
  public:
-  // `pid` is canonical, `scope` the JSON text; both are those of the event. All must live as long.
+  // `pid` is canonical, `scope` the JSON text; both are those of the event. All arguments must
+  // outlive this object.
   ObjectRefs(const FilePlan& file, std::string_view pid, std::string_view scope)
       : file_(file), pid_(pid), scope_(scope) {}
 
-  // Nothing to rewrite when false.
+  // Returns false if there is nothing to rename.
   static bool may_have(std::string_view value) {
     return value.find("_ref\"") != std::string_view::npos ||
            value.find("Ref\"") != std::string_view::npos;
   }
-  // The value with all references renamed. One to an object that the file does not have stays; if
-  // it would lead to that of another file it becomes "source_id_ref".
+  // Appends the value with all references renamed. A reference to an object that the file does not
+  // have stays; if it would lead to an object of another file, it becomes "source_id_ref".
   void append(std::string& out, std::string_view value) const { append(out, value, false); }
-  // The same, and the ids of objects within the snapshot.
+  // Does the same, and also renames the ids of objects inside the snapshot.
   void append_snapshot(std::string& out, std::string_view snapshot) const;
 
  private:

@@ -1,5 +1,6 @@
-// TypeNames: one metadata event of each process that names the types of its heap dumps. catapult
-// takes only the first one of a process, and a rank's process may have been several.
+// TypeNames: makes one metadata event of all those of a process that name the types of its heap
+// dumps. Catapult takes only the first one of a process, and a rank's process may have been
+// several.
 //
 //   TypeNames names;
 //   if (!names.take(event)) output.write(event);     // events as they are written
@@ -14,14 +15,14 @@ namespace traceloom {
 
 class TypeNames {
  public:
-  // False for any other event. `event` is strict JSON behind ",\n"; names of types are of their
-  // file and process already.
+  // Returns false for any other event. `event` is strict JSON after ",\n"; its names of types are
+  // unique to their file and process already.
   bool take(std::string_view event);
-  // What has been taken, one event a process.
+  // Returns what has been taken, as one event a process.
   std::string events() const;
 
  private:
-  std::map<std::string, std::string> events_;  // by pid
+  std::map<std::string, std::string> events_;  // key: pid
 };
 
 }  // namespace traceloom

@@ -11,11 +11,11 @@
 namespace traceloom {
 namespace {
 
-// What becomes of a member's value: true when `out` got a new one.
+// Appends a new value of a member to `out` and returns true, or returns false to keep the value.
 using ValueEdit =
     std::function<bool(std::string_view key, std::string_view value, std::string& out)>;
 
-// The object with the values that `edit` takes; empty when it takes none.
+// Returns the object with the values that `edit` replaced; an empty text if it replaced none.
 std::string edit_members(std::string_view object, const ValueEdit& edit) {
   bool is_edited = false;
   std::string out;
@@ -31,13 +31,13 @@ std::string edit_members(std::string_view object, const ValueEdit& edit) {
   return is_edited ? out + "}" : std::string();
 }
 
-// For a member that is an object itself.
+// Appends the edited object, if there is one, and returns whether there is.
 bool append_if_edited(std::string& out, const std::string& edited) {
   out += edited;
   return !edited.empty();
 }
 
-// A time on the clock of the event.
+// Returns the time if it lies on the clock of the event, that is, within a minute of it.
 std::optional<std::int64_t> read_time(std::string_view value, std::int64_t start_ns) {
   constexpr std::int64_t kNear = 60'000'000'000;
   const std::optional<ParsedTime> time = parse_time(value);

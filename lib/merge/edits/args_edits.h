@@ -1,5 +1,5 @@
-// What changes inside the args of some kinds of events. All functions take args that are strict
-// JSON, or none, and give new args, or an empty text when nothing changes.
+// Edits inside the args of some kinds of events. Each function takes args that are strict JSON (or
+// empty) and returns new args, or an empty text if nothing changes.
 #pragma once
 
 #include "merge/chromium/object_refs.h"
@@ -12,25 +12,26 @@
 
 namespace traceloom {
 
-// Times in args of an event that happened at `start_ns` in its file. What is more than a minute
-// away from that is of another clock, and stays.
+// Moves times in args: `start_ns` is the time of the event in its file, `shift_ns` is
+// added. A time that is more than a minute away from `start_ns` belongs to another clock and stays.
 struct ArgsTime {
   std::int64_t start_ns;
   std::int64_t shift_ns;
 };
-// args.issue_ts of a clock sync (c).
+// Moves args.issue_ts of a clock sync (c).
 std::string move_clock_sync(std::string_view args, ArgsTime time);
-// startTime and endTime in args.data, and in its cpuProfile, of a V8 profile (P).
+// Moves startTime and endTime in args.data, and in its cpuProfile, of a V8 profile (P).
 std::string move_profile(std::string_view args, ArgsTime time);
-// Frames (bt) and types of the entries of a memory dump's (v) heaps; `pid` is canonical.
+// Renames the frames (bt) and types in the heap entries of a memory dump (v); `pid` is canonical.
 std::string rename_heaps(std::string_view args, const FrameIds& frames, std::string_view pid);
-// The keys of args.stackFrames and args.typeNames, which define those of a process.
+// Renames the keys of args.stackFrames and args.typeNames, which define the frames and types of a
+// process.
 std::string rename_dictionaries(std::string_view args, const FrameIds& frames,
                                 std::string_view pid);
-// References to objects, and what a snapshot holds.
+// Renames references to objects, also those inside a snapshot.
 std::string rename_object_refs(std::string_view args, bool has_snapshot, const ObjectRefs& refs);
 
-// The earliest of the times that move_clock_sync() and move_profile() would move, if any.
+// Returns the earliest of the times that move_clock_sync() and move_profile() would move, if any.
 std::optional<std::int64_t> first_time_in_args(char phase, std::string_view args,
                                                std::int64_t start_ns);
 

@@ -16,7 +16,7 @@ std::string_view id2_scope(const Event& event, AsyncScope scope) {
   return is_global ? "global" : "local";
 }
 
-// Empty for an event without an id.
+// Returns an empty text for an event without an id.
 std::string id2_of(const Event& event, const FilePlan& file, std::string& scratch) {
   const std::string_view key =
       file.async_ids.keeps ? merged_async_key(event, scratch) : async_id_key(event, scratch);
@@ -25,14 +25,14 @@ std::string id2_of(const Event& event, const FilePlan& file, std::string& scratc
                      file.async_ids.map.number(key));
 }
 
-// Empty where the event has its own.
+// Returns an empty text if the event keeps its own category.
 std::string_view other_category(const AsyncAdditions* additions, const FilePlan& file) {
   const bool has_one = additions != nullptr && additions->category != kNoText;
   return has_one ? file.async_slices.text(additions->category) : std::string_view{};
 }
 
-// The old async events become nestable ones: Perfetto ignores the old, and takes a step (T) for an
-// error. A step of nothing is an instant then, with its name in the args as before.
+// Makes a nestable event of an old one: Perfetto ignores old events, and takes a step (T) for an
+// error. A step that becomes no slice is an instant, with its name in the args as before.
 void edit_legacy(const Event& event, const FilePlan& file, EventEdit& edit) {
   const AsyncAdditions* const additions = file.async_slices.find(event.offset);
   char phase = event.phase == 'S' ? 'b' : event.phase == 'F' ? 'e' : 'n';
@@ -43,7 +43,7 @@ void edit_legacy(const Event& event, const FilePlan& file, EventEdit& edit) {
   edit.replace(Key::ph, fmt::format("\"{}\"", phase));
   const std::string_view category = other_category(additions, file);
   if (!event.has(Key::cat))
-    edit.insert(Key::cat, category.empty() ? "\"\"" : category);  // catapult wants one
+    edit.insert(Key::cat, category.empty() ? "\"\"" : category);  // catapult requires one
   else if (!category.empty())
     edit.replace(Key::cat, category);
 }
@@ -55,7 +55,7 @@ void edit_async(const Event& event, const FilePlan& file, EventEdit& edit, std::
   if (id2.empty()) return;
   if (event.has(Key::id2)) {
     edit.replace(Key::id2, id2);
-    // Both are an error to catapult; the id that counted is in id2 now.
+    // Catapult rejects an event with both; the id that counts is in id2 now.
     if (event.has(Key::id)) edit.rename(Key::id, "source_id");
   } else {
     edit.rename(Key::id, "id2");
@@ -85,7 +85,7 @@ std::string AsyncHalves::unended(std::string_view name, std::int64_t ns) const {
   return text('e', name, category_, ns) + ", \"unclosed\": true}";
 }
 
-// Without the closing brace.
+// Returns the event without its closing brace.
 std::string AsyncHalves::text(char phase, std::string_view name, std::string_view category,
                               std::int64_t ns) const {
   std::string text = fmt::format(",\n{{\"name\": {}, ", name);

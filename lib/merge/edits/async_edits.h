@@ -1,5 +1,5 @@
-// What a merge does to async events: those of the old kind (S T p F) become nestable ones (b n e),
-// and where AsyncSlices says so, other halves of slices come with them.
+// edit_async(), AsyncHalves: change the async events of a merge: events of the old kind (S T p F)
+// become nestable ones (b n e), and halves of slices are added where AsyncSlices asks for them.
 //
 //   edit_async(event, plan.files[file], edit, scratch);
 //   AsyncHalves halves(event, clean, *target, plan.files[file], scratch);
@@ -16,27 +16,28 @@
 
 namespace traceloom {
 
-// The id and, of an old event, phase, name and category.
+// Edits the id and, if the event is of the old kind, its phase, name and category.
 void edit_async(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
 
-// Events of the operation, thread and process of one that the merge writes.
+// Makes events that belong to the operation, thread and process of an event which the merge writes.
 class AsyncHalves {
  public:
-  // `event` as the survey saw it, `clean` with its text repaired; it has an id.
+  // `event` is as the survey saw it, `clean` has its text repaired. The event must have an id.
   AsyncHalves(const Event& event, const Event& clean, const TrackTarget& target,
               const FilePlan& file, std::string& scratch);
 
-  // Both behind ",\n", marked by a member "added": true.
+  // Returns half a slice as an event after ",\n". A member "added": true marks events that the
+  // merge adds.
   std::string text(char phase, const AsyncHalf& half, const AsyncSlices& slices,
                    std::int64_t ns) const;
-  // The end of a slice that nothing ends; `name` is JSON text.
+  // Returns the end of a slice that has none; `name` is JSON text.
   std::string unended(std::string_view name, std::int64_t ns) const;
 
  private:
   std::string text(char phase, std::string_view name, std::string_view category,
                    std::int64_t ns) const;
 
-  std::string category_;  // JSON text; empty for none
+  std::string category_;  // JSON text; empty if there is none
   std::string id2_;
   std::string thread_;
 };

@@ -61,7 +61,7 @@ std::string numbers_of_counter(std::string_view args) {
 }
 
 void name_counters(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
-  // By the pid that they get, their name and id: the processes that have them.
+  // The titles of the processes that have a counter, by (pid in the merge, name and id).
   std::map<std::pair<std::string, std::string>, std::set<std::string>> owners;
   const auto visit_all = [&](const auto& visit) {
     for (std::size_t file = 0; file < surveys.size(); ++file)

@@ -25,12 +25,13 @@
 
 namespace traceloom {
 
-// A handful of replacements, applied in the order of their places. The event must live as long.
+// Holds a handful of replacements and applies them in the order of their places. The event must
+// outlive the edit.
 class EventEdit {
  public:
   explicit EventEdit(const Event& event) : event_(event) {}
 
-  // Short texts are kept in a buffer of our own: no allocation for a usual event.
+  // Short texts are kept in a buffer of our own: a usual event needs no allocation.
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
     add_patch({begin, end, static_cast<std::uint32_t>(text.size()), keep(text)});
   }
@@ -39,7 +40,7 @@ class EventEdit {
     if (event_.raw.substr(range.begin, range.end - range.begin) != text)
       replace(range.begin, range.end, text);
   }
-  // Puts a member right behind the opening brace.
+  // Inserts a member right after the opening brace.
   void insert(Key key, std::string_view text) {
     std::string member = "\"" + std::string(key_name(key)) + "\": " + std::string(text) + ", ";
     replace(1, 1, member);
@@ -50,7 +51,7 @@ class EventEdit {
     else
       insert(key, text);
   }
-  // What stands for the value of the key after all.
+  // Returns the value of the key after all replacements.
   std::string_view text(Key key) const {
     const FieldRange range = event_.range(key);
     for (std::size_t i = 0; i < patch_count_; ++i)
@@ -58,13 +59,13 @@ class EventEdit {
         return {patches_[i].text, patches_[i].text_size};
     return event_.text(key);
   }
-  // The key is written plainly, without escapes.
+  // Requires that the key is written plainly, without escapes.
   void rename(Key key, std::string_view name) {
     const std::size_t end = event_.raw.rfind('"', event_.range(key).begin - 1);
     const std::size_t begin = event_.raw.rfind('"', end - 1) + 1;
     replace(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), name);
   }
-  // Takes the member out, with one comma. Not for two members side by side.
+  // Removes the member with one comma. Two members next to each other cannot both be removed.
   void remove(Key key) {
     const std::string_view raw = event_.raw;
     const FieldRange range = event_.range(key);
@@ -85,7 +86,7 @@ class EventEdit {
       char buffer[kRoom];
       return set(key, {buffer, static_cast<std::size_t>(write_microseconds(buffer, ns) - buffer)});
     }
-    // Written where it is kept: to copy what has just been written byte by byte stalls.
+    // Writes the number where it is kept: copying byte by byte what has just been written stalls.
     char* const kept = texts_.data() + texts_size_;
     const auto size = static_cast<std::size_t>(write_microseconds(kept, ns) - kept);
     const FieldRange range = event_.range(key);
@@ -100,7 +101,7 @@ class EventEdit {
   }
 
   void append_to(TextBuffer& out) {
-    const std::size_t room = size() + kShort;  // so that the last pieces may be short, too
+    const std::size_t room = size() + kShort;  // lets the last pieces be copied as short ones, too
     char* const to = out.room(room);
     out.end_at(write_to(to, to + room));
   }
@@ -109,7 +110,7 @@ class EventEdit {
     out.resize(old_size + size());
     write_to(out.data() + old_size, out.data() + out.size());
   }
-  // Where in the text a place of the event is that no patch has covered.
+  // Returns where a place of the event is in the new text. No patch may cover that place.
   std::size_t place_of(std::uint32_t place) const {
     std::size_t moved = place;
     for (std::size_t i = 0; i < patch_count_; ++i) {
@@ -131,13 +132,13 @@ class EventEdit {
 
   static constexpr std::ptrdiff_t kShort = 32;
 
-  // Copies texts one behind the other. Most are shorter than 32 bytes, and to copy 32 takes less
-  // than to call memcpy; what is too much is written over by the next.
+  // Copies texts one after the other. Most are shorter than 32 bytes, and copying 32 bytes takes
+  // less time than a call of memcpy; the next text overwrites the surplus.
   struct Copier {
     char* to;
     const char* to_end;
 
-    // Up to `from_end` there is something to read.
+    // Memory up to `from_end` may be read.
     void copy(const char* from, std::size_t size, const char* from_end) {
       if (size <= kShort && from_end - from >= kShort && to_end - to >= kShort)
         std::memcpy(to, from, kShort);
@@ -147,7 +148,7 @@ class EventEdit {
     }
   };
 
-  // Where what may be read behind the text of a patch ends.
+  // Returns the end of the memory that may be read from the text of a patch on.
   const char* end_of_kept(const Patch& patch) const {
     const char* const end = texts_.data() + texts_.size();
     const bool is_kept =
@@ -155,9 +156,9 @@ class EventEdit {
     return is_kept ? end : patch.text + patch.text_size;
   }
 
-  // How long the text is: its end is the place of the event's.
+  // Returns the size of the new text, which is where the end of the event comes to stand.
   std::size_t size() const { return place_of(static_cast<std::uint32_t>(event_.raw.size())); }
-  // Writes the text, and maybe more, in front of `room_end`; size() bytes must be left there.
+  // Writes the text, and maybe some bytes more, before `room_end`; size() bytes must be left there.
   // Returns the end of the text.
   char* write_to(char* to, const char* room_end) {
     sort_patches();
@@ -179,13 +180,14 @@ class EventEdit {
     assert(patch_count_ < patches_.size());
     patches_[patch_count_++] = patch;
   }
-  // By place, stable; they are few and mostly in order.
+  // Sorts by place and keeps the order of equal ones; patches are few and mostly in order.
   void sort_patches() {
     for (std::size_t i = 1; i < patch_count_; ++i)
       for (std::size_t j = i; j > 0 && patches_[j].begin < patches_[j - 1].begin; --j)
         std::swap(patches_[j], patches_[j - 1]);
   }
-  // Numbers fit the buffer; what came out of args need not.
+  // Returns a copy of the text that lives as long as the edit. Numbers fit the buffer; what comes
+  // out of args may not.
   const char* keep(std::string_view text) {
     if (texts_size_ + text.size() > texts_.size()) return long_texts_.emplace_front(text).data();
     char* const kept = texts_.data() + texts_size_;
@@ -195,7 +197,7 @@ class EventEdit {
   }
 
   const Event& event_;
-  // Each of the keys that somebody edits, once for its value and once for its name.
+  // Has room for each key that is edited, once for its value and once for its name.
   std::array<Patch, 32> patches_;
   std::size_t patch_count_ = 0;
   std::array<char, 512> texts_;

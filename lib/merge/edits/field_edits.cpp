@@ -15,13 +15,13 @@
 namespace traceloom {
 namespace {
 
-// To JavaScript.
+// True if JavaScript takes the value for false.
 bool is_false(std::string_view value) {
   return value == "null" || value == "false" || value == "\"\"" ||
          (is_json_number(value) && value.find_first_of("123456789") == std::string_view::npos);
 }
 
-// The colors that catapult has a name for.
+// True if catapult has a color of that name.
 bool is_color(std::string_view value) {
   static constexpr std::array<std::string_view, 34> kColors{"background_memory_dump",
                                                             "bad",
@@ -61,7 +61,7 @@ bool is_color(std::string_view value) {
   return is_json_string(value) && std::ranges::binary_search(kColors, decoded(value));
 }
 
-// The metadata of which catapult reads the args, but for what a merge writes itself.
+// True for metadata whose args catapult reads, except those that a merge writes itself.
 bool reads_args_of(std::string_view name) {
   static constexpr std::array<std::string_view, 5> kNames{
       "num_cpus", "process_uptime_seconds", "stackFrames", "typeNames", "TraceConfig"};
@@ -93,8 +93,8 @@ class FieldEditor {
   }
 
  private:
-  // catapult imports nothing at all where one of these is no string. False when there is none then:
-  // to statistics, too, anything else is no name and no category.
+  // Catapult imports nothing at all if one of these is no string. Statistics, too, take anything
+  // else for no name and no category. Returns false if there is none after the edit.
   bool edit_text(Key key, std::string_view other_name) {
     const std::string_view value = clean_.text(key);
     if (value.empty()) return false;
@@ -104,13 +104,13 @@ class FieldEditor {
     return false;
   }
 
-  // Nor where one is missing.
+  // Catapult rejects the whole file if one of these is missing.
   void add_none(Key key) {
     edit_.insert(key, kQuotedNoName);
     note_field();
   }
 
-  // Nor where it does not know a color.
+  // Catapult rejects the whole file for an unknown color name.
   void edit_color() {
     const std::string_view value = clean_.text(Key::cname);
     if (value.empty() || is_false(value) || is_color(value)) return;
@@ -118,7 +118,7 @@ class FieldEditor {
     note_field();
   }
 
-  // Nor where these have none.
+  // Catapult rejects the whole file if one of these events has no args.
   void add_args() {
     const std::string_view args = clean_.text(Key::args);
     if (!args.empty() && args != "null") return;
@@ -126,7 +126,7 @@ class FieldEditor {
     note_field();
   }
 
-  // Perfetto reads no further in the whole file than to an event where this is no number.
+  // Perfetto stops reading the whole file at an event where this is no number.
   void edit_number(Key key, std::string_view other_name) {
     const std::string_view value = clean_.text(key);
     if (value.empty() || is_json_number(value)) return;
@@ -152,7 +152,8 @@ class FieldEditor {
     edit_.replace(key, id);
   }
 
-  // Those of async and flow events and of objects are dealt with where their ids are.
+  // Renames an id2 that means nothing. Ids of async and flow events and of objects are edited in
+  // id_edits.h.
   void edit_id2() {
     const bool has_id_of_its_own =
         is_async(event_) || is_flow_phase(event_.phase) || is_object_phase(event_.phase);
@@ -166,7 +167,7 @@ class FieldEditor {
     note_field();
   }
 
-  // Neither an async event nor a thread state: no viewer takes it.
+  // True for a T that is neither an async event nor a thread state: no viewer shows it.
   bool is_lone_step() const {
     return event_.phase == 'T' && !event_.has(Key::id) && !event_.has(Key::id2) &&
            !event_.has(Key::dur);
@@ -207,7 +208,7 @@ class FieldEditor {
     note_field();
   }
 
-  // Perfetto takes an id that is text only.
+  // Perfetto accepts an id only if it is text.
   void edit_counter() {
     const std::string_view id = clean_.text(Key::id);
     if (!id.empty() && id != "null" && !is_json_string(id)) {
@@ -235,7 +236,7 @@ class FieldEditor {
     edit_.set(Key::name, name);
   }
 
-  // Empty: they stay.
+  // Keeps the args if `args` is empty.
   void replace_args(const std::string& args) {
     if (!args.empty()) edit_.replace(Key::args, args);
   }

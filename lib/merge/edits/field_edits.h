@@ -1,9 +1,9 @@
-// What a merge does to fields that viewers are particular about, and to what stands inside args:
+// edit_fields(): edits the fields that viewers are particular about, and what stands inside args:
 // times, references, ids of stack frames, values of counters.
 //
 //   if (!has_usual_fields(clean)) edit_fields({event, clean, file, time, joins}, edit, problems);
 //
-// Plain X, flow and async events have nothing of it: they cost a few compares.
+// Plain X, flow and async events need no such edit: they cost a few compares.
 #pragma once
 
 #include "base/problems.h"
@@ -17,13 +17,13 @@
 
 namespace traceloom {
 
-// Catapult imports nothing at all where one of these has no name; a c is written as an i.
+// Catapult imports nothing at all if an event of such a phase has no name; a c is written as an i.
 constexpr bool needs_name(char phase) {
   return phase == 'X' || phase == 'B' || phase == 'i' || phase == 'I' || phase == 'R' ||
          phase == 'P' || phase == 'c';
 }
 
-// True when edit_fields() would do nothing, but for references to objects.
+// True if edit_fields() would change nothing. References to objects are not looked at.
 inline bool has_usual_fields(const Event& event) {
   const std::string_view name = event.text(Key::name);
   if (name.empty() ? needs_name(event.phase) : !is_json_string(name)) return false;
@@ -62,12 +62,12 @@ struct EditedEvent {
   const Event& clean;  // the same, or its repaired text
   const FilePlan& file;
   ArgsTime time;
-  bool joins_slices;  // B and E become X: their dur is somebody else's business
+  bool joins_slices;  // B and E become X, which sets their dur elsewhere
 };
 
-// Counts bad_field and bad_counter.
+// Edits the fields of an event; counts bad_field and bad_counter.
 void edit_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems);
-// References to objects in the args of any event; for plans that have objects.
+// Renames references to objects in the args of any event. Only plans that have objects need it.
 void edit_object_refs(const EditedEvent& event, EventEdit& edit);
 
 }  // namespace traceloom

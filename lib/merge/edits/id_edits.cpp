@@ -11,13 +11,13 @@
 namespace traceloom {
 namespace {
 
-// Makes `id` of whatever key has the id, and returns which one that is.
+// Names the event's id `id`, whatever key it has, and returns that key.
 Key name_id(const Event& event, EventEdit& edit) {
   if (event.has(Key::id2)) edit.rename(Key::id2, event.has(Key::id) ? "source_id2" : "id");
   return event.has(Key::id) ? Key::id : Key::id2;
 }
 
-// Empty when it has no id.
+// Returns an empty text if the event has no id.
 std::string object_key_of(const Event& event, const FilePlan& file, std::string& scratch) {
   const std::string_view key =
       file.object_ids.keeps ? merged_object_key(event, scratch) : object_id_key(event, scratch);
@@ -31,7 +31,7 @@ std::string object_key_of(const Event& event, const FilePlan& file, std::string&
 }  // namespace
 
 void bind_to_slice_around(const Event& end, EventEdit& edit) {
-  // Of several the last one counts.
+  // If there are several, the last one counts.
   const std::string_view bp = find_member(end.raw, "bp");
   if (bp.empty()) return edit.replace(1, 1, "\"bp\": \"e\", ");
   const auto begin = static_cast<std::uint32_t>(bp.data() - end.raw.data());

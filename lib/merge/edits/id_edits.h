@@ -1,4 +1,5 @@
-// What a merge does to the ids of an event, so that no viewer takes those of two files for one.
+// edit_ids(), edit_flow_id(): change the ids of an event, so that no viewer takes ids of two files
+// for one.
 //
 //   edit_ids(event, plan.files[file], edit, scratch);
 //   if (is_flow_phase(event.phase)) edit_flow_id(event, plan.files[file], edit, scratch);
@@ -14,16 +15,16 @@
 
 namespace traceloom {
 
-// The flow that an X is bound to (bind_id), async events (b n e S T p F) and objects (N O D,
-// contexts, memory dumps, profiles) get the numbers of the file's id maps; async ids are written as
-// id2.local, which viewers take for one of the process, or id2.global (AsyncScope), and S T p F as
-// b n e. `event` is as the survey saw it; the edit may be of its repaired text.
+// Gives the flow that an X is bound to (bind_id), async events (b n e S T p F) and objects (N O D,
+// contexts, memory dumps, profiles) the numbers of the file's id maps. Async ids are written as
+// id2.local, which viewers take for an id of the process, or as id2.global (AsyncScope), and S T p
+// F as b n e. `event` is as the survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
-// The same for the id of a flow event (s t f): returns its number, nullopt where it has no id.
-// Those of PlanOptions::shared_flows have the same number in all files.
+// Does the same for the id of a flow event (s t f). Returns its number, or nullopt if it has no id.
+// Ids of PlanOptions::shared_flows have the same number in all files.
 std::optional<std::uint64_t> edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit,
                                           std::string& scratch);
-// Makes an end of an arrow one that is bound to the slice around it.
+// Binds the end of an arrow to the slice around it.
 void bind_to_slice_around(const Event& end, EventEdit& edit);
 
 }  // namespace traceloom

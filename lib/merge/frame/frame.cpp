@@ -16,16 +16,16 @@
 namespace traceloom {
 namespace {
 
-// Keys, and values that are JSON.
+// Pairs of a key and a JSON value.
 using Members = std::vector<std::pair<std::string_view, std::string>>;
 
-// Metadata events without ts (the viewers' order of names is by ts, and there is one name only),
-// with a category (catapult's streaming reader sees no event without one).
+// Writes metadata events. They have no ts (viewers order names by ts, and there is only one name),
+// and they have a category (catapult's streaming reader ignores an event without one).
 class MetadataWriter {
  public:
   explicit MetadataWriter(PieceWriter& out) : out_(out) {}
 
-  // Of this process from now on.
+  // Sets the process that all further events belong to.
   void set_pid(std::int64_t pid) { pid_ = pid; }
 
   void write(std::uint32_t tid, std::string_view name, std::string_view key,
@@ -66,18 +66,18 @@ class MetadataWriter {
   bool is_first_ = true;
 };
 
-// As JSON that canonical_id() reads as the same, but of what can_be_noted() says no of.
+// Returns JSON that canonical_id() reads as the same id, if can_be_noted() accepts the id.
 std::string json_of_id(const std::string& canonical) {
   if (canonical.empty()) return "null";
   if (is_json_string(canonical)) return json_string(unquoted(canonical));
-  // Many a parser refuses a number of more than 64 bits.
+  // Many parsers refuse a number of more than 64 bits.
   const bool is_large =
       canonical.find_first_not_of("-0123456789") == std::string::npos && !json_integer(canonical);
   return is_strict_json(canonical) && !is_large ? canonical : json_string(canonical);
 }
 
-// Ids that are no JSON, or numbers of more digits than canonical_id() takes for one, would come
-// back as other ids: such a row goes by the number that it has got.
+// Ids that are no JSON, or numbers with more digits than canonical_id() takes for one, would come
+// back as other ids. A row with such an id is known to later merges by its number in the output.
 bool can_be_noted(const RowSource& source) {
   const auto comes_back = [](const std::string& id) { return canonical_id(json_of_id(id)) == id; };
   return comes_back(source.tid) && (!source.process || comes_back(source.process->source_pid));
@@ -87,7 +87,7 @@ std::uint32_t main_tid_of(const OutputProcess& process) {
   return process.tracks.empty() ? 1 : process.tracks.front().tid;
 }
 
-// With what tells a later merge which row it is.
+// Returns the name of a row, with the source by which a later merge knows the row.
 Members name_of(const OutputTrack& track) {
   Members args{{"name", json_string(track.name)}};
   if (!track.source || !can_be_noted(*track.source)) return args;
@@ -100,7 +100,8 @@ Members name_of(const OutputTrack& track) {
   return args;
 }
 
-// With what the inputs say, so that rows of several merges can be put in their order.
+// Returns the sort index of a row with those of the inputs, so that a later merge can order the
+// rows of several merges.
 Members index_of(std::int64_t index, std::optional<std::int64_t> source,
                  std::optional<std::int64_t> process) {
   Members args{{"sort_index", std::to_string(index)}};
@@ -117,7 +118,7 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
   metadata.write_args(main_tid, "process_sort_index",
                       index_of(sort_index, process.sort_index, std::nullopt));
-  // What Composer writes; it also tells this and other mergers which rank a merged event is of.
+  // Composer writes this, too: from it, this and other mergers know which rank an event belongs to.
   Members rank{{"value", std::to_string(process.rank)}};
   if (!process.is_main) {
     rank.emplace_back("process", json_string(process.title));
@@ -132,7 +133,8 @@ void write_metadata(const OutputProcess& process, std::int64_t sort_index,
   }
 }
 
-// All ranks are on one clock, so that one sync says it; by Composer's way the first rank's.
+// All ranks are on one clock, so one sync is enough. Like Composer, the merge gives it to the first
+// rank.
 void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& metadata) {
   if (plan.sync_us) metadata.write(main_tid, "clock_sync_timestamp_us", "value", *plan.sync_us);
   if (plan.sync_error_bound_us)
@@ -193,7 +195,7 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<File
   json.end_array();
 }
 
-// read_rounds() reads it.
+// read_rounds() reads this back.
 void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
   json.begin_object();
   for (const auto& [key, times] :
@@ -210,7 +212,7 @@ void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
   json.end_object();
 }
 
-// read_cycles() reads it.
+// read_cycles() reads this back.
 void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
   json.begin_array();
   for (const MergedCycle& cycle : cycles) {
@@ -250,7 +252,8 @@ void write_head_of_trace(const MergePlan& plan,
   text += std::to_string(plan.origin_ns);
   text += ",\n\"traceEvents\": [\n";
   MetadataWriter metadata(out);
-  // With one process a rank, ranks of several merges sort among each other.
+  // With one process a rank the index is the rank, so that ranks of several merges sort among each
+  // other.
   std::int64_t index = 0;
   bool is_first = true;
   for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes()) {
@@ -289,7 +292,7 @@ void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
   json.value(TRACELOOM_VERSION);
   json.key("origin_ns");
   json.value(plan.origin_ns);
-  // One without a name is any other file's one.
+  // A single cycle without a name or rounds says no more than the sync of the file.
   if (plan.cycles.size() > 1 ||
       (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
     json.key("cycles");

@@ -7,7 +7,7 @@
 namespace traceloom {
 namespace {
 
-// As signed numbers: many a parser has no others of 64 bits.
+// Writes a signed number: many parsers have no other numbers of 64 bits.
 void write_number(JsonWriter& json, std::string_view key, std::uint64_t number) {
   json.key(key);
   json.value(static_cast<std::int64_t>(number));
@@ -52,7 +52,7 @@ void write_stamps(JsonWriter& json, const Stamps& stamps) {
   json.end_array();
 }
 
-// read_merged_inputs() reads it.
+// read_merged_inputs() reads this back.
 void write_input(JsonWriter& json, const MergedInput& input) {
   json.begin_object();
   json.key("path");

@@ -1,4 +1,4 @@
-// Top-level samples: their times, threads and stack frames in the output.
+// SampleTracks: places top-level samples in the output: their times, threads and stack frames.
 //
 //   const SampleTracks tracks(plan, surveys, file);
 //   if (writes_sample(sample, plan, file, tracks))
@@ -21,7 +21,8 @@ class SampleTracks {
   SampleTracks(const MergePlan& plan, const std::vector<FileSurvey>& surveys, std::size_t file)
       : plan_(plan), tracks_(surveys[file].tracks), file_(file), known_(tracks_) {}
 
-  // By the JSON text of the two, as SampledTracks has it. nullptr when there is none.
+  // Finds a track by the JSON text of pid and tid, as SampledTracks does; returns nullptr if there
+  // is none.
   const TrackTarget* find(std::string_view pid, std::string_view tid) const;
 
  private:
@@ -31,12 +32,12 @@ class SampleTracks {
   SampledTracks known_;
 };
 
-// Whether a sample is of a rank and of a time that the plan writes: to a filter it has neither a
-// name nor a category.
+// Returns whether the plan writes the rank and the time of a sample. To a filter a sample has
+// neither a name nor a category.
 bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t file,
                    const SampleTracks& tracks);
 
-// Appends a sample of which time_sample() knows the time.
+// Appends a sample whose time time_sample() can read.
 void append_sample(std::string& out, std::string_view sample, const FilePlan& file,
                    const SampleTracks& tracks);
 

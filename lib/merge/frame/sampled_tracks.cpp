@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// Samples that say no process are most likely of the busiest one.
+// Returns the pid for samples that name no process: they most likely belong to the busiest one.
 std::string busiest_pid(const std::vector<TrackFacts>& tracks) {
   const auto busiest = std::max_element(
       tracks.begin(), tracks.end(),

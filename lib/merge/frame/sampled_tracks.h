@@ -1,5 +1,5 @@
-// SampledTracks: which track of a file a top-level sample is of. Samples know their thread by tid
-// alone; a merge adds the pid, so that it can be merged again.
+// SampledTracks: finds the track of a file that a top-level sample belongs to. Samples know their
+// thread by tid alone; a merge adds the pid, so that it can be merged again.
 //
 //   SampledTracks tracks(survey.tracks);
 //   std::optional<std::size_t> track = tracks.find(find_member(sample, "pid"), "7");
@@ -21,10 +21,11 @@ class SampledTracks {
  public:
   explicit SampledTracks(const std::vector<TrackFacts>& tracks);
 
-  // By the JSON text of the two; without a pid the busiest thread of that tid. nullopt when there
-  // is none. The place of a track, of several that are one thread that of the first.
+  // Finds a track by the JSON text of pid and tid; without a pid, the busiest thread of that tid.
+  // Returns the place of the track, or of the first of several tracks that are one thread; nullopt
+  // if there is none.
   std::optional<std::size_t> find(std::string_view pid, std::string_view tid) const;
-  // The next track will be of that pid and tid.
+  // Adds the next track, with its pid and tid.
   void add(const TrackFacts& track);
 
  private:
@@ -32,12 +33,13 @@ class SampledTracks {
     std::size_t track = 0;
     std::uint64_t events = 0;
   };
-  std::map<std::string, std::map<std::string, Thread>> threads_;  // by canonical tid, pid
+  // Keys: canonical tid, canonical pid.
+  std::map<std::string, std::map<std::string, Thread>> threads_;
   std::size_t tracks_ = 0;
 };
 
-// Notes which tracks the samples (a JSON list) are of, and adds those of threads that do nothing
-// else.
+// Marks the tracks that the samples (a JSON list) belong to, and adds tracks for threads that have
+// nothing but samples.
 void mark_sampled_tracks(std::string_view samples, std::vector<TrackFacts>& tracks);
 
 }  // namespace traceloom

@@ -20,7 +20,7 @@ bool contains(const std::array<std::string_view, Size>& keys, std::string_view k
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// Settings and host of a torch.profiler run.
+// True for settings of a torch.profiler run and facts of its host.
 bool is_run_key(std::string_view key) {
   static constexpr std::array<std::string_view, 13> kKeys{
       "schemaVersion", "traceName",    "trace_id",        "record_shapes", "with_stack",

@@ -1,4 +1,4 @@
-// What becomes of the values that stand beside the events of an input.
+// TopLevelRule: what a merge does with a value that stands next to the event list of an input.
 //
 //   rule_of("stackFrames") == TopLevelRule::frames
 #pragma once
@@ -15,28 +15,29 @@ namespace traceloom {
 
 enum class TopLevelRule : std::uint8_t {
   own,         // the merge writes it itself, or has used it up
-  run,         // of the run: stays where it is when all files say the same
+  run,         // describes the run: stays where it is if all files say the same
   frames,      // stackFrames: all in one dictionary
   samples,     // samples: all in one list
-  dictionary,  // VizTracer's: what does not contradict in one dictionary
-  metadata,    // Chromium's: what catapult reads of it stays when all files say the same
+  dictionary,  // VizTracer's: values that do not contradict, in one dictionary
+  metadata,    // Chromium's: what catapult reads of it stays if all files say the same
   subtrace,    // another trace in another form; its times cannot be moved
-  other_data,  // of a merge: what it says of its ranks is kept
+  other_data,  // otherData of a merge: what it says of its ranks is kept
   rank,        // anything else: under otherData.ranks
 };
 TopLevelRule rule_of(std::string_view key);
 
-// The members of `metadata` that catapult reads.
+// True for the members of `metadata` that catapult reads.
 bool is_kept_metadata(std::string_view key);
-// Perfetto stops at a systemTraceEvents that is no text.
+// Returns false for a systemTraceEvents that is no text: Perfetto stops at it.
 bool is_kept_subtrace(const TopLevelEntry& entry);
-// A sample's time; nullopt when it is no object or has none that is usable: it is left out.
+// Returns a sample's time, or nullopt if the sample is no object or has no usable time. Such a
+// sample is left out.
 std::optional<std::int64_t> time_sample(std::string_view sample);
 
-// Makes strict JSON of what stands beside the events and adds what it says: times and tracks of
-// samples, groups of stack frames, problems.
+// Makes strict JSON of the values next to the event list, and adds what they say: times and tracks
+// of samples, groups of stack frames, problems.
 void survey_top_level(FileSurvey& survey);
-// Fills FilePlan::keeps_subtraces and problems: an embedded trace stays when no other file has one
+// Fills FilePlan::keeps_subtraces and problems: an embedded trace stays if no other file has one
 // and the times of its file do not change.
 void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan);
 

@@ -36,7 +36,7 @@ TopLevelValues::TopLevelValues(const MergePlan& plan, const std::vector<FileSurv
   kept_metadata_ = find_equal(metadata_);
 }
 
-// What every file that is written has, and has alike.
+// Returns the members that every written file has, with the same value in all.
 TopLevelValues::Members TopLevelValues::find_equal(const std::vector<Members>& of_files) const {
   Members equal;
   if (files_.empty()) return equal;
@@ -51,7 +51,8 @@ TopLevelValues::Members TopLevelValues::find_equal(const std::vector<Members>& o
   return equal;
 }
 
-// Of a key that stands twice the last one counts; what it hides is kept as well.
+// Adds the values of a file. If a key stands twice, the last value counts; the one that it hides is
+// kept under its rank.
 void TopLevelValues::add_file(std::size_t file) {
   std::map<std::string_view, const TopLevelEntry*> last;
   for (const TopLevelEntry& entry : surveys_[file].top_level) last[entry.key] = &entry;
@@ -92,7 +93,7 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       for_each_member(entry.value, [&](std::string_view key, std::string_view value) {
         if (is_kept_metadata(key)) metadata_[file][key] = value;
       });
-      if (merged) return;  // the rest of it is with the ranks already
+      if (merged) return;  // the ranks have the rest of it already
       break;
     case TopLevelRule::subtrace:
       if (plan_.files[file].keeps_subtraces && is_kept_subtrace(entry))
@@ -123,7 +124,8 @@ void TopLevelValues::add_rank_value(std::int64_t rank, std::string_view key,
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
-// All or nothing of a file: a dictionary that contradicts an earlier one stays with its rank.
+// Takes all or nothing from a file: a dictionary that contradicts an earlier one stays with its
+// rank.
 void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
                                     std::string_view value) {
   Dictionary& all = dictionaries_[key];
@@ -151,7 +153,8 @@ void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
   for (auto& [group, members] : added) all[group].merge(members);
 }
 
-// What an earlier merge has written by write_ranks(). A list may be several values of then.
+// Adds what an earlier merge has written with write_ranks(). A list may have been several values
+// then.
 void TopLevelValues::add_merged_ranks(std::string_view other_data) {
   for_each_member(find_member(other_data, "ranks"),
                   [&](std::string_view number, std::string_view members) {

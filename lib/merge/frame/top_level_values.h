@@ -1,7 +1,8 @@
-// TopLevelValues: what the inputs said beside their events, as the output says it.
+// TopLevelValues: the values that stand next to the event lists of the inputs, in the form that the
+// output gives them.
 //
 //   const TopLevelValues values(plan, surveys);
-//   values.write_kept(text);      // keys beside traceEvents, each behind ",\n"
+//   values.write_kept(text);      // keys next to traceEvents, each after ",\n"
 //   values.write_ranks(text);     // {"0":{...},"1":{...}}, for otherData
 //
 // Values may be large (64 MiB a file) and are never copied as a whole.
@@ -21,13 +22,13 @@
 
 namespace traceloom {
 
-// Text on its way into the output, handed on piece by piece.
+// Collects text for the output and hands it on piece by piece.
 class PieceWriter {
  public:
   using Sink = std::function<void(std::string_view)>;
   explicit PieceWriter(Sink sink) : sink_(std::move(sink)) {}
 
-  // To append small things to; call flush_if_large() now and then.
+  // Small texts are appended to this; call flush_if_large() now and then.
   std::string& text() { return text_; }
   void flush_if_large() {
     if (text_.size() > kPiece) flush();
@@ -53,7 +54,7 @@ class PieceWriter {
 
 class TopLevelValues {
  public:
-  // Both must live as long.
+  // Both must outlive this object.
   TopLevelValues(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
 
   void write_kept(PieceWriter& out) const;
@@ -61,7 +62,7 @@ class TopLevelValues {
 
  private:
   using Members = std::map<std::string_view, std::string_view>;
-  using Dictionary = std::map<std::string_view, Members>;  // of plain values: under ""
+  using Dictionary = std::map<std::string_view, Members>;  // plain values are under ""
 
   bool is_written(std::size_t file) const;
   Members find_equal(const std::vector<Members>& of_files) const;
@@ -77,16 +78,17 @@ class TopLevelValues {
 
   const MergePlan& plan_;
   const std::vector<FileSurvey>& surveys_;
-  std::vector<std::size_t> files_;   // those that something is written of
-  std::vector<Members> run_values_;  // of each file
-  std::vector<Members> metadata_;    // what catapult reads of each file's
+  std::vector<std::size_t> files_;   // files that something is written of
+  std::vector<Members> run_values_;  // one a file
+  std::vector<Members> metadata_;    // one a file: what catapult reads of its `metadata`
   Members kept_;
   Members kept_metadata_;
-  std::vector<std::string_view> frames_;   // of each file, empty when it has none
+  std::vector<std::string_view> frames_;   // one a file, empty if it has none
   std::vector<std::string_view> samples_;  // the same
   std::map<std::string_view, Dictionary> dictionaries_;
   bool has_viztracer_base_ = false;
-  // A key that several files of a rank have, with different values, keeps each of them, in a list.
+  // Values by rank and key. If several files of a rank have different values for a key, the list
+  // has each of them.
   std::map<std::int64_t, std::map<std::string, std::vector<std::string_view>>> ranks_;
 };
 

@@ -14,7 +14,7 @@ bool is_absent(std::string_view value) {
   return value.empty() || value == "null";
 }
 
-// "local" and "global" of an id2; both empty when it is no JSON.
+// The members "local" and "global" of an id2; both are empty if it is no JSON.
 struct TwoIds {
   std::string_view local;
   std::string_view global;
@@ -30,7 +30,7 @@ std::string_view scope_of(const Event& event) {
   return is_absent(scope) ? kDefaultScope : scope;
 }
 
-// Bytes that JSON text does not have keep the parts apart.
+// Separates the parts of a key: JSON text never contains it.
 constexpr char kPart = '\x1f';
 
 }  // namespace
@@ -61,7 +61,7 @@ std::string_view flow_id_key(const Event& event, std::string& scratch) {
     scratch += local;
     return scratch;
   }
-  // An id that stands by itself is of the whole trace as well.
+  // A global id and a plain id belong to the whole trace alike.
   return global.empty() ? global : id_key(global, scratch);
 }
 

@@ -2,7 +2,7 @@
 
 #include "event/event.h"
 
-#define XXH_INLINE_ALL  // how xxHash asks to be used without its library
+#define XXH_INLINE_ALL  // xxHash asks for it where its library is not linked
 #include <xxhash.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace traceloom {
 namespace {
 
-// A whole number from 1 on and below kMergedIdLimit, without sign, leading zeros or anything else.
-// Not 0: viewers take that for no id, so it gets another number.
+// Returns a whole number from 1 on and below kMergedIdLimit that is written without sign or leading
+// zeros. Viewers take 0 for no id, so 0 is no such number.
 std::optional<std::uint64_t> whole_number(std::string_view key) {
   if (key.empty() || key.size() > 16 || key.front() == '0') return std::nullopt;
   std::uint64_t number = 0;

@@ -1,10 +1,11 @@
-// Ids of flows and async events, made unique over all files of a merge.
+// IdMap: makes the ids of flows and async events unique over all files of a merge.
 //
 // Ids restart in every process and every profiling cycle, while viewers key flows by id, category
-// and name over the whole trace: two ranks with the same correlation id get arrows into each other.
-// So each file has a range of numbers of its own in the output, all of one size: a whole number n
-// becomes begin + n, and with a power of ten as size it can still be read in the result; any other
-// id (hexadecimal text, a pointer, a negative number) gets a number of its own, from the end down.
+// and name over the whole trace: two ranks with the same correlation id would get arrows into each
+// other. So each file has a range of numbers of its own in the output, and all ranges have one
+// size. A whole number n becomes begin + n, and with a power of ten as size it can still be read in
+// the result. Any other id (hexadecimal text, a pointer, a negative number) gets a number of its
+// own, from the end of the range down.
 //
 //   IdSet ids;  ids.add("31");  ids.add("\"0x7f\"");       // while surveying a file
 //   IdMap map(ids, 3000, 1000);                            // while writing it
@@ -22,8 +23,8 @@
 
 namespace traceloom {
 
-// Whole numbers below the limit keep their distance from each other; others count as text. Numbers
-// of an earlier merge are far apart, yet fit together by what they are: there the limit is what a
+// Whole numbers below the limit keep their distance from each other; others count as text. The
+// numbers of an earlier merge are far apart but belong together, so for them the limit is what a
 // JavaScript number holds.
 inline constexpr std::uint64_t kPlainIdLimit = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMergedIdLimit = std::uint64_t{1} << 53;
@@ -35,7 +36,7 @@ class IdSet {
   void add(std::string_view key);
   void add(const IdSet& other);
   bool empty() const { return max_number_ == 0 && others_.size() == 0; }
-  // How large a range they need, when numbers below `limit` are plain.
+  // Returns how large a range the ids need if numbers below `limit` are plain.
   std::uint64_t range(std::uint64_t limit = kPlainIdLimit) const {
     return (limit > kPlainIdLimit ? std::max(max_number_, max_large_) : max_number_) +
            others_.size() + 1;
@@ -44,30 +45,31 @@ class IdSet {
  private:
   friend class IdMap;
   std::uint64_t max_number_ = 0;
-  std::uint64_t max_large_ = 0;  // from kPlainIdLimit on, below kMergedIdLimit; also in others_
+  std::uint64_t max_large_ = 0;  // at least kPlainIdLimit, below kMergedIdLimit; also in others_
   StringTable others_;           // in order of first appearance
 };
 
-// The smallest power of ten that each of these ranges fits into; 0 for ranges of nothing (below 2).
-// A single one is taken as it is: its numbers stay what they are however often the file is merged.
+// Returns the smallest power of ten that each of these ranges fits into, or 0 if no range has ids
+// (all are below 2). A single range is returned as it is: its numbers stay the same however often
+// the file is merged.
 std::uint64_t common_id_range(const std::vector<std::uint64_t>& ranges);
 
 class IdMap {
  public:
-  // Gives numbers in [begin + 1, begin + range). `range` must be at least ids.range(limit) when ids
-  // is not empty; `ids` must live as long.
+  // Gives numbers in [begin + 1, begin + range). `range` must be at least ids.range(limit) unless
+  // ids is empty; `ids` must outlive the map.
   IdMap(const IdSet& ids, std::uint64_t begin, std::uint64_t range,
         std::uint64_t limit = kPlainIdLimit)
       : ids_(&ids), begin_(begin), end_(begin + range), limit_(limit) {}
 
-  // Of an id that was in the set.
+  // Returns the number of an id that is in the set.
   std::uint64_t number(std::string_view key) const;
-  // nullopt for an id that cannot have been in the set.
+  // Returns nullopt for an id that cannot be in the set.
   std::optional<std::uint64_t> find(std::string_view key) const;
-  // The begin for the next file.
+  // Returns the begin for the next file.
   std::uint64_t end() const { return end_; }
 
-  // True when both give the same number to each id.
+  // True if both maps give the same number to each id.
   bool operator==(const IdMap& other) const;
 
  private:
@@ -77,15 +79,15 @@ class IdMap {
   std::uint64_t limit_;
 };
 
-// What becomes of an id that means the same in all files: a whole number stays what it is, any
-// other id becomes a number from 2^52 up that depends on its text alone. So files that are merged
-// on their own still fit together. (Of a million such ids two are the same number once in 9,000
-// merges.)
+// Returns the number of an id that means the same in all files: a whole number stays what it is,
+// any other id becomes a number from 2^52 up that depends on its text alone. So files that are
+// merged on their own still fit together. (Two of a million such ids get the same number once in
+// 9,000 merges.)
 std::uint64_t shared_id_number(std::string_view key);
 
-// One spelling for one id: numbers as canonical_id() has them, text with its quotes, so that 31,
-// "31" and "0x1f" stay three ids as viewers see them. A plain whole number is returned as it is,
-// without a copy.
+// Returns one spelling for one id: numbers as canonical_id() has them, text with its quotes, so
+// that 31, "31" and "0x1f" stay three ids, as viewers see them. A plain whole number is returned as
+// it is, without a copy.
 std::string_view id_key(std::string_view json_value, std::string& scratch);
 
 }  // namespace traceloom

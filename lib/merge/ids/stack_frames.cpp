@@ -10,7 +10,7 @@
 namespace traceloom {
 namespace {
 
-// "f12_" and what follows.
+// An id such as "f12_7": the group 12, and what follows after the "_".
 struct GroupedId {
   std::uint32_t group = 0;
   std::string_view rest;
@@ -35,7 +35,7 @@ std::string plain_id(std::string_view json_id) {
 std::optional<std::uint32_t> frame_group(std::string_view json_id) {
   const std::string id = plain_id(json_id);
   const std::optional<GroupedId> grouped = split(id);
-  // More files than that no merge has.
+  // No merge has more files than that.
   if (!grouped || grouped->group > 100'000'000) return std::nullopt;
   return grouped->group;
 }

@@ -18,7 +18,7 @@ void CycleTimes::add(const CycleTimes& other) {
   for (std::size_t i = 0; i < other.times_.size(); ++i) times_[i].add(other.times_[i]);
 }
 
-// As TimeMap::joined() has them: the first one begins with everything.
+// Divides time as TimeMap::joined() does: everything before the second cycle belongs to the first.
 void CycleTimes::look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns) {
   auto next = std::ranges::upper_bound(cycles, ns, {}, &MergedCycle::first_ns);
   if (next == cycles.begin()) ++next;

@@ -14,21 +14,21 @@
 
 namespace traceloom {
 
-// Memory: 16 bytes a cycle. All calls with the same cycles.
+// Memory: 16 bytes a cycle. All calls must pass the same cycles.
 class CycleTimes {
  public:
   void add(const std::vector<MergedCycle>& cycles, std::int64_t ns);
   void add(const CycleTimes& other);
   void clear() { *this = {}; }
 
-  // Those that have something, from its first to its last event.
+  // Returns the cycles that have events, each from its first to its last event.
   std::vector<MergedCycle> left_of(const std::vector<MergedCycle>& cycles) const;
 
  private:
   void look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns);
 
   std::vector<CommonTimes> times_;  // one a cycle, or none
-  // Where the last event was: those after it are mostly of the same cycle.
+  // The cycle of the latest event and its bounds: the next event is mostly of the same cycle.
   std::size_t cycle_ = 0;
   std::int64_t from_ns_ = 0;
   std::int64_t last_ns_ = -1;

@@ -26,7 +26,8 @@ struct FilterSurveyVisitor::Chunk : ChunkResult {
     if (gpu) add_gpu(scratch, *gpu);
     const std::uint32_t row = facts.tracks.intern(scratch);
     facts.places.push_back({ns, row, false});
-    // Without a start it is bound to the slice around it, which is not known yet (flow_starts.h).
+    // If the end has no start, it is bound to the slice around it, which is not known yet
+    // (flow_starts.h).
     if (binds_to_next_slice(event)) facts.places.push_back({ns, row, true});
   }
 };

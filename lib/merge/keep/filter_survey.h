@@ -1,4 +1,4 @@
-// FilterSurveyVisitor: gathers, beside the survey of the files, what only a filter has to know.
+// FilterSurveyVisitor: gathers what only a filter needs, in addition to the survey of the files.
 //
 //   SurveyVisitor survey(paths.size(), on_failure);
 //   FilterSurveyVisitor visitor(survey, paths.size(), filter);
@@ -18,14 +18,14 @@ namespace traceloom {
 
 class FilterSurveyVisitor : public FileVisitor {
  public:
-  // `survey` must live as long.
+  // `survey` must outlive this visitor.
   FilterSurveyVisitor(SurveyVisitor& survey, std::size_t files, const MergeFilter& filter)
       : survey_(survey), facts_(files), looks_for_steps_(filter.steps) {}
 
-  // When all files have been read.
+  // Must be called after all files have been read.
   std::vector<FilterFacts> take_facts() { return std::move(facts_); }
 
-  // Nothing is written here: 0.76 -> 0.66 s of a filtered merge of 500 MB.
+  // Skips args, which only writing needs: a filtered merge of 500 MB takes 0.66 instead of 0.76 s.
   Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;

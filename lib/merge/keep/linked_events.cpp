@@ -19,21 +19,22 @@ bool is_same_group(const LinkedEvent& a, const LinkedEvent& b) {
   return a.label == b.label && a.id == b.id;
 }
 
-// Flows and async operations one after the other, each in time; of one moment as the file has
-// them: an arrow may end where the next one of its id begins.
+// Orders flows and async operations one after the other, each by time. Events of one moment stay as
+// the file has them: an arrow may end where the next one of its id begins.
 bool is_ordered(const LinkedEvent& a, const LinkedEvent& b) {
   return std::tie(a.label, a.id, a.ns, a.offset) < std::tie(b.label, b.id, b.ns, b.offset);
 }
 
 using Iterator = std::vector<LinkedEvent>::iterator;
 
-// Whether an arrow goes from one to the next of its id.
+// Returns whether an arrow goes from `a` to `b`, the next event of its id.
 bool leads_to(const LinkedEvent& a, const LinkedEvent& b) {
   return a.phase != 'f' && b.phase != 's';
 }
 
-// Arrows that follow each other: each stays with the events at its ends, and these with one of
-// their arrows. A step that loses one of its two arrows begins or ends the other.
+// Settles arrows that follow each other. An arrow stays if the events at both its ends do, and an
+// event stays with one of its arrows. A step that loses one of its two arrows begins or ends the
+// other.
 void settle_chain(Iterator begin, Iterator end) {
   LinkedEvent before = *begin;
   for (Iterator event = begin; event != end; ++event) {
@@ -50,8 +51,8 @@ void settle_chain(Iterator begin, Iterator end) {
   }
 }
 
-// The events of one arrow, of one that forks, or of a chain: where it has a start and another end,
-// both have to stay. (Profilers write many that lack one of them.)
+// Settles the events of one arrow, of an arrow that forks, or of a chain. If it has a start and
+// another end, both have to stay. (Profilers write many arrows that lack one of them.)
 void settle_arrow(Iterator begin, Iterator end) {
   const auto has = [&](bool start, bool kept) {
     return std::any_of(begin, end, [&](const LinkedEvent& event) {
@@ -66,8 +67,9 @@ void settle_arrow(Iterator begin, Iterator end) {
   for (Iterator event = begin; event != end; ++event) event->kept = false;
 }
 
-// All flow events of one id. It may be used again and again: each start begins another arrow. (An
-// end before the first start is taken to belong to it: the clock of a GPU is not that of its host.)
+// Settles all flow events of one id. It may be used again and again: each start begins another
+// arrow. (An end before the first start is assumed to belong to it: the clock of a GPU is not that
+// of its host.)
 void settle_flows(Iterator begin, Iterator end) {
   const auto is_start = [](const LinkedEvent& event) { return event.phase == 's'; };
   Iterator first = std::find_if(begin, end, is_start);
@@ -88,7 +90,8 @@ class OpenOperations {
     by_name_[event->name].push_back(order_.size());
     order_.push_back({event, true});
   }
-  // The innermost of the name, or of all when there is none; nullptr when none is open.
+  // Returns the innermost operation of that name, or of any name if `name` is kNoText; nullptr if
+  // there is none.
   const LinkedEvent* find(std::uint32_t name) {
     if (name != kNoText) {
       const auto found = by_name_.find(name);
@@ -99,7 +102,7 @@ class OpenOperations {
     while (!order_.empty() && !order_.back().is_open) order_.pop_back();
     return order_.empty() ? nullptr : &*order_.back().event;
   }
-  // What find() has found.
+  // Closes the operation that find() has found.
   void close(std::uint32_t name) {
     while (!order_.empty() && !order_.back().is_open) order_.pop_back();
     std::vector<std::size_t>& same = by_name_[name == kNoText ? order_.back().event->name : name];
@@ -116,7 +119,7 @@ class OpenOperations {
   std::map<std::uint32_t, std::vector<std::size_t>> by_name_;
 };
 
-// All async events of one id.
+// Settles all async events of one id.
 void settle_operations(Iterator begin, Iterator end) {
   OpenOperations open;
   for (Iterator event = begin; event != end; ++event) {

@@ -1,7 +1,7 @@
-// LinkedEvents: the flow and async events of a file, and which of them stay by what becomes of
-// those that they belong together with.
+// LinkedEvents: the flow and async events of a file. Whether such an event stays depends on the
+// events that it belongs together with.
 //
-//   chunk.linked.add(event, start_ns, row, kept, ...);   // in parallel; kept: taken by itself
+//   chunk.linked.add(event, start_ns, row, kept, ...);   // in parallel; kept: judged by itself
 //   linked.append(chunk.linked);                         // in file order
 //   linked.bind_flows(binder);
 //   linked.settle();
@@ -19,35 +19,37 @@
 
 namespace traceloom {
 
-// One s t f, or b e S T p F. (An n stands alone.)
+// A flow event (s t f) or an async event (b e S T p F). An n stands alone.
 struct LinkedEvent {
   std::int64_t ns = 0;
   std::uint64_t offset = 0;
-  std::uint64_t id = 0;     // a plain number, or one of LinkedEvents' with kOddId
-  std::uint32_t label = 0;  // what an id is unique in: category and name, or scope
-  std::uint32_t name = 0;   // of async events; kNoText when there is none
+  std::uint64_t id = 0;     // a plain number, or kOddId with a number of LinkedEvents
+  std::uint32_t label = 0;  // the scope of the id: category and name, or `scope`
+  std::uint32_t name = 0;   // for async events; kNoText if there is none
   std::uint32_t row = 0;
   char phase = 0;
   bool binds_next : 1 = false;
-  bool excluded : 1 = false;  // by what it is called
+  bool excluded : 1 = false;  // its name or category is excluded
   bool kept : 1 = false;
-  bool is_cut : 1 = false;  // a step (t) that `phase` is made of
+  bool is_cut : 1 = false;  // `phase` was made of a step (t)
 };
 
-// Reuse it, it keeps some memory. Not thread-safe. Memory: 40 bytes an event, odd ids and labels.
+// Reuse an object: it keeps some memory. Not thread-safe. Memory: 40 bytes an event, odd ids and
+// labels.
 class LinkedEvents {
  public:
-  // `kept`: by its own time, name and category; `excluded`: the last two forbid it anyway.
+  // `kept`: the event stays by its own time, name and category. `excluded`: its name or category
+  // forbids it anyway.
   void add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept, bool excluded,
            bool binds_next);
-  // A later part of the file.
+  // Appends a later part of the file.
   void append(const LinkedEvents& later);
   void clear();
 
-  // Flow events that are bound to a slice stay as it does, unless excluded.
+  // Flow events that are bound to a slice stay or go with it, unless they are excluded.
   void bind_flows(const FlowBinder& binder);
-  // Makes ends go by their beginnings, and arrows go that lose one of their ends: where a chain of
-  // them loses a step (t), those on either side become an end (f) and a start (s) of their own.
+  // Lets ends stay or go with their begins, and drops arrows that lose one of their ends. If a
+  // chain of arrows loses a step (t), the events on either side become an end (f) and a start (s).
   void settle();
   const std::vector<LinkedEvent>& events() const { return events_; }
 

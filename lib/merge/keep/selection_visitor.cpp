@@ -14,10 +14,10 @@
 namespace traceloom {
 namespace {
 
-// Enough to find the one that was meant.
+// Enough to find the category that was meant.
 constexpr std::size_t kMostCategories = 1000;
 
-// What becomes of a B by itself, and its row, in one number.
+// Packs into one number the row of a B and whether the filter accepts the B by itself.
 std::uint32_t payload_of(std::uint32_t row, bool accepted) {
   return row << 1 | (accepted ? 1U : 0U);
 }
@@ -30,7 +30,7 @@ bool is_accepted(std::uint32_t payload) {
 
 }  // namespace
 
-// An X without dur, or that never ended: its end is known when its file has been read.
+// An X without dur, or one that never ended: its end is known when its file has been read.
 struct SelectionVisitor::EndlessFlowSlice {
   std::int64_t start_ns;
   std::uint32_t track;  // TrackTarget::number
@@ -40,26 +40,26 @@ struct SelectionVisitor::EndlessFlowSlice {
 };
 
 struct SelectionVisitor::Chunk : ChunkResult {
-  // Of this chunk.
+  // Facts of this chunk; the keys of `rows` are rows.
   std::unordered_map<std::uint32_t, KeptCounts> rows;
-  std::vector<FlowSlice> slices;  // that flow events stand in
+  std::vector<FlowSlice> slices;  // slices around a flow event
   LinkedEvents linked;
   std::vector<EndlessFlowSlice> endless;
-  LastStarts last_starts;  // of a file with slices without dur
+  LastStarts last_starts;  // for a file with slices without dur
   BeginEndBatch begin_ends;
   std::vector<std::uint32_t> payloads;
   std::set<std::string> categories;
   LastEnds last_ends;
   CycleTimes cycles;
 
-  // From chunk to chunk.
+  // Memory from chunk to chunk, to save look-ups.
   TrackCache tracks;
   FilterMemory memory;
   const TrackTarget* last_target = nullptr;
   std::uint32_t last_row = 0;
   std::uint32_t counted_row = 0;
-  KeptCounts* counts = nullptr;              // of counted_row
-  std::optional<std::string> last_category;  // as JSON text
+  KeptCounts* counts = nullptr;              // counts of counted_row
+  std::optional<std::string> last_category;  // JSON text
 
   void count(std::uint32_t row, bool is_kept) {
     if (counts == nullptr || row != counted_row) {
@@ -136,7 +136,7 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
 
 SelectionVisitor::~SelectionVisitor() = default;
 
-// The places of the flow events of a file as they are in the output.
+// Returns the places of the flow events of a file as they are in the output.
 std::vector<FlowPlace> SelectionVisitor::places_of(std::size_t file,
                                                    const FilterFacts& facts) const {
   std::vector<std::uint32_t> rows;
@@ -153,7 +153,7 @@ std::vector<FlowPlace> SelectionVisitor::places_of(std::size_t file,
   return places;
 }
 
-// Of a track without events of its own: what its process has.
+// Returns the row of a track; for a track without events of its own, the row of its process.
 std::uint32_t SelectionVisitor::row_of(const TrackTarget& target) const {
   const auto found = rows_.find({target.pid, target.tid});
   return found == rows_.end() ? process_row(target) : found->second;
@@ -179,7 +179,7 @@ void SelectionVisitor::visit(ChunkResult& result, std::size_t file, const Event&
   if (!time) return;
   const std::int64_t start_ns = time->start_ns;
   const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
-  if (target == nullptr) return;  // the file has changed: whoever writes it will say so
+  if (target == nullptr) return;  // the file has changed: the writer will report it
   if (looks_at_categories_) chunk.note_category(event);
   chunk.last_ends.note(target->rank, time->end_ns);
   if (target != chunk.last_target) {
@@ -264,7 +264,7 @@ void SelectionVisitor::count(std::size_t file, std::uint32_t row, bool kept, std
   if (kept) kept_rows_.insert(row);
 }
 
-// Of an event that stays.
+// Notes the time of an event that stays.
 void SelectionVisitor::note_time(std::int64_t output_ns, CycleTimes& cycles) const {
   cycles.add(plan_.cycles, saturating_add(output_ns, plan_.origin_ns));
 }
@@ -282,7 +282,7 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   selection_.linked[file].add(pair.end_offset, kept);
 }
 
-// It lasts as SliceJoiner has it.
+// Gives the begin the same end as SliceJoiner does.
 void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
   const std::uint32_t row = row_in(begin.payload);
   const std::int64_t end_ns = begin.is_in_closed_slice()
@@ -292,7 +292,7 @@ void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
   if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
 }
 
-// True when it is kept.
+// Returns true if the slice is kept.
 bool SelectionVisitor::add_slice(std::size_t file, std::uint32_t row, bool accepted,
                                  std::int64_t start_ns, std::int64_t end_ns) {
   const bool kept = accepted && filter_.is_long_enough(end_ns - start_ns);

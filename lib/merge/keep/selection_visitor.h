@@ -1,5 +1,5 @@
-// SelectionVisitor: goes by a plan over all events as the writer will, and finds what a filter
-// leaves: which flow and async events, which tracks, how many events.
+// SelectionVisitor: goes over all events with a plan, as the writer will, and finds what a filter
+// leaves: which flow and async events, which tracks, and how many events.
 //
 //   SelectionVisitor visitor(plan, facts);
 //   scan_files(paths, visitor, {});
@@ -28,14 +28,14 @@
 
 namespace traceloom {
 
-// Memory: what KeptEvents needs of all files, and the flow and async events of one.
+// Memory: what KeptEvents needs for all files, and the flow and async events of one file.
 class SelectionVisitor : public FileVisitor {
  public:
-  // `plan`, which has a filter, must live as long.
+  // `plan` must have a filter and outlive this visitor.
   SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts);
   ~SelectionVisitor() override;
 
-  // When all files have been read.
+  // Must be called after all files have been read.
   Selection take_selection();
 
   Args wanted_args() const override { return Args::skip; }  // nothing is written here
@@ -48,7 +48,7 @@ class SelectionVisitor : public FileVisitor {
  private:
   struct EndlessFlowSlice;
   struct Chunk;
-  // What is gathered of the file that is being taken.
+  // The facts gathered of the file that is being taken.
   struct CurrentFile;
 
   std::uint32_t row_of(const TrackTarget& target) const;
@@ -65,7 +65,8 @@ class SelectionVisitor : public FileVisitor {
   const MergePlan& plan_;
   const FilterPlan& filter_;
   bool looks_at_categories_;
-  // Rows of the output by pid and tid; by pid and "" what belongs to a process alone.
+  // Rows of the output by pid and tid; the row of pid and "" is for what belongs to a process
+  // alone.
   std::map<std::pair<std::string, std::string>, std::uint32_t> rows_;
   std::vector<std::int64_t> rank_of_row_;
   std::vector<FlowBinder> binders_;

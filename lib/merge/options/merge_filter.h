@@ -1,26 +1,31 @@
-// MergeFilter: which part of the inputs a merge is to keep.
+// MergeFilter: which part of the inputs a merge keeps.
 //
 //   MergeOptions options;
 //   options.filter.ranks = {{0, 3}};
 //   options.filter.labels.excluded_categories = {"python_function"};
 //
 // The result is what the same filter would leave of the unfiltered merge: same clocks, same time 0,
-// same tids and ids. What each part means for an event:
+// same tids and ids. An event stays if all parts of the filter accept it:
 //
-//   ranks         the rank has to be one of these. Files of other ranks are read once, for their
-//                 clocks, and not written
-//   time, steps   it has to begin then. Time counts from the earliest event of all ranks, floored
-//                 to a microsecond as time 0 of a merge is; a step is that of the event's own rank
-//   labels        its name and category; those of a pair of B and E are the B's
-//   min_duration  X events and pairs of B and E have to last so long; all others do not last
+//   ranks         its rank is one of these. Files of other ranks are read once, for their clocks,
+//                 and not written
+//   time, steps   it begins then. Time counts from the earliest event of all ranks, floored to a
+//                 microsecond as time 0 of a merge is; a step is that of the event's own rank
+//   labels        its name and category are wanted; those of a pair of B and E are the B's
+//   min_duration  it lasts so long, if it is an X or a pair of B and E; other events do not last
+//                 and are not judged
 //
-// Events that belong together stay together. An end (e, F) of an async operation stays if its
-// beginning does (so does a step, T or p); an E if its B does. A flow event (s, t, f) stays if the
-// slice does that it is bound to (as viewers do it: flow_binder.h), what it is called itself does
-// not exclude it, and its arrow keeps its start and another end (if it has them); one that is bound
-// to no slice goes by its own time, name and category. Of an arrow from file to file
-// (PlanOptions::shared_flows) each end stays by its own slice alone. Metadata stays with its rank,
-// names with rows that have events.
+// Events that belong together stay together:
+//
+// - An end (e, F) of an async operation stays if its begin does, and so does a step (T, p).
+// - An E stays if its B does.
+// - A flow event (s, t, f) stays if the slice stays that it is bound to (as viewers do it:
+//   flow_binder.h), its own name and category do not exclude it, and its arrow keeps its start and
+//   another end (if it has them). A flow event that is bound to no slice is judged by its own time,
+//   name and category.
+// - Each end of an arrow from file to file (PlanOptions::shared_flows) stays with its own slice
+//   alone.
+// - Metadata stays with its rank, and names stay with rows that have events.
 #pragma once
 
 #include "select/label_filter.h"
@@ -35,14 +40,14 @@
 namespace traceloom {
 
 struct MergeFilter {
-  std::vector<NumberRange> ranks;  // none: all
+  std::vector<NumberRange> ranks;  // empty: all
   std::optional<TimeSelection> time;
   std::optional<StepSelection> steps;
   LabelFilter labels;
   std::int64_t min_duration_ns = 0;
 
   bool any() const { return !ranks.empty() || picks_events(); }
-  // More is asked for than whole ranks.
+  // True if more is asked for than whole ranks.
   bool picks_events() const { return time || steps || !labels.empty() || min_duration_ns > 0; }
 };
 

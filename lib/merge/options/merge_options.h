@@ -16,12 +16,12 @@
 
 namespace traceloom {
 
-// Of all inputs, unless more are asked for. The input with which there are more is refused: what is
-// known of a track takes some 1.8 KB until the merge is done, and whoever gives each request a tid
-// of its own could have a billion. So many take 180 MiB.
+// The most tracks that all inputs may have, unless more are asked for; the input that exceeds this
+// is refused. What is known of a track takes some 1.8 KB until the merge is done, and a program
+// that gives each request a tid of its own could have a billion. So many take 180 MiB.
 inline constexpr std::size_t kMostTracks = 100'000;
-// Of one input, at a time, unless more are asked for: each is held whole, with what its slice may
-// need, in 1.3 KB when it is an ordinary one. So many take 190 MiB.
+// The most begin events that one input may have open at a time, unless more are asked for. Each is
+// held whole, with what its slice may need; an ordinary one takes 1.3 KB. So many take 190 MiB.
 inline constexpr std::size_t kMostOpenBegins = 150'000;
 
 // What kind of file a merge writes.
@@ -39,7 +39,7 @@ inline constexpr int kMergeGzipLevel = 1;
 
 struct MergeOptions {
   std::vector<Input> inputs;
-  std::map<std::string, std::string> known_as = {};  // by path: what the output calls an input
+  std::map<std::string, std::string> known_as = {};  // key: path; value: what the output calls it
   std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
   MergeFormat format = MergeFormat::json;
   unsigned threads = 0;                          // 0: as many as there are cores
@@ -48,20 +48,22 @@ struct MergeOptions {
   std::size_t max_tracks = kMostTracks;
   std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};
-  MergeFilter filter = {};  // what is to be kept
-  bool dry_run = false;     // say what would be done, and write nothing
+  MergeFilter filter = {};  // what is kept
+  bool dry_run = false;     // report what would be done, and write nothing
   bool keep_going = false;  // leave out an input that is no trace instead of stopping
-  // Surveys all inputs before it writes, even where samples of them may tell enough. The same bytes
+  // Surveys all inputs before it writes, even if samples of them would be enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;
-  // Ends the merge without a word when the reader of stdout is gone (ClosedPipe), or goes on
-  // without writing: for who wants to know what was wrong with the inputs all the same.
+  // Decides what happens when the reader of stdout is gone. False: the merge ends silently
+  // (ClosedPipe). True: it goes on without writing, so that the problems of the inputs are still
+  // reported.
   bool outlives_reader = false;
-  // Called when all of the output is on disk, before it takes the place of the old one: what this
-  // throws leaves the old one.
+  // Called when all of the output is on disk, before it replaces the old one. If it throws, the old
+  // one stays.
   std::function<void(const MergeSummary&)> before_replacing = {};
-  // Bytes of the inputs (as stored) read so far, and in all: once all of them, and when a second
-  // pass turns out to be needed twice. Any thread, one at a time.
+  // Called with the bytes of the inputs (as stored) read so far, and the total: the size of all
+  // inputs, or twice that once a second pass turns out to be needed. Any thread may call, one at a
+  // time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 

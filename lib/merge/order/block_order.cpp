@@ -15,16 +15,18 @@ struct Slot {
   std::size_t event;
 };
 
-// What has to be put in order together: slices of one track and start, or all of a group.
+// Identifies events that are sorted together: slices of one track and start, or all events of a
+// group.
 using OrderKey = std::tuple<bool, std::uint32_t, std::int64_t>;
 
-// Slices that cover each other. One of no length may stand before what starts with it as well as in
-// it: that is left to the file.
+// True for slices that can enclose each other. A slice without length may stand before a slice that
+// starts with it as well as inside it, so it stays where the file has it.
 bool is_slice(const PlacedEvent& event) {
   return event.order == OrderClass::slice && event.duration_ns > 0;
 }
 
-// Begins and ends share their track's numbers with its slices, but not with counters.
+// True for events that are sorted by time alone. B and E events have their track's number as group,
+// as slices do; the numbers of counters are others.
 bool is_by_time(const PlacedEvent& event) {
   return event.order == OrderClass::counter || event.order == OrderClass::begin ||
          event.order == OrderClass::end;
@@ -40,7 +42,8 @@ bool is_before(const PlacedEvent& a, const PlacedEvent& b) {
   return a.duration_ns != b.duration_ns ? a.duration_ns > b.duration_ns : a.source_at < b.source_at;
 }
 
-// Whether a slice of the block, by its number, is of the track and start of `event`.
+// Returns a predicate that is true for the number of a slice in `block` which has the track and
+// start of `event`.
 auto starts_with(const PlacedEvent& event, const EventBlock& block) {
   return [&](std::uint32_t number) {
     return block.events[number].start_ns == event.start_ns &&
@@ -48,7 +51,7 @@ auto starts_with(const PlacedEvent& event, const EventBlock& block) {
   };
 }
 
-// The keys of a block whose events are out of order. Makes its index.
+// Returns the keys of a block's events that are out of order, and makes the block's index.
 std::set<OrderKey> find_disorder(EventBlock& block) {
   std::set<OrderKey> keys;
   BlockIndex& index = block.index;
@@ -73,7 +76,7 @@ std::set<OrderKey> find_disorder(EventBlock& block) {
   return keys;
 }
 
-// Of the events by time: of each key the first and the last time.
+// Returns the first and last time of each key of the events that are sorted by time.
 std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times_of(const EventBlock& block) {
   std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times;
   for (const PlacedEvent& event : block.events) {
@@ -84,7 +87,7 @@ std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times_of(const EventBl
   return times;
 }
 
-// The keys whose events are in order in either block, but not in both together.
+// Adds the keys whose events are in order in either block, but not in both together.
 void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
                            std::set<OrderKey>& keys) {
   const bool may_meet = later.index.first_slice_ns <= earlier.index.last_slice_ns &&
@@ -105,8 +108,8 @@ void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
   }
 }
 
-// The text of a block whose events have got others' places: `texts[i]` and `events[i]` stand where
-// the i-th stood.
+// Returns a block whose events have exchanged places: `texts[i]` and `events[i]` stand where the
+// i-th stood.
 EventBlock rebuilt(const EventBlock& block, const std::vector<PlacedEvent>& events,
                    const std::vector<std::string_view>& texts) {
   EventBlock result;
@@ -122,7 +125,7 @@ EventBlock rebuilt(const EventBlock& block, const std::vector<PlacedEvent>& even
   return result;
 }
 
-// Puts the events of these keys in order: they share out the places that they have.
+// Sorts the events of these keys among the places that they have.
 void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& keys) {
   std::map<OrderKey, std::vector<Slot>> slots;
   std::vector<std::vector<PlacedEvent>> events;
@@ -154,7 +157,7 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& k
     results.push_back(rebuilt(*blocks[b], events[b], texts[b]));
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     *blocks[b] = std::move(results[b]);
-    find_disorder(*blocks[b]);  // for the index
+    find_disorder(*blocks[b]);  // makes the index
   }
 }
 

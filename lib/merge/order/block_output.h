@@ -15,12 +15,12 @@ namespace traceloom {
 class BlockOutput {
  public:
   virtual ~BlockOutput() = default;
-  // What can be done with a block by itself. Thread-safe.
+  // Does what a block needs by itself. Thread-safe.
   virtual void prepare(EventBlock& block) const = 0;
   // Leaves some block in `block`, to be cleared and used again.
   virtual void take(EventBlock& block) = 0;
   virtual void end_file() = 0;
-  // When all files have been taken.
+  // Must be called after all files have been taken.
   virtual void finish() = 0;
 };
 

@@ -1,4 +1,4 @@
-// EventBlock: some events as they will be written, and what has to be known to put them in order.
+// EventBlock: some events as they will be written, and what is needed to put them in order.
 //
 //   block.place({.start_ns = start_ns, .group = track, .order = OrderClass::begin},
 //               [&] { edit.append_to(block.text); });
@@ -16,28 +16,28 @@
 
 namespace traceloom {
 
-// What goes first of what happens at the same time. Both viewers nest by it: what ends, before what
-// begins; slices, before what lies on them.
+// The order of events that happen at the same time. Both viewers nest slices by it: ends stand
+// before begins, and slices before the events that lie on them.
 enum class OrderClass : std::uint8_t { end, slice, begin, counter, other, flow };
 
 struct PlacedEvent {
   std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;  // of slices
-  std::uint64_t source_at = 0;   // in its file, of what became it; of a B and E: of the B
-  std::uint64_t begin = 0;       // in EventBlock::text, of the ",\n" before the event
+  std::int64_t duration_ns = 0;  // for slices
+  std::uint64_t source_at = 0;   // offset in its file; for a joined B and E that of the B
+  std::uint64_t begin = 0;       // offset in EventBlock::text of the ",\n" before the event
   std::uint32_t size = 0;
-  std::uint32_t group = 0;  // the track, or what tells one counter from another
+  std::uint32_t group = 0;  // the track, or a number for the counter
   OrderClass order = OrderClass::other;
 };
 
-// What put_in_order() has to know of a block's events.
+// An index of a block's events for put_in_order().
 struct BlockIndex {
   SliceIndex slices;
-  std::int64_t first_slice_ns = 0;  // the earliest start, of no slices later than the latest
+  std::int64_t first_slice_ns = 0;  // the earliest start; later than the latest if there are none
   std::int64_t last_slice_ns = 0;
-  bool has_others = false;  // events that are ordered by their time
+  bool has_others = false;  // there are events that are sorted by time
 
-  // Of nothing, with room for so many.
+  // Empties the index and makes room for so many events.
   void reset(std::size_t events) {
     slices.reset(events);
     first_slice_ns = std::numeric_limits<std::int64_t>::max();
@@ -47,17 +47,19 @@ struct BlockIndex {
 };
 
 struct EventBlock {
-  TextBuffer text;                  // events, each behind ",\n"
-  std::vector<PlacedEvent> events;  // in the order of the text; those whose order matters
+  TextBuffer text;                  // events, each after ",\n"
+  std::vector<PlacedEvent> events;  // those whose order matters, in the order of the text
   BlockIndex index;
-  CompressedBlock compressed;  // text, when that is asked for
+  CompressedBlock compressed;  // the text, if compression is asked for
 
-  // `append` appends the event to text. The place and size of `event` are found out.
+  // Calls `append`, which appends the event to the text, and notes where it stands. The place and
+  // size in `event` are ignored.
   template <class Append>
   void place(const PlacedEvent& event, const Append& append) {
     const std::size_t begin = text.size();
     append();
-    // Member by member: who has just stored these waits when they are loaded two at a time.
+    // Copies member by member: the caller has just stored these values, and loading two at a time
+    // would wait for the stores.
     PlacedEvent& placed = events.emplace_back();
     placed.start_ns = event.start_ns;
     placed.duration_ns = event.duration_ns;

@@ -1,5 +1,5 @@
-// MergeOutput: the merged trace as bytes: plain, or gzip in blocks that were compressed in
-// parallel.
+// MergeOutput: writes the merged trace as bytes: plain, or as gzip in blocks that were compressed
+// in parallel.
 //
 //   MergeOutput output("merged.json.gz", 1);    // or to any Sink
 //   output.write(head);
@@ -17,10 +17,10 @@
 
 namespace traceloom {
 
-// As a Sink: without close() nothing is left, and the old output is untouched.
+// Behaves as a Sink: without close() nothing is left, and the old output is untouched.
 class MergeOutput {
  public:
-  // gzip when is_gzip_name().
+  // Writes gzip if is_gzip_name().
   MergeOutput(const std::string& path, int gzip_level, StdoutUse stdout_use = {})
       : path_(path),
         owned_(open_file_sink(path, stdout_use)),
@@ -31,10 +31,10 @@ class MergeOutput {
     sink_ = gzip_ = gzip.get();
     owned_ = std::move(gzip);
   }
-  // Plain text. `path` is that of what it will be a part of.
+  // Writes plain text. `path` names the file that the text becomes a part of.
   MergeOutput(std::unique_ptr<Sink> sink, std::string path)
       : path_(std::move(path)), owned_(std::move(sink)), sink_(owned_.get()) {}
-  // `gzip` must live as long.
+  // `gzip` must outlive this object.
   MergeOutput(GzipSink& gzip, int gzip_level, std::string path)
       : path_(std::move(path)), sink_(&gzip), gzip_(&gzip), gzip_level_(gzip_level) {}
   const std::string& path() const { return path_; }

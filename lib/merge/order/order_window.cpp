@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// More than a chunk grows to, and less than what one large event takes.
+// Larger than what a chunk grows to, and smaller than one large event.
 constexpr std::size_t kMostSpareBytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -18,8 +18,8 @@ void OrderWindow::prepare(EventBlock& block) const {
   compress(block);
 }
 
-// Not even an empty block where there is nothing to write: a filter may drop all of a chunk, and of
-// B and E nothing is left in theirs.
+// Skips blocks without text: a filter may drop all of a chunk, and B and E events leave nothing in
+// their chunk.
 void OrderWindow::compress(EventBlock& block) const {
   if (output_.is_gzip() && !block.text.empty())
     block.compressed = compress_block(block.text, output_.gzip_level());
@@ -48,8 +48,8 @@ EventBlock OrderWindow::take_spare() {
   return spare;
 }
 
-// Freed, a block would be grown again from nothing in the next file: of 2,000 files of 0.25 MB each
-// has one.
+// Keeps the memory of the blocks for the next file, which would otherwise grow its block from
+// nothing: each of 2,000 files of 0.25 MB has one.
 void OrderWindow::end_file() {
   for (EventBlock& block : held_) {
     write(block);

@@ -1,5 +1,5 @@
-// OrderWindow: writes blocks in the order of their files, after mending what viewers need in
-// another order (block_order.h) within a window of the last blocks.
+// OrderWindow: writes blocks in the order of their files. Within a window of the last blocks it
+// first puts events into the order that viewers need (block_order.h).
 //
 //   OrderWindow window(output);
 //   window.prepare(block);  window.take(block);  window.end_file();
@@ -13,22 +13,22 @@
 
 namespace traceloom {
 
-// What has to change places is found within 2 MiB of a file's text, or what its begin and end
-// events become in that text: a parent stands directly before its first child, or behind its last
-// one. Memory: that much text.
+// Events are sorted within 2 MiB of a file's text, or of what its begin and end events become in
+// that text. That is enough, because a parent stands directly before its first child or after its
+// last one. Memory: that much text.
 class OrderWindow : public BlockOutput {
  public:
   explicit OrderWindow(MergeOutput& output) : output_(output) {}
 
-  // Compresses it, too, if the output is compressed.
+  // Also compresses the block if the output is compressed.
   void prepare(EventBlock& block) const override;
   void take(EventBlock& block) override;
-  // Writes what has been held back: events of different files do not change places.
+  // Writes the blocks held back: events of different files do not change places.
   void end_file() override;
   void finish() override {}
 
  private:
-  // Chunks of the file and what was joined in them take turns.
+  // Chunks of the file and blocks of joined slices take turns.
   static constexpr std::size_t kBlocks = 3;
   void compress(EventBlock& block) const;
   void write(const EventBlock& block);
@@ -36,7 +36,7 @@ class OrderWindow : public BlockOutput {
 
   MergeOutput& output_;
   std::deque<EventBlock> held_;
-  std::vector<EventBlock> spares_;  // of files that have ended; their memory is used again
+  std::vector<EventBlock> spares_;  // from files that have ended, to use their memory again
 };
 
 }  // namespace traceloom

@@ -1,8 +1,8 @@
 // SliceIndex: finds slices by their track and start.
 //
 //   index.reset(events.size());
-//   std::uint32_t& last = index.at(track, start_ns, [&](std::uint32_t i) { return is_it(events[i]);
-//   });
+//   const auto is_same = [&](std::uint32_t i) { return is_it(events[i]); };
+//   std::uint32_t& last = index.at(track, start_ns, is_same);
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@
 
 namespace traceloom {
 
-// A hash table of the numbers of slices, which the caller has. It takes a few nanoseconds a slice,
-// half as long as sorting them would.
+// A hash table of the numbers of slices; the slices themselves belong to the caller. It takes a few
+// nanoseconds a slice, half as long as sorting them would.
 class SliceIndex {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // Empty, with room for so many.
+  // Empties the index and makes room for so many slices.
   void reset(std::size_t slices) {
     std::size_t size = 16;
     while (size < 2 * slices) size *= 2;
     places_.assign(size, kNone);
   }
-  // The number kept for this track and start, kNone when there is none; to be set then, at most as
-  // often as reset() was told. `is_same(number)` says whether that slice has both.
+  // Returns the number kept for this track and start, or kNone if there is none. The caller then
+  // sets it, at most as often as reset() has made room for. `is_same(number)` returns whether that
+  // slice has both.
   template <class IsSame>
   std::uint32_t& at(std::uint32_t track, std::int64_t start_ns, const IsSame& is_same) {
     return places_[find(track, start_ns, is_same)];

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 
-// The events of a block in order: use(event, text).
+// Calls use(event, text) for the events of a block in order.
 template <class Use>
 void for_each_sorted(const EventBlock& block, const Use& use) {
   std::vector<std::uint32_t> order(block.events.size());
@@ -25,7 +25,8 @@ void for_each_sorted(const EventBlock& block, const Use& use) {
   }
 }
 
-// The events of all runs in order; of equal ones, those of the earlier run first.
+// Calls use(event, text) for the events of all runs in order. Among equal events, those of the
+// earlier run come first.
 template <class Use>
 void for_each_merged(std::vector<SortedRun>& runs, const Use& use) {
   const auto is_later = [&](std::size_t a, std::size_t b) {

@@ -12,12 +12,13 @@
 
 namespace traceloom {
 
-// Order: is_earlier(). Memory: two times kRunBytes. What is more is written to nameless files
-// beside the output and merged from there, so that twice the output's size is needed on that disk.
+// The order is that of is_earlier(). Memory: twice kRunBytes. Further events are written to
+// nameless files next to the output and merged from there, so that twice the output's size is
+// needed on that disk.
 class TimeSorter : public BlockOutput {
  public:
   static constexpr std::size_t kRunBytes = std::size_t{24} << 20;
-  // Of the files: each is read through a buffer of SortedRun::kBufferBytes.
+  // The most files at a time: each is read through a buffer of SortedRun::kBufferBytes.
   static constexpr std::size_t kMaxRuns = 256;
 
   explicit TimeSorter(MergeOutput& output, std::size_t run_bytes = kRunBytes);

@@ -1,4 +1,4 @@
-// FileSubset: a visitor that is shown some of its files only, under the numbers that it knows.
+// FileSubset: shows a visitor only some of its files, under the numbers that it knows.
 //
 //   FileSubset subset(writer, {0, 3});
 //   scan_files({paths[0], paths[3]}, subset, {});    // writer is shown files 0 and 3
@@ -15,7 +15,7 @@ namespace traceloom {
 
 class FileSubset : public FileVisitor {
  public:
-  // `visitor` must live as long.
+  // `visitor` must outlive this object.
   FileSubset(FileVisitor& visitor, std::vector<std::size_t> files)
       : visitor_(visitor), files_(std::move(files)) {}
 

@@ -1,5 +1,5 @@
-// why_too_large() says which inputs would take more memory than any viewer could show, and which
-// option takes them all the same.
+// why_too_large(): says which inputs would take more memory than any viewer could show, and which
+// option accepts them all the same.
 //
 //   if (const std::string reason = why_too_large(survey, options); !reason.empty()) refuse(reason);
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace traceloom {
 
-// Empty where the file is taken.
+// Returns an empty text if the file is accepted.
 std::string why_too_large(const FileSurvey& survey, const MergeOptions& options);
-// The reason that a survey may not see.
+// Returns the reason that a survey may not see.
 std::string too_many_begins(const MergeOptions& options);
 
 }  // namespace traceloom

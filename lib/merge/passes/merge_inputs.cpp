@@ -24,8 +24,9 @@ namespace {
 constexpr std::string_view kChangedWhileRead =
     "the file changed between the two times a merge reads it; merge it again when it is complete";
 
-// Samples of a small file are most of it, and of many files some mislead: then all is written
-// twice. 2,000 files of 0.25 MB took 1.7 s of processor time with a guess and take 1.05 s without.
+// When a guess does not pay: of a small file the samples are most, and of many files some mislead,
+// so that all is written twice. 2,000 files of 0.25 MB took 1.7 s of processor time with a guess
+// and take 1.05 s without.
 constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
@@ -74,19 +75,19 @@ void MergeInputs::prepare(SurveyVisitor& visitor) const {
 
 std::optional<GuessedPlan> MergeInputs::guess() {
   if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
-  // The output of an earlier merge, or what must not be lost.
+  // The output is an earlier merge of the inputs, or a file that must not be lost.
   if (is_input(options_.inputs, options_.output)) return std::nullopt;
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
       guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
   if (!surveys) return std::nullopt;
-  // Samples may give too little to tell the ranks; the survey will say what is wrong.
+  // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {
     MergePlan plan = plan_for(options_.inputs, *surveys);
-    // One pass writes the files as it reads them.
+    // One pass writes the files in the order in which it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
-    // Collectives, which samples do not tell, will likely move these.
+    // Collectives will likely move these clocks, and samples do not show them.
     if (std::ranges::any_of(plan.files, [](const FilePlan& file) {
           return file.clock.problems.count(Problem::ranks_apart) > 0;
         }))
@@ -112,7 +113,7 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
          writes_the_same(guess.plan, guess.surveys, *plan_, surveys_) && leaves_something();
 }
 
-// Of the inputs that count, and the plan that follows from them.
+// Keeps the surveys of the inputs that count, and makes the plan that follows from them.
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   drop_failed(surveys);
   surveys_ = std::move(surveys);
@@ -127,7 +128,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
 }
 
-// Leaves the others, and what is known of them, in their order.
+// Drops failed inputs. The others, and what is known of them, stay in their order.
 void MergeInputs::drop_failed(std::vector<FileSurvey>& surveys) {
   inputs_.clear();
   for (std::size_t file = 0; file < surveys.size(); ++file) {
@@ -169,7 +170,7 @@ MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
   return plan;
 }
 
-// A filter of whole ranks leaves or takes whole files.
+// A --ranks filter keeps or drops whole files, so the surveys alone give the bounds of the cycles.
 void MergeInputs::keep_cycles_of_wanted_files() {
   CycleTimes kept;
   for (std::size_t file = 0; file < surveys_.size(); ++file) {
@@ -181,7 +182,8 @@ void MergeInputs::keep_cycles_of_wanted_files() {
   plan_->cycles = kept.left_of(plan_->cycles);
 }
 
-// Of the files that have arrows ending at the next slice, by reading them once more.
+// Reads the files that have arrows ending at the next slice once more, to find those without a
+// start.
 void MergeInputs::find_startless_ends() {
   std::vector<std::size_t> files;
   for (std::size_t file = 0; file < surveys_.size(); ++file)
@@ -204,7 +206,7 @@ bool MergeInputs::select() {
   return leaves_something();
 }
 
-// The one pass of a guess has surveyed what is asked of whole ranks only.
+// A one-pass merge gathers no FilterFacts; the inputs are surveyed again if the filter needs them.
 bool MergeInputs::lacks_facts() const {
   return plan_->filter && plan_->filter->needs_selection() && facts_.empty();
 }
@@ -321,10 +323,10 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   std::map<std::int64_t, MergedRankEvents> ranks;
   const FileRank& rank = plan_->files[file].rank;
   if (!rank.is_merged()) return ranks;
-  std::map<std::int64_t, std::uint64_t> whole;  // events when none is dropped
+  std::map<std::int64_t, std::uint64_t> whole;  // events if none is dropped
   std::uint64_t of_all = 0;
   for (const TrackFacts& track : surveys_[file].tracks) {
-    if (track.said_gpu) continue;  // counted where they were moved from
+    if (track.said_gpu) continue;  // its events are counted where they were moved from
     const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
     const std::uint64_t events = without_ends + (plan_->keeps_begin_end ? track.ends : 0);
     const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));

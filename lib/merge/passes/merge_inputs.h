@@ -1,4 +1,4 @@
-// MergeInputs: the inputs of a merge: what a survey has found in them, the plan that follows, and
+// MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
 // the ways to read them again.
 //
 //   MergeInputs inputs(options);
@@ -8,9 +8,9 @@
 //   inputs.scan_planned(visitor);
 //   inputs.check_unchanged(visitor, files);
 //
-// Files are counted without those that cannot be read: with MergeOptions::keep_going they are left
-// out, without it they are an exception; and without those whose events others hold as well
-// (repeats.h).
+// The numbers of files leave out two kinds of inputs: those that cannot be read (with
+// MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
+// well (repeats.h).
 #pragma once
 
 #include "base/error.h"
@@ -34,7 +34,7 @@
 
 namespace traceloom {
 
-// A plan by samples of all inputs, made before any of them was read as a whole.
+// A plan made of samples of all inputs, before any of them was read as a whole.
 struct GuessedPlan {
   std::vector<FileSurvey> surveys;
   MergePlan plan;
@@ -42,23 +42,24 @@ struct GuessedPlan {
 
 class MergeInputs {
  public:
-  // `options` must live as long.
+  // `options` must outlive this object.
   explicit MergeInputs(const MergeOptions& options);
 
-  // Reads all and plans. After an exception nothing is there. Throws UsageError when the output
-  // turns out to be an input that counts.
+  // Reads all inputs and makes the plan. After an exception there is none. Throws UsageError if the
+  // output turns out to be an input that counts.
   void survey();
-  // The same by samples; nullopt where they tell too little, or do not tell what stays of a filter.
+  // Does the same with samples. Returns nullopt if they say too little, or do not say what a filter
+  // keeps.
   std::optional<GuessedPlan> guess();
-  // Reads all by a guessed plan, writes them to `writer` and plans again by what was read. True
-  // when the guess has written what that plan would.
+  // Reads all inputs with a guessed plan, writes them to `writer`, and makes the plan again from
+  // what was read. Returns true if the guess has written what that plan would write.
   bool write_by_guess(const GuessedPlan& guess, WriteVisitor& writer);
 
-  // Finds what the filter of the plan keeps, by reading the files once more where need be; false
-  // when that is nothing. Surveys once more where write_by_guess() has not found out enough.
+  // Finds what the filter of the plan keeps, by reading the files once more if need be; returns
+  // false if that is nothing. Surveys once more if write_by_guess() has not found out enough.
   bool select();
 
-  // After survey() or write_by_guess().
+  // There is a plan after survey() or write_by_guess().
   bool is_planned() const { return plan_.has_value(); }
   MergePlan& plan() { return *plan_; }
   const MergePlan& plan() const { return *plan_; }
@@ -67,26 +68,26 @@ class MergeInputs {
   std::size_t size() const { return inputs_.size(); }
   const MemoryPlan& memory() const { return memory_; }
 
-  // Reads the files that something is to be written of.
+  // Reads the files that something is written of.
   void scan_planned(FileVisitor& visitor);
-  // Reads some files; `later_bytes` are to be read after them, for the progress.
+  // Reads some files; `later_bytes` are read after them, which the progress counts in.
   void scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
             std::uint64_t later_bytes = 0);
-  // As they are stored.
+  // Returns the size of the files as they are stored.
   std::uint64_t stored_bytes_of(const std::vector<std::size_t>& files) const;
-  // Throws Error when a file was not written as it was surveyed.
+  // Throws Error if a file was not written as it was surveyed.
   void check_unchanged(const WriteVisitor& visitor, const std::vector<std::size_t>& files) const;
   std::vector<std::size_t> planned_files() const;
 
-  // How many events of each file writing it will give.
+  // Returns how many events writing will give, for each file.
   std::vector<std::uint64_t> planned_events() const;
-  // What there is to say when all is done. `written` and `events` are what writing each file has
-  // found, and how many it wrote.
+  // Returns what there is to report when all is done. `written` and `events` have, for each file,
+  // the problems found while writing it and the number of events written.
   MergeSummary summarize(const std::vector<ProblemCounts>& written,
                          const std::vector<std::uint64_t>& events) const;
-  // When a filter keeps nothing.
+  // Returns the summary of a merge whose filter keeps nothing.
   MergeSummary nothing_left() const;
-  // All that is wrong with a file; `written` is what was found in writing it.
+  // Returns all problems of a file; `written` are those found while writing it.
   ProblemCounts problems_of(std::size_t file, const ProblemCounts& written) const;
 
  private:
@@ -114,13 +115,13 @@ class MergeInputs {
   MemoryPlan memory_;
   std::uint64_t stored_bytes_;
   FileWatch watch_;
-  std::uint64_t bytes_read_ = 0;  // by all passes so far
-  std::set<std::size_t> failed_;  // of options_.inputs
+  std::uint64_t bytes_read_ = 0;  // read by all passes so far
+  std::set<std::size_t> failed_;  // indexes of options_.inputs
   std::vector<LeftOut> left_out_;
   std::vector<RepeatedInput> repeats_;
-  std::vector<Input> inputs_;  // those that can be read, and are no repeats
+  std::vector<Input> inputs_;  // can be read, and are no repeats
   std::vector<FileSurvey> surveys_;
-  std::vector<FilterFacts> facts_;  // with a filter, of the same files
+  std::vector<FilterFacts> facts_;  // one a file, if there is a filter
   std::optional<MergePlan> plan_;
 };
 

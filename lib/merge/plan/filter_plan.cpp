@@ -12,10 +12,10 @@ namespace traceloom {
 namespace {
 
 constexpr TimeWindow kAllTime;
-// A trace that gives each event a name of its own is not remembered.
+// Limits the memory: a trace may give each event a name of its own.
 constexpr std::size_t kMostLabels = std::size_t{1} << 14;
 
-// The window in times of the output, where the earliest event of all is at `zero_ns`.
+// Returns the window in times of the output, where the earliest event of all is at `zero_ns`.
 TimeWindow window_of(const std::optional<TimeSelection>& time, std::int64_t zero_ns) {
   TimeWindow window;
   if (time && time->from_ns) window.from_ns = saturating_add(zero_ns, *time->from_ns);
@@ -34,7 +34,7 @@ std::vector<TimeWindow> intersections(const std::vector<TimeWindow>& windows,
   return common;
 }
 
-// An end of a window; one that is open stays so.
+// Moves one end of a window; an open end stays open.
 std::int64_t later_by(std::int64_t end_ns, std::int64_t ns) {
   const bool is_open = end_ns == kAllTime.from_ns || end_ns == kAllTime.to_ns;
   return is_open ? end_ns : saturating_add(end_ns, ns);
@@ -57,7 +57,7 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
   if (filter.time || filter.steps) find_windows(plan, facts);
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     files_.push_back(plan_file(plan, i, surveys[i]));
-    // Within one rank all arrows have both ends; in a merged file they may lead from rank to rank.
+    // Within one rank all arrows keep both ends; in a merged file they may lead from rank to rank.
     needs_selection_ |= files_.back().wanted && plan.files[i].rank.is_merged();
   }
 }
@@ -90,7 +90,7 @@ void FilterPlan::show(std::vector<OutputProcess> rows) {
 
 void FilterPlan::set_selection(Selection selection) {
   selection_ = std::move(selection);
-  if (!selection_.rows.empty()) show(selection_.rows);  // no events, no rows: then all names
+  if (!selection_.rows.empty()) show(selection_.rows);  // else all wanted rows keep their names
 }
 
 void FilterPlan::move_origin(std::int64_t ns) {
@@ -106,7 +106,7 @@ void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFac
   if (filter_->steps) steps = find_steps(plan, facts);
   for (auto& [pid, process] : processes_) {
     if (filter_->steps) {
-      // A rank that says nothing of its steps goes by those of the lowest rank that does.
+      // A rank that says nothing of its steps uses those of the lowest rank that does.
       const auto found = steps.find(process.rank);
       process.windows = found == steps.end() ? steps.begin()->second : found->second;
     }
@@ -114,7 +114,8 @@ void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFac
   }
 }
 
-// By rank. torch's steps are those one sees in the trace; Composer's count where there are none.
+// Returns the windows of the wanted steps by rank. The steps of torch, which are visible in the
+// trace, come first; those of Composer count if there are none.
 std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
     const MergePlan& plan, const std::vector<FilterFacts>& facts) {
   std::map<StepSource, std::map<std::int64_t, std::vector<StepStart>>> starts;

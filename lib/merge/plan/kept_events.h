@@ -1,9 +1,9 @@
-// KeptEvents: which of some events of a file stay, by their offsets.
+// KeptEvents: remembers by their offsets which events of a file stay.
 //
 //   KeptEvents kept;
 //   kept.add(event.offset, true);    // in any order
 //   kept.finish();
-//   kept.keeps(event.offset)         // of one that was added
+//   kept.keeps(event.offset)         // for an event that was added
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline bool is_linked_phase(char phase) {
          phase == 'S' || phase == 'T' || phase == 'p' || phase == 'F';
 }
 
-// Memory: eight bytes for each of those that stay, or of those that do not: whichever are fewer.
+// Memory: eight bytes for each event that stays, or for each that does not: whichever are fewer.
 // Thread-safe once finished.
 class KeptEvents {
  public:

@@ -1,4 +1,4 @@
-// When an event happens in the output.
+// output_time(): when an event happens in the output.
 //
 //   const std::optional<OutputTime> time = output_time(timing, plan.files[file].times);
 #pragma once
@@ -14,15 +14,15 @@ namespace traceloom {
 
 struct OutputTime {
   std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;  // of X: what it was, or where the clock drifts from new to new
-  std::int64_t end_ns = 0;       // what does not fit is cut to what does
+  std::int64_t duration_ns = 0;  // for an X: as in the file, or mapped where the clock drifts
+  std::int64_t end_ns = 0;       // cut to the largest time if it does not fit
   SliceEnd slice_end = SliceEnd::known;
 
-  // How long an X is drawn turns out at the end of its file: until then it has no duration.
+  // True for an X whose length is known only at the end of its file. Until then it has no duration.
   bool is_endless() const { return slice_end != SliceEnd::known; }
 };
 
-// nullopt when it does not fit.
+// Returns nullopt if the time does not fit.
 inline std::optional<OutputTime> output_time(const EventTiming& timing, const TimeMap& times) {
   OutputTime time{0, timing.duration_ns, 0, timing.slice_end};
   if (!times.map(timing.start_ns, time.start_ns)) return std::nullopt;

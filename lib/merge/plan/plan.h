@@ -22,17 +22,17 @@
 
 namespace traceloom {
 
-// To whom the ids of a file's async events belong in the output: what viewers pair by them.
+// The owner of a file's async ids in the output. Viewers pair events by it.
 enum class AsyncScope : std::uint8_t {
-  process,  // to the process: all that may share one are in it
-  trace,    // to the trace: an event may begin in one process and end in another
-  kept,     // as an earlier merge has it
+  process,  // the process: all events that may share an id are in it
+  trace,    // the trace: an event may begin in one process and end in another
+  kept,     // whatever an earlier merge has chosen
 };
 
 // Numbers for ids that are written as hexadecimal text.
 struct HexIdMap {
   IdMap map;
-  bool keeps = false;  // the file was merged before: ids go by the numbers that they have
+  bool keeps = false;  // the file was merged before: its ids keep their numbers
   bool operator==(const HexIdMap&) const = default;
 };
 
@@ -45,45 +45,49 @@ struct FilePlan {
   IdMap bind_ids;
   HexIdMap async_ids;
   HexIdMap object_ids;
-  std::uint64_t object_ids_end = 0;  // above those of all files
-  // Of a file with objects: its processes, by canonical pid, as references to objects name them.
+  std::uint64_t object_ids_end = 0;  // ids of objects in all files are below it
+  // For a file with objects: the new pid of each process, by canonical pid, because references to
+  // objects name processes.
   std::map<std::string, std::string, std::less<>> object_pids = {};
   FrameIds frames = {};
-  // Of counters that another process of the rank has as well, by counter_key().
+  // The suffix for names of counters that another process of the rank has as well, by
+  // counter_key().
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};
-  bool keeps_subtraces = false;  // embedded traces, which need no other times than they have
+  bool keeps_subtraces = false;  // it has embedded traces, whose times stay as they are
   AsyncScope async_scope = AsyncScope::process;
   std::vector<std::string> shared_flows = {};   // PlanOptions::shared_flows
   bool matches_names = false;                   // see BeginEndPairer::match_names()
   bool keeps_order = false;                     // a merge has put its events in order already
   std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
   std::vector<std::uint64_t> joined_halves = {};
-  std::span<const BeginEnd> begin_ends = {};          // of B that stay and are sorted; by offset
-  std::span<const BeginEnd> open_begins_inside = {};  // of B that become X, where others stay
-  std::vector<std::uint64_t> startless_ends = {};     // see flow_starts.h
+  std::span<const BeginEnd> begin_ends = {};  // for B that stay and are sorted; by offset
+  // For B that become X while others stay; by offset.
+  std::span<const BeginEnd> open_begins_inside = {};
+  std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
   AsyncSlices async_slices = {};
-  // The process_dump_key()s of memory dumps that get an id of their own, since their process
-  // becomes one with another one that has the dump.
+  // The process_dump_key()s of memory dumps that get an id of their own: their process is joined
+  // with another process that has the same dump.
   std::set<std::string, std::less<>> own_dumps = {};
-  SupersededSlices superseded = {};  // cut slices of which another file has all
-  bool lacks_durations = false;      // some X says no dur
+  SupersededSlices superseded = {};  // cut slices that another file has as a whole
+  bool lacks_durations = false;      // some X has no dur
   ProblemCounts problems = {};       // top-level values that cannot be kept
 
-  // Whether it is a cut slice, or the E of one, that is not to be written.
+  // Returns true for a cut slice, or the E of one, that is not written.
   bool is_superseded(const Event& event, const TrackTarget& target) const;
-  // Whether it is an end of an arrow (f) without a start, or one that waits for the next slice.
+  // Returns true for an end of an arrow (f) that has no start and waits for the next slice.
   bool is_startless_end(const Event& event) const;
-  // How long a B lasts in the output, where begin_ends tell.
+  // Returns how long a B lasts in the output, if begin_ends has it.
   std::optional<std::int64_t> begin_duration_ns(const Event& event, std::int64_t start_ns) const;
-  // When the slice ends in the output that a B that nothing closes is in, where
-  // open_begins_inside tell.
+  // For a B that nothing closes: returns when the slice around it ends in the output, if
+  // open_begins_inside has it.
   std::optional<std::int64_t> around_end_ns(const Event& event) const;
   bool binds_next(const Event& event) const;
 };
 
-// Perfetto numbers flows between slices (bind_id) and flow events in one table, the latter from 0
-// up: bind ids begin here, or behind the flow events of all files where those reach further. Those
-// of a file that was merged before are kept apart from its flow ids already.
+// The first number for flows between slices (bind_id). Perfetto numbers these and flow events in
+// one table, flow events from 0 up. So bind ids begin here, or after the flow events of all files
+// if those reach further. A file that was merged before keeps its bind ids apart from its flow ids
+// already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
 // `surveys` must outlive the plan: the id maps and ends of begins refer to them.
@@ -93,18 +97,19 @@ struct MergePlan {
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
   bool keeps_begin_end = false;  // B and E stay what they are
-  bool has_objects = false;      // that args may refer to
+  bool has_objects = false;      // args may refer to objects
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;
   std::int64_t earliest_ns = 0;  // common time of the earliest event of all, floored to 1 us
-  // The clock sync of the reference, whose clock all are on, and the shortest that a rank took for
-  // it: for a merge of this merge.
+  // The clock sync of the reference, on whose clock all files are, and the shortest sync that a
+  // rank took for it. A later merge of this merge reads both.
   std::optional<std::int64_t> sync_us = {};
   std::optional<std::int64_t> sync_error_bound_us = {};
-  std::vector<MergedCycle> cycles = {};        // for that, too
-  std::optional<std::int64_t> only_rank = {};  // all others are left out; see rank_parts.h
-  std::optional<FilterPlan> filter = {};       // none: everything is written
-  std::vector<std::size_t> order = {};         // in which files are written; see file_order.h
+  std::vector<MergedCycle> cycles = {};  // a later merge reads these, too
+  // If set, all other ranks are left out; see rank_parts.h.
+  std::optional<std::int64_t> only_rank = {};
+  std::optional<FilterPlan> filter = {};  // none: everything is written
+  std::vector<std::size_t> order = {};    // in which files are written; see file_order.h
 
   bool writes(std::int64_t rank) const {
     return (!only_rank || rank == *only_rank) && (!filter || filter->wants_rank(rank));

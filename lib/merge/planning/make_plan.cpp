@@ -21,13 +21,13 @@
 namespace traceloom {
 namespace {
 
-// A file with what becomes of its memory dumps, see FilePlan::own_dumps.
+// A file and its plan for memory dumps, see FilePlan::own_dumps.
 struct PlannedIds {
   const FileSurvey* survey = nullptr;
   std::set<std::string, std::less<>> own_dumps = {};
 
-  // Ids that a merge has written stay as they are when its output is merged again, but where two
-  // dumps of one would become one.
+  // Ids that a merge has written stay as they are when its output is merged again, unless two dumps
+  // of one id would become one.
   bool keeps(const HexIds& ids) const {
     return survey->evidence.was_merged_by_us() && !ids.has_other;
   }
@@ -40,7 +40,8 @@ struct PlannedIds {
   }
 };
 
-// catapult takes one dump of a process for each id, where the processes of a rank become one.
+// Finds dumps that need an id of their own: catapult takes one dump of a process for each id, and
+// the processes of a rank become one.
 PlannedIds plan_dumps(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
   PlannedIds planned{&survey};
   if (pids != PidLayout::rank) return planned;
@@ -53,11 +54,14 @@ PlannedIds plan_dumps(const FileSurvey& survey, const FileRank& rank, PidLayout 
   return planned;
 }
 
-// The ranges of numbers that each file has to itself, of flows, binds, async events and objects.
+// The sizes of the ranges of numbers that each file has to itself, for flows, binds, async events
+// and objects.
 struct IdRanges {
-  std::uint64_t merged_limit = kMergedIdLimit;  // of files that were merged before
-  std::uint64_t flow = 0;  // of a file that was merged before: of its binds, too, which an earlier
-                           // merge has kept apart from its flows
+  // The counterpart of kPlainIdLimit in files that were merged before.
+  std::uint64_t merged_limit = kMergedIdLimit;
+  // Also for the binds of a file that was merged before, which that merge has kept apart from its
+  // flows.
+  std::uint64_t flow = 0;
   std::uint64_t bind = 0;
   std::uint64_t async = 0;
   std::uint64_t object = 0;
@@ -82,12 +86,12 @@ IdRanges id_ranges(const std::vector<PlannedIds>& files, std::uint64_t merged_li
           common_id_range(object)};
 }
 
-// Where the binds of files that were not merged before begin.
+// Returns where the bind ids begin of files that were not merged before.
 std::uint64_t first_bind_id(const IdRanges& ranges, std::size_t files) {
   return std::max(kFirstBindId, ranges.flow * files);
 }
 
-// Numbers of earlier merges stay plain unless all of them together are more than a JavaScript
+// Keeps the numbers of earlier merges plain, unless all of them together exceed what a JavaScript
 // number holds.
 IdRanges id_ranges(const std::vector<PlannedIds>& planned) {
   const IdRanges ranges = id_ranges(planned, kMergedIdLimit);
@@ -98,8 +102,8 @@ IdRanges id_ranges(const std::vector<PlannedIds>& planned) {
   return fit ? ranges : id_ranges(planned, kPlainIdLimit);
 }
 
-// Ids that are not of one process: where GPUs, workers and the rest stay processes, the events of
-// such an id may be in several of a rank.
+// Chooses what async ids belong to. If GPUs, workers and the rest stay processes, the events of an
+// id that belongs to no single process may be in several processes of a rank.
 AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayout pids) {
   const FileSurvey& survey = *planned.survey;
   if (pids == PidLayout::rank) return AsyncScope::process;
@@ -115,7 +119,7 @@ AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayou
   return is_shared ? AsyncScope::trace : AsyncScope::process;
 }
 
-// What becomes of the ids of a file; the rest of the plan is left to the caller.
+// Plans the ids of a file; the rest of the plan is left to the caller.
 FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const IdRanges& ranges) {
   const FileSurvey& survey = *files[file].survey;
   const bool merged = survey.evidence.was_merged_by_us();
@@ -161,8 +165,8 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
   return origin_ns;
 }
 
-// The first of the lowest rank that has one: the reference is not shifted, so that the value is on
-// the common clock.
+// Returns the first sync of the lowest rank that has one. The reference is not shifted, so the
+// value is on the common clock.
 std::optional<std::int64_t> reference_sync(const ClockPlan& clocks) {
   std::optional<std::pair<std::int64_t, std::int64_t>> first;  // rank, sync
   for (std::size_t i = 0; i < clocks.facts.size(); ++i) {
@@ -181,7 +185,7 @@ void plan_sync(const ClockPlan& clocks, MergePlan& plan) {
   if (own != plan.cycles.end()) plan.sync_error_bound_us = own->error_bound_us;
 }
 
-// What becomes of each pid of a file.
+// Returns the new pid of each pid of a file.
 std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey, std::size_t file,
                                                         const TrackPlan& tracks) {
   std::map<std::string, std::string, std::less<>> pids;

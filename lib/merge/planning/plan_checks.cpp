@@ -28,11 +28,11 @@ struct Presence {
   std::size_t file;
   Recorder recorder;
   bool has_clock;
-  bool says_rank;  // the file itself, and its recorder writes one file at a time
+  bool says_rank;  // the file itself says it, and its recorder writes one file at a time
   CommonTimes starts;
   CommonTimes ends;
   std::uint64_t events;
-  Tracks tracks;  // of pid and tid
+  Tracks tracks;  // pid and tid
 };
 
 Tracks tracks_of(const FileSurvey& survey) {
@@ -57,17 +57,18 @@ bool overlap(const CommonTimes& a, const CommonTimes& b) {
   return std::max(a.first_ns, b.first_ns) < std::min(a.last_ns, b.last_ns);
 }
 
-// A recorder that cuts its file while something lasts has it in the next one, which begins before
-// the cut then; but what ended before the cut and what ended after it are in two files. Ours says
-// when it began a file, and all of the one before was earlier.
+// When recorders rotate files, an event still running at the rotation is written to the next file,
+// so that file may start before the rotation. Events that ended before and after the rotation are
+// in two files, so the ends do not overlap, and the files are no duplicates. Our recorder says when
+// it began a file, and everything in the file before was earlier.
 bool are_at_the_same_time(const Presence& a, const Presence& b) {
   const bool is_same = a.starts == b.starts && a.events == b.events;
   if (!a.has_clock || !b.has_clock) return is_same;
   return is_same || (overlap(a.starts, b.starts) && overlap(a.ends, b.ends));
 }
 
-// Of two jobs, or two replicas of a model. A pid of Composer's is the rank, and its workers may
-// have their own; torch.profiler runs in the process that is the rank.
+// True for files of two jobs, or of two replicas of a model. A pid in Composer's files is the rank,
+// and its workers may have pids of their own; torch.profiler runs in the process that is the rank.
 bool claim_one_rank(const Presence& a, const Presence& b) {
   return a.says_rank && b.says_rank &&
          (a.recorder == Recorder::torch || share_one(source_pids(a.tracks), source_pids(b.tracks)));
@@ -78,7 +79,8 @@ bool are_duplicates(const Presence& a, const Presence& b) {
          (claim_one_rank(a, b) || share_one(a.tracks, b.tracks));
 }
 
-// Of processes beside the rank's own there may be many at a time.
+// Returns whether the file is from the rank's own process: there may be many other processes at a
+// time.
 bool says_rank(const FileRank& rank, const FileEvidence& evidence) {
   return !evidence.is_beside_rank &&
          (rank.source == RankSource::metadata_event || rank.source == RankSource::distributed_info);
@@ -123,8 +125,8 @@ std::string list_of(const std::vector<const Presence*>& files, const std::vector
   return list;
 }
 
-// Files of a rank, in the order of the inputs: the first that has a twin, and all that are of the
-// time of one of these.
+// Returns files of a rank in the order of the inputs: the first one that has a twin, and all files
+// that are duplicates of those already found.
 std::vector<const Presence*> find_clash(const std::vector<Presence>& files) {
   const auto have_twin = [](const auto& others, const Presence& file) {
     return std::ranges::any_of(others, [&file](const Presence* other) {
@@ -166,7 +168,8 @@ void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<F
     any_given = any_given || is_given;
     any_clock = any_clock || (clock.is_known && !is_given);
   }
-  // What was merged without a clock keeps the times of its merge beside files that --offset placed.
+  // A file that was merged without a clock keeps the times of its merge next to files that --offset
+  // placed.
   const auto is_unknown = [&](const FileClock& clock) {
     return !clock.is_known && (any_clock || (any_given && clock.method == ClockMethod::none));
   };
@@ -221,11 +224,11 @@ void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileS
   const auto is_of_one_rank = [&](std::size_t file) {
     return !surveys[file].starts.empty() && !surveys[file].evidence.was_merged();
   };
-  std::map<std::int64_t, std::size_t> files_with;  // by rank
+  std::map<std::int64_t, std::size_t> files_with;  // key: rank
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (is_of_one_rank(i)) ++files_with[ranks[i].rank];
   std::map<std::int64_t, std::vector<Presence>> files_of_rank;
-  std::optional<std::int64_t> refused;  // all of its files are to be named
+  std::optional<std::int64_t> refused;  // all of this rank's files are named in the error
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::int64_t rank = ranks[i].rank;
     if (!is_of_one_rank(i) || files_with[rank] < 2) continue;

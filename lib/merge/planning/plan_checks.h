@@ -1,4 +1,4 @@
-// What a merge refuses although every file by itself can be read.
+// Refuses merges whose files can be read one by one, but do not fit together.
 #pragma once
 
 #include "identity/clocks/clock_plan.h"
@@ -11,18 +11,18 @@
 
 namespace traceloom {
 
-// A file with events that says nothing about its clock while others do: it would stand beside them
-// as if it were aligned. Throws Error with the options that help.
+// Refuses a file with events that says nothing about its clock while others do: it would stand next
+// to them as if it were aligned. Throws Error with the options that help.
 void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                            const std::vector<FileRank>& ranks, const ClockPlan& clocks);
 
-// Clock options that nothing is moved by: an offset of a rank that is not there, or that stands in
-// a merged file with others, and AlignBy::sync where no input has a sync. Throws UsageError.
+// Refuses clock options that move nothing: an offset of a rank that is not there or that stands in
+// a merged file with others, and AlignBy::sync if no input has a sync. Throws UsageError.
 void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<FileRank>& ranks,
                          const TrackPlan& tracks, const ClockPlan& clocks,
                          const ClockOptions& options);
 
-// Two files that claim the same threads of the same rank at the same time, and are no copies
+// Refuses two files that claim the same threads of the same rank at the same time and are no copies
 // (repeats.h): the rank of one is wrong. Two recorders of one process (Composer and torch)
 // belong together, and so do cycles, which follow each other. Throws Error with both names.
 void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,

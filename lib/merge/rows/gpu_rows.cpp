@@ -18,15 +18,16 @@ bool is_one_of(std::string_view value, const std::array<std::string_view, Count>
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// The end of an arrow from a launch on the CPU to what it launched, today's and old categories.
+// True for the end of an arrow from a launch on the CPU to what it launched, in new and old
+// versions.
 bool is_arrow_to_gpu(const Event& event) {
   static constexpr std::array<std::string_view, 3> kCategories{R"("ac2g")", R"("async_gpu")",
                                                                R"("async_cpu_to_gpu")"};
   return event.phase == 'f' && is_one_of(event.text(Key::cat), kCategories);
 }
 
-// The number in args.device. It is looked for as text: args of strict JSON have it in no other
-// place, and in others a wrong guess costs a row.
+// Returns the number in args.device. It is searched as text: args of strict JSON have it in no
+// other place, and in others a wrong guess costs a row.
 std::string_view device_in(std::string_view args) {
   constexpr std::string_view kKey = R"("device")";
   std::size_t begin = args.find(kKey);
@@ -53,9 +54,9 @@ bool has_label(const FileSurvey& survey, const std::string& pid, std::string_vie
   return process != survey.processes.end() && process->second.labels == label;
 }
 
-// Not torch's own processes of GPUs, beside one that it labels CPU. Threads of Python that it does
-// not know it writes as thread 0 of pid 0, which is that of GPU 0: nobody has folded anything
-// there. Whoever writes one pid over all processes leaves it the last of their labels only.
+// Removes torch's own processes of GPUs, if torch labels another one CPU: nobody has folded rows
+// there. (torch writes Python threads that it does not know as thread 0 of pid 0, which is the pid
+// of GPU 0.) A tool that writes one pid over all processes leaves only the last of their labels.
 void drop_own_processes_of_gpus(const FileSurvey& survey, std::set<std::string>& folded) {
   if (std::none_of(survey.processes.begin(), survey.processes.end(),
                    [](const auto& process) { return process.second.labels == "CPU"; }))
@@ -65,7 +66,7 @@ void drop_own_processes_of_gpus(const FileSurvey& survey, std::set<std::string>&
   });
 }
 
-// The pids under which GPU rows and CPU threads stand together.
+// Returns the pids under which GPU rows and CPU threads stand together.
 std::set<std::string> folded_pids(const FileSurvey& survey) {
   std::set<std::string> with_gpu;
   std::set<std::string> with_host;
@@ -81,7 +82,8 @@ std::set<std::string> folded_pids(const FileSurvey& survey) {
   return folded;
 }
 
-// The rows of the GPUs that a track's events name; events that name none are on the first of them.
+// Returns the rows of the GPUs that a track's events name; events that name none go to the first of
+// them.
 std::vector<TrackFacts> gpu_rows_of(const TrackFacts& track) {
   std::vector<TrackFacts> rows;
   const auto add = [&](const std::string& said, const std::string& gpu, std::uint64_t events) {
@@ -108,7 +110,7 @@ std::vector<TrackFacts> gpu_rows_of(const TrackFacts& track) {
   return rows;
 }
 
-// What is left of a track without its GPU rows: a CPU thread, or only arrows of the GPU row.
+// Leaves in a track what is not on its GPU rows: a CPU thread, or only arrows of the GPU row.
 void leave_to_host(TrackFacts& track, const std::string& gpu) {
   const std::uint64_t of_host = track.events - count_gpu_events(track);
   const bool is_thread = of_host > track.flow_events;
@@ -122,7 +124,8 @@ void leave_to_host(TrackFacts& track, const std::string& gpu) {
   track.gpu = gpu;
 }
 
-// What torch calls its processes stands under the rank's pid, the last name over all others.
+// Restores Composer's names. The names that torch gives to its processes all stand under the rank's
+// pid, and the last one hides the others.
 void keep_composer_names(FileSurvey& survey, const std::set<std::string>& folded) {
   for (auto& [pid, process] : survey.processes) {
     if (!process.composer_name.empty()) process.name = process.composer_name;

@@ -14,12 +14,12 @@ bool is_composer_name(std::string_view process) {
   return process.starts_with("Rank ") && process.ends_with(" training loop process");
 }
 
-// Kineto's names for the rows of a GPU.
+// True for Kineto's names for the rows of a GPU.
 bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
-// The index that a merge has noted beside its own is told apart by that.
+// Returns the key for the index that a merge has noted next to its own.
 std::string source_index_key(std::string_view key) {
   return std::string("source ").append(key);
 }
@@ -27,7 +27,8 @@ std::string source_index_key(std::string_view key) {
 void note_process(std::string_view key, const std::string& value, ProcessFacts& process) {
   if (key == "process_name") {
     process.name = value;
-    // Its merger may have put other ranks under the pid, behind the one that the pid is of.
+    // Composer's merger may have put other ranks under the pid, after the rank that the pid belongs
+    // to.
     if (process.composer_name.empty() && is_composer_name(value)) process.composer_name = value;
   }
   if (key == "process_labels") process.labels = value;

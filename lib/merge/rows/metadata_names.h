@@ -1,7 +1,7 @@
-// MetadataNames: what metadata events say of the tracks and processes of a file: names, labels,
-// places in the order of rows, and what a merge has noted of its rows.
+// MetadataNames: gathers what metadata events say of the tracks and processes of a file: names,
+// labels, places in the order of rows, and what a merge has noted of its rows.
 //
-//   chunk.names.add(event);                          // in parallel, of each chunk
+//   chunk.names.add(event);                          // in parallel, for each chunk
 //   chunk.names.give_to(survey, track_ids);          // in file order: the last one stands
 #pragma once
 
@@ -17,9 +17,9 @@ namespace traceloom {
 
 class MetadataNames {
  public:
-  // Any other metadata says nothing here.
+  // Ignores metadata of other kinds.
   void add(const Event& event);
-  // `tracks` are the track_key()s of the survey's tracks; those that are not there have no row.
+  // `tracks` are the track_key()s of the survey's tracks; other tracks have no row and are skipped.
   void give_to(FileSurvey& survey, const StringTable& tracks) const;
 
  private:

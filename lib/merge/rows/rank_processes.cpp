@@ -22,7 +22,7 @@ struct HostProcess {
   }
 };
 
-using HostProcesses = std::map<std::string, HostProcess>;  // by pid
+using HostProcesses = std::map<std::string, HostProcess>;  // key: pid
 
 Trust trust_in(const FileSurvey& survey, const std::string& pid) {
   const auto process = survey.processes.find(pid);
@@ -43,7 +43,7 @@ HostProcesses host_processes(const FileSurvey& survey) {
   return processes;
 }
 
-// The first of the best; end() where there is none.
+// Returns the first of the best processes, or end() if there is none.
 HostProcesses::const_iterator find_best(const HostProcesses& processes) {
   return std::max_element(processes.begin(), processes.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -58,8 +58,8 @@ class MainProcesses {
     for (const std::string& tid : process.second.tids) pids_[tid].insert(process.first);
   }
 
-  // Whether a process of another pid has a thread of that name. One whose pid is the rank may be
-  // any: that is no pid of an operating system.
+  // Returns whether a process with another pid has a thread with one of these tids. A pid that is
+  // the rank clashes with none: it is no pid of an operating system.
   bool clash(const HostProcesses::value_type& process) const {
     const auto is_other = [&](const std::string& pid) {
       return pid != process.first && pid != rank_;
@@ -75,10 +75,10 @@ class MainProcesses {
 
  private:
   std::string rank_;
-  std::map<std::string, std::set<std::string>> pids_;  // by tid
+  std::map<std::string, std::set<std::string>> pids_;  // key: tid
 };
 
-// Each pid with its events and threads in all files.
+// Returns each pid with its events and threads in all files.
 HostProcesses sum_of(const std::vector<HostProcesses>& files) {
   HostProcesses sums;
   for (const HostProcesses& processes : files)
@@ -114,8 +114,8 @@ void RankProcesses::find_main(std::int64_t rank, const std::vector<std::size_t>&
   for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
   const HostProcesses sums = sum_of(processes);
   MainProcesses known(rank);
-  std::set<std::string> pids;    // of main processes
-  std::set<std::string> others;  // that stand beside one in some file
+  std::set<std::string> pids;    // pids of main processes
+  std::set<std::string> others;  // pids next to a main process in some file
   const auto settle = [&](std::size_t i, const std::string& main) {
     main_[files[i]] = main;
     pids.insert(main);

@@ -1,15 +1,20 @@
-// RankProcesses: which process of a file is the main one of its rank, and what is said of the
-// others, in all files of the rank alike.
+// RankProcesses: which process of a file is the main one of its rank, and what the files of the
+// rank say of the other processes.
 //
 //   RankProcesses known(surveys, ranks);
 //   known.is_main(file, "1166")             // the one that ran the training loop
 //   known.facts_of(file, "1201")->name      // a worker, whichever file names it
 //
-// The main process of a file is the one labelled CPU, the one that Composer marked with the rank,
-// or the one with most events that are not of a GPU: counted over all files of the rank that say
-// neither, so that two processes do not change places from file to file. Main processes of other
-// pids are one with it (Composer writes the rank, a restarted job has another pid), unless they
-// have threads of one tid: two that call both their threads 1 are two.
+// The main process of a file is found in this order:
+//
+// 1. the process that is labelled CPU, or that Composer marked with the rank;
+// 2. else the process with most events that are not of a GPU. Events are counted over all files of
+//    the rank that have none of those marks, so that two processes do not change places from file
+//    to file.
+//
+// Main processes with other pids in other files of the rank are one process with it (Composer
+// writes the rank as pid, a restarted job has another pid), unless they have threads of one tid:
+// two processes that both have a thread 1 stay two.
 #pragma once
 
 #include "identity/ranks/ranks.h"
@@ -24,15 +29,15 @@
 
 namespace traceloom {
 
-// A file of several ranks has no part in it, and speaks for itself.
+// A file of several ranks takes no part in this; only its own facts count for it.
 class RankProcesses {
  public:
-  // `surveys` and `ranks` must live as long.
+  // `surveys` and `ranks` must outlive this object.
   RankProcesses(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks);
 
   bool is_main(std::size_t file, const std::string& pid) const { return main_[file] == pid; }
-  // What the file says of its main process; of another one what the first file of the rank says
-  // that speaks of it. nullptr when nobody does.
+  // For the file's main process, returns what the file itself says. For another process, returns
+  // what the first file of the rank that mentions it says, or nullptr if none does.
   const ProcessFacts* facts_of(std::size_t file, const std::string& pid) const;
 
  private:
@@ -40,8 +45,9 @@ class RankProcesses {
 
   const std::vector<FileSurvey>& surveys_;
   const std::vector<FileRank>& ranks_;
-  std::vector<std::optional<std::string>> main_;                                    // by file
-  std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;  // by rank, pid
+  std::vector<std::optional<std::string>> main_;  // one a file
+  // Keys: rank, pid.
+  std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;
 };
 
 }  // namespace traceloom

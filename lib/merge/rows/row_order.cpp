@@ -18,7 +18,7 @@ namespace {
 
 using Rows = std::vector<const Process::Row*>;
 
-// Whether all rows come from one file that was merged before.
+// True if all rows come from one file that was merged before.
 bool has_order(const Process& process) {
   std::set<std::int64_t> places;
   return std::all_of(process.threads.begin(), process.threads.end(), [&](const auto& thread) {
@@ -36,7 +36,7 @@ RowGroup group_of(const Process::Row& row, const ThreadKey* main) {
   return is_backward_name(thread.name) ? RowGroup::backward : RowGroup::own;
 }
 
-// Those that have an index (by `index_of`) change places among each other.
+// Sorts the elements that have an index (by `index_of`) among the places that they have.
 template <typename Iterator, typename IndexOf>
 void sort_indexed(Iterator begin, Iterator end, const IndexOf& index_of) {
   using Value = typename std::iterator_traits<Iterator>::value_type;
@@ -50,7 +50,8 @@ void sort_indexed(Iterator begin, Iterator end, const IndexOf& index_of) {
     if (index_of(*begin)) *begin = indexed[next++];
 }
 
-// Rows of one process beside the main one stand together, and such groups go by their processes.
+// Keeps rows together that come from one process other than the main one, and orders such groups by
+// the indexes of their processes.
 void sort_processes(Rows& rows, const ThreadKey* main) {
   std::vector<Rows> groups;
   const auto is_of_last = [&](const Process::Row* row) {
@@ -73,7 +74,7 @@ void sort_processes(Rows& rows, const ThreadKey* main) {
   for (const Rows& group : groups) rows.insert(rows.end(), group.begin(), group.end());
 }
 
-// The indexes of a process's threads say nothing of those of another.
+// Sorts the threads of each process: their indexes say nothing of the threads of another process.
 void sort_threads(Rows& rows) {
   std::map<std::pair<bool, std::string>, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < rows.size(); ++i)

@@ -1,7 +1,9 @@
-// TrackCache: the track of an event, looked up once for neighbours of the same track.
+// TrackCache: finds the track of an event, with one look-up for neighbours of the same track.
 //
-//   TrackCache tracks;                                                    // one at a time uses it
+//   TrackCache tracks;
 //   const TrackTarget* target = tracks.find(plan.tracks, file, event);    // nullptr: not planned
+//
+// One thread at a time may use it.
 #pragma once
 
 #include "event/event.h"
@@ -18,13 +20,13 @@ namespace traceloom {
 
 class TrackCache {
  public:
-  // Of the events of a chunk in their order: see GpuRowFinder.
+  // Must be called for the events of a chunk in their order: see GpuRowFinder.
   const TrackTarget* find(const TrackPlan& plan, std::size_t file, const Event& event) {
     std::optional<std::string_view> gpu;
     if (plan.has_gpu_tracks(file)) gpu = gpu_rows_.find(event);
     const std::string_view pid = event.text(Key::pid);
     const std::string_view tid = event.text(Key::tid);
-    // Apart, because launches and what they launched stand in turns.
+    // Two tracks are kept, because launches and what they launched take turns.
     Found& found = gpu ? on_gpu_ : on_thread_;
     if (found.track == nullptr || found.file != file || tid != found.tid || pid != found.pid ||
         (gpu && *gpu != found.gpu)) {
@@ -37,7 +39,7 @@ class TrackCache {
     }
     return found.track;
   }
-  // For the next chunk.
+  // Prepares for the next chunk.
   void reset() { gpu_rows_.reset(); }
 
  private:

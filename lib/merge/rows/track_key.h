@@ -1,5 +1,5 @@
-// The text by which a track of an input is known: pid and tid as JSON text, and for GPU rows beside
-// CPU threads of the same pid (gpu_rows.h) the GPU.
+// track_key(): the text by which a track of an input is known: pid and tid as JSON text, and for
+// GPU rows that share a pid with CPU threads (gpu_rows.h) the GPU.
 //
 //   track_key("1166", "7", scratch)   add_gpu(scratch, "0")
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace traceloom {
 
-// JSON text has none.
+// Separates the parts of a key: JSON text never contains it.
 inline constexpr char kTrackKeyPart = '\0';
 
-// Both are empty when the event has none. A view of `scratch`.
+// Returns a view of `scratch`. `pid` and `tid` are empty if the event has none.
 inline std::string_view track_key(std::string_view pid, std::string_view tid,
                                   std::string& scratch) {
   scratch.assign(pid);
@@ -21,14 +21,14 @@ inline std::string_view track_key(std::string_view pid, std::string_view tid,
   return scratch;
 }
 
-// `key` is a track_key().
+// Appends a GPU to `key`, which is a track_key().
 inline std::string_view add_gpu(std::string& key, std::string_view said_gpu) {
   key.push_back(kTrackKeyPart);
   key.append(said_gpu);
   return key;
 }
 
-// Without the GPU, if it has one.
+// Returns the key without its GPU, if it has one.
 inline std::string_view without_gpu(std::string_view key) {
   const std::size_t tid = key.find(kTrackKeyPart) + 1;
   return key.substr(0, key.find(kTrackKeyPart, tid));

@@ -46,7 +46,7 @@ std::string rank_title(std::int64_t rank, const std::string& process, const std:
 
 std::string process_title(const std::string& pid, const ProcessFacts* facts) {
   if (facts != nullptr && facts->beside_main) return facts->beside_main->title;
-  // By its name statistics know what its rows are.
+  // Statistics know by this name what the rows of the process are.
   if (facts != nullptr && is_named_device(facts->name))
     return fmt::format("{} {}", facts->name, unquoted(pid));
   if (facts != nullptr && !facts->labels.empty() && facts->labels != "CPU") return facts->labels;

@@ -19,11 +19,12 @@ namespace {
 
 constexpr std::uint32_t kFirstSyntheticTid = 10'000'000;
 constexpr std::uint32_t kFirstSampledTid = 20'000'000;
-// Processes of rank 3 are 301, 302, ... where that leaves room enough for each rank's.
+// The least number of pids that each rank gets: processes of rank 3 are 301, 302, ... if that
+// leaves enough room for all ranks.
 constexpr std::int64_t kLeastPidsOfRank = 100;
-constexpr std::int64_t kMaxPid = 4'294'967'295;  // Perfetto's are of 32 bits
+constexpr std::int64_t kMaxPid = 4'294'967'295;  // Perfetto's pids have 32 bits
 
-// A whole number that a tid can be, or nullopt.
+// Returns the whole number if it can be a tid, else nullopt.
 std::optional<std::uint32_t> plain_tid(std::string_view canonical) {
   std::uint32_t tid = 0;
   const char* const end = canonical.data() + canonical.size();
@@ -32,7 +33,7 @@ std::optional<std::uint32_t> plain_tid(std::string_view canonical) {
   return tid;
 }
 
-// Processes without events, but the main one of a rank that has no other.
+// Drops processes without events, but keeps the main process of a rank that has no other.
 void drop_empty(Processes& processes) {
   std::erase_if(processes, [](const auto& process) {
     return process.first.is_foreign && process.second.is_empty();
@@ -45,7 +46,8 @@ void drop_empty(Processes& processes) {
   }
 }
 
-// Never 0, which Perfetto takes for no tid where a thread has it, too.
+// Gives each process a pid of its own. No pid is 0: Perfetto takes 0 for no tid if a thread has it,
+// too.
 void number_split(const std::vector<Processes::value_type*>& order) {
   std::map<std::int64_t, std::int64_t> counts;
   for (const Processes::value_type* process : order) ++counts[process->first.rank];
@@ -61,10 +63,18 @@ void number_split(const std::vector<Processes::value_type*>& order) {
   }
 }
 
-// The main thread: the one an earlier merge put first, the one whose tid is the process's pid, the
-// one that says to come first (Composer's training loop), or the busiest of the main process, GPU
-// rows last (Composer's files have them in the main process).
-// A process beside the main one has none but by its pid: a GPU's streams are equals.
+// Finds the main thread of a process: the thread that wins the first of these comparisons on which
+// threads differ.
+//
+// 1. It belongs to the process itself, not to one that is folded into it.
+// 2. An earlier merge put it first.
+// 3. Its tid is the process's pid.
+// 4. It asks to come first (Composer's training loop).
+// 5. It is no GPU row (Composer's files have them in the main process).
+// 6. It has most events.
+//
+// A process other than the main one has a main thread only if its tid is the pid: the streams of a
+// GPU are equals.
 const ThreadKey* find_main_thread(const ProcessKey& process_key, const Process& process) {
   const ThreadKey* best = nullptr;
   std::tuple<bool, bool, bool, bool, bool, std::uint64_t> best_score;
@@ -99,8 +109,8 @@ void assign_tids(const ProcessKey& process_key, Process& process, const ThreadKe
   }
 }
 
-// catapult joins top-level samples to threads by tid alone: one of all processes that has some gets
-// a number that no other thread has.
+// Gives threads with top-level samples a tid that no other thread of any process has, because
+// catapult joins such samples to threads by tid alone.
 void separate_sampled(const std::vector<Processes::value_type*>& order) {
   std::map<std::uint32_t, std::size_t> used;
   std::set<std::int64_t> pids;
@@ -117,7 +127,7 @@ void separate_sampled(const std::vector<Processes::value_type*>& order) {
     }
 }
 
-// A later merge puts the same thread of other files there by it.
+// Returns the note by which a later merge puts the same thread of other files into this row.
 std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& key,
                                    const Thread& thread) {
   if (key.is_foreign && !process.is_foreign)
@@ -149,18 +159,19 @@ OutputProcess describe(const ProcessKey& process_key, const Process& process,
   return output;
 }
 
-// A track without events may be of a process that is not there; what it has is the rank's.
+// Finds the process of a key. A track without events may name a process that is not there; its
+// facts go to the first process of its rank.
 const Process& process_of(const Processes& processes, const ProcessKey& key) {
   const auto found = processes.find(key);
   return found != processes.end() ? found->second
                                   : processes.lower_bound({key.rank, false, {}})->second;
 }
 
-// A number for each row of the output, by pid and tid.
+// Gives each row of the output a number, by pid and tid.
 using RowNumbers = std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t>;
 
 TrackTarget target_of(const Process& process, const Place& place, RowNumbers& numbers) {
-  // Without events only metadata and counters of the process come here.
+  // A track without events has only metadata and counters of its process.
   const auto thread = process.threads.find(place.thread);
   const std::uint32_t tid = thread == process.threads.end() ? process.main_tid : thread->second.tid;
   const auto number = static_cast<std::uint32_t>(numbers.size());
@@ -168,13 +179,15 @@ TrackTarget target_of(const Process& process, const Place& place, RowNumbers& nu
           numbers.try_emplace({process.pid, tid}, number).first->second, false};
 }
 
-// What tells a process from the others that become one with it; empty where none do.
+// Returns what distinguishes a process from others that are joined with it; empty if it stays
+// alone.
 std::string title_in_process(const std::string& pid, const Place& place,
                              const ProcessFacts* facts) {
   return place.thread.is_foreign && !place.process.is_foreign ? process_title(pid, facts) : "";
 }
 
-// A thread may be written in several ways, 7 and "7", and share its numbers with a row of a GPU.
+// A thread by its canonical ids. It may be written in several ways, 7 and "7", and share its
+// numbers with a row of a GPU.
 using ThreadIds = std::pair<std::string, std::string>;
 
 ThreadIds thread_of(const TrackFacts& facts) {
@@ -232,7 +245,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
       add_track(file, facts, std::move(target));
       ranks.insert(place.process.rank);
       const std::string pid = canonical_id(facts.pid);
-      // What is of the pid itself is the CPU's, and of the pid's rank.
+      // Facts of the pid itself belong to the CPU, and to the pid's rank.
       if (facts.gpu || place.process.rank != ranks_of_files[file].rank_of(pid)) continue;
       files_[file].processes.try_emplace(
           pid, ProcessTarget{files_[file].targets.back().pid,

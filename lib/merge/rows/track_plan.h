@@ -1,15 +1,15 @@
-// TrackPlan: where every (pid, tid) of the inputs goes in the merged trace, and what it is called
+// TrackPlan: where every (pid, tid) of the inputs goes in the merged trace, and how it is named
 // there.
 //
 //   TrackPlan plan(surveys, ranks);
 //   const TrackTarget* target = plan.target(file, "1166", "7", scratch);   // {"3", "10000004"}
 //
-// One process (pid) a rank, or (PidLayout::split) one for each process that the rank's files have.
-// Threads of the rank's main process, and of every process that stays one, keep their tids where
-// viewers can show them; everything else (threads of folded processes, tids that are text, 0,
-// negative or above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two source
-// threads share a row; the same thread keeps its place over all files of a rank, also of files that
-// a merge of ours has given such numbers (RowSource).
+// The output has one process (pid) a rank, or with PidLayout::split one for each process that the
+// rank's files have. Threads of the rank's main process, and of every process that stays one, keep
+// their tids if viewers can show them. Everything else (threads of folded processes, tids that are
+// text, 0, negative or above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two
+// source threads share a row. The same thread keeps its place over all files of a rank, also in
+// files to which a merge of ours has given such numbers (RowSource).
 #pragma once
 
 #include "base/string_table.h"
@@ -26,7 +26,7 @@
 
 namespace traceloom {
 
-// As it is written into events.
+// The place of an event, with the pid and tid that are written into it.
 struct TrackTarget {
   std::string pid;
   std::string tid;
@@ -39,7 +39,7 @@ struct TrackTarget {
   bool operator==(const TrackTarget&) const = default;
 };
 
-// What becomes of a process of an input.
+// The place of a process of an input.
 struct ProcessTarget {
   std::string pid;    // in the output
   std::string title;  // "GPU 0"; empty for the main process of a rank
@@ -49,8 +49,9 @@ struct ProcessTarget {
 struct OutputTrack {
   std::uint32_t tid = 0;
   std::string name;
-  std::optional<RowSource> source;  // where the tid is none of its own
-  // What an input says of its place, and of that of another process that it is of.
+  std::optional<RowSource> source;  // set if the tid is not that of the input
+  // The sort indexes that an input gives to the row, and to the other process that the row comes
+  // from.
   std::optional<std::int64_t> sort_index = {};
   std::optional<std::int64_t> process_sort_index = {};
 };
@@ -60,14 +61,14 @@ struct OutputProcess {
   std::int64_t rank = 0;
   std::int64_t pid = 0;
   std::string name;                 // "rank 3 · python3 (pid 1166)"
-  std::string labels;               // all that the files gave, without repetition
+  std::string labels;               // all labels in the files, without repetition
   std::vector<OutputTrack> tracks;  // in the order in which they are shown (row_order.h)
-  // Of a process beside the rank's main one: what it is called within its rank ("GPU 0"), and its
-  // canonical pid in the files. A later merge knows it again by that.
+  // For a process other than the rank's main one: its name within its rank ("GPU 0"), and its
+  // canonical pid in the files. A later merge recognizes it by them.
   bool is_main = true;
   std::string title;
   std::string source_pid;
-  std::optional<std::int64_t> sort_index = {};  // what an input says of it
+  std::optional<std::int64_t> sort_index = {};  // given by an input
 };
 
 class TrackPlan {
@@ -75,40 +76,43 @@ class TrackPlan {
   TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks_of_files,
             PidLayout layout = PidLayout::rank);
 
-  // Of an event of `file`, by the JSON text of its pid and tid (empty when absent); nullptr when
-  // the survey saw no such track.
+  // Returns the target of an event of `file`, by the JSON text of its pid and tid (empty if
+  // absent); nullptr if the survey saw no such track.
   const TrackTarget* target(std::size_t file, std::string_view pid, std::string_view tid,
                             std::string& scratch) const;
-  // Of the process with that canonical pid; nullptr when the survey saw no such track.
+  // Returns the target of the process with that canonical pid; nullptr if the survey saw no such
+  // track.
   const ProcessTarget* process(std::size_t file, const std::string& pid) const;
-  // The same by a track_key(). With a GPU, that GpuRowFinder says of the event: the row of the GPU
-  // if there is one, else that of the thread (arrows may end there after all, and stray ends make
-  // no row).
+  // Returns the target for a track_key(). If the key has a GPU (GpuRowFinder finds it for an
+  // event), it is the row of the GPU if there is one, else the row of the thread (arrows may end
+  // there after all, and stray ends make no row).
   const TrackTarget* target(std::size_t file, std::string_view key) const;
-  // Whether there are such rows beside CPU threads of the same pid.
+  // Returns whether the file has GPU rows next to CPU threads of the same pid.
   bool has_gpu_tracks(std::size_t file) const { return files_[file].has_gpu_tracks; }
-  // True when it has every track of `other`, which is of the same files, at the same place.
+  // Returns true if this plan has every track of `other`, a plan of the same files, at the same
+  // place.
   bool covers(const TrackPlan& other) const;
-  // True when it has begins wherever `other`, which it covers, has some in that file.
+  // Returns true if this plan has begins on every track of that file on which `other` has some. It
+  // must cover `other`.
   bool knows_begins(const TrackPlan& other, std::size_t file) const;
-  // Ascending by rank; of a rank its main process, its GPUs, the rest. Every rank of an input is
-  // there, also one without events.
+  // Ascending by rank; within a rank its main process, its GPUs, the rest. Every rank of an input
+  // is there, also one without events.
   const std::vector<OutputProcess>& processes() const { return processes_; }
   // Ascending.
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
-  // Those that a file is of, ascending: a merged file has several.
+  // Returns the ranks that a file belongs to, ascending: a merged file has several.
   const std::vector<std::int64_t>& ranks_of(std::size_t file) const { return files_[file].ranks; }
 
  private:
   struct FileTracks {
     StringTable keys;  // track_key()s
     std::vector<TrackTarget> targets;
-    std::map<std::string, ProcessTarget> processes;  // by canonical pid
+    std::map<std::string, ProcessTarget> processes;  // key: canonical pid
     std::vector<std::int64_t> ranks;
     bool has_gpu_tracks = false;
   };
   void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
-  // nullptr where there is none of just that key.
+  // Returns nullptr if there is no track with exactly that key.
   const TrackTarget* planned(std::size_t file, std::string_view key) const;
 
   std::vector<FileTracks> files_;

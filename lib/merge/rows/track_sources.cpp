@@ -7,8 +7,8 @@
 namespace traceloom {
 namespace {
 
-// "CPU,GPU 0": a list with commas to catapult, which takes a blank behind one for a part of the
-// label. Earlier merges wrote one.
+// Splits a list of labels such as "CPU,GPU 0". Catapult takes a blank after a comma for a part of
+// the label; earlier merges wrote one.
 std::vector<std::string> labels_in(const std::string& text) {
   std::vector<std::string> labels;
   for (std::size_t at = 0; at <= text.size();) {
@@ -33,7 +33,7 @@ class FileTracksReader {
         processes_(processes),
         was_merged_(rank.is_merged() || survey.evidence.was_merged_by_us()) {}
 
-  // The place of each track.
+  // Returns the place of each track.
   std::vector<Place> run() {
     if (!rank_.is_merged()) processes_[{rank_.rank, false, {}}];
     gather_notes();
@@ -43,7 +43,8 @@ class FileTracksReader {
   }
 
  private:
-  // What an earlier merge has noted of a row: rank, process if it is another one, thread.
+  // The note of an earlier merge about a row: its rank, whether it comes from another process, the
+  // pid of that process, its tid.
   using Note = std::tuple<std::int64_t, bool, std::string, std::string>;
 
   std::int64_t rank_of(const TrackFacts& facts) const {
@@ -61,8 +62,8 @@ class FileTracksReader {
     return {rank_of(facts), process != nullptr, process != nullptr ? process->source_pid : "", tid};
   }
 
-  // Not what several rows of a file say alike: RANK= has made one rank of those of a merge, or
-  // somebody else wrote it. Two threads never become one.
+  // Finds source notes that several rows share, and ignores them: the file was forced into one rank
+  // by RANK=, or another tool copied the note. Merging those rows would mix threads.
   void gather_notes() {
     if (std::none_of(survey_.tracks.begin(), survey_.tracks.end(),
                      [](const TrackFacts& facts) { return facts.source.has_value(); }))
@@ -79,7 +80,7 @@ class FileTracksReader {
   const RowSource* source_of(const TrackFacts& facts) const {
     return facts.source && !ambiguous_.contains(&facts) ? &*facts.source : nullptr;
   }
-  // The process that the row is of, when that is not the one that it is in.
+  // Returns the process that the row comes from, if it is in another one now.
   const BesideMain* other_process_of(const TrackFacts& facts) const {
     const RowSource* const source = source_of(facts);
     return source != nullptr && source->process ? &*source->process : nullptr;
@@ -88,7 +89,7 @@ class FileTracksReader {
   Place add(const TrackFacts& facts) {
     const std::string pid = canonical_id(facts.pid);
     const std::int64_t rank = rank_of(facts);
-    // What is said of a process is said of the rank that it has, not of other ranks' threads in it.
+    // Facts of a process belong to the rank of the process, not to threads of other ranks in it.
     const bool is_of_process = rank == rank_.rank_of(pid);
     const auto found = survey_.processes.find(pid);
     const ProcessFacts* const process_facts =
@@ -116,13 +117,13 @@ class FileTracksReader {
     return place;
   }
 
-  // The place of a thread among those of its process. torch gives each the number that it has,
-  // which is to say nothing.
+  // Returns the place of a thread among those of its process. torch gives each thread its own
+  // number as place, which means nothing and is ignored.
   std::optional<std::int64_t> index_of(const TrackFacts& facts) const {
     if (survey_.evidence.was_merged_by_us()) return facts.source_sort_index;
     return index_unless(canonical_id(facts.tid), facts.sort_index);
   }
-  // The same of its process.
+  // Returns the same for the process of the thread.
   std::optional<std::int64_t> process_index_of(const TrackFacts& facts, const std::string& pid,
                                                const ProcessFacts* process) const {
     if (facts.process_sort_index) return facts.process_sort_index;
@@ -135,15 +136,16 @@ class FileTracksReader {
     return index && id == std::to_string(*index) ? std::nullopt : index;
   }
 
-  // Each pid of a merged file is the main process of its rank, unless it says otherwise. Events
-  // without a pid are a process of their own, as they are to whoever pairs begin and end by pid.
+  // Each pid of a merged file is the main process of its rank, unless the file says otherwise.
+  // Events without a pid are a process of their own, as they are wherever begin and end are paired
+  // by pid.
   ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
                        const ProcessFacts* process) const {
     const RowSource* const source = source_of(facts);
     if (const BesideMain* const other = other_process_of(facts))
       return {true, {other->source_pid}, {source->tid}};
     const std::string tid = source != nullptr ? source->tid : canonical_id(facts.tid);
-    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // as if torch had written it
+    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // torch itself writes it so
     if (!rank_.is_merged())
       return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
                                         : ThreadKey{true, {pid}, {tid}};
@@ -152,7 +154,7 @@ class FileTracksReader {
     return {pid.empty(), {}, {tid}};
   }
 
-  // Of a process beside the main one.
+  // Names a process other than the main one.
   std::string title_of(const TrackFacts& facts, const std::string& pid,
                        const ProcessFacts* process) const {
     if (const BesideMain* const other = other_process_of(facts)) return other->title;
@@ -174,8 +176,8 @@ class FileTracksReader {
     }
   }
 
-  // What a merge by ranks has labelled with all that its processes said is each one's own again
-  // where they are groups of their own: a GPU is labelled with its title.
+  // Adds labels to a process. A merge by ranks puts the labels of all its processes on one. If they
+  // are groups of their own again, each gets its own label back: the label of a GPU is its title.
   void add_labels(Process& process, const TrackFacts& facts, const std::string& text) const {
     const BesideMain* const other = other_process_of(facts);
     for (std::string& label : labels_in(text)) {
@@ -209,8 +211,8 @@ class FileTracksReader {
   PidLayout layout_;
   Processes& processes_;
   bool was_merged_;
-  std::set<const TrackFacts*> ambiguous_;  // rows whose note another one says, too
-  std::set<std::string> other_titles_;     // of the processes that rows are of
+  std::set<const TrackFacts*> ambiguous_;  // rows whose note another row has, too
+  std::set<std::string> other_titles_;     // titles of processes that rows come from
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The threads that the files of a merge have, gathered into the processes of the output.
+// gather_tracks(): gathers the threads that the files of a merge have into the processes of the
+// output.
 //
 //   Processes processes;
 //   const RankProcesses known(surveys, ranks);
@@ -24,7 +25,7 @@
 
 namespace traceloom {
 
-// Numbers by value and before text, text by itself.
+// An id that sorts numbers by value and before text, and text as text.
 struct NaturalId {
   std::string text;
   friend bool operator<(const NaturalId& a, const NaturalId& b) { return a.key() < b.key(); }
@@ -38,10 +39,10 @@ struct NaturalId {
   }
 };
 
-// A thread of a rank. The main processes of all files of a rank are one process, whatever their
-// pids are called there (Composer writes the rank, torch the pid of the operating system).
+// A thread of a rank. The main processes of all files of a rank are one process, whatever pids they
+// have there (Composer writes the rank, torch the pid of the operating system).
 struct ThreadKey {
-  bool is_foreign = false;  // of another process than the main one: a GPU, "Spans", a worker
+  bool is_foreign = false;  // in another process than the main one: a GPU, "Spans", a worker
   NaturalId pid;            // empty for the main process
   NaturalId tid;
   friend bool operator<(const ThreadKey& a, const ThreadKey& b) {
@@ -52,19 +53,19 @@ struct ThreadKey {
 struct Thread {
   std::uint64_t events = 0;
   bool is_gpu = false;
-  bool has_samples = false;  // top-level ones
+  bool has_samples = false;  // it has top-level samples
   bool is_os_main = false;   // its tid is the pid of its process
   std::string name;
-  std::string process;  // what its process is called, where that is no group of its own
-  std::optional<std::int64_t> merged_sort_index;  // of a file that was merged before
-  // Of the first file that says one: its place among the threads of its process, and the place of
-  // that process where it is no group of its own.
+  std::string process;  // the title of its process, if that is no group of its own
+  std::optional<std::int64_t> merged_sort_index;  // set in a file that was merged before
+  // From the first file that has one: its place among the threads of its process, and the place of
+  // that process if it is no group of its own.
   std::optional<std::int64_t> sort_index;
   std::optional<std::int64_t> process_sort_index;
   std::uint32_t tid = 0;  // in the output; TrackPlan gives it
 };
 
-// A process of the output: of a rank, or one beside its main one.
+// A process of the output: the main one of a rank, or another one.
 struct ProcessKey {
   std::int64_t rank = 0;
   bool is_foreign = false;
@@ -78,13 +79,13 @@ struct Process {
   using Row = std::map<ThreadKey, Thread>::value_type;
   std::map<ThreadKey, Thread> threads;
   std::string name;
-  std::string title;  // of one beside the main one
+  std::string title;  // for a process other than the main one
   std::vector<std::string> labels;
-  std::optional<std::int64_t> sort_index;  // of one beside the main one, where a file says it
+  std::optional<std::int64_t> sort_index;  // likewise, if a file has it
   bool has_counters = false;
-  // In the output; TrackPlan gives them.
+  // Both are given by TrackPlan, for the output.
   std::int64_t pid = 0;
-  std::uint32_t main_tid = 1;  // of what has no thread of its own
+  std::uint32_t main_tid = 1;  // for what has no thread of its own
 
   bool is_empty() const { return threads.empty() && !has_counters; }
   bool is_gpu() const {
@@ -95,13 +96,13 @@ struct Process {
 
 using Processes = std::map<ProcessKey, Process>;
 
-// Where a (pid, tid) of a file goes.
+// The process and thread that a (pid, tid) of a file goes to.
 struct Place {
   ProcessKey process;
   ThreadKey thread;
 };
 
-// Adds what a file has to the processes; returns where each of its tracks goes. A track without
+// Adds the tracks of a file to the processes; returns where each of them goes. A track without
 // events has no thread there, and its process may be left empty.
 std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
                                  const RankProcesses& known, PidLayout layout,

@@ -4,7 +4,7 @@
 #include "base/json_walk.h"
 #include "scan/event_repair.h"
 
-#define XXH_INLINE_ALL  // how xxHash asks to be used without its library
+#define XXH_INLINE_ALL  // xxHash asks for it where its library is not linked
 #include <xxhash.h>
 
 #include <algorithm>
@@ -13,14 +13,15 @@
 namespace traceloom {
 namespace {
 
-// JSON text has none.
+// Separates the parts of a key: JSON text never contains it.
 constexpr char kKeyPart = '\0';
 
 bool is_step(char phase) {
   return phase == 'T' || phase == 'p';
 }
 
-// As JSON text: args.step, or the name of the operation where that is no text and no number.
+// Returns JSON text: args.step, or the name of the operation if args.step is neither a string nor a
+// number.
 std::string step_name(const Event& event, std::string& scratch) {
   const std::string_view step = find_member(strict_value(event.text(Key::args), scratch), "step");
   if (is_json_string(step)) return std::string(step);
@@ -40,7 +41,8 @@ const AsyncAdditions* AsyncSlices::find(std::uint64_t offset) const {
   return found == additions_.end() || found->offset != offset ? nullptr : &*found;
 }
 
-// Viewers know an old operation by its name, which is part of its key, a new one by its category.
+// Viewers know an old operation by its name, which is part of `key`, and a new one by its category,
+// which is added here.
 void AsyncBatch::add(std::string_view key, const Event& event, std::int64_t start_ns) {
   const std::string_view name = event.text(Key::name);
   if (event.phase == 'n' || !is_json_string(name)) return;
@@ -72,7 +74,7 @@ void AsyncSliceFinder::take(const AsyncBatch& later) {
   }
 }
 
-// The oldest of those that wait.
+// Takes the `count` oldest of the waiting events.
 void AsyncSliceFinder::release(std::size_t count) {
   std::ranges::stable_sort(waiting_, {}, &Record::start_ns);
   for (std::size_t i = 0; i < count; ++i) add(waiting_[i]);
@@ -115,8 +117,8 @@ void AsyncSliceFinder::end(const Record& record) {
   if (operation.open.empty() && operation.stray_ends.empty()) operations_.erase(record.operation);
 }
 
-// The innermost begin of its name; what is open inside of that ends with it, unless it has an end
-// of its own. False where there is none.
+// Closes the innermost begin that has the name of the event. Slices that are open inside it end
+// with it, unless an end of their own follows. Returns false if there is no such begin.
 bool AsyncSliceFinder::close(const Record& record, Operation& operation) {
   std::vector<Open>& open = operation.open;
   const std::size_t least = open.size() - std::min(open.size(), kMostNested);
@@ -157,7 +159,8 @@ void AsyncSliceFinder::end_step(const Record& record, Operation& operation) {
   additions_to(record.offset).ended.push_back(std::exchange(operation.step, {}));
 }
 
-// Of an operation of which no more events come. Inner slices end before those around them.
+// Ends what is still open in an operation that has no more events. Inner slices end before those
+// around them.
 void AsyncSliceFinder::settle(Operation& operation) {
   if (operation.step.name != kNoText) additions_to(operation.step_offset).is_unended = true;
   for (auto begin = operation.open.rbegin(); begin != operation.open.rend(); ++begin) {

@@ -1,20 +1,24 @@
-// AsyncSlices: what a merge does to the async events of a file beside their ids, so that viewers
-// draw each as long as it was.
+// AsyncSlices: what a merge changes in the async events of a file besides their ids, so that
+// viewers draw each operation as long as it was.
 //
-//   batch.add(async_id_key(event, scratch), event, start_ns);   // in parallel, of each chunk
+//   batch.add(async_id_key(event, scratch), event, start_ns);   // in parallel, for each chunk
 //   finder.take(batch);                                         // in file order
 //   const AsyncSlices slices = finder.finish();
 //   if (const AsyncAdditions* additions = slices.find(event.offset)) write(*additions);
 //
-// Why: viewers join the events of an old operation (S, T, p, F) by name, scope and id, whatever
-// their categories are, and those of a new one (b, n, e), which a merge makes of it, by category,
-// scope and id. So a step and an end get the category of their begin, in the order of time. (Where
-// operations of several categories overlap under one name, scope and id, which belongs to which
-// their own say best.) A step of an old operation is to chrome://tracing a slice inside of that of
-// the operation: a T lasts until the next event of the operation, a p since the one before. So it
-// becomes a b or an e, and the event at its other end brings the other half. And what is begun and
-// never ended would last to the end of the whole merge, or be drawn of no length: it gets an end
-// where the slice of its id around it ends, or else its file.
+// There are three reasons for a change:
+//
+// 1. Categories. Viewers join the events of an old operation (S, T, p, F) by name, scope and id and
+//    ignore their categories. A merge makes new events (b, n, e) of them, which viewers join by
+//    category, scope and id. So a step and an end get the category of their begin, in the order of
+//    time. (Where operations of several categories overlap under one name, scope and id, each event
+//    keeps its category, which says best where it belongs.)
+// 2. Steps. chrome://tracing shows a step of an old operation as a slice inside the slice of the
+//    operation: a T lasts until the next event of the operation, a p since the event before it. So
+//    a step becomes a b or an e, and the event at its other end brings the other half.
+// 3. Missing ends. An operation that never ends would last to the end of the whole merge, or be
+//    drawn without length. It gets an end where the slice of its id around it ends, or else where
+//    its file ends.
 #pragma once
 
 #include "base/string_table.h"
@@ -32,46 +36,50 @@
 
 namespace traceloom {
 
-// The other half of a slice. Viewers join it to its first half by category, too, so it has that of
-// the event that is the first half. Both are numbers for AsyncSlices::text().
+// The other half of a slice, which is written next to an event of the file. Viewers join it to its
+// first half by category, too, so it has the category of the event that is the first half. Both
+// members are numbers for AsyncSlices::text().
 struct AsyncHalf {
   std::uint32_t name = kNoText;
-  std::uint32_t category = kNoText;  // kNoText: that of the event which it stands beside
+  std::uint32_t category = kNoText;  // kNoText: that of the event next to it
   bool operator==(const AsyncHalf&) const = default;
 };
 
-// To one event. Names and categories are numbers for AsyncSlices::text(), kNoText for none.
+// The additions to one event. Names and categories are numbers for AsyncSlices::text(), or
+// kNoText for none.
 struct AsyncAdditions {
-  std::uint64_t offset = 0;          // of the event
-  std::uint32_t category = kNoText;  // which it gets
-  std::uint32_t step = kNoText;      // it is a step (T, p) that becomes a slice of this name
-  AsyncHalf begun = {};              // the step (p) that lasts from here on; no name for none
-  std::vector<AsyncHalf> ended;      // what lasts until here: a step (T), or what nothing ends
-  bool is_unended = false;           // nothing ends what it begins, before its file ends
+  std::uint64_t offset = 0;          // place of the event, in bytes
+  std::uint32_t category = kNoText;  // the category it gets
+  std::uint32_t step = kNoText;      // the name of the slice that this step (T, p) becomes
+  AsyncHalf begun = {};              // the later step (p) that begins here; no name for none
+  // Slices that end here: a step (T), or operations that have no end.
+  std::vector<AsyncHalf> ended;
+  bool is_unended = false;  // the slice begun here has no end in its file
   bool operator==(const AsyncAdditions&) const = default;
 };
 
-// Of a file. Memory: the steps, what is never ended, and events of old operations with other
-// categories than their begins.
+// The additions to the events of one file. Memory: the steps, the operations that never end, and
+// the events of old operations whose category differs from that of their begin.
 class AsyncSlices {
  public:
-  // nullptr for an event that nothing is added to.
+  // Returns nullptr for an event that gets no additions.
   const AsyncAdditions* find(std::uint64_t offset) const;
-  // JSON text.
+  // Returns the JSON text of a name or category.
   std::string_view text(std::uint32_t number) const { return texts_[number]; }
   bool empty() const { return additions_.empty(); }
   bool operator==(const AsyncSlices&) const = default;
 
  private:
   friend class AsyncSliceFinder;
-  std::vector<AsyncAdditions> additions_;  // by offset
+  std::vector<AsyncAdditions> additions_;  // sorted by offset
   std::vector<std::string> texts_;
 };
 
 // The async events of a chunk.
 class AsyncBatch {
  public:
-  // Of an async event with that async_id_key(); an n is none of them.
+  // Adds an async event whose async_id_key() is `key`. Ignores instants (n) and events whose name
+  // is no string.
   void add(std::string_view key, const Event& event, std::int64_t start_ns);
   bool empty() const { return records_.empty(); }
 
@@ -81,8 +89,8 @@ class AsyncBatch {
     std::int64_t start_ns;
     std::uint64_t offset;
     std::uint64_t operation;  // a hash of what viewers join events by
-    std::uint32_t category;   // of an old event
-    std::uint32_t name;       // of a new event, and of a step
+    std::uint32_t category;   // for an old event
+    std::uint32_t name;       // for a new event, or a step
     char phase;
   };
   std::vector<Record> records_;
@@ -91,11 +99,11 @@ class AsyncBatch {
   std::string args_scratch_;
 };
 
-// Of one file. Not thread-safe. Memory: the operations that are open, events that wait to be put in
-// the order of their time, and what finish() returns.
+// Finds the additions to the events of one file. Not thread-safe. Memory: the operations that are
+// open, the events that wait to be sorted by time, and what finish() returns.
 class AsyncSliceFinder {
  public:
-  // How many events may stand out of time order in the file.
+  // The number of events that wait to be sorted: an event may stand this far out of time order.
   static constexpr std::size_t kReorderRecords = std::size_t{1} << 16;
 
   void take(const AsyncBatch& later);
@@ -108,19 +116,19 @@ class AsyncSliceFinder {
     std::int64_t start_ns;
     std::uint32_t category;
     std::uint32_t name;
-    std::uint64_t around_end = kNone;  // the end of the first slice around it that is ended
+    std::uint64_t around_end = kNone;  // the offset of the first end of a slice around it
   };
   struct Operation {
     std::vector<Open> open;
-    std::size_t mixed = 0;  // how many of them have another category than the one before
-    // Of ends that no begin stood before, by name: it may have come too late to be sorted.
+    std::size_t mixed = 0;  // number that differ in category from the one before
+    // Ends that no begin stood before, by name: the begin may have come too late to be sorted.
     std::multiset<std::pair<std::uint32_t, std::int64_t>> stray_ends;
-    std::uint64_t last = 0;  // its latest event
-    AsyncHalf step = {};     // the last of its steps (T) that nothing ends yet; no name for none
+    std::uint64_t last = 0;  // the offset of its latest event
+    AsyncHalf step = {};     // its last step (T) while that has no end; no name for none
     std::uint64_t step_offset = 0;
   };
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  // An end is looked for among so many open begins of its id.
+  // The number of open begins of its id, innermost first, that an end searches for its own.
   static constexpr std::size_t kMostNested = 1024;
 
   void release(std::size_t count);
@@ -135,8 +143,8 @@ class AsyncSliceFinder {
   AsyncAdditions& additions_to(std::uint64_t offset);
 
   std::vector<Record> waiting_;
-  std::unordered_map<std::uint64_t, Operation> operations_;  // that are open, or have stray ends
-  std::unordered_map<std::uint64_t, AsyncAdditions> additions_;  // by offset
+  std::unordered_map<std::uint64_t, Operation> operations_;  // open ones, and those with stray ends
+  std::unordered_map<std::uint64_t, AsyncAdditions> additions_;  // key: offset
   StringTable texts_;
 };
 

@@ -1,11 +1,11 @@
-// CutSlices: slices of our recorder that a save has cut, and those of which a file has all.
+// CutSlices: slices of our recorder that a save has cut, and the whole slices that supersede them.
 //
 //   survey.cut_slices.add(event);                     // any event with Key::cut_id
 //   plan_cut_slices(surveys, plan);
-//   plan.files[file].is_superseded(event, target);    // another file has all of it
+//   plan.files[file].is_superseded(event, target);    // another file has the whole slice
 //
-// Why: the file of a cycle shows what lasts longer than the cycle, up to its end, and that of a
-// later cycle has it from its begin. It is one slice.
+// Why: a slice that lasts longer than a cycle is in that cycle's file up to the end of the cycle,
+// and in the file of a later cycle as a whole. Both are one slice.
 #pragma once
 
 #include "event/event.h"
@@ -18,22 +18,23 @@
 
 namespace traceloom {
 
-// Of one file; few.
+// The slices of one file; they are few.
 struct CutSlices {
   struct Slice {
     std::string pid;  // JSON text
     std::string tid;
     std::string id;
   };
-  std::vector<Slice> cut;    // is_cut_slice()
-  std::vector<Slice> whole;  // X
+  std::vector<Slice> cut;    // is_cut_slice() is true
+  std::vector<Slice> whole;  // is_cut_slice() is false
 
   // `event` has Key::cut_id.
   void add(const Event& event);
   void append(CutSlices later);
 };
 
-// By rank and the value of Key::cut_id: a slice may end in another thread than it began in.
+// Slices by rank and the value of Key::cut_id. The thread does not matter: a slice may end in
+// another thread than it began in.
 using SupersededSlices = std::set<std::pair<std::int64_t, std::string>>;
 
 }  // namespace traceloom

@@ -1,6 +1,5 @@
-// LastEnds: when the last event of each rank of a file ends, which is where a B that is never
-// closed ends. A merged file has several ranks, and how long one was recorded says nothing of
-// another.
+// LastEnds: when the last event of each rank of a file ends. A B that is never closed ends there. A
+// merged file has several ranks, and how long one was recorded says nothing of another.
 //
 //   chunk.last_ends.note(target.rank, end_ns);
 //   of_file.add(chunk.last_ends);
@@ -14,7 +13,7 @@
 
 namespace traceloom {
 
-// Cheap where an event is of the same rank as the one before it.
+// Cheap if an event belongs to the same rank as the one before it.
 class LastEnds {
  public:
   void note(std::int64_t rank, std::int64_t end_ns) {
@@ -29,7 +28,7 @@ class LastEnds {
     for (const auto& [rank, end_ns] : other.ends_) note(rank, end_ns);
     if (other.rank_ != kNone) note(other.rank_, other.last_ns_);
   }
-  // Not before `begin_ns`, whatever has been noted.
+  // Returns the end of the rank's last event, but no time before `begin_ns`.
   std::int64_t of(std::int64_t rank, std::int64_t begin_ns) const {
     if (rank == rank_) begin_ns = std::max(begin_ns, last_ns_);
     const auto found = ends_.find(rank);
@@ -50,7 +49,7 @@ class LastEnds {
   }
 
   std::unordered_map<std::int64_t, std::int64_t> ends_;
-  std::int64_t rank_ = kNone;  // of the event before, which is not in ends_ yet
+  std::int64_t rank_ = kNone;  // the rank of the event before, not in ends_ yet
   std::int64_t last_ns_ = 0;
 };
 

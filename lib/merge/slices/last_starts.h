@@ -1,4 +1,4 @@
-// LastStarts: when the last event of each track begins, which is where an X without dur ends.
+// LastStarts: when the last event of each track begins. An X without dur ends there.
 //
 //   if (plan.files[file].lacks_durations) chunk.last_starts.note(target.number, start_ns);
 //   of_file.add(chunk.last_starts);
@@ -11,7 +11,7 @@
 
 namespace traceloom {
 
-// Empty for nearly all files: noted only where an X without dur has been seen.
+// Empty for nearly all files: starts are noted only in files that have an X without dur.
 class LastStarts {
  public:
   // `track` is TrackTarget::number.
@@ -22,7 +22,7 @@ class LastStarts {
   void add(const LastStarts& other) {
     for (const auto& [track, start_ns] : other.starts_) note(track, start_ns);
   }
-  // Of a track that has been noted.
+  // Returns the start of a track that has been noted.
   std::int64_t of(std::uint32_t track) const { return starts_.at(track); }
   bool empty() const { return starts_.empty(); }
   void clear() { starts_.clear(); }

@@ -1,8 +1,8 @@
 // OverlapCheck: finds slices of a track that overlap without one being inside the other.
 //
 //   OverlapCheck check;
-//   if (check.overlaps(track, start_ns, duration_ns)) problems.add(Problem::partial_overlap,
-//   offset);
+//   if (check.overlaps(track, start_ns, duration_ns))
+//     problems.add(Problem::partial_overlap, offset);
 #pragma once
 
 #include "base/saturating.h"
@@ -12,14 +12,15 @@
 
 namespace traceloom {
 
-// Viewers cannot nest such slices: Perfetto moves the later one to a lane of its own. They are the
-// producer's (kernels that start before the one before them has ended), and are left as they are.
-// Looks at slices in the order of a file, and only where their starts ascend: never claims an
-// overlap that is none. A few nanoseconds a slice. Not thread-safe.
+// Viewers cannot nest such slices: Perfetto moves the later one to a lane of its own. The producer
+// wrote them so (kernels that start before the one before them has ended), and they are left as
+// they are. The check looks at slices in the order of a file, and only where their starts ascend,
+// so that it never reports an overlap that is none. A slice costs a few nanoseconds. Not
+// thread-safe.
 class OverlapCheck {
  public:
-  // True when an earlier slice of the track ends within this one, after its start. Of slices that
-  // start together the shorter ones are inside the longest, in whichever order they come.
+  // Returns true if an earlier slice of the track ends within this one, after its start. If slices
+  // start together, the shorter ones are inside the longest, in whichever order they come.
   bool overlaps(std::uint32_t track, std::int64_t start_ns, std::int64_t duration_ns) {
     if (track >= tracks_.size()) tracks_.resize(track + 1);
     Track& on = tracks_[track];
@@ -35,7 +36,7 @@ class OverlapCheck {
     if (!overlaps) on.open.insert(place, {start_ns, end_ns});
     return overlaps;
   }
-  // From here on nothing is known of earlier slices.
+  // Forgets all earlier slices.
   void forget() { ++round_; }
 
  private:
@@ -46,7 +47,7 @@ class OverlapCheck {
   struct Track {
     std::uint64_t round = 0;
     std::int64_t last_start_ns = 0;
-    std::vector<Slice> open;  // that have not ended at the last start, the innermost last
+    std::vector<Slice> open;  // not ended at the last start; the innermost is last
   };
   std::vector<Track> tracks_;
   std::uint64_t round_ = 1;

@@ -1,5 +1,5 @@
-// The begin (B) and end events (E) of a chunk, written as far as that can be done before they are
-// joined.
+// SliceHalves: the begin (B) and end events (E) of a chunk, written as far as that can be done
+// before they are joined.
 //
 //   halves.add(event, start_ns, {text, ...});     // in parallel, by EventWriter
 //   joiner.take(halves);                          // in file order
@@ -18,40 +18,40 @@
 namespace traceloom {
 
 struct SliceHalf {
-  // Of a B: the whole event as an X, but for its duration. Of an E: its args, or nothing.
+  // For a B: the whole event as an X, but for its duration. For an E: its args, or nothing.
   std::string text;
-  // Of a B, places in `text`: where the duration goes, and the args.
+  // For a B: places in `text`, where the duration goes, and the args.
   std::size_t duration_at = 0;
   bool has_duration_key = false;  // the key is there already, only the number is missing
   std::size_t args_begin = 0;     // equal to args_end when there are none
   std::size_t args_end = 0;
   std::uint32_t track = 0;  // TrackTarget::number
   std::int64_t rank = 0;
-  std::optional<std::int64_t> thread_ns = {};  // by the clock of the thread (tts)
-  std::string frame = {};                      // of an E: its stack frame (sf), JSON text
-  std::string cut_id = {};     // of an E that cuts a slice which goes on: its id, JSON text
-  bool is_superseded = false;  // of such an E: another file has all of the slice
-  // Of a B: OpenBegin::around_end_ns, where the B and E around it do not come here.
+  std::optional<std::int64_t> thread_ns = {};  // time on the clock of the thread (tts)
+  std::string frame = {};                      // for an E: its stack frame (sf), JSON text
+  std::string cut_id = {};     // for an E that cuts a slice which goes on: its id, JSON text
+  bool is_superseded = false;  // for such an E: another file has the whole slice
+  // For a B: OpenBegin::around_end_ns, if the B and E around it are not joined here.
   std::optional<std::int64_t> around_end_ns = {};
-  bool wanted = true;  // of a B: false when a filter drops the pair; then there is no text
+  bool wanted = true;  // for a B: false if a filter drops the pair; then there is no text
 };
 
-// An X without dur, or that never ended: a begin that no end will close.
+// An X without dur, or one that never ended: a begin that no end will close.
 struct EndlessSlice {
-  std::int64_t start_ns;  // by the time of the merge
-  std::uint64_t offset;   // in its file
+  std::int64_t start_ns;  // in time of the merge
+  std::uint64_t offset;   // offset in its file
   SliceHalf half;
   SliceEnd slice_end;  // missing or never
 };
 
-// One B or E event after the other; reuse it, it keeps its memory.
+// Holds one B or E event after the other. Reuse it: it keeps its memory.
 struct SliceHalves {
   BeginEndBatch batch;
   std::vector<SliceHalf> halves;  // one for each record of the batch
   std::vector<EndlessSlice> endless;
-  LastStarts last_starts;  // of a file with slices without dur
+  LastStarts last_starts;  // for a file with slices without dur
 
-  // `start_ns` is the time of the merge.
+  // `start_ns` is in time of the merge.
   void add(const Event& event, std::int64_t start_ns, SliceHalf half) {
     batch.add(event, start_ns);
     halves.push_back(std::move(half));

@@ -16,7 +16,7 @@ namespace {
 
 using Members = std::vector<std::pair<std::string, std::string_view>>;
 
-// The keys are decoded.
+// Returns the members with decoded keys.
 Members members_of(std::string_view args) {
   Members members;
   for_each_member(args, [&](std::string_view key, std::string_view value) {
@@ -25,7 +25,8 @@ Members members_of(std::string_view args) {
   return members;
 }
 
-// The args of both halves; where both have a member, the end's stands, as viewers have it.
+// Returns the args of both halves. If both have a member, the value of the end counts, as in
+// viewers.
 std::string merged_args(std::string_view begin, std::string_view end) {
   Members members = members_of(begin);
   const Members of_end = members_of(end);
@@ -48,7 +49,7 @@ std::string merged_args(std::string_view begin, std::string_view end) {
   return text + "}";
 }
 
-// `end` is empty for a slice that is never closed.
+// Returns the text of the joined event. `end` is empty for a slice that is never closed.
 std::string joined(const SliceHalf& begin, const SliceHalf& end, std::int64_t duration_ns) {
   std::string duration = begin.has_duration_key ? "" : ", \"dur\": ";
   append_microseconds(duration, duration_ns);
@@ -66,7 +67,7 @@ std::string joined(const SliceHalf& begin, const SliceHalf& end, std::int64_t du
     else
       text.replace(begin.args_begin, args.size(), merged_args(args, end.text));
   }
-  // Places before the args are what they were.
+  // Places before the args have not moved.
   const std::size_t at = begin.duration_at;
   const std::size_t moved =
       at >= begin.args_end && !args.empty() ? text.size() - begin.text.size() : 0;
@@ -94,7 +95,7 @@ void SliceJoiner::take(const SliceHalves& halves) {
 
 void SliceJoiner::finish(const LastEnds& last_ends) {
   last_ends_ = last_ends;
-  is_finishing_ = true;  // no half comes that could use the memory of another one
+  is_finishing_ = true;  // no more halves come that could use the memory of another one
   pairer_.finish();
   end_endless();
 }
@@ -171,7 +172,8 @@ bool SliceJoiner::is_dropped(std::uint32_t begin, std::int64_t duration_ns) cons
   return !slots_[begin].half.wanted || duration_ns < least_ns_;
 }
 
-// Frees its slot. What is inside of it stays: with the event around it, or in the output.
+// Frees the slot of a begin. The slices inside it stay: they go to the event around it, or to the
+// output.
 void SliceJoiner::leave(std::uint32_t begin, std::uint32_t outer) {
   if (outer == kNoPayload)
     write_inner(begin);
@@ -180,8 +182,9 @@ void SliceJoiner::leave(std::uint32_t begin, std::uint32_t outer) {
   release(begin);
 }
 
-// Into the output, or to the event around it when that begins at the same time and is not yet out.
-// Of more than there is room for the order is left to whoever reads the trace.
+// Writes a slice, or keeps it with the event around it if that begins at the same time and is not
+// written yet. If kept slices take too much room, it is written at once, and their order is left to
+// the viewers.
 void SliceJoiner::emit(std::uint32_t begin, Joined slice, std::uint32_t outer) {
   if (inner_bytes_ > max_bytes_) outer = kNoPayload;
   if (outer == kNoPayload) {

@@ -5,9 +5,9 @@
 //   joiner.finish(last_ends);
 //   blocks.take(joiner.out());
 //
-// Why: viewers treat B and E by order (an E of another file closes the B of this one, one that
-// begins and ends in the same microsecond falls apart when X events are about), and X by time
-// alone. Which E belongs to which B is BeginEndPairer's rule, so that the statistics of a merged
+// Why: viewers match B and E by their order (an E of another file closes the B of this one, and a
+// slice that begins and ends in the same microsecond falls apart if X events are near), and X by
+// time alone. BeginEndPairer decides which E belongs to which B, so that the statistics of a merged
 // file are those of its inputs.
 #pragma once
 
@@ -27,14 +27,16 @@
 
 namespace traceloom {
 
-// Of one file. Memory: the halves that wait for their other half, or to be sorted. Not thread-safe.
+// The joiner of one file. Memory: the halves that wait for their other half, or to be sorted. Not
+// thread-safe.
 class SliceJoiner {
  public:
-  // What the halves that wait may take together, texts and all, before those that wait to be sorted
-  // are joined as they come: of ordinary events more than BeginEndPairer sorts.
+  // The bytes that waiting halves may take together, texts and all. If they take more, those that
+  // wait to be sorted are joined as they come. So many ordinary events fit that BeginEndPairer
+  // sorts fewer.
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
 
-  // A pair that does not last `least_ns` is dropped.
+  // Drops pairs that last less than `least_ns`.
   explicit SliceJoiner(std::int64_t least_ns = 0, std::size_t max_bytes = kMaxBytes);
   // See BeginEndPairer::match_names().
   void match_names() { pairer_.match_names(); }
@@ -42,22 +44,26 @@ class SliceJoiner {
   SliceJoiner& operator=(const SliceJoiner&) = delete;
 
   void take(const SliceHalves& halves);
-  // The events of the file end at `last_ends` on the clock of the merge: a B that is still open
-  // ends with the first slice around it that ends, else with the events of its rank, and is marked
-  // by a member "unclosed": true, since how long it took is not known. One that a save has cut ends
-  // at the cut, and is marked by kCutSlice, or dropped where it is superseded. An X that never
-  // ended ends with the events of its rank, and is marked by kNeverEnded. An X without dur ends
-  // where the last event of its thread begins, and is marked by kNoDuration.
+  // Closes the slices that are still open. The events of the file end at `last_ends` on the clock
+  // of the merge.
+  //
+  // - A B that is still open ends with the first slice around it that ends, or else with the events
+  //   of its rank. A member "unclosed": true marks it, because its length is not known.
+  // - A B that a save has cut ends at the cut, and is marked by kCutSlice, or dropped if it is
+  //   superseded.
+  // - An X that never ended ends with the events of its rank, and is marked by kNeverEnded.
+  // - An X without dur ends where the last event of its thread begins, and is marked by
+  //   kNoDuration.
   void finish(const LastEnds& last_ends);
 
-  // How many B wait for their E.
+  // Returns how many B wait for their E.
   std::size_t open() const { return pairer_.open(); }
 
-  // What has been joined so far, to be taken and cleared. An event that begins in the same
+  // Returns what has been joined so far, to be taken and cleared. An event that begins in the same
   // nanosecond as the one around it comes after that one.
   EventBlock& out() { return out_; }
 
-  // end_without_begin, begin_without_end, out_of_order.
+  // Counts end_without_begin, begin_without_end and out_of_order.
   const ProblemCounts& problems() const { return pairer_.problems(); }
 
  private:
@@ -70,7 +76,7 @@ class SliceJoiner {
   };
   struct Slot {
     SliceHalf half;
-    std::list<Joined> inner;  // begin with this one and have to come after it
+    std::list<Joined> inner;  // slices that begin with this one and come after it
   };
 
   std::uint32_t keep(const SliceHalf& half);
@@ -86,16 +92,16 @@ class SliceJoiner {
 
   static std::size_t bytes_of(const SliceHalf& half) { return half.text.size() + kBytesBesideText; }
   static std::size_t bytes_of(const Joined& slice) { return slice.event.size() + kBytesBesideText; }
-  // A slot, a record of the pairer, what a text takes beside its characters.
+  // The size of a slot, of a record of the pairer, and of what a text takes besides its characters.
   static constexpr std::size_t kBytesBesideText = 200;
   // A free slot keeps the memory of an ordinary text for the next one.
   static constexpr std::size_t kKeptTextBytes = 512;
 
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
-  std::size_t inner_bytes_ = 0;  // of all Slot::inner
+  std::size_t inner_bytes_ = 0;  // sum over all Slot::inner
   bool is_finishing_ = false;
-  std::deque<Slot> slots_;  // which grows without holding its old memory beside its new one
+  std::deque<Slot> slots_;  // a deque grows without holding its old memory next to its new one
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> payloads_;
   std::vector<EndlessSlice> endless_;

@@ -12,7 +12,8 @@
 namespace traceloom {
 namespace {
 
-// What Perfetto makes a slice of the thread of, instants too but those of a process or of all.
+// True for events that Perfetto makes a slice of the thread of. These include instants, except
+// those of a process or of the whole trace.
 bool begins_slice(const Event& event) {
   if (event.phase == 'X' || event.phase == 'B') return true;
   const bool is_instant = event.phase == 'i' || event.phase == 'I' || event.phase == 'R';
@@ -66,7 +67,7 @@ void FlowStarts::visit(ChunkResult& result, std::size_t file, const Event& event
   if ((event.phase == 'f' && !waits) || is_shared_flow(event, plan_.files[file].shared_flows))
     return;
   const std::string_view id = flow_id_key(event, chunk.scratch);
-  if (id.empty()) return;  // viewers make no arrow of that
+  if (id.empty()) return;  // viewers draw no arrow for it
   const std::uint64_t flow = chunk.flow_label.hash(event) + plan_.files[file].flow_ids.number(id);
   if (waits)
     chunk.found.ends.push_back({flow, ns, event.offset});

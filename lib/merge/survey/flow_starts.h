@@ -1,15 +1,17 @@
-// FlowStarts: which ends of arrows (f) wait for the next slice of their thread and have no start.
+// FlowStarts: finds the ends of arrows (f) that wait for the next slice of their thread and have no
+// start.
 //
 //   FlowStarts starts(plan);
 //   scan_files(paths, starts, {});
 //   plan.files[file].startless_ends = starts.take(file);      // EventWriter binds them otherwise
 //
-// Why: when that slice begins, Perfetto draws an arrow to it from the flow's start, and where there
-// is none from the first slice of the whole trace, which is of another rank. An end bound to the
-// slice around it ("bp": "e") it leaves out instead, as catapult does either one.
+// Why: when that slice begins, Perfetto draws an arrow to it from the start of the flow, or if
+// there is no start, from the first slice of the whole trace, which belongs to another rank. If the
+// end is bound to the slice around it ("bp": "e"), Perfetto draws nothing, as catapult does in both
+// cases.
 //
-// A start (s; a step, t, is none to Perfetto) counts from its time on, where its thread has had a
-// slice that it can be bound to.
+// A start (an s; to Perfetto a step, t, is none) counts from its time on, and only if its thread
+// has already had a slice that it can be bound to.
 #pragma once
 
 #include "merge/plan/plan.h"
@@ -24,16 +26,16 @@
 
 namespace traceloom {
 
-// For the files that have such ends (FileSurvey::next_ends): few, torch binds all of its own to the
-// slice around. Memory: 24 bytes a flow event of the file that is being read.
+// Reads the files that have such ends (FileSurvey::next_ends). They are few: torch binds all of its
+// ends to the slice around. Memory: 24 bytes a flow event of the file that is being read.
 class FlowStarts : public FileVisitor {
  public:
-  // `plan` must live as long. Arrows of PlanOptions::shared_flows may start in another file: theirs
-  // are left alone.
+  // `plan` must outlive this visitor. Arrows of PlanOptions::shared_flows may start in another
+  // file, so their ends are left alone.
   explicit FlowStarts(const MergePlan& plan);
   ~FlowStarts() override;
 
-  // Of a file that has been read: offsets, ascending.
+  // Returns the ends in a file that has been read: offsets, ascending.
   std::vector<std::uint64_t> take(std::size_t file) { return std::move(startless_[file]); }
 
   Args wanted_args() const override { return Args::skip; }  // nothing is written here
@@ -54,9 +56,9 @@ class FlowStarts : public FileVisitor {
     std::int64_t ns;
     std::uint64_t offset;
   };
-  // Of a chunk, or of a file.
+  // Slices, starts and ends found in a chunk, or in a file.
   struct Found {
-    std::unordered_map<std::uint32_t, std::int64_t> first_slice_ns;  // by row
+    std::unordered_map<std::uint32_t, std::int64_t> first_slice_ns;  // key: row
     std::vector<Start> starts;
     std::vector<End> ends;
 
@@ -66,7 +68,7 @@ class FlowStarts : public FileVisitor {
 
   const MergePlan& plan_;
   std::unique_ptr<ResultPool<Chunk>> pool_;
-  Found file_;  // that is being read
+  Found file_;  // the one that is being read
   std::vector<std::vector<std::uint64_t>> startless_;
 };
 

@@ -19,11 +19,11 @@
 namespace traceloom {
 namespace {
 
-// In real traces GPU streams, autograd threads and data loader workers come late, and what the
-// profiler says of itself stands at the end.
+// The number of pieces between head and tail. In real traces GPU streams, autograd threads and data
+// loader workers come late, and what the profiler says of itself stands at the end.
 constexpr std::uint64_t kPiecesBetween = 8;
 
-// How much of a text of `size` bytes is looked at.
+// The bytes to read of a text of `size` bytes.
 struct SampleSizes {
   std::size_t head;
   std::size_t piece;
@@ -45,7 +45,7 @@ class Sampler {
   Sampler(const std::string& path, const std::vector<std::string>& shared_flows)
       : parser_(path), visitor_(1, on_failure_, false, shared_flows) {}
 
-  // False when the text does not begin as a trace.
+  // Returns false if the text does not begin as a trace.
   bool read_head(std::string_view text) {
     if (sniff_foreign(text)) return false;
     const std::size_t list = parser_.feed(text);
@@ -55,8 +55,8 @@ class Sampler {
     return true;
   }
 
-  // `text` stands at `offset`, behind the head. Not what has been read already, nor what stands
-  // behind the list.
+  // Reads a piece that stands at `offset`, after the head. Skips what has been read already, and
+  // what stands after the list.
   void read_piece(std::string_view text, std::uint64_t offset) {
     const std::uint64_t end = offset + text.size();
     if (end <= read_to_ || has_ended_) return;
@@ -73,11 +73,12 @@ class Sampler {
     visitor_.end_file(0, {parser_, {}, 0, size});
     FileSurvey survey = std::move(visitor_.take_surveys().front());
     survey.problems = {};
-    // Who has a name has events, mostly; on two of three traces the samples miss a rare one.
+    // Assume that a named track has events: in two of three real traces the samples missed a rare
+    // one.
     for (TrackFacts& track : survey.tracks)
       if (!track.name.empty()) track.events = std::max<std::uint64_t>(track.events, 1);
-    // Samples tear begins from their ends, and collectives from those of other files: where clocks
-    // do not go by these, the guess is right.
+    // Samples tear begins from their ends, and collectives from those of other files. The guess
+    // leaves both out; it is right if clocks do not depend on collectives.
     survey.async_slices = {};
     survey.evidence.collectives = {};
     if (survey.evidence.was_merged()) return std::nullopt;
@@ -98,7 +99,7 @@ class Sampler {
   FailureHandler on_failure_;
   SurveyVisitor visitor_;
   std::uint64_t read_to_ = 0;
-  bool has_ended_ = false;  // the list has, within what was read
+  bool has_ended_ = false;  // the list has ended within what was read
 };
 
 std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFile& file,
@@ -116,8 +117,9 @@ std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFi
   return sampler.finish(size);
 }
 
-// There is no way to a place in packed text but from its beginning. To unpack it twice and read it
-// once still takes two thirds of the time of reading it twice (ISA-L unpacks 3 GB/s a core).
+// Samples a packed file by unpacking all of it: no place in it can be reached except from its
+// beginning. Unpacking it twice and reading it once still takes two thirds of the time of reading
+// it twice (ISA-L unpacks 3 GB/s a core).
 std::optional<FileSurvey> sample_packed(const std::string& path, std::uint64_t stored_size,
                                         const std::vector<std::string>& shared_flows,
                                         FileWatch& watch) {
@@ -177,7 +179,7 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
         else
           failed = true;
       } catch (const std::exception&) {
-        failed = true;  // the whole survey will say what is wrong, in a thread that may throw
+        failed = true;  // the whole survey will report what is wrong, in a thread that may throw
       }
     }
   };
@@ -196,12 +198,12 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
   if (!have_same_head(guess, plan) || !guess.tracks.covers(plan.tracks) ||
       guess.has_objects != plan.has_objects || guess.order != plan.order)
     return false;
-  // The offset, too: what is wrong with the event is reported there.
+  // The offset has to be the same, too: problems of the event are reported there.
   const auto is_same_metadata = [](const KeptMetadata& a, const KeptMetadata& b) {
     return a.text == b.text && a.offset == b.offset;
   };
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    // Which X are around a B that nothing closes matters only where there is such a B.
+    // X events around a B matter only if nothing closes that B.
     if (surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];

@@ -21,7 +21,7 @@
 namespace traceloom {
 namespace {
 
-// Metadata that the merge writes itself, once a rank or track.
+// True for metadata that the merge writes itself, once a rank or track.
 bool is_rewritten_metadata(std::string_view name) {
   static constexpr std::array<std::string_view, 8> kNames{
       "process_name",      "process_labels", "process_sort_index",      "thread_name",
@@ -43,7 +43,7 @@ void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& tra
     same->second += events;
 }
 
-// Whether the track is of a GPU, of the CPU, or of both.
+// Notes whether the track belongs to a GPU, to the CPU, or to both.
 void note_row(const Event& event, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
     ++track.flow_events;
@@ -218,8 +218,8 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
   ++chunk.events;
-  // A counter without a tid belongs to the process and makes no track; nor does an E, which
-  // without a B there is not written.
+  // A counter without a tid belongs to the process and makes no track. An E makes none either:
+  // without a B on that track it is not written.
   if (event.phase == 'E') {
     ++track.ends;
   } else if (event.phase == 'C' && !event.has(Key::tid)) {
@@ -288,8 +288,8 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
 
 void SurveyVisitor::take_begin_ends(const Chunk& chunk, std::size_t file) {
   FileSurvey& survey = surveys_[file];
-  // The file is refused for that, or left out: until all files are read it must not fill the
-  // memory.
+  // A file with more open begins is refused, or left out. Until all files are read it must not fill
+  // the memory.
   if (survey.most_open_begins > most_open_begins_) return pairers_[file].reset();
   if (chunk.begin_ends.empty()) return;
   if (!pairers_[file]) pairers_[file] = make_pairer(survey);
@@ -297,7 +297,7 @@ void SurveyVisitor::take_begin_ends(const Chunk& chunk, std::size_t file) {
   pairers_[file]->take(chunk.begin_ends);
 }
 
-// The survey lives as long.
+// Makes the pairer of a file; the survey must outlive it.
 std::unique_ptr<BeginEndPairer> SurveyVisitor::make_pairer(FileSurvey& survey) const {
   return std::make_unique<BeginEndPairer>(BeginEndHandlers{
       .pair =
@@ -318,7 +318,8 @@ std::unique_ptr<BeginEndPairer> SurveyVisitor::make_pairer(FileSurvey& survey) c
           }});
 }
 
-// The tracks of all files are held until the merge is done.
+// Counts the tracks of a file, and drops them if all files together have too many: tracks are held
+// until the merge is done.
 void SurveyVisitor::count_tracks(FileSurvey& survey) {
   survey.tracks_before = tracks_;
   survey.has_too_many_tracks = survey.tracks.size() > most_tracks_ - tracks_;

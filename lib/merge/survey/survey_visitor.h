@@ -1,4 +1,5 @@
-// SurveyVisitor: gathers the FileSurvey of each file, for scan_files() or beside another visitor.
+// SurveyVisitor: gathers the FileSurvey of each file, for scan_files() or together with another
+// visitor.
 //
 //   SurveyVisitor visitor(paths.size(), on_failure);
 //   scan_files(paths, visitor, {});
@@ -21,27 +22,27 @@ namespace traceloom {
 
 class SurveyVisitor : public FileVisitor {
  public:
-  // `on_failure` must live as long; the survey of a file that has failed stays empty. `pairs`:
-  // whether stray end events are of interest; `shared_flows`: which flows to count.
+  // `on_failure` must outlive the visitor; the survey of a file that has failed stays empty.
+  // `pairs`: also pair B and E events, to find stray ends. `shared_flows`: the flows to count.
   SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false,
                 std::vector<std::string> shared_flows = {});
 
-  // FileSurvey::begin_ends are of interest, too; with `pairs`, before the first event.
+  // Also gathers FileSurvey::begin_ends. Needs `pairs`; must be called before the first event.
   void keep_begin_ends() { keeps_begin_ends_ = true; }
 
   // Limits the tracks of all files together; see FileSurvey::has_too_many_tracks.
   void limit_tracks(std::size_t most) { most_tracks_ = most; }
-  // Pairs nothing of a file from where more B are open at a time.
+  // Stops pairing the B and E of a file when more B are open at a time.
   void limit_open_begins(std::size_t most) { most_open_begins_ = most; }
 
-  // When all files have been read.
+  // Must be called after all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
 
-  // What args hold is looked at where it matters; whether they are sound, where they are written.
+  // The survey looks into args only where it needs them. Writing checks whether they are sound.
   Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
-  // visit() for who has timed the event already, by time_event().
+  // Does what visit() does, for an event that time_event() has been called for.
   void add(ChunkResult& result, const Event& event, const EventTiming& timing) const;
   void take(ChunkResult& result, std::size_t file) override;
   void end_file(std::size_t file, const FileEnd& end) override;
@@ -56,15 +57,15 @@ class SurveyVisitor : public FileVisitor {
   static void add_dumps(const Chunk& chunk, FileSurvey& survey);
 
   std::vector<FileSurvey> surveys_;
-  std::vector<StringTable> track_ids_;       // of surveys_[file].tracks
-  std::vector<StringTable> metadata_texts_;  // of surveys_[file].metadata
+  std::vector<StringTable> track_ids_;       // one a file: keys of its tracks
+  std::vector<StringTable> metadata_texts_;  // one a file: texts of its metadata
   std::vector<AsyncSliceFinder> asyncs_;
   std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
   bool pairs_;
   bool keeps_begin_ends_ = false;
   std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
-  std::size_t tracks_ = 0;  // of the files that have been read
+  std::size_t tracks_ = 0;  // tracks in the files that have been read
   std::size_t most_open_begins_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> shared_flows_;
 };

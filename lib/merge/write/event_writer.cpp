@@ -16,7 +16,7 @@
 namespace traceloom {
 namespace {
 
-// From here on Perfetto, which reads times as doubles of microseconds, rounds decimals.
+// From this time on, Perfetto rounds decimals: it reads times as doubles of microseconds.
 constexpr std::int64_t kInexactNs = (std::int64_t{1} << 42) * 1000;
 
 void append_event(EventEdit& edit, TextBuffer& text) {
@@ -43,8 +43,8 @@ OrderClass order_class(char phase) {
   }
 }
 
-// Two counters that happen to have one number are put in order together, which harms neither.
-// Whatever thread took the sample: a counter is of its process.
+// A hash collision only means that two counters are sorted as one group, which is harmless. The
+// thread that took a sample does not matter: a counter belongs to its process.
 std::uint32_t counter_group(const Event& event, std::string& scratch) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>()(counter_key(event, scratch)));
 }
@@ -58,7 +58,7 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   // The files of unwanted ranks are read for their clocks only.
   if (filter_ != nullptr && !filter_->reads(file_)) return;
   const Place place{find_track(event, state), output_time(timing, plan_.files[file_].times)};
-  // Whatever a filter leaves, an X without dur is as long as without it.
+  // Note the start before filtering: the length of an X without dur must not depend on the filter.
   if (plan_.files[file_].lacks_durations && place.target != nullptr && place.time)
     state.halves.last_starts.note(place.target->number, place.time->start_ns);
   if (event.phase == 'X' && !plan_.keeps_begin_end) note_slice(event, place, state);
@@ -66,7 +66,8 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   write_usable(event, timing, place, state);
 }
 
-// A B inside of the slice that is never closed ends with it, also where a filter drops the slice.
+// Notes a slice on a track that has B events: a B inside it that is never closed ends with it, also
+// if a filter drops the slice.
 void EventWriter::note_slice(const Event& event, const Place& place, WriteState& state) {
   const auto& [target, time] = place;
   if (target != nullptr && target->has_begins && time && !time->is_endless())
@@ -77,8 +78,8 @@ const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state
   return state.tracks.find(plan_.tracks, file_, event);
 }
 
-// Asked before the text is looked at, so that nothing is repaired in vain. An event that cannot be
-// placed is not filtered away: write_as() says so.
+// Runs before the text is looked at, so that nothing is repaired in vain. An event without a place
+// is not filtered away: write_as() reports it.
 bool EventWriter::is_filtered_away(const Event& event, const Place& place,
                                    WriteState& state) const {
   const auto& [target, time] = place;
@@ -86,7 +87,8 @@ bool EventWriter::is_filtered_away(const Event& event, const Place& place,
   const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
   if (is_half && event.phase == 'E') return false;
   if (filter_->keeps(file_, event, *target, *time, state.filter_memory)) return false;
-  // A B that is never closed ends with its rank's events, whatever of them is written.
+  // A B that is never closed ends with the last event of its rank, also if a filter drops that
+  // event.
   state.last_ends.note(target->rank, time->end_ns);
   if (is_half) {
     SliceHalf half;
@@ -134,8 +136,8 @@ bool EventWriter::is_joined(const Event& event) const {
   return !plan_.keeps_begin_end || std::binary_search(joined.begin(), joined.end(), event.offset);
 }
 
-// Everything is decided by `event`, as the survey saw it; `clean` is the same event, or its
-// repaired text.
+// Decides everything by `event`, as the survey saw it; `clean` is the same event, or its repaired
+// text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
                            const Place& place, WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
@@ -153,7 +155,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   }
   if (!time) return skip_outlier(event, timing, state);
   const std::int64_t start_ns = time->start_ns;
-  // A paired E is never before its B, and which ones are stray is seen when the file has been read.
+  // A paired E is never before its B, and stray ends are known only after the whole file has been
+  // read.
   if (start_ns < 0 && event.phase != 'E') return note_unplanned(event, state);
   if (start_ns >= kInexactNs && event.phase != 'E') [[unlikely]]
     state.problems.add(start_ns % 1000 == 0 ? Problem::far_timestamp : Problem::inexact_timestamp,
@@ -177,14 +180,15 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     edit_flow(event, clean, start_ns, edit, state);
   else if (event.phase != 'X' || event.has(Key::bind_id))
     edit_ids(event, file, edit, state.scratch);
-  // Two clock syncs of one id make catapult stop its import. They have done their work, but where
-  // an embedded trace has a clock of its own.
+  // Catapult stops its import at two clock syncs of one id. Clock syncs have done their work, so
+  // they become instants, unless an embedded trace has a clock of its own.
   if (event.phase == 'c' && !file.keeps_subtraces) {
     edit.replace(Key::ph, "\"i\"");
-    // On a thread Perfetto would take it for a slice that arrows can start at.
+    // On a thread, Perfetto would take it for a slice that arrows can start at.
     edit.set(Key::s, "\"p\"");
   }
-  // A line over the whole trace, from each of many ranks: the rank's own process is what is meant.
+  // A global instant draws a line over the whole trace, one for each of many ranks. It means its
+  // own process only.
   if ((event.phase == 'i' || event.phase == 'I' || event.phase == 'R') &&
       plan_.tracks.ranks().size() > 1 && event.text(Key::s) == "\"g\"")
     edit.replace(Key::s, "\"p\"");
@@ -199,7 +203,8 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
          edit, state);
 }
 
-// The end of a begin must close no other one.
+// Drops an event whose time does not fit. A dropped B leaves a half that is not written, so that
+// its end closes no other begin.
 void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
                                WriteState& state) const {
   state.problems.add(Problem::outlying_timestamp, event.offset);
@@ -210,7 +215,8 @@ void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
   state.halves.add(event, timing.start_ns < 0 ? Limits::min() : Limits::max(), std::move(half));
 }
 
-// Where order matters, the event's place is kept: always of slices, B, E and counters.
+// Notes the place of the event if its order matters: for slices, B, E and counters, unless the file
+// keeps its order, and for all events when they are sorted by time.
 void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
                          WriteState& state) const {
   ++state.events;
@@ -220,7 +226,7 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
   if (place.order == OrderClass::begin && plan_.sorts_by_time) {
-    // Among what begins with it, it stands where an X of its length would.
+    // Events that begin with it are sorted as if it were an X of its length.
     if (const auto duration_ns = plan_.files[file_].begin_duration_ns(event, place.start_ns)) {
       place.order = OrderClass::slice;
       place.duration_ns = *duration_ns;
@@ -234,8 +240,8 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
     append_text();
 }
 
-// With the other halves of slices that begin or end there; viewers nest what happens at one time as
-// it stands.
+// Writes the event with the other halves of slices that begin or end there. Viewers nest events of
+// one time in the order of the text.
 void EventWriter::append_async(const AsyncAdditions& additions, const Event& event,
                                const Event& clean, const Place& place, EventEdit& edit,
                                WriteState& state) const {
@@ -247,7 +253,7 @@ void EventWriter::append_async(const AsyncAdditions& additions, const Event& eve
     const auto append_ends = [&] {
       for (const AsyncHalf& half : additions.ended) text += halves.text('e', half, slices, ns);
     };
-    // What ends inside of a slice that ends or begins here ends before that.
+    // A slice inside a slice that ends or begins here must end before that.
     if (event.phase != 'p') append_ends();
     append_event(edit, text);
     if (event.phase == 'p') append_ends();
@@ -284,7 +290,9 @@ void EventWriter::edit_flow(const Event& event, const Event& clean, std::int64_t
                                .is_shared = is_shared_flow(event, file.shared_flows)});
 }
 
-// A step is bound to the slice around it: so is what it becomes. Returns its phase then.
+// If the filter dropped one side of this flow step (t), turns it into a start (s) or end (f).
+// Viewers bind a step to the slice around it, so the end is bound in the same way. Returns the new
+// phase.
 char EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
   const char phase = filter_->phase_of_flow(file_, event);
   if (phase == 't') return phase;
@@ -299,8 +307,8 @@ void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,
   if (plan_.has_objects) edit_object_refs(event, edit);
 }
 
-// Of an E only the args, the thread's clock and the stack are of interest: all else stands in its
-// B.
+// Keeps a B or E until both are known. Only the args, the thread's clock, the stack and the cut id
+// of an E matter: its B has all else.
 void EventWriter::write_half(const Event& event, const Event& clean, std::int64_t start_ns,
                              const TrackTarget& target, EventEdit& edit, WriteState& state) const {
   SliceHalf half;
@@ -311,7 +319,7 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     half.cut_id = clean.text(Key::cut_id);
     half.is_superseded = plan_.files[file_].is_superseded(event, target);
   } else {
-    // What stands there is not that of the slice: node writes 0.
+    // The thread duration of a B is not that of the slice: node writes 0.
     if (clean.has(Key::tdur)) edit.remove(Key::tdur);
     if (clean.has(Key::esf)) edit.rename(Key::esf, "source_esf");
     edit.replace(Key::ph, "\"X\"");
@@ -325,7 +333,7 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
   state.halves.add(event, start_ns, std::move(half));
 }
 
-// The whole event, but for its duration.
+// Returns the whole event, but for its duration.
 SliceHalf EventWriter::begin_half(const Event& event, const Event& clean, EventEdit& edit,
                                   WriteState& state) const {
   SliceHalf half;

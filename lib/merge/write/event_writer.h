@@ -42,21 +42,22 @@ struct UnendedAsync {
   AsyncHalves halves;
 };
 
-// What writing the events of a chunk gathers; one at a time may use it. Keep it from chunk to
-// chunk.
+// Results of writing the events of a chunk. One thread at a time may use it; keep it from chunk
+// to chunk.
 struct WriteState {
   EventBlock block;
   ProblemCounts problems;
   std::uint64_t events = 0;  // written to the block, without metadata
-  SliceHalves halves;  // B and E events, which are not in the block, unless they are to be kept
-  std::vector<FlowEnd> flow_ends;  // in the block
+  SliceHalves halves;        // B and E events; with MergePlan::keeps_begin_end few, see write()
+  std::vector<FlowEnd> flow_ends;  // flow events in the block
   std::vector<UnendedAsync> unended;
   LastEnds last_ends;
-  // The first event that the plan did not expect: of a track that it does not have, or before its
-  // origin. Such events are not written.
+  // The offset of the first event that the plan did not expect: the plan lacks its track, or it
+  // lies before the origin. Such events are not written.
   std::optional<std::uint64_t> unplanned;
 
-  // For the next chunk. Its memory is kept, but for that of large events: there are many states.
+  // Prepares the state for the next chunk. Its memory is kept, unless large events took it: there
+  // are many states.
   void reset() {
     if (block.text.size() > kManyBytes && events < kFewEvents) block = {};
     block.clear();
@@ -76,36 +77,37 @@ struct WriteState {
   OverlapCheck overlaps;
   FlowLabel flow_label;
   std::string scratch;
-  EventScanner scanner;  // reads events again that were repaired
+  EventScanner scanner;  // reads repaired events again
   TrackCache tracks;
   FilterMemory filter_memory;
 };
 
-// Thread-safe: holds no state of its own.
+// Writes the events of one file. Thread-safe: it has no state of its own.
 class EventWriter {
  public:
   EventWriter(const MergePlan& plan, std::size_t file)
       : plan_(plan), filter_(plan.filter ? &*plan.filter : nullptr), file_(file) {}
 
-  // `event` as it was read, with its time_event(). What that refuses, stray end events, metadata
-  // and what the plan's filter drops are left out; B and E go to state.halves; with
-  // MergePlan::keeps_begin_end only those of one time do, which Perfetto would take apart (at one
-  // time it looks at ends first), and what is never closed, which would take in all that follows
-  // in other files.
+  // Writes `event`, as it was read, with its time_event(). It leaves out what time_event() refuses,
+  // stray end events, metadata, and what the plan's filter drops. B and E events go to
+  // state.halves. With MergePlan::keeps_begin_end only two kinds of them do: pairs of one time,
+  // which Perfetto would take apart (at one time it looks at ends first), and begins that are never
+  // closed, which would enclose all that follows in other files.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
-  // Whether the plan leaves out the rank that the event is of.
+  // Returns whether the plan leaves out the rank that the event belongs to.
   bool is_left_out(const Event& event, WriteState& state) const;
-  // A metadata event that the survey has kept; it is not counted in state.events.
+  // Writes a metadata event that the survey has kept; state.events does not count it.
   void write_metadata(const KeptMetadata& metadata, WriteState& state) const;
 
  private:
   bool is_left_out(const TrackTarget* target) const;
   bool is_stray_end(const Event& event) const;
   bool is_joined(const Event& event) const;
-  // Where an event goes; nothing where the plan has no place for it, or its time does not fit.
+  // The place of an event in the output. A member is empty if the plan has no track for it, or its
+  // time does not fit.
   struct Place {
     const TrackTarget* target = nullptr;
-    std::optional<OutputTime> time = {};  // none for metadata, too
+    std::optional<OutputTime> time = {};  // also empty for metadata
   };
   const TrackTarget* find_track(const Event& event, WriteState& state) const;
   static void note_slice(const Event& event, const Place& place, WriteState& state);

@@ -14,8 +14,9 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 // Measured on 8 files of 64 MB, with a reader of the output that lets all chunks pile up: 8 to 10
-// MiB without any chunk, packed or not, and a chunk 2.1 MiB; 3 MiB on B and E events only, up to
-// 5.2 where nearly every character of the text is a control character that is written as six.
+// MiB without any chunk, packed or not, and 2.1 MiB a chunk. A chunk of B and E events alone takes
+// 3 MiB, and up to 5.2 MiB if nearly every character of the text is a control character that is
+// written as six.
 constexpr std::uint64_t kProgramBytes = 12 * kMiB;
 // OrderWindow holds four blocks back.
 constexpr std::uint64_t kWindowBytes = 8 * kMiB;
@@ -24,14 +25,14 @@ constexpr std::uint64_t kSorterBytes =
     2 * TimeSorter::kRunBytes + TimeSorter::kMaxRuns * SortedRun::kBufferBytes;
 
 constexpr std::uint64_t kBytesOfChunk = 4 * kMiB;
-// A large event is in the text that is gathered (which grows by doubling), and in what is written;
-// the rest are gaps that large events leave behind.
+// A large event is in the text that is gathered (which grows by doubling) and in what is written;
+// the other copies stand for gaps that large events leave.
 constexpr std::uint64_t kCopiesOfEvent = 6;
-// The halves, and what has been joined of them but not yet written.
+// The halves, and what has been joined of them but is not yet written.
 constexpr std::uint64_t kCopiesOfJoined = 2;
 
 // One tally of the arrows of a file, half as large again while it grows, and one of shared arrows.
-// The least of them is in kProgramBytes.
+// Their least size is in kProgramBytes.
 constexpr std::uint64_t kCopiesOfArrows = 3;
 
 constexpr std::uint64_t kLeastJoinBytes = kMiB / 2;
@@ -55,7 +56,7 @@ MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads
                                  format_bytes(*max_memory), sorts ? " with --sort" : "",
                                  format_bytes(least)));
   std::uint64_t rest = *max_memory - kProgramBytes - kWindowBytes - of_sorter;
-  // Chunks first, up to half: they are what makes a merge fast.
+  // Chunks get memory first, up to half of it: they are what makes a merge fast.
   plan.chunks_in_flight =
       std::clamp<std::uint64_t>(rest / 2 / kBytesOfChunk, 1, plan.chunks_in_flight);
   plan.threads =

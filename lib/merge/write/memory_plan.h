@@ -1,4 +1,4 @@
-// What a merge may hold at a time, from the memory that it is given.
+// plan_memory(): what a merge may hold at a time, given its memory.
 //
 //   const MemoryPlan memory = plan_memory(std::uint64_t{64} << 20, 8);
 //   scan_files(paths, visitor, {memory.threads, memory.chunks_in_flight, memory.max_event_bytes});
@@ -20,21 +20,22 @@ struct MemoryPlan {
   std::size_t chunks_in_flight = 0;
   std::size_t max_event_bytes = kMaxEventBytes;
   std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
-  std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // of a file
+  std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // in one file
   std::size_t max_arrow_bytes = ArrowTally::kMaxBytes;
 };
 
-// For a peak of resident memory that stays below `max_memory`, by what was measured: the program
-// itself, chunks with what is made of them, begin and end events that wait for each other, and one
-// event that is larger than a chunk. Does not know what the inputs make a merge remember (tracks,
-// odd ids, begin events that stay open). A narrow plan has fewer chunks, then fewer threads,
-// which changes nothing in what is written; it joins begin and end events earlier, so that they may
-// stand elsewhere among the others and fewer can be out of order, counts of fewer arrows at a time
-// what they lack, and takes smaller events only.
-// Nothing is narrowed without a `max_memory`. `threads` 0: as many as there are cores. `sorts`: by
-// time (TimeSorter).
+// Plans for a peak of resident memory that stays below `max_memory`, using measured sizes of the
+// program itself, of chunks with what is made of them, of begin and end events that wait for each
+// other, and of one event that is larger than a chunk. The plan does not know what the inputs make
+// a merge remember (tracks, odd ids, begin events that stay open).
 //
-// Throws UsageError, which names the least value, when it is too little.
+// A narrow plan has fewer chunks, then fewer threads, which changes nothing in what is written. It
+// also joins begin and end events earlier, so that they may stand elsewhere among the others and
+// fewer may be out of order; it looks at fewer arrows at a time for what they lack, and accepts
+// smaller events only. Without a `max_memory` nothing is narrowed. `threads` 0 means as many as
+// there are cores; `sorts` means that events are sorted by time (TimeSorter).
+//
+// Throws UsageError, which names the least value, if `max_memory` is too little.
 MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads,
                        bool sorts = false);
 

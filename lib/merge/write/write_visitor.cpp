@@ -52,7 +52,7 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
   TypeNames type_names;
   for (std::size_t file = 0; file < surveys.size(); ++file) {
     if (plan_.filter && !plan_.filter->wants_file(file)) continue;
-    // To look at all metadata for each rank of an archive took 9 s for 1,000 of them.
+    // Looking at all metadata for each rank of an archive took 9 s for 1,000 ranks.
     if (plan_.only_rank &&
         !std::ranges::binary_search(plan_.tracks.ranks_of(file), *plan_.only_rank))
       continue;
@@ -60,7 +60,7 @@ void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
     for (const KeptMetadata& event : surveys[file].metadata) {
       state.block.clear();
       writers_[file].write_metadata(event, state);
-      if (state.block.text.empty()) continue;  // of another rank than the plan writes
+      if (state.block.text.empty()) continue;  // it belongs to a rank that the plan does not write
       if ((event.counts_each_time || written.emplace(state.block.text).second) &&
           !type_names.take(state.block.text))
         output_.write(state.block.text);
@@ -134,7 +134,7 @@ std::int64_t WriteVisitor::least_slice_ns() const {
   return plan_.filter ? plan_.filter->filter().min_duration_ns : 0;
 }
 
-// What the joiner has to give, if anything.
+// Takes what the joiner has joined, if anything.
 void WriteVisitor::take_joined(std::size_t file) {
   EventBlock& joined = slices_->out();
   if (joined.events.empty()) return;
@@ -144,8 +144,8 @@ void WriteVisitor::take_joined(std::size_t file) {
   joined.clear();
 }
 
-// Async slices that nothing ends last as long as their rank in this file. All of a rank end
-// together, inner ones first.
+// Ends async slices that nothing ends: they last as long as their rank in this file. All slices of
+// a rank end together, inner ones first.
 void WriteVisitor::end_unended() {
   std::ranges::sort(unended_, [](const UnendedAsync& a, const UnendedAsync& b) {
     return std::tie(a.rank, b.start_ns, b.offset) < std::tie(b.rank, a.start_ns, a.offset);
@@ -173,7 +173,7 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   if (slices_ && !unplanned_) {
     slices_->finish(last_ends_);
     take_joined(file);
-    // With keeps_begin_end the survey has paired all of them, and counted.
+    // With keeps_begin_end the survey has paired and counted all of them.
     if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
   }
   if (!unended_.empty() && !unplanned_) end_unended();

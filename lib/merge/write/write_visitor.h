@@ -1,5 +1,5 @@
-// WriteVisitor: writes the events of all files as a plan says, for scan_files() or beside another
-// visitor.
+// WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
+// another visitor.
 //
 //   WriteVisitor visitor(plan, output);
 //   visitor.write_head(surveys);
@@ -31,25 +31,25 @@ namespace traceloom {
 struct Unplanned {
   std::size_t file = 0;
   std::uint64_t offset = 0;
-  bool has_too_many_begins = false;  // open at a time, which a survey may not have seen
+  bool has_too_many_begins = false;  // open at a time; a survey may not have seen them
 };
 
 class WriteVisitor : public FileVisitor {
  public:
-  // `plan` and `output` must live as long.
+  // `plan` and `output` must outlive the visitor.
   WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
-  // When all files have been taken.
+  // Must be called after all files have been taken.
   void finish();
 
-  // The head of the trace and the metadata that the surveys have kept: before all other events, so
-  // that a merge of a merge finds them where it puts them.
+  // Writes the head of the trace and the metadata that the surveys have kept. They come before all
+  // other events, so that a merge of a merge finds them where it puts them itself.
   void write_head(const std::vector<FileSurvey>& surveys);
 
   std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
-  // visit() in two halves. The problems of the timing are counted once.
+  // The two halves of visit(). Problems of the timing are counted once.
   EventTiming time(ChunkResult& result, const Event& event) const;
   void write(ChunkResult& result, std::size_t file, const Event& event,
              const EventTiming& timing) const;
@@ -57,9 +57,9 @@ class WriteVisitor : public FileVisitor {
   void take(ChunkResult& result, std::size_t file) override;
   void end_file(std::size_t file, const FileEnd& end) override;
 
-  // The first event for which the plan has no place: from there on nothing is written.
+  // Returns the first event for which the plan has no place: from there on nothing is written.
   const std::optional<Unplanned>& unplanned() const { return unplanned_; }
-  // Of the metadata of write_head() and of the events.
+  // One a file, for the metadata of write_head() and the events.
   const std::vector<ProblemCounts>& problems() const { return problems_; }
   const std::vector<std::uint64_t>& events() const { return events_; }
   const std::vector<std::uint64_t>& text_bytes() const { return text_bytes_; }
@@ -80,13 +80,13 @@ class WriteVisitor : public FileVisitor {
   std::vector<ProblemCounts> problems_;
   std::vector<std::uint64_t> events_;
   std::vector<std::uint64_t> text_bytes_;
-  std::unique_ptr<SliceJoiner> slices_;  // of the file that is being taken, when it has B or E
-  std::vector<UnendedAsync> unended_;    // of that file
-  LastEnds last_ends_;                   // of the events of that file
-  ArrowTally arrows_;                    // of that file
+  std::unique_ptr<SliceJoiner> slices_;  // for the file that is being taken, if it has B or E
+  std::vector<UnendedAsync> unended_;    // the unended ones of that file
+  LastEnds last_ends_;                   // the ends of events of that file
+  ArrowTally arrows_;                    // arrows within that file
   ArrowTally shared_arrows_;             // between files
   std::optional<Unplanned> unplanned_;
-  std::atomic<bool> stopped_ = false;  // the same, for other threads
+  std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
   std::unique_ptr<ResultPool<Chunk>> pool_;
 };
 

@@ -12,15 +12,15 @@
 namespace traceloom::record {
 namespace {
 
-// What this_chunk points to where a thread has none: nothing fits in.
+// this_chunk points here if a thread has no chunk: nothing fits in.
 detail::ChunkHeader no_chunk{{detail::kChunkSlots}, {kFullChunk}, {0}, 0, 0, {}, 0, {0}};
 
 bool has_chunk() {
   return detail::this_chunk != &no_chunk;
 }
 
-// Events of a full chunk that are in no file. Going through its slots is 7 % of what a flight
-// recorder costs, so that is for chunks that were drained half.
+// Counts the events of a full chunk that are in no file. Going through its slots is 7 % of what a
+// flight recorder costs, so it is done only for chunks that were drained in part.
 std::uint64_t count_unwritten(detail::ChunkHeader& chunk) {
   const std::uint32_t committed = chunk.committed.load(std::memory_order_relaxed);
   const std::uint32_t written = chunk.written.load(std::memory_order_relaxed);
@@ -80,7 +80,8 @@ void ChunkPool::close() {
   const std::lock_guard lock(mutex_);
   is_open_ = false;
   free_.clear();
-  // Whoever records in the next session takes a chunk of that: only those are in its journal.
+  // Makes a thread that records in the next session take a chunk of that: only those are in its
+  // journal.
   for (const LiveChunk& live : live_) live.chunk->limit.store(0, std::memory_order_relaxed);
   region_->is_retired = true;
   if (region_->outstanding == 0) munmap(region_->memory, region_->bytes);
@@ -151,7 +152,8 @@ detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
   has_room_.store(!free_.empty() || untouched_ < settings_.bytes / detail::kChunkBytes,
                   std::memory_order_relaxed);
   if (chunk == nullptr) return nullptr;
-  // Whoever recovers a journal must not take old slots for new ones: counts first, state last.
+  // A recovery of the journal must not take old slots for new ones: counts come first, the state
+  // last.
   chunk->committed.store(0, std::memory_order_relaxed);
   chunk->written.store(0, std::memory_order_relaxed);
   chunk->followers = 0;
@@ -184,8 +186,8 @@ detail::ChunkHeader* ChunkPool::take_oldest() {
 void ChunkPool::hand_over(detail::ChunkHeader* chunk) {
   chunk->state.store(kFullChunk, std::memory_order_release);
   ++full_;
-  // Waking the writer is a system call: an eighth of the pool is soon enough, and a flight
-  // recorder's has nothing to do.
+  // Waking the writer is a system call: once an eighth of the pool is full is soon enough. A flight
+  // recorder's writer has nothing to do.
   if (settings_.when_full == WhenFull::ring) return;
   constexpr std::size_t kShare = 8;
   if (full_ * kShare * detail::kChunkBytes < settings_.bytes) return;
@@ -238,7 +240,7 @@ void ChunkPool::wait_for_work(unsigned milliseconds) {
   is_woken_ = false;
 }
 
-// Not while a thread takes the oldest chunk.
+// Takes the lock, so that no thread is taking the oldest chunk.
 void ChunkPool::hold() {
   const std::lock_guard lock(mutex_);
   held_.fetch_add(1, std::memory_order_relaxed);
@@ -271,10 +273,11 @@ void ChunkPool::forget_session() {
   free_.clear();
   live_.clear();
   full_ = 0;
-  // The parent goes on writing to a shared one, and the child's threads are gone.
+  // The parent goes on writing to shared memory, and the child's threads are gone.
   if (region_) munmap(region_->memory, region_->bytes);
   region_.reset();
-  // Those of the parent may be waited on by threads that do not exist here.
+  // The condition variables of the parent are leaked: threads that do not exist here may wait on
+  // them.
   keep_forever(room_.release());
   keep_forever(work_.release());
   room_ = std::make_unique<std::condition_variable>();

@@ -24,11 +24,12 @@ std::atomic<bool> clock_is_tsc{false};
 
 namespace {
 
-// A process or two may be moved to another processor while it reads; of seven tries one is whole.
+// A try is spoiled if the thread is moved to another processor while it reads; of seven tries, one
+// is whole.
 constexpr int kTries = 7;
-// What a clock may be off by before it is taken for one that was set or stood still.
+// A clock that is off by more was set, or stood still.
 constexpr std::int64_t kStepNs = 10'000'000;
-// How far back an event may lie that is still to be written: ring buffers keep them long.
+// The most segments: ring buffers keep events for long, and an old event may still be written.
 constexpr std::size_t kMaxSegments = 4096;
 
 std::atomic<bool> is_distrusted{false};
@@ -75,8 +76,9 @@ ClockCosts measure_clock_costs() {
 
 bool is_kept_by_counter(const std::string& source, const ClockCosts& costs) {
   if (source == "tsc" || source == "arch_sys_counter") return true;
-  // Where a page is of no use clock_gettime() looks at it and then makes the call: it costs more.
-  // With one it costs less than half, as a call is more than the reading of a counter.
+  // If the page is of no use, clock_gettime() looks at it and then makes the call, so it costs more
+  // than the call. If the page is used, it costs less than half: a call takes more time than
+  // reading a counter.
   constexpr std::uint64_t kShareOfCall = 2;
   return costs.page_ticks > 0 && costs.page_ticks < costs.call_ticks / kShareOfCall;
 }
@@ -85,7 +87,7 @@ bool is_tsc_reliable() {
   if (!has_invariant_tsc()) return false;
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
-  file >> source;  // "" where it cannot be read
+  file >> source;  // stays "" if the file cannot be read
   static const ClockCosts costs = measure_clock_costs();
   return is_kept_by_counter(source, costs);
 }
@@ -142,7 +144,8 @@ void TimeLine::add(const ClockPair& pair) {
   }
   const std::int64_t line_ns = ns(pair.ticks);
   const std::int64_t error_ns = check(pair);
-  // Made up for within a second, at no more than 500 ppm; a jump forward at once.
+  // The line makes up for an error within a second, by no more than 500 ppm; it follows a jump
+  // forward at once.
   constexpr double kSecondNs = 1e9;
   constexpr double kMostBend = 500e-6;
   const double bend = std::clamp(static_cast<double>(error_ns) / kSecondNs, -kMostBend, kMostBend);
@@ -172,7 +175,7 @@ std::int64_t TimeLine::earlier_ns(std::uint64_t ticks) const {
 }
 
 bool TimeLine::has(std::uint64_t ticks) const {
-  constexpr double kMostTicks = 4e18;  // which a signed number of 64 bits still has
+  constexpr double kMostTicks = 4e18;  // a signed number of 64 bits can hold it
   constexpr double kMostNs = 4e18;
   const Segment& segment = segment_of(ticks);
   const double passed = ticks >= segment.ticks ? static_cast<double>(ticks - segment.ticks)

@@ -1,4 +1,5 @@
-// Ticks, the time that markers store, and how the writer makes nanoseconds of them.
+// choose_clock(), TimeLine: ticks are the times that markers store, and the writer makes
+// nanoseconds of them.
 //
 //   choose_clock(ClockChoice::automatic);
 //   TimeLine line(read_clock_pair());
@@ -21,37 +22,40 @@ struct ClockPair {
   std::uint64_t ticks = 0;
   std::int64_t monotonic_ns = 0;
   std::int64_t realtime_ns = 0;
-  std::int64_t bracket_ns = 0;  // between the two readings around those of the others
+  std::int64_t bracket_ns = 0;  // between the two readings around the others
 };
 
-// The best of a few tries: some 20 ns, more when the thread is interrupted every time.
+// Returns the best of a few tries: its bracket is some 20 ns, more if the thread is interrupted
+// every time.
 ClockPair read_clock_pair();
 
-// What clock_gettime() costs, and the system call of that name: the least of many tries, in ticks.
+// The costs of clock_gettime(), and of the system call of that name: the least of many tries, in
+// ticks.
 struct ClockCosts {
   std::uint64_t page_ticks = 0;
   std::uint64_t call_ticks = 0;
 };
-// Of a processor that has a counter.
+// Measures the costs. The processor must have a counter.
 ClockCosts measure_clock_costs();
 
-// Whether the kernel keeps time by the processor's counter: it says so ("tsc"), or a program reads
-// the time from a page, without a system call. There is no other clock that can be read so: a page
+// Returns whether the kernel keeps time by the processor's counter: it says so ("tsc"), or a
+// program reads the time from a page, without a system call. No other clock can be read so: a page
 // of kvm-clock, Xen or Hyper-V has the counter's rate and offset, and is used only while the
-// hypervisor says that the counter is stable and one on all processors.
+// hypervisor says that the counter is stable and the same on all processors.
 bool is_kept_by_counter(const std::string& source, const ClockCosts& costs);
-// Whether besides the processor says that its counter runs at one speed, always.
+// Returns whether that is so and the processor says that its counter always runs at one speed.
 bool is_tsc_reliable();
-// Decides what detail::now() reads. While nothing is recorded.
+// Decides what detail::now() reads. Must not be called while anything is recorded.
 void choose_clock(ClockChoice choice);
-// It was wrong: from the next choose_clock() on ClockChoice::automatic is none of the counter.
+// Notes that the counter was wrong: from the next choose_clock() on, ClockChoice::automatic does
+// not use it.
 void distrust_counter();
 
-// Piecewise straight, and never steps back: where the counter's speed turns out to be a little
-// different, the line bends. Not thread-safe.
+// Makes nanoseconds of ticks. The line is piecewise straight and never steps back: it bends when
+// the counter's speed turns out to be a little different. Not thread-safe.
 class TimeLine {
  public:
-  // How the line goes from one pair on.
+  // The line from one pair on.
   struct Segment {
     std::uint64_t ticks = 0;
     std::int64_t ns = 0;
@@ -59,11 +63,12 @@ class TimeLine {
   };
 
   explicit TimeLine(const ClockPair& start);
-  // One that another process has made.
+  // Takes a line that another process has made.
   TimeLine(const ClockPair& start, std::vector<Segment> segments);
-  // Times are the real time at `start`, and from there on what CLOCK_MONOTONIC adds.
+  // Adds a pair that the line follows. Times are the real time at `start`, and from there on what
+  // CLOCK_MONOTONIC adds.
   void add(const ClockPair& pair);
-  // The difference between the line and a new pair that it does not follow.
+  // Returns the difference between the line and a new pair, without following it.
   std::int64_t check(const ClockPair& pair);
 
   // False until two pairs are far enough apart to know the counter's speed.
@@ -71,14 +76,14 @@ class TimeLine {
   const ClockPair& start() const { return start_; }
   const ClockPair& last() const { return last_; }
   const Segment& last_segment() const { return segments_.back(); }
-  // The largest difference between the line and a new pair, but for the first.
+  // Returns the largest difference between the line and a new pair, except the first.
   std::int64_t worst_error_ns() const { return worst_error_ns_; }
 
   std::int64_t ns(std::uint64_t ticks) const {
     const Segment& last = segments_.back();
     return ticks >= last.ticks ? at(last, ticks) : earlier_ns(ticks);
   }
-  // Whether they are a time at all: ticks that are read of a damaged file may be anything.
+  // Returns whether the ticks are a time at all: ticks read from a damaged file may be anything.
   bool has(std::uint64_t ticks) const;
   static std::int64_t at(const Segment& segment, std::uint64_t ticks) {
     const auto passed = static_cast<std::int64_t>(ticks - segment.ticks);
@@ -98,7 +103,7 @@ class TimeLine {
   std::int64_t worst_error_ns_ = 0;
 };
 
-// The least time between the first two pairs: a speed that is off by 1 ppm.
+// The least time between the first two pairs; the speed is then off by 1 ppm.
 inline constexpr std::int64_t kLeastBaselineNs = 20'000'000;
 
 }  // namespace traceloom::record

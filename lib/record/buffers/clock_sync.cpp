@@ -29,7 +29,7 @@ SyncValue sync_value(const SyncRounds& rounds, const TimeLine& line) {
   const std::size_t count = rounds.enter.size();
   if (count == 0) return {};
   const std::size_t first = count > 1 ? 1 : 0;
-  // Sums from the first stamp on: those of Unix times in nanoseconds would not fit.
+  // The sums count from the first stamp: sums of Unix times in nanoseconds would not fit.
   const std::int64_t origin_ns = line.ns(rounds.enter[first]);
   std::int64_t middles_ns = 0;
   std::int64_t halves_ns = 0;

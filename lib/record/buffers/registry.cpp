@@ -21,7 +21,7 @@ Site* register_marker(const char* name, const char* categories,
   try {
     return &Registry::instance().marker(name, categories, options);
   } catch (...) {
-    return &unregistered_site;  // no memory: it stays off
+    return &unregistered_site;  // no memory: the marker stays off
   }
 }
 
@@ -45,7 +45,7 @@ unsigned bits_of(const MarkerOptions& options) {
   return bits;
 }
 
-// As they stand in the file: keys that are no UTF-8 may be one there.
+// Keys are compared as they stand in the file: keys that are no UTF-8 may be equal there.
 std::optional<std::string> first_repeated(const std::vector<std::string>& keys) {
   std::map<std::string, std::size_t> counts;
   for (const std::string& key : keys) ++counts[json_string(key)];
@@ -55,14 +55,14 @@ std::optional<std::string> first_repeated(const std::vector<std::string>& keys) 
   return found == keys.end() ? std::nullopt : std::optional(*found);
 }
 
-// Once, to the first log there is.
+// Warns once, in the first log there is.
 void tell_repeated_key(Label& label, const std::function<void(const std::string&)>& log) {
   if (!label.repeated_key || !log || label.misuse_told.exchange(true)) return;
   try {
     log("counter '" + label.name + "': the key '" + *label.repeated_key +
         "' stands twice; its last value is written");
   } catch (...) {
-    return;  // a log that fails has nobody to tell
+    return;  // nobody can be informed of a log that fails
   }
 }
 
@@ -169,7 +169,7 @@ void Registry::count_misuse(Label& label) noexcept {
       log("marker '" + label.name +
           "': finish() without start() in this thread does nothing (told once a marker)");
   } catch (...) {
-    return;  // it is counted
+    return;  // the misuse is counted all the same
   }
 }
 

@@ -3,7 +3,8 @@
 //   Registry::instance().set_action(Action::active);   // switches each marker on or off
 //   const Label* label = Registry::instance().label(slot.site);
 //
-// One in a process, never destroyed: markers are used before main() and after it.
+// A process has one registry, which is never destroyed: markers are used before main() and after
+// it.
 #pragma once
 
 #include "record/marker.h"
@@ -21,15 +22,15 @@
 
 namespace traceloom::record {
 
-// Of a counter; what is given beyond these is left out.
+// The most keys of a counter; further keys are left out.
 inline constexpr std::size_t kMostKeys = 64;
 
 // One marker or counter.
 struct Label : detail::Site, EventLabel {
   MarkerOptions options;
-  std::vector<std::string> key_names;  // of a counter
+  std::vector<std::string> key_names;  // for a counter
   std::atomic<bool> misuse_told{false};
-  std::optional<std::string> repeated_key;  // of a counter: the first that stands twice
+  std::optional<std::string> repeated_key;  // for a counter: the first key that stands twice
 };
 
 // Thread-safe.
@@ -37,34 +38,35 @@ class Registry {
  public:
   static Registry& instance();
 
-  // The one of this kind, made when there is none.
+  // Returns the label of this kind, and makes it if there is none.
   Label& marker(const std::string& name, const std::string& categories,
                 const MarkerOptions& options);
   Label& counter(const std::string& name, const std::string& categories,
                  const std::vector<std::string>& keys, Actions actions);
-  // By EventLabel::id, which counts from 1; nullptr when there is none.
+  // Finds a label by EventLabel::id, which counts from 1; nullptr if there is none.
   const Label* label(std::uint32_t id);
 
-  // What is recorded from now on; nothing without an action.
+  // Sets the action that decides what is recorded from now on; without one, nothing is.
   void set_action(std::optional<Action> action);
 
-  // `seen` is told of all labels there are and of each new one, one at a time; {} ends that.
+  // Calls `seen` for all labels there are and for each new one, one at a time; {} ends that.
   void watch(std::function<void(const Label&)> seen);
 
-  // What set_thread_name() said; empty when nothing.
+  // Returns the name that set_thread_name() has given, or an empty text.
   std::string thread_name(std::uint32_t tid);
   void name_thread(std::uint32_t tid, const std::string& name);
 
-  // finish() without start(). The first of each label goes to the log.
+  // Counts a finish() without start(). The first one of each label goes to the log.
   void count_misuse(Label& label) noexcept;
   std::uint64_t misuses() const { return misuses_.load(std::memory_order_relaxed); }
-  // Is told of counters with a key twice as well: of those there are and of each new one.
+  // The log also gets a warning for each counter with a key twice, for those there are and for each
+  // new one.
   void set_log(const std::function<void(const std::string&)>& log);
 
-  // Around fork().
+  // For use around fork().
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
-  // In the child, where the lock is held: nothing is recorded, nobody watches.
+  // Called in the child of a fork(), with the lock held: nothing is recorded, nobody watches.
   void forget_session();
 
  private:

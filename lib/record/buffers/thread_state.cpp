@@ -22,7 +22,8 @@ void end_thread(void* /*state*/) {
   state = nullptr;
 }
 
-// pthread_key and not thread_local: its destructors come last, and again when another one recorded.
+// A pthread_key serves better than thread_local: its destructors come last, and run again if
+// another one has recorded.
 pthread_key_t exit_key() {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
@@ -99,7 +100,7 @@ void pop_open(Site& site) noexcept {
   const auto found = std::find_if(open.rbegin(), open.rend(),
                                   [&](const OpenSpan& span) { return span.site == &site; });
   if (found == open.rend()) {
-    // One that found no memory to be registered is nobody's mistake.
+    // A marker that found no memory to be registered is nobody's mistake.
     if (&site != &unregistered_site) Registry::instance().count_misuse(static_cast<Label&>(site));
     return;
   }

@@ -25,10 +25,11 @@ struct traceloom_session {
 
 namespace {
 
-// Without a destructor: functions of atexit() and destructors of a thread's own things fail, too.
+// It has no destructor: functions of atexit() and destructors of thread-local objects may fail,
+// too.
 thread_local std::array<char, 1024> last_error{};
 
-// As much as there is room for, without half a character at its end.
+// Copies as much as there is room for, without half a character at its end.
 void copy_text(std::string_view from, char* to, std::size_t room) {
   std::size_t count = std::min(from.size(), room - 1);
   while (count < from.size() && count > 0 && (from[count] & 0xC0) == 0x80) --count;

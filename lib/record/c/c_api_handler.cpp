@@ -86,7 +86,7 @@ class CHandler : public TraceHandler {
     return {sizeof(traceloom_cycle_info), cycle.rank, cycle.number, cycle.path.c_str()};
   }
 
-  // What the writer does with a handler that throws is what an error of C is to do.
+  // A C handler that returns an error is treated like a C++ handler that throws.
   template <typename Function, typename... Args>
   void tell(const char* name, Function* function, Args... args) const {
     if (function == nullptr) return;
@@ -105,7 +105,8 @@ class CHandler : public TraceHandler {
 
   const traceloom_handler calls_;
   const std::size_t place_;
-  std::vector<std::vector<const char*>> keys_;  // by label; those live as long as the process
+  // Index: label; the texts live as long as the process.
+  std::vector<std::vector<const char*>> keys_;
 };
 
 }  // namespace

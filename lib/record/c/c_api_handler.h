@@ -1,4 +1,4 @@
-// A TraceHandler whose functions are those of a program in C.
+// handler_of(): makes a TraceHandler of the functions of a program in C.
 #pragma once
 
 #include "record/c/traceloom.h"
@@ -9,8 +9,8 @@
 
 namespace traceloom::record {
 
-// The one of traceloom_options::handlers at `place`. Throws std::invalid_argument for NULL and for
-// a struct without a size.
+// Returns the handler for traceloom_options::handlers[place]. Throws std::invalid_argument for NULL
+// and for a struct without a size.
 std::shared_ptr<TraceHandler> handler_of(const traceloom_handler* given, std::size_t place);
 
 }  // namespace traceloom::record

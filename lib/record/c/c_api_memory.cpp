@@ -14,7 +14,7 @@
 
 using namespace traceloom::record;
 
-// Shared with its scopes, which may end behind the close.
+// It is shared with its scopes, which may end after the close.
 struct traceloom_memory {
   explicit traceloom_memory(MemoryStatsOptions options)
       : stats(std::make_shared<MemoryStats>(std::move(options))) {}

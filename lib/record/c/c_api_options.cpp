@@ -62,7 +62,7 @@ void set_saved(const traceloom_options& from, Options& to) {
     const auto tell_path = [&] {
       if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
     };
-    // A merge per node must know of each.
+    // The second call is made in any case: a merge per node must know each trace.
     call_both(tell_path, [&] { tell_trace(saved); });
   };
 }

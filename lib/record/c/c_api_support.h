@@ -1,5 +1,5 @@
-// What the functions of traceloom.h have in common: errors without exceptions, and structs that
-// grow.
+// guarded(), complete(), give_back(): what the functions of traceloom.h share: errors without
+// exceptions, and structs that grow.
 //
 //   int traceloom_flush(traceloom_session* session) {
 //     return guarded([&] { ... });                      // -1, and traceloom_last_error()
@@ -22,11 +22,11 @@ namespace traceloom::record {
 inline constexpr int kFailed = -1;
 
 #pragma GCC visibility push(default)  // the merge per node has functions for C of its own
-// For traceloom_last_error() in this thread.
+// Sets the text of traceloom_last_error() for this thread.
 void set_last_error(const char* text) noexcept;
 #pragma GCC visibility pop
 
-// No exception leaves the library.
+// Runs `work` and returns 0, or kFailed if it throws: no exception leaves the library.
 template <typename Work>
 int guarded(const Work& work) noexcept {
   try {
@@ -40,15 +40,15 @@ int guarded(const Work& work) noexcept {
   return kFailed;
 }
 
-// A struct of 0 bytes is one that its program forgot to set up.
+// Throws for a struct of 0 bytes, which its program forgot to set up.
 inline void check_size(std::uint32_t size, const char* type) {
   if (size < sizeof size)
     throw std::invalid_argument(std::string(type) + ".size is " + std::to_string(size) +
                                 ": set it to sizeof(" + type + "), or begin with its ..._INIT");
 }
 
-// Structs grow at their ends: what the caller's does not have yet stays as in `defaults`, and all
-// of it does where there is none.
+// Returns a complete struct. Structs grow at their ends: members that the caller's struct does not
+// have yet are as in `defaults`, and all members are if there is no struct.
 template <typename Struct>
 Struct complete(const Struct* given, const Struct& defaults, const char* type) {
   Struct all = defaults;
@@ -58,7 +58,7 @@ Struct complete(const Struct* given, const Struct& defaults, const char* type) {
   return all;
 }
 
-// The other way: nothing is written behind the end of the caller's.
+// Copies a complete struct to the caller's, without writing past the end of that.
 template <typename Struct>
 void give_back(const Struct& all, Struct& given) {
   std::memcpy(&given, &all, std::min<std::size_t>(given.size, sizeof all));

@@ -23,15 +23,16 @@ namespace traceloom::record {
 namespace {
 
 std::atomic<Engine*> current{nullptr};
-std::atomic<std::uint64_t> generation{0};    // counts the forks that led here
-std::atomic<bool> is_beside_session{false};  // a fork() that led here was beside an open session
+std::atomic<std::uint64_t> generation{0};  // counts the forks that led to this process
+// A fork that led to this process happened while a session was open.
+std::atomic<bool> is_beside_session{false};
 
-// Of whoever closes a session: its thread and one that exits the process may do it at a time. Never
-// destroyed; another one in the child of a fork(), where nobody may be left to give it up.
+// Serializes closing: the session's thread and a thread that exits the process may both do it.
+// Leaked on purpose, and replaced in the child of a fork(), where its owner may not exist.
 std::atomic<std::mutex*> closing{new std::mutex};
 
-// fork(): the child has one thread, a copy of the memory and none of the locks' owners. It must not
-// write what the parent writes as well.
+// After fork(), the child has one thread, a copy of the memory and none of the locks' owners. It
+// must not write what the parent writes as well.
 void before_fork() {
   Registry::instance().lock();
   ChunkPool::instance().lock();
@@ -61,7 +62,7 @@ void install_process_hooks() {
   static_cast<void>(installed);
 }
 
-// The number behind the last "rank" of a name.
+// Returns the number after the last "rank" of a name.
 std::optional<std::int64_t> rank_in(std::string_view name) {
   const std::size_t at = name.rfind("rank");
   if (at == std::string_view::npos) return std::nullopt;
@@ -71,7 +72,8 @@ std::optional<std::int64_t> rank_in(std::string_view name) {
                                              : std::optional<std::int64_t>(std::stoll(digits));
 }
 
-// By the merge per node: of another node, or of this one, once its first rank has ended.
+// Returns whether the merge per node may write the file meanwhile: that of another node, or that of
+// this node once its first rank has ended.
 bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
   const RunIdentity run = identity_of(options);
   const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
@@ -102,7 +104,7 @@ Engine::Engine(Options options)
     throw Error("traceloom", "a session is open already; close() it first");
   try {
     start();
-    // These ask the program, which may throw.
+    // These call functions of the program, which may throw.
     follow_schedule(position_);
     if (!options_.schedule) open_cycle();
   } catch (...) {
@@ -119,7 +121,7 @@ void Engine::start() {
   if (options_.gzip_level < 0 || options_.gzip_level > kBestLevel)
     throw Error("traceloom",
                 "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
-  static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // it throws, too
+  static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // throws for a bad number, too
   options_.flush_ms = std::max(options_.flush_ms, 1U);
   options_.is_beside_rank |= is_beside_session.load();
   if (!options_.journal_folder.empty()) recover_journal();
@@ -164,7 +166,8 @@ bool Engine::is_of_this_process() const {
 }
 
 bool Engine::is_calling() {
-  return current.load() != nullptr && Writer::is_own_thread();  // none in the child of a fork()
+  // There is no current engine in the child of a fork().
+  return current.load() != nullptr && Writer::is_own_thread();
 }
 
 void Engine::forget() {
@@ -177,9 +180,9 @@ void Engine::complain(const std::string& text) const {
 }
 
 void Engine::recover_journal() const {
-  std::error_code ignored;  // what is wrong shows when the journal is made
+  std::error_code ignored;  // a problem shows when the journal is made
   std::filesystem::create_directories(options_.journal_folder, ignored);
-  // A trace of this rank that is elsewhere is not this session's to change.
+  // This session must not change a trace of its rank that lies elsewhere.
   for (const RecoveredTrace& trace :
        recover_journals(options_.journal_folder, {options_.folder}, options_.rank)) {
     if (!trace.problem.empty())
@@ -197,7 +200,7 @@ void Engine::prepare_folder() const {
   if (error) throw system_error(options_.folder, error.value());
   if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
   if (options_.overwrite) return;
-  // Without a barrier the files of another rank may be of this run.
+  // Without a barrier, the files of another rank may belong to this run.
   for (fs::recursive_directory_iterator entries(options_.folder), end; entries != end; ++entries) {
     const std::string name = entries->path().filename();
     if (name.starts_with('.')) entries.disable_recursion_pending();
@@ -223,7 +226,7 @@ std::unique_ptr<Journal> Engine::make_journal(const ClockPair& start) {
 
 SyncRounds Engine::sync(unsigned rounds) const {
   if (options_.barrier) return meet(options_.barrier, std::max(rounds, 1U));
-  // A single rank agrees with itself; of several without a barrier nothing is known.
+  // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
   return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
 }
 
@@ -238,7 +241,7 @@ bool Engine::is_open() const {
   return writer_ != nullptr;
 }
 
-// Another thread may exit the process, which closes the session.
+// Does nothing once the session is closed: another thread may exit the process, which closes it.
 void Engine::send(Command command) {
   const std::shared_lock lock(mutex_);
   if (writer_ != nullptr) writer_->send(std::move(command));
@@ -257,8 +260,8 @@ void Engine::follow_schedule(const Position& position, NextBatch next) {
   Registry::instance().set_action(action_);
 }
 
-// Behind the last batch of an epoch a schedule has no word for a next one. What is recorded there
-// would be a trace of its own, unless the cycle goes on.
+// After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
+// there would be a trace of its own, unless the cycle goes on.
 Engine::NextBatch Engine::next_batch(const Position& position) const {
   const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
                          position.batch_in_epoch >= *position.epoch_batches;
@@ -270,7 +273,7 @@ Position Engine::position() const {
   return position_;
 }
 
-// What is recorded from here on is of the next cycle.
+// Events that are recorded from here on belong to the next cycle.
 void Engine::end_grace(const Position& position) {
   if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
 }
@@ -332,7 +335,7 @@ Status Engine::status() const {
 }
 
 void Engine::close(UseBarrier use_barrier) {
-  // From a callback of the session: its thread cannot wait for itself.
+  // A callback of the session runs in its thread, which cannot wait for itself.
   if (!is_of_this_process() || Writer::is_own_thread()) return;
   SyncRounds rounds;
   if (is_open() && is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end &&
@@ -348,7 +351,7 @@ void Engine::close_locked(SyncRounds rounds) {
   ChunkPool::instance().hand_over_own();
   writer_->wait(writer_->send({Command::Kind::stop, position(), std::move(rounds)}));
   Status status = this->status();
-  const std::unique_lock lock(mutex_);  // those who wait for the writer have been let go
+  const std::unique_lock lock(mutex_);  // threads that waited for the writer have been let go
   status_at_close_ = std::move(status);
   saved_at_close_ = writer_->saved_traces();
   writer_.reset();

@@ -1,4 +1,5 @@
-// Engine: what is behind a Session: the schedule's word, the cycle that is open, the writer.
+// Engine: the work of a Session. It follows the schedule, opens and ends cycles, and owns the
+// writer.
 #pragma once
 
 #include "record/buffers/clock_sync.h"
@@ -15,8 +16,9 @@
 
 namespace traceloom::record {
 
-#pragma GCC visibility push(default)  // the merge per node has to come behind it
-// What the exit of the process does: the session that is open, if there is one, writes its files.
+#pragma GCC visibility push(default)  // the merge per node calls it at exit
+// Closes the session that is open, if there is one, so that it writes its files. The exit of the
+// process calls this.
 void close_open_session();
 #pragma GCC visibility pop
 
@@ -42,14 +44,14 @@ class Engine {
   Status status() const;
   void close(UseBarrier use_barrier);
 
-  // False in a child of fork(), where there is no writer.
+  // Returns false in a child of fork(), where there is no writer.
   bool is_of_this_process() const;
-  // Called in that child.
+  // Called in a child of fork().
   void forget();
-  // What close() does once nobody else is at it.
+  // Does what close() does once the lock for closing is held.
   void close_locked(SyncRounds rounds);
-  // Whether this is a call that the open session makes in its writer's thread, where close() does
-  // nothing.
+  // Returns true within a call that the open session makes in its writer's thread, where close()
+  // does nothing.
   static bool is_calling();
 
  private:
@@ -74,8 +76,8 @@ class Engine {
   mutable std::mutex position_mutex_;
   Position position_;
   bool is_cycle_open_ = false;
-  bool has_grace_ = false;  // the end of the last cycle has: it was the last of its epoch
-  // Whoever asks the writer shares it; close() takes the writer away from all.
+  bool has_grace_ = false;  // the last cycle was the last of its epoch and still takes events
+  // Threads that use the writer share it; close() takes it alone and removes the writer.
   mutable std::shared_mutex mutex_;
   std::unique_ptr<Writer> writer_;
   std::vector<SavedTrace> saved_at_close_;

@@ -21,7 +21,8 @@ Session Session::open(Options options) noexcept {
   }
 }
 
-// Other ranks may be there already, and wait at the barrier for this one.
+// Makes a session that only meets at the barrier: other ranks may be there already, and wait for
+// this one.
 Session::Session(Refusal refusal, Options options) noexcept : refusal_(std::move(refusal.why)) {
   try {
     if (options.log) options.log(refusal_ + "; nothing is recorded");
@@ -32,17 +33,18 @@ Session::Session(Refusal refusal, Options options) noexcept : refusal_(std::move
     options.on_saved = {};
     engine_ = std::make_shared<Engine>(std::move(options));
   } catch (...) {
-    engine_ = nullptr;  // what was wrong first is told
+    engine_ = nullptr;  // the first problem is reported
   }
 }
 
 Session::~Session() {
   if (engine_ == nullptr || engine_->is_of_this_process()) return;
-  // Its thread does not exist here, and what it holds may be locked for ever.
+  // The engine's thread does not exist here, and what it holds may be locked for ever.
   keep_forever(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
 }
 
-// None in the child of a fork(), where nothing is done: the session is the parent's.
+// Returns nullptr in the child of a fork(), where nothing is done: the session belongs to the
+// parent.
 Engine* Session::engine() const {
   return engine_ != nullptr && engine_->is_of_this_process() ? engine_.get() : nullptr;
 }
@@ -90,7 +92,7 @@ std::vector<SavedTrace> Session::saved_traces() const {
 Status Session::status() const {
   Status status;
   if (!refusal_.empty())
-    status.last_error = refusal_;  // of what goes on without files nothing counts
+    status.last_error = refusal_;  // a session without files counts nothing
   else if (const Engine* const own = engine())
     status = own->status();
   return status;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-__thread bool is_writer = false;  // this thread
+__thread bool is_writer = false;  // true in a writer's thread
 
 }  // namespace
 
@@ -83,7 +83,7 @@ void Writer::leave_journal() {
 }
 
 void Writer::forget() {
-  is_writer = false;  // a thread of the program like any other
+  is_writer = false;  // now a thread of the program like any other
   if (journal_ != nullptr) journal_->forget();
 }
 
@@ -97,7 +97,8 @@ std::uint64_t Writer::send(Command command) {
     return stop;
   }
   if (holds_ring(command)) pool_.hold();
-  // Read here, so that what the thread drains without a command lies in front of the next one.
+  // The time is read with the lock held, so that what the thread drains without a command lies
+  // before the next command.
   command.ticks = detail::now();
   command.dropped = pool_.dropped();
   const std::uint64_t number = ++sent_;
@@ -146,7 +147,7 @@ void Writer::tell(const std::string& text) {
   try {
     options_.log(text);
   } catch (...) {
-    return;  // a log that fails has nobody to tell
+    return;  // nobody can be informed of a log that fails
   }
 }
 
@@ -173,13 +174,13 @@ void Writer::run() {
     is_stopped = !taken_.empty() && taken_.back().kind == Command::Kind::stop;
     if (held_) cut_held_in_time();
     if (is_stopped || options_.when_full == WhenFull::ring) continue;
-    // Threads that record what the session never makes a cycle of must not fill the pool for ever.
+    // Threads that record events which never belong to a cycle must not fill the pool for ever.
     if (!is_cycle_open_ && pool_.is_half_full()) begin_cycle(position_);
     if (is_cycle_open_) drain_idle();
   }
 }
 
-// What has been recorded, unless a command that comes first is waiting.
+// Drains what has been recorded, unless a command that comes first is waiting.
 void Writer::drain_idle() {
   std::uint64_t limit = 0;
   {
@@ -201,7 +202,7 @@ void Writer::fail(Handler& handler, const std::string& what) {
 }
 
 void Writer::execute(const Command& command) {
-  // What was recorded before the first batch belongs to the cycle that begins with it.
+  // Events recorded before the first batch belong to the cycle that begins with it.
   const bool opens = command.kind == Command::Kind::begin_cycle ||
                      command.kind == Command::Kind::external_trace ||
                      (command.kind == Command::Kind::stop && !is_cycle_open_ &&
@@ -233,12 +234,13 @@ void Writer::execute(const Command& command) {
   }
 }
 
-// Between the end of a cycle and its draining a ring would go on over what is to be saved.
+// Between the end of a cycle and its draining, a ring would overwrite what has to be saved.
 bool Writer::holds_ring(const Command& command) const {
   return options_.when_full == WhenFull::ring && command.ends_cycle();
 }
 
-// One that cannot be read is no reason to stop the file. What another handler throws is its end.
+// A trace that cannot be read is no reason to stop the file. Another handler that throws gets no
+// more of the cycle.
 void Writer::take_external_trace(const std::string& path) {
   for (Handler& handler : handlers_) {
     if (handler.has_failed) continue;
@@ -255,7 +257,7 @@ void Writer::take_external_trace(const std::string& path) {
   }
 }
 
-// Whether there is anything that no file has.
+// Returns whether there are events that no file has.
 bool Writer::has_waiting_events() {
   bool has_some = false;
   for (const LiveChunk& live : pool_.begin_drain()) {
@@ -272,7 +274,7 @@ void Writer::drain(std::uint64_t up_to_ticks) {
   for (const LiveChunk& live : pool_.begin_drain()) {
     const std::uint32_t state = live.chunk->state.load(std::memory_order_acquire);
     const std::uint32_t written = drain_chunk(live, up_to_ticks);
-    // Its owner has let go, so what is committed is all there will be.
+    // The owner has let go of it, so nothing more will be committed.
     if (state == kFullChunk && written == live.chunk->committed.load(std::memory_order_acquire))
       done_.push_back(live.chunk);
   }
@@ -292,7 +294,7 @@ std::uint32_t Writer::drain_chunk(const LiveChunk& live, std::uint64_t up_to_tic
   while (i < committed) {
     const detail::Slot& slot = chunk.slots()[i];
     if (EventFeeder::commit_ticks(slot) > up_to_ticks) break;
-    // What began before this session is none of its business.
+    // Events that began before this session do not belong to it.
     if (slot.time >= first_ticks_) {
       if (thread == nullptr) thread = &thread_of(chunk);
       if (feeder_.feed(slot, *thread, to_handlers)) {
@@ -310,7 +312,7 @@ std::uint32_t Writer::drain_chunk(const LiveChunk& live, std::uint64_t up_to_tic
   return i;
 }
 
-// Events that the file cannot have are lost, so that what is said to be in it is.
+// Counts events that the file cannot have as lost, so that the file has what it is said to have.
 void Writer::count_left_out() {
   const JsonSink::LeftOut left_out = json_->take_left_out();
   cycle_lost_ += left_out.events;
@@ -331,7 +333,7 @@ void Writer::check_labels() {
             "\"marker NUMBER\", and count them (told once)");
 }
 
-// What the handlers have is in the file, and the chunks know it.
+// Writes what the handlers have into the file, and notes it in the chunks.
 void Writer::flush() {
   check_labels();
   if (json_ != nullptr) count_left_out();

@@ -1,4 +1,4 @@
-// Writer: the thread that brings what was recorded to the handlers, and cycles to their ends.
+// Writer: the thread that hands recorded events to the handlers, and begins and ends cycles.
 //
 //   Writer writer(options, clock_pair);
 //   writer.send({Command::Kind::begin_cycle, position, rounds});
@@ -33,49 +33,51 @@
 
 namespace traceloom::record {
 
-// What the session asks for. All that was recorded up to `ticks` comes before it.
+// A request of the session. All that was recorded up to `ticks` comes before it.
 struct Command {
   enum class Kind : std::uint8_t { begin_cycle, end_cycle, external_trace, flush, end_grace, stop };
   Kind kind = Kind::flush;
   Position position = {};
-  SyncRounds rounds = {};  // of begin and end of a cycle; may be empty
-  std::string path = {};   // of the external trace
-  // Of an end: the file is cut when the next command comes, or Options::flush_ms have passed, so
-  // that it has what ends in this moment.
+  SyncRounds rounds = {};  // for begin and end of a cycle; may be empty
+  std::string path = {};   // for an external trace
+  // For the end of a cycle: the file is cut when the next command comes, or when Options::flush_ms
+  // have passed, so that it has what ends in this moment.
   bool has_grace = false;
-  std::uint64_t ticks = 0;    // when it was sent; send() says
-  std::uint64_t dropped = 0;  // of the session, by then
+  std::uint64_t ticks = 0;    // when it was sent; set by send()
+  std::uint64_t dropped = 0;  // dropped in the session by then
 
   bool ends_cycle() const { return kind == Kind::end_cycle || kind == Kind::stop; }
 };
 
-// What the exception says that is being handled; a program's callbacks throw what they like.
+// Returns the text of the exception that is being handled; a program's callbacks may throw
+// anything.
 std::string current_problem();
-// The same without the file that it was about.
+// Returns the same without the file that it was about.
 std::string current_reason();
 
 class Writer {
  public:
-  // `options` must live as long. Starts the thread.
+  // Starts the thread. `options` must outlive the writer.
   Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
          std::unique_ptr<Journal> journal);
-  ~Writer();  // after a stop command
+  ~Writer();  // needs a stop command before
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Any thread. Returns the command's number. Behind a stop nothing is taken any more: its number.
+  // May be called by any thread. Returns the command's number. After a stop, no command is taken
+  // any more, and the number of the stop is returned.
   std::uint64_t send(Command command);
-  // Until the command with that number, and all before it, are done, or the thread has ended. False
-  // after `timeout_ms`.
+  // Waits until the command with that number, and all before it, are done, or until the thread has
+  // ended. Returns false after `timeout_ms`.
   bool wait(std::uint64_t number, unsigned timeout_ms);
   void wait(std::uint64_t number);
   std::uint64_t last_end_of_cycle() const;
-  // Whether this thread is a writer's own, in which nothing is waited for.
+  // Returns whether this thread is a writer's own, in which nothing is waited for.
   static bool is_own_thread();
 
   std::vector<SavedTrace> saved_traces() const;
   Status status() const;
-  // In the child of a fork(): there is no thread here.
+  // Called in the child of a fork(): there is no thread here.
   void forget();
 
  private:
@@ -130,37 +132,37 @@ class Writer {
   ChunkPool& pool_;
   std::uint32_t main_tid_;
   std::unique_ptr<Journal> journal_;
-  std::uint64_t first_ticks_;  // of the session
-  std::uint64_t file_ticks_;   // of the cycle that is open, or comes next
+  std::uint64_t first_ticks_;  // start of the session
+  std::uint64_t file_ticks_;   // start of the cycle that is open, or comes next
 
-  // Of the thread. Nothing that lives long is on its stack: the child of a fork() has the memory of
-  // that, and nobody who knows of it.
-  std::vector<Command> taken_;   // those it is at
-  std::optional<Command> held_;  // an end with grace
+  // The thread's own members. Nothing that lives long is on its stack: the child of a fork() has a
+  // copy of that memory, and nobody there knows of it.
+  std::vector<Command> taken_;   // commands in progress
+  std::optional<Command> held_;  // an end with grace that waits
   std::chrono::steady_clock::time_point held_until_;
   TimeLine line_;
   EventFeeder feeder_;
   std::shared_ptr<JsonSink> json_;  // also the first of handlers_; null without files
   std::vector<Handler> handlers_;
   std::map<std::uint32_t, EventThread> threads_;
-  std::set<std::uint32_t> named_threads_;  // in the file
+  std::set<std::uint32_t> named_threads_;  // threads named in the file
   bool is_cycle_open_ = false;
-  // What is open had no begin_cycle: it takes what ended behind the last one.
+  // The open cycle had no begin_cycle: it takes what ended after the last one.
   bool is_rest_ = false;
   CycleInfo cycle_;
-  std::string path_at_begin_;         // of the cycle, as it would be called if it ended there
+  std::string path_at_begin_;         // the path of the cycle if it ended where it began
   Position position_;                 // the last one that is known
-  std::optional<Position> last_end_;  // where the cycle before ended
-  std::set<std::string> own_paths_;   // of the files so far, where any may be overwritten
+  std::optional<Position> last_end_;  // the end of the cycle before
+  std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten
   std::uint64_t cycle_events_ = 0;
-  std::uint64_t cycle_lost_ = 0;   // of those, not in the file
-  std::uint64_t told_events_ = 0;  // what of both is in status_
+  std::uint64_t cycle_lost_ = 0;   // cycle_events_ not in the file
+  std::uint64_t told_events_ = 0;  // part of both that is in status_
   std::uint64_t told_lost_ = 0;
   std::string json_failure_;         // why nothing more of this cycle is written
-  bool is_left_out_told_ = false;    // in this cycle
-  bool is_label_loss_told_ = false;  // in this session
+  bool is_left_out_told_ = false;    // reported in this cycle
+  bool is_label_loss_told_ = false;  // reported in this session
   bool is_clock_told_ = false;
-  std::uint64_t dropped_before_ = 0;  // what earlier files have told of
+  std::uint64_t dropped_before_ = 0;  // dropped events that earlier files have reported
   std::vector<Journal::Written> written_;
   std::vector<detail::ChunkHeader*> done_;
 

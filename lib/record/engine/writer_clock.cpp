@@ -1,4 +1,5 @@
-// The writer's clock: pairs of ticks and nanoseconds, and whether they still fit together.
+// The writer's clock: takes pairs of ticks and nanoseconds, and checks whether they still fit
+// together.
 #include "record/engine/writer.h"
 
 #include <chrono>
@@ -31,11 +32,11 @@ void Writer::keep_time() {
   if (journal_ != nullptr) journal_->add_segment(line_.last_segment());
 }
 
-// At both ends of a cycle, and every second in between: a machine that was moved while it ran may
-// have another counter.
+// Called at both ends of a cycle, and every second in between: a machine that was moved while it
+// ran may have another counter.
 void Writer::check_clock(const ClockPair& pair) {
   constexpr std::int64_t kMostErrorNs = 1'000'000;
-  constexpr std::int64_t kMostDrift = 1000;  // one in so many, while the thread had no time to look
+  constexpr std::int64_t kMostDrift = 1000;  // one part in so many, while the thread did not look
   const std::int64_t error_ns = std::abs(line_.check(pair));
   const std::int64_t passed_ns = pair.monotonic_ns - line_.last().monotonic_ns;
   if (error_ns <= kMostErrorNs + passed_ns / kMostDrift) return;

@@ -1,4 +1,5 @@
-// How cycles begin and end: the names of their files, and what is told in them beside events.
+// The writer's cycles: how they begin and end, the names of their files, and what the files say
+// besides events.
 #include "base/json_string.h"
 #include "record/buffers/registry.h"
 #include "record/engine/writer.h"
@@ -42,8 +43,9 @@ std::string Writer::path_at(const Position& position) {
   return options_.folder + "/" + name;
 }
 
-// A later cycle may replace a file of this session, if the program calls both the same. A rest, or
-// a cycle that is closed in its first batch, must not: it comes with the name of the one before.
+// A later cycle may replace a file of this session, if the program gives both the same name. A
+// rest, or a cycle that is closed in its first batch, must not: it comes with the name of the one
+// before.
 std::string Writer::final_path_at(const Position& position) {
   std::string path = path_at(position);
   if (!options_.overwrite || !(is_rest_ || is_at_last_end(position))) return path;
@@ -67,7 +69,7 @@ void Writer::begin_cycle(const Position& position) {
   for (Handler& handler : handlers_) handler.has_failed = false;
   cycle_.path.clear();
   if (json_ != nullptr) {
-    std::error_code ignored;  // what is wrong shows when the file is made
+    std::error_code ignored;  // a problem shows when the file is made
     path_at_begin_ = path_at(position);
     std::filesystem::create_directories(std::filesystem::path(path_at_begin_).parent_path(),
                                         ignored);
@@ -81,7 +83,7 @@ void Writer::begin_cycle(const Position& position) {
 }
 
 // Two runs that begin in one folder at a time look for a name at the same time, too. The journal
-// knows of the next one before the file is called so.
+// notes the next name before the file gets it.
 std::string Writer::next_unfinished_path(const FileState& state) {
   cycle_.path = new_unfinished_path(path_at_begin_);
   if (journal_ != nullptr) journal_->commit_file(cycle_.path, file_ticks_, state);
@@ -124,7 +126,7 @@ void Writer::write_rounds(const SyncRounds& rounds, const char* group, bool with
     metadata("clock_sync_timestamp_us", value_json(value.timestamp_us), at_ns, main_tid_);
     metadata("clock_sync_error_bound", value_json(value.error_bound_us), at_ns, main_tid_);
   }
-  // Of a rank that is alone they say nothing of any other clock.
+  // Rounds of a rank that is alone say nothing of any other clock.
   if (options_.barrier)
     metadata("clock_sync_rounds", rounds_json(rounds, line_, group), at_ns, main_tid_);
 }
@@ -140,7 +142,7 @@ std::string Writer::counts_json(std::uint64_t dropped) const {
   return recorder_json(counts);
 }
 
-// The file first: then it is known what it does not have.
+// Ends the file first: then it is known what it lacks.
 void Writer::write_closing(std::uint64_t dropped) {
   const ClockPair pair = read_clock_pair();
   check_clock(pair);
@@ -160,7 +162,7 @@ void Writer::write_closing(std::uint64_t dropped) {
   }
 }
 
-// Also of a file that a full disk has cut: there is room for its end, and for what is lost.
+// Ends the file, also if a full disk has cut it: there is room for its end, and for what is lost.
 void Writer::end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped) {
   if (json_ == nullptr || !json_->has_file()) return;
   if (!json_failure_.empty() && json_->state().text_bytes == 0) return json_->drop_file();
@@ -183,7 +185,7 @@ void Writer::end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_
 }
 
 void Writer::end_cycle(const Command& command) {
-  // Those of the time behind its end are the next cycle's; at the end of all nothing is.
+  // Events dropped after this end are the next cycle's; the last cycle takes all.
   const std::uint64_t dropped_so_far =
       command.kind == Command::Kind::stop ? pool_.dropped() : command.dropped;
   const std::uint64_t dropped = dropped_so_far - dropped_before_;
@@ -210,8 +212,8 @@ void Writer::end_cycle(const Command& command) {
   ++cycle_.number;
 }
 
-// Of long-running markers. Whoever reads the file alone sees them up to here; the file in which
-// they end has all of them.
+// Writes ends for long-running markers that are open. Whoever reads this file alone sees them up to
+// here; the file in which they end has the whole slices.
 void Writer::cut_open_slices(std::uint64_t at_ticks) {
   if (json_ == nullptr || handlers_.front().has_failed || !json_->has_file()) return;
   feeder_.for_each_open(line_.ns(at_ticks),
@@ -221,7 +223,7 @@ void Writer::cut_open_slices(std::uint64_t at_ticks) {
 void Writer::execute_all(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
     if (held_) cut_held(command.ticks);
-    // Nothing of a ring may be overwritten until it is saved.
+    // A ring must not overwrite anything until it is saved, so it gets no grace.
     if (command.has_grace && options_.when_full != WhenFull::ring) {
       held_ = command;
       held_until_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.flush_ms);
@@ -252,21 +254,21 @@ void Writer::cut_held_in_time() {
   std::uint64_t ticks = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!commands_.empty()) return;  // the next one does it
+    if (!commands_.empty()) return;  // the next command cuts
     ticks = detail::now();
   }
   cut_held(ticks);
 }
 
-// The file gets its name; where that fails it keeps the one it has.
+// Gives the file its name; if that fails, it keeps the one it has.
 void Writer::finish_json(const Position& position) {
   if (!json_->has_file()) {
-    cycle_.path.clear();  // what may have that name is somebody else's
+    cycle_.path.clear();  // a file of that name belongs to somebody else
     return;
   }
   CycleInfo final_cycle = cycle_;
   final_cycle.path = final_path_at(position);
-  std::error_code ignored;  // what is wrong shows when the file is renamed
+  std::error_code ignored;  // a problem shows when the file is renamed
   std::filesystem::create_directories(std::filesystem::path(final_cycle.path).parent_path(),
                                       ignored);
   try {
@@ -275,7 +277,7 @@ void Writer::finish_json(const Position& position) {
     set_error(current_problem());
   }
   if (json_->final_path().empty()) {
-    // Without a file the disk took nothing of it.
+    // If there is no file, the disk took nothing of it.
     if (!std::filesystem::exists(cycle_.path, ignored)) cycle_.path.clear();
     return;
   }
@@ -301,7 +303,7 @@ void Writer::save(const Position& position, std::uint64_t dropped) {
       set_error(current_problem());
     }
   }
-  // Behind the program's own use of it.
+  // Old files go only after the program has used this one.
   std::vector<std::string> complaints;
   {
     const std::lock_guard lock(mutex_);

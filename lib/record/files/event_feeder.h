@@ -1,4 +1,4 @@
-// EventFeeder: from what threads leave in their chunks to what handlers get.
+// EventFeeder: makes the events that handlers get of the slots that threads leave in their chunks.
 //
 //   EventFeeder feeder(line, [](std::uint32_t id) { return find(id); });
 //   feeder.feed(slot, thread, [](TraceHandler& handler) ...);
@@ -25,28 +25,29 @@ class EventFeeder {
   EventFeeder(const TimeLine& line, FindLabel find_label)
       : line_(line), find_label_(std::move(find_label)) {}
 
-  // What long-running markers have begun in this file and not ended yet, the innermost first: as
-  // what lasts up to `at_ns`, where a save cuts the file.
+  // Calls `use` for each long-running marker that has begun in this file and not ended yet, the
+  // innermost first. The event lasts up to `at_ns`, where a save cuts the file.
   template <typename Use>
   void for_each_open(std::int64_t at_ns, const Use& use);
-  // The begins of long-running markers that were fed before are in another file: their ends are
-  // handed over as whole durations.
+  // Begins another file. The begins of long-running markers that were fed before are in the file
+  // before; their ends are handed over as whole durations.
   void begin_file() { open_.clear(); }
-  // One event: the slot, and those behind it that belong to it. `call` gets each TraceHandler call
-  // as a function: call([&](TraceHandler& handler) { handler.duration(event); }). False when it is
-  // of a label that nobody knows.
+  // Hands over one event: the slot, and the slots after it that belong to it. `call` gets each
+  // TraceHandler call as a function: call([&](TraceHandler& handler) { handler.duration(event); }).
+  // Returns false for a slot that is no event, such as one with an unknown label.
   template <typename Call>
   bool feed(const detail::Slot& slot, const EventThread& thread, const Call& call);
-  // The begin of this end is in a file that is gone on with (recovery).
+  // Notes that the begin of this end is in the file that a recovery goes on with.
   void assume_open(const detail::Slot& end) { open_.try_emplace(identity(end)); }
 
-  // Processors' counters may differ by a little; by more, it began on the clock of another session.
+  // The counters of processors may differ by a little. If an event ends earlier by more, it began
+  // on the clock of another session.
   static bool ends_before_it_begins(const detail::Slot& slot) {
     constexpr std::uint64_t kLittle = 1'000'000;
     const std::uint64_t end = commit_ticks(slot);
     return end < slot.time && slot.time - end > kLittle;
   }
-  // When the thread let go of the slot.
+  // Returns the ticks at which the thread let go of the slot.
   static std::uint64_t commit_ticks(const detail::Slot& slot) {
     const bool lasts = slot.kind == detail::Kind::whole || slot.kind == detail::Kind::end;
     return lasts ? slot.time + slot.value : slot.time;
@@ -61,8 +62,8 @@ class EventFeeder {
 
   const TimeLine& line_;
   FindLabel find_label_;
-  std::vector<const EventLabel*> labels_;  // by id
-  // Of long-running markers, with the thread that began each; few.
+  std::vector<const EventLabel*> labels_;  // index: id
+  // The open long-running markers, with the thread that began each; they are few.
   std::map<Identity, const EventThread*> open_;
   std::vector<double> values_;
 };

@@ -49,7 +49,7 @@ class SerialVisitor : public FileVisitor {
 
 struct TraceEnd {
   std::int64_t base_ns = 0;  // the base time that the file names, if it does
-  std::string bad_base;      // what stands there and is none
+  std::string bad_base;      // the text of a base time that is no number
   ProblemCounts problems;
 };
 
@@ -84,7 +84,7 @@ TraceEnd read_trace(const std::string& path, Args args,
     }
     if (in_list) list.add(chunk, skip, {});
   } while (!chunk.last);
-  if (!in_list) parser.finish(text_bytes, false);  // throws: no list
+  if (!in_list) parser.finish(text_bytes, false);  // throws, because there is no list
   TraceEnd end;
   end.problems = list.finish(text_bytes, source->problems()).problems;
   if (const std::string_view base = parser.value("baseTimeNanoseconds"); !base.empty())
@@ -92,7 +92,8 @@ TraceEnd read_trace(const std::string& path, Args args,
   return end;
 }
 
-// Each kind of problem in a few words, with where the first one is.
+// Throws ImperfectTrace if there are problems: each kind in a few words, with the place of the
+// first one.
 void tell_problems(const std::string& path, const ProblemCounts& problems,
                    const std::string& bad_base) {
   std::string words;
@@ -122,9 +123,9 @@ ProblemCounts losses_of(const ProblemCounts& problems) {
   return losses;
 }
 
-// What the first reading finds out.
+// The results of the first reading.
 struct Survey {
-  std::string process;  // canonical pid of what is to be the rank
+  std::string process;  // canonical pid of the process that becomes the rank
   std::map<std::string, std::int64_t> pids;
   std::int64_t base_ns = 0;
 };
@@ -154,7 +155,8 @@ bool names_process(const Event& event) {
   return event.phase == 'M' && unquoted(event.text(Key::name)).starts_with("process_");
 }
 
-// What our file says of itself: a second rank would make it a merge of two, a second sync move it.
+// True for what our file says of itself: a second rank would make it a merge of two, and a second
+// sync would move it.
 bool speaks_for_file(const Event& event) {
   constexpr std::array kNames{"global_rank"sv,
                               "clock_sync_timestamp_us"sv,
@@ -169,12 +171,12 @@ bool speaks_for_file(const Event& event) {
   return event.phase == 'M' && std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Strict JSON with other values of two keys.
+// Writes events as strict JSON with other values of pid and ts.
 class Rewriter {
  public:
   explicit Rewriter(const Survey& survey, std::int64_t rank) : survey_(survey), rank_(rank) {}
 
-  // Valid until the next call. What is mended is counted in `problems`.
+  // The result is valid until the next call. Repairs are counted in `problems`.
   std::string_view rewrite(const Event& event, ProblemCounts& problems) {
     const std::string pid = std::to_string(pid_of(event));
     if (is_clean_event(event)) return replace(event, pid);
@@ -189,7 +191,8 @@ class Rewriter {
   std::string_view replace(const Event& event, const std::string& new_pid) {
     const FieldRange pid = event.range(Key::pid);
     const FieldRange ts = event.range(Key::ts);
-    // The scanner's text of an event begins with its brace, and an event has a phase behind it.
+    // The scanner's text of an event begins with its brace, and an event has at least a phase after
+    // it.
     text_ = pid.end == 0 ? fmt::format("{{\"pid\":{},", new_pid) : "";
     std::size_t done = text_.empty() ? 0 : 1;
     const auto replace_one = [&](const FieldRange& range, const std::string& value) {
@@ -235,8 +238,8 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
   const Survey survey = survey_trace(path, rank);
   Rewriter rewriter(survey, rank);
   ProblemCounts problems;
-  ProblemCounts ignored;  // a duration that is none is left to who reads our file
-  // Closely, for what has to be mended.
+  ProblemCounts ignored;  // a bad duration is reported when our file is read
+  // Args are read, too, because they may have to be repaired.
   const TraceEnd end = read_trace(path, Args::read, [&](const Event& event) {
     const std::string pid = canonical_id(event.text(Key::pid));
     const bool is_process = pid.empty() || pid == survey.process;

@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// All numbers of an event, at their longest.
+// Room for all numbers of an event, at their longest.
 constexpr std::size_t kNumbers = 128;
-// The member "cut_id", at its longest.
+// Room for the member "cut_id", at its longest.
 constexpr std::size_t kCutIdBytes = 40;
 
 constexpr std::array<char, 200> kTwoDigits = [] {
@@ -38,7 +38,7 @@ void put_two(char* out, std::uint32_t number) {
   std::memcpy(out, kTwoDigits.data() + std::size_t{2} * number, 2);
 }
 
-// .123
+// Writes three decimals, such as ".123".
 char* put_decimals(char* out, std::uint32_t nanoseconds) {
   *out = '.';
   out[1] = static_cast<char>('0' + nanoseconds / 100);
@@ -50,7 +50,7 @@ char* put_integer(char* out, std::int64_t number) {
   return std::to_chars(out, out + 24, number).ptr;
 }
 
-// The shortest text that reads back the same, but 100000 rather than 1e+05.
+// Writes the shortest text that reads back the same, but 100000 rather than 1e+05.
 char* put_number(char* out, double number) {
   constexpr double kWhole = 9007199254740992;  // 2^53
   if (std::abs(number) < kWhole && std::trunc(number) == number)
@@ -103,7 +103,8 @@ const std::string& JsonSink::head(const EventLabel& label) {
   return head;
 }
 
-// A key that stands twice in an object is one that viewers disagree about.
+// Returns the places of the keys to write: viewers disagree about a key that stands twice in an
+// object.
 const std::vector<std::size_t>& JsonSink::written_keys(const EventLabel& label) {
   if (label.id >= written_keys_.size()) written_keys_.resize(label.id + 1);
   std::vector<std::size_t>& written = written_keys_[label.id];
@@ -214,7 +215,7 @@ void JsonSink::counter(const CounterEvent& event) {
     args += ':';
     args.append(text.data(), put_number(text.data(), event.values[i]));
   }
-  // Viewers warn of a counter without any value.
+  // A counter without any value is left out: viewers warn of it.
   if (args.empty()) {
     left_out_ = {left_out_.events + 1, event.label};
     return;
@@ -251,7 +252,7 @@ void JsonSink::append(std::string_view json, std::uint64_t events) {
 
 void JsonSink::external_trace(const std::string& path) {
   copy_external_trace(path, rank_, [this](std::string_view event) {
-    append(event, 0);  // as in all counts, it is none of the program's events
+    append(event, 0);  // it is no event of the program
     if (wants_flush()) flush();
   });
 }
@@ -282,7 +283,7 @@ void JsonSink::write(std::string_view text, std::uint64_t events) {
   last_write_ = {before, events};
 }
 
-// Of a buffer that the disk has no room for: as much of it as fits.
+// Writes as much of the buffer as fits, if the disk has no room for all of it.
 void JsonSink::write_pieces() {
   PieceEnd written;
   try {
@@ -291,7 +292,7 @@ void JsonSink::write_pieces() {
             piece.events - written.events);
       written = piece;
     }
-  } catch (...) {  // what was wrong is known
+  } catch (...) {  // the caller knows what was wrong
   }
   pending_events_ -= written.events;
 }
@@ -323,7 +324,7 @@ void JsonSink::end_cycle(const CycleInfo& cycle) {
   try {
     if (!is_ended_) write_end({});
   } catch (...) {
-    // It is of use without its end, under its name all the more.
+    // A trace without its closing bracket is still readable, so give it its final name.
     final_path_ = std::exchange(file_, nullptr)->finish(cycle.path, options_.overwrite);
     throw;
   }

@@ -25,13 +25,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Deflate, no flags, no time, no hint, unknown system.
+// The header says deflate, no flags, no time, no hint, unknown system.
 constexpr std::string_view kGzipHeader = "\x1f\x8b\x08\0\0\0\0\0\0\xff"sv;
 constexpr std::string_view kLastBlock = "\x03\0"sv;
 constexpr std::string_view kUnfinished = ".unfinished";
 constexpr mode_t kMode = 0666;
 
-// Where the endings of a name begin: ".json", ".json.gz", ".pt.trace.json".
+// Returns the place where the endings of a name begin: ".json", ".json.gz", ".pt.trace.json".
 std::size_t endings_of(const std::string& path) {
   std::size_t end = path.size();
   for (const std::string_view ending : {".gz"sv, ".json"sv, ".trace"sv, ".pt"sv})
@@ -39,8 +39,8 @@ std::size_t endings_of(const std::string& path) {
   return end;
 }
 
-// `addition` in front of the endings of a name. Where no file system would take what comes of that,
-// the stem becomes shorter; a name that is too long without it stays so, and is refused.
+// Puts `addition` before the endings of a name. If no file system would take the result, the stem
+// becomes shorter; a name that is too long without the addition stays so, and is refused.
 std::string with_addition(const std::string& path, std::string_view addition) {
   const std::size_t end = endings_of(path);
   const std::size_t begin = path.rfind('/') + 1;  // 0 without a folder
@@ -49,7 +49,7 @@ std::string with_addition(const std::string& path, std::string_view addition) {
   if (size <= NAME_MAX && size + addition.size() > NAME_MAX) {
     const auto is_inside_letter = [&] { return (static_cast<unsigned char>(path[cut]) >> 6) == 2; };
     cut -= std::min(size + addition.size() - NAME_MAX, end - begin);
-    while (cut > begin && is_inside_letter()) --cut;  // of UTF-8
+    while (cut > begin && is_inside_letter()) --cut;  // a letter of UTF-8 stays whole
   }
   return fmt::format("{}{}{}", std::string_view(path).substr(0, cut), addition,
                      std::string_view(path).substr(end));
@@ -60,7 +60,7 @@ std::string parent_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-// Under which linkat() finds a file that has no name.
+// Returns the path under which linkat() finds a file that has no name.
 std::string descriptor_path(int file) {
   return fmt::format("/proc/self/fd/{}", file);
 }
@@ -103,8 +103,8 @@ std::string give_last_name(const std::string& from, const std::string& path, boo
 
 std::string new_unfinished_path(const std::string& path) {
   std::string unfinished = unfinished_path(path);
-  std::error_code ignored;  // what is wrong shows when the file is made
-  // A link that leads nowhere takes a name as well.
+  std::error_code ignored;  // a problem shows when the file is made
+  // A link that leads nowhere takes a name, too.
   const auto is_taken = [&](const std::string& name) {
     return std::filesystem::exists(std::filesystem::symlink_status(name, ignored));
   };
@@ -123,7 +123,7 @@ TraceFile::TraceFile(const std::string& path, int gzip_level, NextPath next_path
   if (const int error = make_hidden(); error != 0) throw system_error(path_, error);
 }
 
-// Of a file that has just been made.
+// Notes the state of a file that has just been made.
 void TraceFile::begin_state() {
   struct stat info {};
   state_ = {};
@@ -133,7 +133,7 @@ void TraceFile::begin_state() {
 bool TraceFile::make_nameless() {
   file_ = open(parent_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
   if (file_ < 0) return false;
-  // Without /proc there is no way to name it later.
+  // The file cannot be named later if there is no /proc.
   if (access(descriptor_path(file_).c_str(), F_OK) == 0) {
     begin_state();
     return true;
@@ -142,9 +142,9 @@ bool TraceFile::make_nameless() {
   return false;
 }
 
-// Returns an errno.
+// Returns 0 or an errno.
 int TraceFile::make_hidden() {
-  constexpr std::size_t kMostOfName = 200;  // there has to be room for the number behind it
+  constexpr std::size_t kMostOfName = 200;  // leaves room for the number after it
   const std::string name = std::filesystem::path(path_).filename().string();
   if (name.size() > NAME_MAX) return ENAMETOOLONG;
   for (unsigned number = 1;; ++number) {
@@ -175,7 +175,7 @@ TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& s
   }
 }
 
-// Nothing is changed before it is known that this is the file which `state_` is about.
+// Changes nothing before it is known that this is the file that `state_` is about.
 void TraceFile::go_on() {
   struct stat info {};
   if (fstat(file_, &info) != 0) throw system_error(path_, errno);
@@ -212,9 +212,10 @@ void TraceFile::write(std::string_view text, Room room) {
   state_.text_bytes += text.size();
 }
 
-// `first` is what stands in the file.
+// `first` is the text in the file.
 void TraceFile::claim_name(std::string_view first, Room room) {
-  constexpr int kMostTries = 1000;  // or a folder that cannot be read would be asked for ever
+  // Otherwise a folder that cannot be read would be asked for ever.
+  constexpr int kMostTries = 1000;
   refusal_ = try_name(first, room);
   for (int i = 0; refusal_ == EEXIST && next_path_ && i < kMostTries; ++i) {
     path_ = next_path_({0, 0, 0, state_.inode});
@@ -224,15 +225,15 @@ void TraceFile::claim_name(std::string_view first, Room room) {
   if (is_refused()) throw system_error(path_, refusal_);
 }
 
-// Returns an errno. Atomic, as is all that gives names here: of two sessions that want one name,
-// one gets it.
+// Returns 0 or an errno. It is atomic, like all functions here that give names: if two sessions
+// want one name, one gets it.
 int TraceFile::try_name(std::string_view first, Room room) {
   if (hidden_path_.empty()) {
     if (linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, path_.c_str(),
                AT_SYMLINK_FOLLOW) == 0)
       return 0;
     if (errno == EEXIST || errno == ENAMETOOLONG) return errno;
-    // There are file systems that make nameless files and cannot name them.
+    // Some file systems make nameless files and cannot name them.
     ::close(std::exchange(file_, -1));
     if (const int error = make_hidden(); error != 0) return error;
     taken_room_ = 0;
@@ -241,8 +242,8 @@ int TraceFile::try_name(std::string_view first, Room room) {
   return move_to_new_name(hidden_path_, path_);
 }
 
-// Takes room for `bytes` and for the end of the file behind them, before anything is written. Where
-// the file system does not know that, a write fails when it comes to it.
+// Takes room for `bytes` and for the end of the file after them, before anything is written. If the
+// file system cannot do that, a write fails once there is no room.
 void TraceFile::take_room(std::size_t bytes) {
   const std::uint64_t end = state_.bytes + bytes + kEndBytes;
   rlimit limit{};
@@ -285,7 +286,7 @@ void TraceFile::write_bytes(std::string_view bytes, Room room) {
     const int reason = count == 0 ? ENOSPC : errno;
     try {
       cut_back(state_);
-    } catch (const Error&) {  // what comes first is told
+    } catch (const Error&) {  // the first problem is reported
     }
     throw system_error(path_, reason);
   }
@@ -302,7 +303,7 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
     }
     write_bytes(std::string(kLastBlock) + std::string(trailer.data(), trailer.size()), Room::all);
   }
-  // The room that was taken for the end and not used; where it stays, it is a page.
+  // Gives back the room that was taken for the end and not used; if that fails, a page is wasted.
   if (taken_room_ > state_.bytes) {
     [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));
   }

@@ -1,4 +1,5 @@
-// What the samplers of host and memory find, as counters in the trace of this process.
+// HostRecorder, memory_counters(): record what the samplers of host and memory find, as counters in
+// the trace of this process.
 //
 //   Session session(options);
 //   const HostRecorder host(host_options_for(place));               // while it lives
@@ -38,12 +39,12 @@ class HostRecorder {
   std::vector<std::string> missing() const { return sampler_.missing(); }
 
  private:
-  CounterTable table_;  // of the sampler's thread
+  CounterTable table_;  // used by the sampler's thread
   HostSampler sampler_;
 };
 
-// For MemoryStatsOptions::on_snapshot: memory/rss and memory/vms in MB, and memory/bytes/NAME for
-// each of the program's own counters.
+// Returns a function for MemoryStatsOptions::on_snapshot. It records memory/rss and memory/vms in
+// MB, and memory/bytes/NAME for each of the program's own counters.
 std::function<void(const MemorySnapshot&)> memory_counters();
 
 }  // namespace traceloom::record

@@ -34,7 +34,8 @@ HostCounter counter_of(std::string_view name, std::string_view category,
   return {name, category, keys, values, 2};
 }
 
-// Parts of the host's memory or of the machine itself, and what is made of other disks.
+// False for parts of the host's memory or of the machine itself, and for devices made of other
+// disks.
 bool is_disk_name(const std::string& name) {
   constexpr std::string_view kOther[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd"};
   return std::none_of(std::begin(kOther), std::end(kOther),
@@ -104,12 +105,12 @@ void HostReader::read_memory(const HostSink& sink) {
                     {gb(memory->swap_total, memory->swap_free), gb(memory->swap_free, 0)}));
 }
 
-// Partitions are not among the folders of /sys/block.
+// Partitions have no folder in /sys/block.
 bool HostReader::is_whole_disk(const std::string& device) {
   const auto known = whole_disks_.find(device);
   if (known != whole_disks_.end()) return known->second;
   std::string folder = device;
-  std::replace(folder.begin(), folder.end(), '/', '!');  // as the kernel does: cciss/c0d0
+  std::replace(folder.begin(), folder.end(), '/', '!');  // the kernel does so: cciss/c0d0
   const bool is_whole =
       is_disk_name(device) && access((block_devices_ + "/" + folder).c_str(), F_OK) == 0;
   whole_disks_.emplace(device, is_whole);
@@ -194,7 +195,7 @@ HostSampler::~HostSampler() {
   // In the child of a fork() there is no thread to wait for.
   if (getpid() != process_) {
     thread_.detach();
-    keep_forever(stop_.release());  // to destroy it is to wait for the thread, too
+    keep_forever(stop_.release());  // destroying it would wait for the thread, too
     return;
   }
   {

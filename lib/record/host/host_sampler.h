@@ -1,10 +1,11 @@
-// HostSampler: what the machine and the process do beside the training, as counters at an interval.
+// HostSampler: samples what the machine and the process do besides the training, as counters at an
+// interval.
 //
 //   HostSampler sampler(host_options_for(place), [&](const HostCounter& counter) {
 //     trace.counter(counter.name, counter.category, counter.values);
 //   });                                            // until it goes
 //
-// Read from /proc; a sample takes some 30 us of the sampler's thread.
+// It reads /proc; a sample takes some 30 us of the sampler's thread.
 //
 //   counter          keys                                        of
 //   cpu              cpu_percent                                 host: 100 is all CPUs
@@ -18,9 +19,9 @@
 //   memory/rss       rss_mb                                      process
 //   memory/vms       vms_mb                                      process
 //
-// The names of counters are those of Composer's profiler where it has them. Its units are not: it
-// counts what it calls GB in 512 bytes, and sums up since the machine started what are rates here.
-// Disks are whole disks: partitions and what is made of other disks would count twice.
+// Counters have the names that Composer's profiler gives them, if it has them, but not its units:
+// it counts what it calls GB in 512 bytes, and sums up since the machine started what are rates
+// here. Disks are whole disks: partitions, and devices made of other disks, would count twice.
 #pragma once
 
 #include "record/host/proc_file.h"
@@ -51,13 +52,14 @@ struct HostSamplerOptions {
   bool memory = true;
   bool disk = true;
   bool network = true;
-  bool process = true;  // this one's CPU time and memory
-  // Where the files are; other folders in tests.
+  bool process = true;  // CPU time and memory of this process
+  // The folders of the files; tests use others.
   std::string proc = "/proc";
   std::string block_devices = "/sys/block";
 };
 
-// One process of a node samples the host, its first; the others only themselves.
+// Returns the options for one process: the first one of a node samples the host, the others only
+// themselves.
 HostSamplerOptions host_options_for(const RunPlace& place);
 
 // One counter with up to two values, valid during the call only.
@@ -66,21 +68,21 @@ struct HostCounter {
   std::string_view category;  // "cpu", "memory", "disk", "net"
   std::array<std::string_view, 2> keys;
   std::array<double, 2> values{};
-  std::size_t count = 0;  // of keys and values
+  std::size_t count = 0;  // number of keys and values
 };
 using HostSink = std::function<void(const HostCounter&)>;
 
-// Reads once at a time, without a thread. Rates and shares are those since the read before, so the
-// first one has none of them. Not thread-safe.
+// Reads the counters once a call, without a thread. Rates and shares are those since the call
+// before, so the first call gives none of them. Not thread-safe.
 class HostReader {
  public:
   explicit HostReader(const HostSamplerOptions& options);
 
-  // `now_ns` on a clock that never steps back. A disk or network interface that does nothing is
-  // told once, when it has stopped, and not again until it does something.
+  // `now_ns` is a time on a clock that never steps back. A disk or network interface that stops
+  // working is reported once more, and then not until it does something again.
   void read(std::int64_t now_ns, const HostSink& sink);
 
-  // Of the files that are wanted those that cannot be read: "/proc/diskstats".
+  // Returns the wanted files that cannot be read, such as "/proc/diskstats".
   std::vector<std::string> missing() const;
 
  private:
@@ -95,7 +97,7 @@ class HostReader {
   void emit_if_busy(const HostCounter& counter, const HostSink& sink);
 
   std::string block_devices_;
-  // Those that are wanted.
+  // The files that are wanted.
   std::optional<ProcFile> stat_;
   std::optional<ProcFile> meminfo_;
   std::optional<ProcFile> diskstats_;
@@ -109,17 +111,17 @@ class HostReader {
   std::map<std::string, DiskCounters> disks_;
   std::map<std::string, NicCounters> nics_;
   std::map<std::string, bool> whole_disks_;
-  std::map<std::string, bool> busy_;  // by the name of the counter: it was not 0 at the last read
+  std::map<std::string, bool> busy_;  // key: name of the counter; it was not 0 at the last read
   std::optional<std::uint64_t> process_ticks_;
 };
 
-// A thread that reads at the interval, at multiples of it since the start: samples do not drift.
-// The first read is at once. What the sink throws ends the sampling.
+// Runs a thread that reads at multiples of the interval since the start, so that samples do not
+// drift. It reads at once when it starts. An exception of the sink ends the sampling.
 class HostSampler {
  public:
   // Throws std::invalid_argument for an interval below 1 ms.
   HostSampler(const HostSamplerOptions& options, HostSink sink);
-  // Reads once more, so that the end of the run is in it, and stops.
+  // Reads once more, so that the end of the run is covered, and stops.
   ~HostSampler();
   HostSampler(const HostSampler&) = delete;
   HostSampler& operator=(const HostSampler&) = delete;
@@ -133,8 +135,8 @@ class HostSampler {
   HostReader reader_;
   HostSink sink_;
   std::vector<std::string> missing_;
-  pid_t process_;  // that has the thread
-  // What stops the thread; in a child of fork() it is left as it is.
+  pid_t process_;  // the process that has the thread
+  // Stops the thread; in a child of fork() it is left as it is.
   struct Stop {
     std::mutex mutex;
     std::condition_variable wake;

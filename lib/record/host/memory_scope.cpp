@@ -30,7 +30,7 @@ std::int64_t unix_time_ns() {
   return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
 }
 
-// Null, a truth value or a number, for what reads YAML 1.1 or 1.2.
+// True for keys that YAML 1.1 or 1.2 reads as null, a truth value or a number.
 bool is_yaml_value(const std::string& key) {
   constexpr std::array kWords{"null"sv, "true"sv, "false"sv, "yes"sv, "no"sv, "on"sv, "off"sv};
   std::string lower = key;
@@ -41,7 +41,7 @@ bool is_yaml_value(const std::string& key) {
   return is_number && lower.front() >= '0' && lower.front() <= '9';
 }
 
-// As a key of YAML: what could mean something else is quoted, as JSON does it.
+// Returns the key for YAML: a key that could mean something else is quoted, as in JSON.
 std::string yaml_key(const std::string& key) {
   const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
@@ -69,12 +69,12 @@ Fields fields_of(const MemorySnapshot& snapshot, const MemorySnapshot* at_start)
   return fields;
 }
 
-// Keys of a counter in an entry, as they are written.
+// Returns the keys of a counter in an entry, as they are written.
 std::array<std::string, 2> written_keys(const std::string& counter) {
   return {json_string(counter), json_string(counter + "_diff")};
 }
 
-// Throws when an entry would have a key of this counter twice.
+// Throws if an entry would have a key of this counter twice.
 template <typename Counters>
 void check_counter(const std::string& counter, const Counters& others) {
   std::set<std::string> taken{json_string("time_ns")};
@@ -211,7 +211,7 @@ void MemoryStats::write(const MemorySnapshot& snapshot, const MemorySnapshot* at
     append(yaml_entry(snapshot.key, fields));
 }
 
-// The end of a JSON object goes with each entry, and is overwritten by the next one.
+// Writes the end of a JSON object with each entry; the next entry overwrites it.
 void MemoryStats::append(const std::string& text) {
   const std::string whole = is_json_ ? text + std::string(kJsonEnd) : text;
   std::size_t done = 0;
@@ -224,7 +224,8 @@ void MemoryStats::append(const std::string& text) {
       continue;
     }
     error_ = fmt::format("{}: {}", options_.path, std::strerror(count == 0 ? ENOSPC : errno));
-    // Back to what was whole. The end of an object had this room before, so there is room for it.
+    // Cuts the file back to what was whole. The end of an object had this room before, so there is
+    // room for it.
     const bool is_cut = ftruncate(descriptor_, size_) == 0;
     if (is_cut && is_json_ && size_ > 0 &&
         pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), size_) < 0)

@@ -1,4 +1,4 @@
-// MemoryScope: what a part of the program does to the memory of its process.
+// MemoryScope: measures what a part of the program does to the memory of its process.
 //
 //   MemoryStats stats({.path = "rank_0_memory_stats.yaml", .rank = 0});
 //   for (batch : loader) {
@@ -7,7 +7,7 @@
 //     stats.add_bytes("npp", saved_for_backward);   // bytes that the program counts itself
 //   }
 //
-// writes, and flushes, for each of them
+// Each scope writes, and flushes,
 //
 //   0.training_step.2.start:
 //     time_ns: 1795202033316240000
@@ -19,7 +19,7 @@
 //
 // The keys are those of finetuning-scheduler's MemProfiler: rank, scope, iteration of the scope.
 // Sizes are bytes, times ns since 1970. The file is complete after every entry, as a plain mapping
-// of YAML or, when its name ends in .json, as an object of JSON; a killed run leaves what it wrote.
+// of YAML or, if its name ends in .json, as an object of JSON; a killed run leaves what it wrote.
 #pragma once
 
 #include "record/host/proc_file.h"
@@ -45,7 +45,7 @@ struct MemorySnapshot {
   std::int64_t time_ns = 0;
   std::int64_t rss = 0;
   std::int64_t vms = 0;
-  // The program's own counters by name: what has been added to each until now.
+  // The program's own counters by name: the sum of what has been added to each so far.
   std::vector<std::pair<std::string, std::int64_t>> bytes;
 };
 
@@ -53,15 +53,16 @@ struct MemoryStatsOptions {
   std::string path = {};  // "": no file
   bool overwrite = false;
   std::int64_t rank = 0;
-  // Of each scope the iterations after the first so many, until this many (counted from 1) are
-  // recorded; the first one allocates what later ones use again. MemProfiler records one.
+  // Each scope records the iterations after the first `warmup_iterations`, up to number
+  // `max_iterations` (counted from 1). The first iteration allocates what later ones use again.
+  // MemProfiler records one.
   std::int64_t warmup_iterations = 1;
   std::optional<std::int64_t> max_iterations = std::nullopt;
   // Called with each snapshot, by the thread of the scope.
   std::function<void(const MemorySnapshot&)> on_snapshot = {};
 };
 
-// How much a scope added to the memory of the process, over its recorded iterations.
+// The memory that a scope added to the process, over its recorded iterations.
 struct MemoryGrowth {
   std::string scope;
   std::int64_t iterations = 0;
@@ -71,27 +72,27 @@ struct MemoryGrowth {
   std::int64_t rss_last = 0;
 };
 
-// Thread-safe. Scopes may nest, in themselves too, and be open in several threads at once; the
+// Thread-safe. Scopes may nest, also within themselves, and be open in several threads at once; the
 // memory is that of the whole process.
 class MemoryStats {
  public:
-  // Throws Error when the file cannot be created, or exists and is not to be overwritten.
+  // Throws Error if the file cannot be created, or exists and must not be overwritten.
   explicit MemoryStats(MemoryStatsOptions options);
   ~MemoryStats();
   MemoryStats(const MemoryStats&) = delete;
   MemoryStats& operator=(const MemoryStats&) = delete;
 
-  // Changes a counter of the program's own by so many bytes; negative ones are given back.
-  // Throws std::invalid_argument for a name that would give an entry a key twice: "rss", or
-  // "x_diff" beside "x".
+  // Changes a counter of the program's own by so many bytes; negative ones are given back. Throws
+  // std::invalid_argument for a name that would give an entry a key twice: "rss", or "x_diff" next
+  // to "x".
   void add_bytes(std::string_view counter, std::int64_t bytes);
 
-  std::vector<MemoryGrowth> growth() const;  // by name of the scope
-  // Waits until the disk has what was written. Throws std::runtime_error where it cannot, and with
-  // what error() says.
+  std::vector<MemoryGrowth> growth() const;  // sorted by name of the scope
+  // Waits until the disk has what was written. Throws std::runtime_error if it cannot, and also if
+  // error() has a text.
   void flush() const;
-  // Why no more is written: "stats.yaml: No space left on device"; "" while all is well. What was
-  // written stays whole.
+  // Returns why no more is written, such as "stats.yaml: No space left on device", or "" while all
+  // is well. What was written stays whole.
   std::string error() const;
 
  private:
@@ -101,7 +102,7 @@ class MemoryStats {
     MemoryGrowth growth;
   };
 
-  // nullopt when this iteration is not to be recorded.
+  // Returns nullopt if this iteration is not recorded.
   std::optional<MemorySnapshot> start(const std::string& scope);
   void finish(const std::string& scope, const MemorySnapshot& at_start);
   MemorySnapshot take(const std::string& key);
@@ -112,16 +113,16 @@ class MemoryStats {
   bool is_json_ = false;
   mutable std::mutex mutex_;
   std::unique_ptr<ProcFile> statm_;
-  pid_t statm_of_ = 0;  // the process that opened it: a child's memory is another one's
+  pid_t statm_of_ = 0;  // the process that opened it: a child has a memory of its own
   std::int64_t page_bytes_;
   std::map<std::string, Scope> scopes_;
   std::map<std::string, std::int64_t, std::less<>> bytes_;
   int descriptor_ = -1;
-  off_t size_ = 0;  // without the end of a JSON object
+  off_t size_ = 0;  // does not count the end of a JSON object
   std::string error_;
 };
 
-// From here to the end of the block.
+// Measures from here to the end of the block.
 class MemoryScope {
  public:
   MemoryScope(MemoryStats& stats, std::string scope)

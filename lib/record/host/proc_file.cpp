@@ -19,7 +19,8 @@ std::string_view ProcFile::read() {
   if (text_.size() < kFirstSize) text_.resize(kFirstSize);
   std::size_t size = 0;
   while (true) {
-    // From the start the kernel writes the text anew; what does not fit goes on from there.
+    // Reading from the start makes the kernel write the text anew; what does not fit is read from
+    // there on.
     const ssize_t count =
         pread(descriptor_, text_.data() + size, text_.size() - size, static_cast<off_t>(size));
     if (count < 0 && errno == EINTR) continue;

@@ -18,7 +18,8 @@ class ProcFile {
 
   bool is_open() const { return descriptor_ >= 0; }
   const std::string& path() const { return path_; }
-  // All of it as it is now, valid until the next call; empty when it cannot be read (any more).
+  // Returns the whole text as it is now, valid until the next call; empty if it cannot be read (any
+  // more).
   std::string_view read();
 
  private:

@@ -8,7 +8,7 @@
 namespace traceloom::record {
 namespace {
 
-constexpr std::uint64_t kSector = 512;  // of /proc/diskstats, whatever the device's own
+constexpr std::uint64_t kSector = 512;  // the unit of /proc/diskstats, whatever the device's own is
 
 std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
@@ -16,7 +16,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// The next word; empty at the end of the line.
+// Takes the next word; empty at the end of the line.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
@@ -30,7 +30,7 @@ bool take_number(std::string_view& line, std::uint64_t& number) {
   return error == std::errc{} && rest == word.data() + word.size();
 }
 
-// As many as there are, up to the size of `numbers`; the rest stays 0.
+// Takes as many numbers as there are, up to the size of `numbers`; the others stay 0.
 std::size_t take_numbers(std::string_view& line, std::span<std::uint64_t> numbers) {
   std::size_t count = 0;
   while (count < numbers.size() && take_number(line, numbers[count])) ++count;
@@ -77,7 +77,7 @@ std::optional<HostMemory> parse_meminfo(std::string_view meminfo) {
       memory.swap_total = value;
     } else if (name == "SwapFree:") {
       memory.swap_free = value;
-      break;  // the last of interest
+      break;  // the last one that is needed
     }
   }
   if (!has_total) return std::nullopt;
@@ -110,7 +110,7 @@ std::vector<NicCounters> parse_net_dev(std::string_view net_dev) {
   std::vector<NicCounters> nics;
   while (!net_dev.empty()) {
     std::string_view line = take_line(net_dev);
-    // The counters may stand right behind the colon; a name may hold one itself (an alias).
+    // The counters may stand right after the colon; a name may hold a colon itself (an alias).
     const std::size_t colon = line.rfind(':');
     if (colon == std::string_view::npos) continue;  // the two lines of the head
     std::string_view name = line.substr(0, colon);

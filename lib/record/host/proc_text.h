@@ -1,9 +1,10 @@
-// What the files of /proc say, read from their text: counters of the host and of processes.
+// parse_cpu_times() and others: read counters of the host and of processes from the text of files
+// in /proc.
 //
 //   std::optional<CpuTimes> cpu = parse_cpu_times(text_of("/proc/stat"));
 //
-// Each takes the text as the kernel writes it, cut or not; what is not in it is nullopt or left
-// out. Counters are since boot, or since the process started.
+// Each function takes the text as the kernel writes it, cut or not; what is not in it is nullopt or
+// left out. Counters count since boot, or since the process started.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,19 @@
 
 namespace traceloom::record {
 
-// Of all CPUs, in ticks of sysconf(_SC_CLK_TCK). Guests' time is part of the host's user time.
+// The times of all CPUs, in ticks of sysconf(_SC_CLK_TCK). The time of guests is part of the host's
+// user time.
 struct CpuTimes {
-  std::uint64_t busy = 0;  // all but idle and waiting for a disk
+  std::uint64_t busy = 0;  // all except idle and waiting for a disk
   std::uint64_t total = 0;
 };
 std::optional<CpuTimes> parse_cpu_times(std::string_view stat);
 
-// /proc/meminfo, in bytes.
+// The numbers of /proc/meminfo, in bytes.
 struct HostMemory {
   std::uint64_t total = 0;
-  std::uint64_t available = 0;  // without swapping; of kernels that do not say so: free and cached
+  // Without swapping; free and cached memory if the kernel does not say.
+  std::uint64_t available = 0;
   std::uint64_t swap_total = 0;
   std::uint64_t swap_free = 0;
 };
@@ -39,7 +42,7 @@ struct DiskCounters {
   std::uint64_t read_bytes = 0;
   std::uint64_t writes = 0;
   std::uint64_t written_bytes = 0;
-  std::uint64_t busy_ms = 0;  // with a request under way
+  std::uint64_t busy_ms = 0;  // time with a request under way
 };
 std::vector<DiskCounters> parse_diskstats(std::string_view diskstats);
 
@@ -51,20 +54,20 @@ struct NicCounters {
 };
 std::vector<NicCounters> parse_net_dev(std::string_view net_dev);
 
-// /proc/PID/stat. A process is the same as long as pid and start time are.
+// The line of /proc/PID/stat. A process is the same as long as pid and start time are.
 struct ProcessStat {
   std::int64_t pid = 0;
-  std::string name;  // of its main thread, at most 15 bytes; may hold blanks and brackets
+  std::string name;  // name of its main thread, at most 15 bytes; may hold blanks and brackets
   char state = '?';
   std::int64_t parent = 0;
-  std::uint64_t cpu_ticks = 0;  // user and system, of all its threads
+  std::uint64_t cpu_ticks = 0;  // user and system time of all its threads
   std::uint64_t start_ticks = 0;
   std::uint64_t vms_bytes = 0;
   std::uint64_t rss_pages = 0;
 };
 std::optional<ProcessStat> parse_process_stat(std::string_view stat);
 
-// /proc/PID/statm, in pages.
+// The numbers of /proc/PID/statm, in pages.
 struct ProcessMemory {
   std::uint64_t vms_pages = 0;
   std::uint64_t rss_pages = 0;

@@ -17,7 +17,7 @@ bool is_pid(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Those of `all` that have `root` among their ancestors.
+// Returns the processes of `all` that have `root` among their ancestors.
 std::vector<ProcessStat> descendants(std::vector<ProcessStat> all, std::int64_t root) {
   std::multimap<std::int64_t, std::size_t> children;
   for (std::size_t i = 0; i < all.size(); ++i) children.emplace(all[i].parent, i);

@@ -1,4 +1,4 @@
-// ProcessTree: what the processes that descend from one of them use of CPU and memory.
+// ProcessTree: what the descendants of a process use of CPU and memory.
 //
 //   ProcessTree tree(getpid());
 //   for (const ProcessTree::Process& process : tree.read(now_ns)) use(process.cpu_percent);
@@ -21,23 +21,25 @@ class ProcessTree {
   struct Process {
     std::int64_t pid = 0;
     std::string name;
-    // Since the last read, 100 is one CPU; of one that has started since then what it has used.
-    // nullopt at the first read of all.
+    // The CPU time since the last read, where 100 is one CPU; for a process that has started since
+    // then, all that it has used. nullopt at the first read of all.
     std::optional<double> cpu_percent;
     double rss_mb = 0;   // an MB is 1e6 bytes
-    bool is_new = true;  // was not there at the last read
+    bool is_new = true;  // it was not there at the last read
   };
 
-  // The root itself is not among them. `proc` is another folder in tests.
+  // The root itself is not in the result. `proc` is another folder in tests.
   explicit ProcessTree(std::int64_t root, std::string proc = "/proc");
 
-  // In the order of pids, until the next call. `now_ns` on a clock that never steps back. Costs
-  // some 10 us for each process of the machine. A process that ends between two reads takes along
-  // what it did since the first of them.
+  // Returns the processes in the order of their pids; the result is valid until the next call.
+  // `now_ns` is a time on a clock that never steps back. The call costs some 10 us for each process
+  // of the machine. If a process ends between two reads, what it did since the first of them is
+  // lost.
   const std::vector<Process>& read(std::int64_t now_ns);
 
  private:
-  using Identity = std::pair<std::int64_t, std::uint64_t>;  // pids are used again, start times not
+  // Pids are used again, start times are not.
+  using Identity = std::pair<std::int64_t, std::uint64_t>;
 
   std::vector<ProcessStat> read_all() const;
 

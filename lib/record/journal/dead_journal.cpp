@@ -16,7 +16,7 @@ namespace traceloom::record {
 namespace {
 
 constexpr std::size_t kMagicBytes = sizeof(std::uint64_t);
-// "TLJRNL", and two digits behind it.
+// The length of "TLJRNL"; two digits follow it.
 constexpr std::size_t kNameOfMagic = 6;
 
 template <std::size_t kSize>
@@ -46,7 +46,7 @@ DeadJournal::DeadJournal(const std::string& path) : path_(path) {
     if (errno == ENOENT) return;
     throw system_error(path, errno);
   }
-  // Looked at first: to open a pipe or a device may do something.
+  // The file is looked at before it is opened: opening a pipe or a device may do something.
   check_own_file(path, info);
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw ForeignFile(path,
@@ -76,7 +76,7 @@ void DeadJournal::map() {
   memory_ = static_cast<std::byte*>(memory);
 }
 
-// The magic is written last, and before anything is recorded.
+// The magic is written last, and before anything is recorded, so a journal without it is blank.
 bool DeadJournal::is_blank() {
   map();
   const auto is_zero = [&](std::size_t from, std::size_t to) {
@@ -114,8 +114,8 @@ void DeadJournal::check() {
   check_counts();
 }
 
-// What the recorder never writes is damage; where it is believed, or cut to what can be, the
-// journal would be deleted with events in it that nobody has seen.
+// Refuses numbers that the recorder never writes. If they were believed, or cut to what is
+// possible, the journal would be deleted with events in it that nobody has seen.
 void DeadJournal::check_counts() const {
   const JournalLayout::Commit& now = commit();
   if (now.progress_count > JournalLayout::kMaxChunks ||

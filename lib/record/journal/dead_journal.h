@@ -1,4 +1,4 @@
-// DeadJournal: the journal of a process that has died, checked before anything of it is believed.
+// DeadJournal: the journal of a process that has died, checked before anything in it is believed.
 //
 //   DeadJournal journal(path);
 //   if (!journal.exists() || !journal.lock()) return;      // gone, or its process lives
@@ -7,7 +7,8 @@
 //   use(journal.trace_path(), journal.chunk(0));
 //
 // Journals lie where everybody may write (/dev/shm), and what they say decides which files are cut
-// and renamed. So only those of this user are opened, and no number in them is used as it stands.
+// and renamed. So only journals of this user are opened, and no number in them is used as it
+// stands.
 #pragma once
 
 #include "record/journal/journal.h"
@@ -19,24 +20,25 @@
 
 namespace traceloom::record {
 
-// What it returns is valid as long as it lives; nothing is written to the file.
+// Results of its functions are valid as long as it lives; nothing is written to the file.
 class DeadJournal {
  public:
-  // Throws ForeignFile, without having opened the file, where it is not this user's own or others
-  // may write to it; Error where it cannot be opened.
+  // Throws ForeignFile, without having opened the file, if it is not this user's own or others may
+  // write to it; throws Error if it cannot be opened.
   explicit DeadJournal(const std::string& path);
   ~DeadJournal();
   DeadJournal(const DeadJournal&) = delete;
   DeadJournal& operator=(const DeadJournal&) = delete;
 
   const std::string& path() const { return path_; }
-  // False where another recovery has taken it away before it was opened.
+  // Returns false if another recovery has taken it away before it was opened.
   bool exists() const { return file_ >= 0; }
-  // False while its process lives, or when another recovery was faster.
+  // Returns false while its process lives, or if another recovery was faster.
   bool lock() const { return lock_journal(file_, path_); }
-  // Whether its process died while it made it: there is nothing in it.
+  // Returns true if its process died while it made it: there is nothing in it.
   bool is_blank();
-  // Throws Error where it is no journal of this version, or damaged. What is below holds then.
+  // Throws Error if it is no journal of this version, or is damaged. The functions below need this
+  // check.
   void check();
 
   const JournalLayout& layout() const { return *reinterpret_cast<const JournalLayout*>(memory_); }

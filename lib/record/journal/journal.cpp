@@ -58,7 +58,7 @@ Journal::Journal(const JournalSettings& settings) {
   const std::size_t head = JournalLayout::head_bytes();
   const std::size_t bytes = head + chunk_bytes();
   open_new(settings);
-  // Room is taken now: a page that is missing later would be a signal in the middle of training.
+  // Room is taken now: a page that is missing later would raise a signal in the middle of training.
   int failure = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
   void* memory = MAP_FAILED;
   if (failure == 0) {
@@ -88,7 +88,8 @@ Journal::~Journal() {
   if (file_ >= 0) close(file_);
 }
 
-// Never one that is there: in containers that share a folder processes have the same numbers.
+// Makes a new file and never takes one that is there: in containers that share a folder, processes
+// have the same numbers.
 void Journal::open_new(const JournalSettings& settings) {
   const std::string stem = settings.folder + "/traceloom-rank" + std::to_string(settings.rank) +
                            "-" + std::to_string(getpid());
@@ -101,8 +102,8 @@ void Journal::open_new(const JournalSettings& settings) {
   }
 }
 
-// False where a recovery was at the file between its making and this, and took it for a dead one's:
-// it deletes it.
+// Returns false if a recovery found the file before it was locked and took it for a dead process's:
+// the recovery deletes it.
 bool Journal::lock_new() {
   try {
     if (lock_journal(file_, path_)) return true;
@@ -116,7 +117,7 @@ bool Journal::lock_new() {
 }
 
 bool lock_journal(int file, const std::string& path) {
-  // Owned by the process and not by the open file: a child of fork() does not keep it alive.
+  // The process owns the lock, not the open file: a child of fork() does not keep it alive.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   if (fcntl(file, F_SETLK, &lock) != 0) {
@@ -153,7 +154,7 @@ std::vector<JournalLabel> read_labels(std::string_view text) {
     label.name = take_text(text);
     label.categories = take_text(text);
     std::uint32_t keys = take_number(text);
-    if (keys > kMostKeys) break;  // damaged: what comes behind it is none, either
+    if (keys > kMostKeys) break;  // damaged: what follows is no label, either
     for (; keys > 0 && !text.empty(); --keys) label.keys.push_back(take_text(text));
     labels.push_back(std::move(label));
   }
@@ -177,7 +178,7 @@ void Journal::commit(const FileState& state, const std::vector<Written>& written
   std::size_t count = 0;
   for (const Written& each : written) {
     const auto* at = reinterpret_cast<const std::byte*>(each.chunk);
-    // A chunk of an earlier session that a thread still fills is not of this journal.
+    // A chunk of an earlier session that a thread still fills does not belong to this journal.
     if (at < chunks_ || at >= chunks_ + chunk_bytes() || count == commit.progress.size()) continue;
     const auto index = static_cast<std::uint32_t>((at - chunks_) / detail::kChunkBytes);
     commit.progress[count++] = {each.chunk->sequence, index, each.written};
@@ -190,8 +191,8 @@ void Journal::commit(const FileState& state, const std::vector<Written>& written
 
 void Journal::commit_file(const std::string& path, std::uint64_t begin_ticks,
                           const FileState& state) {
-  // Whoever recovers it may be in another folder.
-  std::error_code ignored;  // then it is as good as it gets
+  // The path is absolute, because a recovery may run in another folder.
+  std::error_code ignored;  // then the path stays as it was given
   const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
   trace_path_ = ignored ? path : whole.lexically_normal().string();
   begin_ticks_ = begin_ticks;

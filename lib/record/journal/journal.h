@@ -1,13 +1,13 @@
-// Journal: the pool as a file in shared memory, and beside it what is needed to write a trace of it
-// after the process has died.
+// Journal: the pool as a file in shared memory, with what is needed to write a trace of it after
+// the process has died.
 //
 //   Journal journal({.folder = "/dev/shm", .rank = 3, .pool_bytes = 8 << 20, .start = pair});
 //   pool.open({.memory = journal.chunks(), ...});
 //   journal.commit(file, {{chunk, 120}});     // these slots are in the file now
 //   journal.remove();                         // all is written
 //
-// The memory of a shared mapping belongs to the system: it outlives SIGKILL without anybody's help,
-// but not the machine. The file is locked as long as its process lives.
+// The memory of a shared mapping belongs to the system: it survives SIGKILL without anybody's help,
+// but not a restart of the machine. The file is locked as long as its process lives.
 #pragma once
 
 #include "record/buffers/chunk_pool.h"
@@ -25,36 +25,38 @@
 
 namespace traceloom::record {
 
-// How the file is laid out; only processes of one machine and one version read it.
+// The layout of the file; only processes of one machine and one version read it.
 struct JournalLayout {
   static constexpr std::uint64_t kMagic = 0x33304c4e524a4c54;  // "TLJRNL03"
   static constexpr std::size_t kMaxChunks = 1024;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;
 
-  // Slots of a chunk that are in the file. The sequence says whether it still is the same chunk.
+  // The number of slots of a chunk that are in the trace file. The sequence says whether it still
+  // is the same chunk.
   struct Progress {
     std::uint64_t sequence = 0;
     std::uint32_t chunk = 0;
     std::uint32_t written = 0;
   };
-  // Events of the cycle until then.
+  // Events of the cycle until the commit.
   struct CycleCounts {
     std::uint64_t written = 0;
     std::uint64_t lost = 0;  // the file could not be written
     std::uint64_t dropped = 0;
   };
-  // The trace file, and what of the chunks is in it. There are two, and one of them holds.
+  // The trace file, and which slots of the chunks are in it. There are two commits, and one of them
+  // is valid.
   struct Commit {
     FileState state;
-    std::uint64_t begin_ticks = 0;  // of the cycle
+    std::uint64_t begin_ticks = 0;  // begin of the cycle
     CycleCounts counts;
     std::uint64_t progress_count = 0;
-    std::array<char, 4096> path{};  // of the file, or of the one that would be begun next
+    std::array<char, 4096> path{};  // path of the file, or of the one that would be begun next
     std::array<Progress, kMaxChunks> progress{};
   };
 
-  std::atomic<std::uint64_t> magic{0};  // last of what stands in front of `segments`
+  std::atomic<std::uint64_t> magic{0};  // written after all members before `segments`
   std::uint64_t bytes = 0;
   std::uint64_t chunk_offset = 0;
   std::uint64_t chunk_count = 0;
@@ -64,14 +66,14 @@ struct JournalLayout {
   std::uint64_t is_tsc = 0;
   ClockPair start;
   std::array<TimeLine::Segment, kSegments> segments{};
-  std::atomic<std::uint64_t> segment_count{0};  // ever; the last ones are there
+  std::atomic<std::uint64_t> segment_count{0};  // segments ever added; the last ones are kept
   std::atomic<std::uint64_t> label_bytes{0};
   std::atomic<std::uint64_t> labels_without_room{0};
   std::array<char, kLabelBytes> labels{};
-  std::atomic<std::uint64_t> commit_number{0};  // the one at number % 2 holds
+  std::atomic<std::uint64_t> commit_number{0};  // commits[number % 2] is valid
   std::array<Commit, 2> commits{};
 
-  // In front of the chunks.
+  // Returns the bytes before the chunks.
   static constexpr std::size_t head_bytes() {
     constexpr std::size_t kPage = 4096;
     return (sizeof(JournalLayout) + kPage - 1) / kPage * kPage;
@@ -86,22 +88,22 @@ struct JournalSettings {
   ClockPair start;
 };
 
-// One thread, but for add_label().
+// One thread may use it; only add_label() may be called by any.
 class Journal {
  public:
-  // Throws Error when the file cannot be made as large as it has to be.
+  // Throws Error if the file cannot be made as large as it has to be.
   explicit Journal(const JournalSettings& settings);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Belongs to the pool.
+  // Returns memory that belongs to the pool.
   std::byte* chunks() const { return chunks_; }
   std::size_t chunk_bytes() const { return chunk_count_ * detail::kChunkBytes; }
   const std::string& path() const { return path_; }
 
   void add_label(const Label& label);
-  // Labels so far that found none: a recovery would not know their names.
+  // Returns how many labels found no room so far: a recovery would not know their names.
   std::uint64_t labels_without_room() const { return layout_->labels_without_room.load(); }
   void add_segment(const TimeLine::Segment& segment);
 
@@ -109,15 +111,15 @@ class Journal {
     detail::ChunkHeader* chunk = nullptr;
     std::uint32_t written = 0;
   };
-  // From here on it is true that `file` stands at `state`, and these slots are in it or counted as
-  // lost; and with `path` and `begin_ticks`, which file that is.
+  // Declares that the trace file is at `state`, and that these slots are in it or counted as lost.
+  // commit_file() also declares which file that is, and when its cycle began.
   void commit(const FileState& state, const std::vector<Written>& written,
               const JournalLayout::CycleCounts& counts = {});
   void commit_file(const std::string& path, std::uint64_t begin_ticks, const FileState& state);
 
-  // Nothing in it is missing elsewhere.
+  // Deletes the file. Call this when nothing in it is missing elsewhere.
   void remove();
-  // In the child of a fork(): it is the parent's.
+  // Gives it up in the child of a fork(): it belongs to the parent.
   void forget();
 
  private:
@@ -133,9 +135,9 @@ class Journal {
   std::uint64_t begin_ticks_ = 0;
 };
 
-// Locks it for this process alone, until that ends or closes any descriptor of it. False where
-// another process has it, or where it is not what stands at `path` any more: whoever had the lock
-// before has deleted it. Throws Error where nothing can be locked.
+// Locks the file for this process alone, until that ends or closes any descriptor of it. Returns
+// false if another process has it, or if it is not the file at `path` any more: whoever had the
+// lock before has deleted it. Throws Error if nothing can be locked.
 bool lock_journal(int file, const std::string& path);
 
 // A label as a journal has it.

@@ -14,7 +14,7 @@
 namespace traceloom::record {
 namespace {
 
-// From 1 GHz in steps of 1000 to what no counter has; times until the year 2116.
+// The limits of a possible clock: speeds from 1 THz down to 1 kHz, times until the year 2116.
 constexpr double kLeastNsPerTick = 1e-3;
 constexpr double kMostNsPerTick = 1e6;
 constexpr std::int64_t kLastNs = std::int64_t{1} << 62;
@@ -30,7 +30,8 @@ void check_speed(const std::string& path, const TimeLine::Segment& segment) {
     throw Error(path, "is damaged: its clock cannot be; it stays as it is");
 }
 
-// Killed before it knew its counter's speed; the counter still runs, if the machine does.
+// Measures the speed for a process that was killed before it knew it: the counter still runs if the
+// machine has not restarted.
 TimeLine::Segment segment_until_now(const DeadJournal& journal) {
   const ClockPair& start = journal.layout().start;
   choose_clock(ClockChoice::tsc);
@@ -62,7 +63,7 @@ TimeLine line_of(const DeadJournal& journal) {
   return {layout.start, std::move(segments)};
 }
 
-// True for a slot as a thread leaves it.
+// True for a slot in the form that a thread leaves.
 bool has_form(const detail::Slot& slot) {
   constexpr std::uint32_t kFirstValues = 2;
   constexpr std::uint32_t kValuesPerSlot = sizeof(detail::Slot) / sizeof(double);
@@ -102,7 +103,7 @@ std::uint32_t JournalLabels::number_of(std::uint32_t id) {
 
 JournalRest::JournalRest(const DeadJournal& journal) : journal_(journal), line_(line_of(journal)) {
   const JournalLayout::Commit& commit = journal.commit();
-  std::map<std::uint64_t, std::uint32_t> written;  // by sequence
+  std::map<std::uint64_t, std::uint32_t> written;  // key: sequence
   for (std::uint64_t i = 0; i < commit.progress_count; ++i)
     written[commit.progress[i].sequence] = commit.progress[i].written;
   for (std::size_t i = 0; i < journal.layout().chunk_count; ++i) {
@@ -128,7 +129,7 @@ void JournalRest::name_threads(JsonSink& sink, std::int64_t at_ns) const {
 JournalRest::SlotUse JournalRest::use_of(const Chunk& chunk, std::uint32_t at) const {
   const detail::Slot& slot = chunk.header->slots()[at];
   if (!has_form(slot) || slot.more_slots >= chunk.to - at) return SlotUse::damaged;
-  // All that is in the journal ended in its session; the counters of processors differ by a little.
+  // All events of the journal ended in its session; the counters of processors differ by a little.
   constexpr std::uint64_t kLittle = 1'000'000;
   const std::uint64_t start = journal_.layout().start.ticks;
   const std::uint64_t end = EventFeeder::commit_ticks(slot);
@@ -161,11 +162,11 @@ JournalRest::Counts JournalRest::write(JsonSink& sink) const {
       detail::Slot& slot = chunk.header->slots()[i];
       const SlotUse use = use_of(chunk, i);
       if (use == SlotUse::damaged) ++counts.damaged;
-      // A damaged slot does not tell how many belong to it, either.
+      // A damaged slot does not say how many slots belong to it, either.
       i += use == SlotUse::damaged ? 1U : 1U + slot.more_slots;
       if (use != SlotUse::event) continue;
       slot.site = labels.number_of(slot.site);
-      // A begin that is not among these is in the file, when it is of that file's time.
+      // A begin that is not among these events is in the file, if it is of that file's time.
       if (slot.kind == detail::Kind::end && slot.time >= journal_.commit().begin_ticks)
         feeder.assume_open(slot);
       counts.add(feeder.feed(slot, thread, to_sink), labels.has_name(slot.site));

@@ -27,8 +27,9 @@ bool is_in_or_below(const fs::path& path, const fs::path& folder) {
          folder.end();
 }
 
-// The trace that the journal is about, without any link in the way to it; "" where it names none.
-// Throws Error where a recorder would not have written that, or nobody has named its folder.
+// Returns the trace that the journal is about, without any link in the way to it; "" if it names
+// none. Throws Error if a recorder would not have written that name, or if nobody has named its
+// folder.
 std::string trace_of(const DeadJournal& journal, const std::vector<std::string>& folders) {
   const fs::path told = journal.trace_path();
   if (told.empty()) return "";
@@ -53,9 +54,9 @@ std::string trace_of(const DeadJournal& journal, const std::vector<std::string>&
   return folder / told.filename();
 }
 
-// Whether the file that the journal is about is still there under that name. One that it had
-// another name for by then, or that somebody else has put there, is not. Throws ForeignFile where
-// what is there must not be touched.
+// Returns whether the file that the journal is about is still there under that name. It is not if
+// it has another name by now, or if somebody else has put a file there. Throws ForeignFile if what
+// is there must not be touched.
 bool has_its_file(const DeadJournal& journal, const std::string& trace) {
   struct stat info {};
   const std::uint64_t inode = journal.commit().state.inode;
@@ -65,7 +66,7 @@ bool has_its_file(const DeadJournal& journal, const std::string& trace) {
   return true;
 }
 
-// What a file without any text lacks.
+// Writes what a file without any text lacks.
 void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest& rest) {
   const std::int64_t at_ns = journal.layout().start.realtime_ns;
   const std::string rank = std::to_string(journal.layout().rank);
@@ -76,7 +77,7 @@ void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest
   rest.name_threads(sink, at_ns);
 }
 
-// What the recorder would have said at the end.
+// Returns what the recorder would have said at the end.
 std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& rest) {
   const JournalLayout::CycleCounts& before = journal.commit().counts;
   RecorderCounts counts;
@@ -86,17 +87,17 @@ std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& r
   counts.unnamed = rest.unnamed;
   counts.recovered = rest.events;
   counts.damaged = rest.damaged;
-  // Why those of before are lost is not in the journal.
+  // The journal does not say why events were lost before.
   if (rest.lost > 0 && before.lost == 0)
     counts.error = rest.nameless > 0 ? "the journal had no room for the names of all values"
                                      : "counters without any value that is a number";
   return recorder_json(counts);
 }
 
-// The trace of a journal while it is completed. It is there whole in the end, or as it was.
+// Completes the trace of a journal. In the end the trace is whole, or as it was.
 class Completion {
  public:
-  // `trace` is there with what is committed of it, or not at all, or without anything of that kind.
+  // `is_there`: the file that the journal is about is at `trace`.
   Completion(const DeadJournal& journal, std::string trace, bool is_there)
       : journal_(journal),
         trace_(std::move(trace)),
@@ -121,8 +122,8 @@ class Completion {
 
   void open() {
     if (goes_on_) return sink_.resume({journal_.layout().rank, 0, trace_}, journal_.commit().state);
-    // When the file has been finished already, what is left belongs to one that comes next.
-    std::error_code ignored;  // what is wrong shows when the file is made
+    // If the file has been finished already, what is left belongs to the file that comes next.
+    std::error_code ignored;  // a problem shows when the file is made
     fs::create_directories(fs::path(trace_).parent_path(), ignored);
     sink_.begin_cycle({journal_.layout().rank, 0, finished_path(trace_)});
   }
@@ -135,8 +136,8 @@ class Completion {
     sink_.flush();
     sink_.write_end(
         {{"recorder", counts_json(journal_, counts), journal_.layout().start.realtime_ns, 0}});
-    if (is_there_ && !goes_on_) {  // the journal has what it has, which the new one says as well
-      std::error_code ignored;     // then there are both
+    if (is_there_ && !goes_on_) {  // the new file says all that the old one says
+      std::error_code ignored;     // then both are there
       fs::remove(trace_, ignored);
     }
     sink_.end_cycle(cycle);
@@ -149,13 +150,14 @@ class Completion {
     return result;
   }
 
-  // A new file is gone with its sink. One that was there before keeps what it had.
+  // Undoes a failed attempt: a new file is gone with its sink, and a file that was there before
+  // keeps what it had.
   void take_back() {
     sink_.drop_file();
     if (!goes_on_) return;
     try {
       const TraceFile cut(trace_, level(), journal_.commit().state);
-    } catch (const Error&) {  // what was wrong first is told
+    } catch (const Error&) {  // the first problem is reported
     }
   }
 
@@ -194,7 +196,7 @@ std::vector<std::string> journals_in(const std::string& folder, std::optional<st
   return paths;
 }
 
-// nullopt where there is nothing to tell of it.
+// Returns nullopt if there is nothing to report.
 std::optional<RecoveredTrace> try_to_recover(const std::string& path,
                                              const std::vector<std::string>& folders) {
   RecoveredTrace result;

@@ -1,4 +1,4 @@
-// KeptTraces: the newest files that this process saved; older ones are deleted.
+// KeptTraces: the newest files that this process saved; it deletes older ones.
 //
 //   KeptTraces kept(3);
 //   kept.add(saved);      // its file is complete
@@ -19,21 +19,22 @@ namespace traceloom::record {
 
 inline constexpr std::int64_t kKeepAllTraces = -1;
 
-// A cycle, or what ended behind one and became a file of its own when the session was closed.
+// A cycle, or events that ended after one and became a file of their own when the session was
+// closed.
 enum class TracePart : std::uint8_t { cycle, rest };
 
 // Not thread-safe.
 class KeptTraces {
  public:
-  // 0 deletes each file when it has been saved. Throws std::invalid_argument below -1.
+  // 0 deletes each file once it has been saved. Throws std::invalid_argument below -1.
   explicit KeptTraces(std::int64_t num_traces_to_keep);
 
-  // Gives what is wrong with it, as when it is gone already; it is not kept then. A rest counts as
-  // a part of the cycle before it, and goes with that.
+  // Adds a trace. Returns what is wrong with it, for example that it is gone already; it is not
+  // kept then. A rest counts as a part of the cycle before it, and is deleted with that.
   std::optional<std::string> add(const SavedTrace& trace, TracePart part = TracePart::cycle);
-  // Deletes only what was added here and still is that file: not one that somebody has put in its
-  // place, nor one whose name a later save has used again. Gives what could not be deleted, which
-  // is then forgotten: "traces/ep0-ba5-rank0.json: Permission denied".
+  // Deletes a file only if it was added here and still is the same file. A file that somebody has
+  // put in its place stays, and so does one whose name a later save has used again. Returns what
+  // could not be deleted, which is then forgotten: "traces/ep0-ba5-rank0.json: Permission denied".
   std::vector<std::string> delete_old();
 
   std::vector<SavedTrace> list() const;

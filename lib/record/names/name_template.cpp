@@ -42,7 +42,7 @@ constexpr PositionSeconds kPositionSeconds[] = {{"total_wct", &Position::total_w
                                                 {"epoch_wct", &Position::epoch_wct},
                                                 {"batch_wct", &Position::batch_wct}};
 
-// 36000.0 and 0.25: as Python writes them, but never with an exponent.
+// Writes seconds as Python does (36000.0 and 0.25), but never with an exponent.
 std::string seconds_text(double seconds) {
   std::array<char, 400> buffer{};  // the largest double has 309 digits
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds,
@@ -73,7 +73,8 @@ bool names_position(std::string_view name) {
   return text_of_position(name, 0, {}).has_value();
 }
 
-// "rank", "rank:04", "rank:4d" -> name and digits; nullopt for any other form.
+// Reads the name and the digits of "rank", "rank:04" or "rank:04d"; returns nullopt for any other
+// form.
 std::optional<std::pair<std::string_view, int>> read_placeholder(std::string_view inside) {
   const std::size_t colon = inside.find(':');
   if (colon == std::string_view::npos) return std::pair(inside, 0);
@@ -143,8 +144,8 @@ bool NameTemplate::tells_positions() const {
                      [](const Part& part) { return names_position(part.name); });
 }
 
-// With any_rank the ranks of all processes are taken, without it those of `run` alone; places of a
-// position take any number.
+// `any_rank` lets the ranks of all processes match, not only those of `run`. Placeholders of
+// a position match any number.
 bool NameTemplate::matches(std::string_view name, std::size_t part, const RunIdentity& run,
                            bool any_rank) const {
   if (part == parts_.size()) return name.empty();
@@ -157,7 +158,8 @@ bool NameTemplate::matches(std::string_view name, std::size_t part, const RunIde
     return name.starts_with(literal) &&
            matches(name.substr(literal.size()), part + 1, run, any_rank);
   }
-  // A whole number, or seconds with a point in them. A rank that the run does not have is no rank.
+  // A placeholder matches a whole number, or seconds with a point in them. A rank that the run does
+  // not have does not match.
   const bool has_point = at.name.ends_with("_wct");
   std::size_t length = 0;
   while (length < name.size() && (is_digit(name[length]) || (has_point && name[length] == '.'))) {

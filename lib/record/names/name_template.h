@@ -1,12 +1,12 @@
-// NameTemplate: the names of trace files, made of what is known when they are written.
+// NameTemplate: makes the names of trace files of what is known when they are written.
 //
 //   NameTemplate name("ep{epoch}-ba{batch}-rank{rank}.json");
 //   name.expand(run, position)   // "ep0-ba5-rank0.json"
 //
 // {run_name} {rank} {local_rank} {world_size} {local_world_size} {node_rank} are known from the
-// start; {epoch} {batch} {batch_in_epoch} {sample} {sample_in_epoch} {token} {token_in_epoch} and,
-// in seconds, {total_wct} {epoch_wct} {batch_wct} at a position only. {batch:06} fills a whole
-// number up with zeros. {{ and }} are braces. What is unknown stays as it is.
+// start. {epoch} {batch} {batch_in_epoch} {sample} {sample_in_epoch} {token} {token_in_epoch} and,
+// in seconds, {total_wct} {epoch_wct} {batch_wct} are known at a position only. {batch:06} fills a
+// whole number up with zeros. {{ and }} are braces. An unknown placeholder stays as it is.
 #pragma once
 
 #include "record/names/run_place.h"
@@ -35,27 +35,27 @@ class NameTemplate {
  public:
   explicit NameTemplate(std::string_view text);
 
-  // For folders and merged files: places of a position stay as they are.
+  // Expands the name of a folder or of a merged file: placeholders of a position stay as they are.
   std::string expand(const RunIdentity& run) const { return expand(run, nullptr); }
   std::string expand(const RunIdentity& run, const Position& position) const {
     return expand(run, &position);
   }
 
-  // True when two processes of a run never make the same name: with {rank}, or with {local_rank}
-  // and {node_rank}.
+  // True if two processes of a run never make the same name: it has {rank}, or {local_rank} and
+  // {node_rank}.
   bool tells_ranks() const;
 
-  // True when two places of the training may make two names of it: with {batch} and the like.
+  // True if two places of the training may make two names of it: it has {batch} or the like.
   bool tells_positions() const;
 
-  // Whether a process of the run could make `name` at some position, and which.
+  // Says which process of the run could make a name at some position, if any.
   enum class Owner : std::uint8_t { nobody, this_rank, other_rank };
   Owner owner_of(std::string_view name, const RunIdentity& run) const;
 
  private:
   struct Part {
-    std::string text;  // literal, or how the placeholder was written, to be left as it is
-    std::string name;  // of the placeholder; empty for a literal
+    std::string text;  // a literal, or the placeholder as it was written
+    std::string name;  // name of the placeholder; empty for a literal
     int digits = 0;    // at least so many
   };
 

@@ -21,14 +21,15 @@ std::int64_t read_number(std::string_view name, std::string_view text) {
   return number;
 }
 
-// Of the first of `names` that is set.
+// Returns the number in the first of `names` that is set.
 std::int64_t number_of(const Environment& environment, std::initializer_list<const char*> names) {
   for (const char* const name : names)
     if (const std::optional<std::string> text = environment(name)) return read_number(name, *text);
   return kFromEnvironment;
 }
 
-// "4(x2),3" on node 2 -> 3: four tasks on each of two nodes, three on the next.
+// Returns 3 for "4(x2),3" on node 2: the text says four tasks on each of two nodes, and three on
+// the next.
 std::int64_t tasks_on_node(const char* name, std::string_view list, std::int64_t node) {
   const std::string_view whole = list;
   while (!list.empty()) {
@@ -40,7 +41,7 @@ std::int64_t tasks_on_node(const char* name, std::string_view list, std::int64_t
     if (times != std::string_view::npos && part.ends_with(')'))
       nodes = read_number(name, part.substr(times + 2, part.size() - times - 3));
     else if (times != std::string_view::npos)
-      read_number(name, whole);  // says what is wrong with it
+      read_number(name, whole);  // throws, and says what is wrong with it
     if (node < nodes) return tasks;
     node -= nodes;
   }
@@ -55,7 +56,7 @@ RunPlace torch_place(const Environment& environment) {
           .node_rank = number_of(environment, {"NODE_RANK", "GROUP_RANK"})};
 }
 
-// Where ranks fill node by node.
+// Counts the node from the rank, if ranks fill node by node.
 std::int64_t counted_node(const RunPlace& place) {
   const bool fills =
       place.local_world_size > 0 && place.rank % place.local_world_size == place.local_rank;
@@ -73,7 +74,8 @@ RunPlace open_mpi_place(const Environment& environment) {
   return place;
 }
 
-// The mpiexec of MPICH, Intel MPI and MVAPICH. Slurm sets PMI_RANK as well, and says more itself.
+// Reads the variables of the mpiexec of MPICH, Intel MPI and MVAPICH. Slurm sets PMI_RANK as well,
+// and says more itself.
 RunPlace mpich_place(const Environment& environment) {
   if (!environment("MPI_LOCALRANKID")) return {};
   RunPlace place{.rank = number_of(environment, {"PMI_RANK"}),
@@ -130,7 +132,8 @@ std::optional<std::string> process_environment(const char* name) {
 
 RunPlace known_place(const RunPlace& given, const Environment& environment) {
   RunPlace found = launched_place(environment);
-  // Another rank than the launcher's is of another numbering, to which nothing of it belongs.
+  // A rank other than the launcher's belongs to another numbering, so nothing else of the
+  // launcher's fits it.
   if (given.rank != kFromEnvironment && given.rank != found.rank) found = {};
   return {.rank = known(given.rank, found.rank),
           .local_rank = known(given.local_rank, found.local_rank),
@@ -158,7 +161,7 @@ std::string default_run_name(const Environment& environment) {
     if (const std::optional<std::string> run = environment(name); run && !run->empty()) return *run;
   if (const std::optional<std::string> job = environment("SLURM_JOB_ID"); job && !job->empty())
     return "slurm-" + *job;
-  // torchrun says "none" where no id was given.
+  // torchrun says "none" if no id was given.
   const std::optional<std::string> id = environment("TORCHELASTIC_RUN_ID");
   return id && !id->empty() && *id != "none" ? *id : "run";
 }

@@ -26,7 +26,7 @@ Action action_at(const CyclicSchedule& schedule, const Position& position) {
 }
 
 Schedule cyclic_schedule(const CyclicSchedule& schedule) {
-  // A cycle of a billion batches is none; sums of such numbers cannot overflow.
+  // No schedule needs larger numbers, and sums of such numbers cannot overflow.
   constexpr std::int64_t kMost = 1'000'000'000'000;
   const std::pair<std::string_view, std::int64_t> values[] = {
       {"skip_first", schedule.skip_first}, {"wait", schedule.wait},

@@ -11,7 +11,7 @@ RunPlace given_place(const Options& options) {
           options.node_rank};
 }
 
-// 0 is what a program says that does not know it.
+// A program that does not know the size says 0.
 std::int64_t size_or_unknown(std::int64_t size) {
   return size > 0 ? size : kFromEnvironment;
 }

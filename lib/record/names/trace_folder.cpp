@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the name of a file that is being written, before ".json".
+// Part of the name of a file that is being written, before ".json".
 constexpr std::string_view kUnfinishedMark = ".unfinished";
 
 bool is_hidden(const fs::path& path) {
@@ -32,8 +32,8 @@ void check_names(const TraceNames& names, const RunIdentity& run) {
         "the name of trace files '{}' is the same on all ranks; put {{rank}} in it", names.file));
 }
 
-// What this rank itself could write is from an earlier run; what another rank could write, that one
-// looks for.
+// Returns whether a file may be there. A file that this rank itself could write is from an earlier
+// run; a file that another rank could write is looked for by that rank.
 bool may_be_there(std::string name, const TraceNames& names, const RunIdentity& run) {
   if (!names.merged.empty()) {
     const NameTemplate::Owner owner = NameTemplate(names.merged).owner_of(name, run);

@@ -1,4 +1,5 @@
-// The folder that the trace files of a run go to, and what may be in it when the run begins.
+// prepare_folder(), folder_of(), file_namer(): the folder that the trace files of a run go to, and
+// what may be in it when the run begins.
 //
 //   TraceNames names;                              // "{run_name}/traces", "ep{epoch}-...json"
 //   const RunIdentity run{default_run_name(), find_place({})};
@@ -24,19 +25,20 @@ struct TraceNames {
   std::string merged = std::string(kDefaultMergedName);  // "": no merged file
 };
 
-// Creates the folder. Without OverwriteTraces::yes it may hold nothing but hidden files and those
-// that another rank of this run can have written by now; so no rank has to wait for another, and
-// all ranks together refuse whatever an earlier run left. With it all stays as it is.
+// Creates the folder. Without OverwriteTraces::yes, it may hold only hidden files and files that
+// another rank of this run can have written by now. So no rank has to wait for another, and all
+// ranks together refuse whatever an earlier run left. With OverwriteTraces::yes, everything in it
+// stays as it is.
 //
-// Throws std::invalid_argument when the names do not tell ranks apart, so that they would write one
-// file, and std::runtime_error: "run/traces: is not empty (ep0-ba5-rank0.json): ...".
+// Throws std::invalid_argument if the names are the same for several ranks, which would then write
+// one file, and std::runtime_error: "run/traces: is not empty (ep0-ba5-rank0.json): ...".
 void prepare_folder(const TraceNames& names, const RunIdentity& run,
                     OverwriteTraces overwrite = OverwriteTraces::no);
 
 std::string folder_of(const TraceNames& names, const RunIdentity& run);
-// The path of the file that a node's first rank merges to; "" without one.
+// Returns the path of the file that a node's first rank merges to, or "" if there is none.
 std::string merged_path_of(const TraceNames& names, const RunIdentity& run);
-// For Options::file_name.
+// Returns a function for Options::file_name.
 std::function<std::string(const Position&)> file_namer(const TraceNames& names,
                                                        const RunIdentity& run);
 

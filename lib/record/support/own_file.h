@@ -1,4 +1,5 @@
-// Whether a file that lies where others may write is one that this user's recorder has made.
+// check_own_file(): checks that a file which lies where others may write was made by this user's
+// recorder.
 //
 //   struct stat info {};
 //   fstat(file, &info);
@@ -12,13 +13,13 @@
 
 namespace traceloom::record {
 
-// The file belongs to somebody else, or may be another one than its name says.
+// Thrown if the file belongs to somebody else, or may be another one than its name says.
 class ForeignFile : public Error {
  public:
   using Error::Error;
 };
 
-// Throws ForeignFile unless it is a regular file of this user that has one name.
+// Throws ForeignFile unless it is a regular file of this user and has one name.
 void check_own_file(const std::string& path, const struct stat& info);
 
 }  // namespace traceloom::record

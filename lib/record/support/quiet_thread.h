@@ -1,5 +1,5 @@
-// Threads of the library take no signals: those are for the threads of the program, whose handlers
-// may rely on which of them they interrupt.
+// start_quiet_thread(): starts threads of the library, which take no signals. Signals are for the
+// threads of the program, whose handlers may rely on which of them they interrupt.
 //
 //   thread_ = start_quiet_thread("traceloom", [this] { run(); });
 #pragma once
@@ -28,8 +28,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// `name` is what the system shows, at most 15 characters, and has to live as long. Throws
-// std::system_error where there can be no more threads.
+// `name` is what the system shows, at most 15 characters; the text must live as long as the thread.
+// Throws std::system_error if there can be no more threads.
 template <typename Work>
 std::thread start_quiet_thread(const char* name, Work work) {
   const SignalsBlocked blocked;
