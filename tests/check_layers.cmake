@@ -17,7 +17,7 @@ function(violation text)
   set(violations ${violations} PARENT_SCOPE)
 endfunction()
 
-# From the table: `modules`, and for each module M `depends_M` and `files_M` (as in "base/error.h").
+# Reads from the table: `modules`, and for each module M `depends_M` and `files_M` (as in "base/error.h").
 macro(read_table)
   file(READ ${ROOT}/lib/CMakeLists.txt table)
   string(REGEX REPLACE "#[^\n]*" "" table "${table}")

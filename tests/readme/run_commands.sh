@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every command that a document shows behind a "$ ", and compares what it prints with what the document shows.
+# Runs every command that a document shows after a "$ ", and compares its output with the document.
 #
 #   PATH=<bin folder>:$PATH run_commands.sh DOCUMENT TESTDATA SCRATCH
 #
@@ -30,7 +30,7 @@ main() {
   [ "$ran" -gt 0 ] && [ $failed = 0 ]
 }
 
-# Each block between ``` lines that names no language becomes a file, block.01 and so on.
+# Writes each block between ``` lines that names no language into a file, block.01 and so on.
 split_blocks() {
   awk '/^ *```/ { if (inside) { inside = 0 } else { inside = 1; plain = /^ *```$/; if (plain) number++ }; next }
        inside && plain { print > sprintf("block.%02d", number) }' "$1"
