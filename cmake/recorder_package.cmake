@@ -1,13 +1,13 @@
-# What other programs link: the recorder and the merge per node as shared libraries, their headers, a CMake
+# The libraries for other programs: the recorder and the merge per node as shared libraries, their headers, a CMake
 # package and pkg-config files.
 #
 #   find_package(Traceloom REQUIRED)
 #   target_link_libraries(train PRIVATE Traceloom::recorder)
 #   target_link_libraries(train PRIVATE Traceloom::node_merge)   # with the recorder
 #
-# Two, because the recorder runs in somebody's training and must not bring TBB and RE2 along where nothing is
-# merged. Both are made of the modules as they are: all code is position-independent and hides its names, but
-# for those of an interface (`#pragma GCC visibility`, and the headers below).
+# There are two libraries because the recorder runs inside a training and must not require TBB and RE2 if nothing is
+# merged there. Both consist of the normal modules: all code is position-independent and hides its names, except those
+# of an interface (`#pragma GCC visibility`, and the headers below).
 include(CMakePackageConfigHelpers)
 
 # shared_library(NAME FILE FOLDER LIBRARY...): Traceloom::NAME, libFILE.so, with all rooms of FOLDER and what these
@@ -86,7 +86,7 @@ install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_fold
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake
         DESTINATION ${package_folder})
-# By its own place, so that the tree may be moved.
+# The .pc files use their own place, so that the tree may be moved.
 file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(package IN ITEMS traceloom traceloom-node-merge)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)

@@ -70,7 +70,7 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   return text;
 }
 
-// "0-3,7", as --rank takes it.
+// Returns "0-3,7", the form that --rank accepts.
 std::string ranges_of(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {

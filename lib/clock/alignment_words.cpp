@@ -1,4 +1,4 @@
-// How alignment.h's kinds are written, in options and reports.
+// The spelling of alignment.h's enums in options and reports.
 #include "clock/alignment_words.h"
 
 namespace traceloom {

@@ -32,7 +32,7 @@ std::optional<std::int64_t> composer_batch(const Event& event) {
   return json_integer(find_member(args, "batch"));
 }
 
-// Some other batch may begin in it.
+// True for spans inside which another batch may begin.
 bool may_be_long(std::string_view name) {
   static constexpr std::array<std::string_view, 5> kNames{
       "event/batch", "event/dataloader", "event/epoch", "event/fit", "event/iteration"};
@@ -46,7 +46,7 @@ void keep_least(Map& map, const typename Map::key_type& key, std::int64_t value)
   if (!is_new) found->second = std::min(found->second, value);
 }
 
-// Of the first span that trains in that time.
+// Returns the batch of the first training span in that time.
 std::optional<std::int64_t> first_batch(const std::map<std::int64_t, std::int64_t>& trains,
                                         std::int64_t from_ns, std::int64_t to_ns) {
   const auto first = trains.lower_bound(from_ns);
@@ -72,7 +72,7 @@ void StepMarks::add_batch(const Event& event, std::int64_t batch, std::int64_t s
                           std::int64_t duration_ns) {
   const Thread thread = thread_of(event);
   const std::string_view name = unquoted(event.text(Key::name));
-  // Of an end that a merge had to make up there are no args.
+  // An end that a merge made up has no args.
   const bool has_args_of_end = event.phase == 'X' && !event.has(Key::unclosed);
   if (has_args_of_end && may_be_long(name))
     return long_spans_.push_back({thread, batch, start_ns, saturating_add(start_ns, duration_ns)});
@@ -89,7 +89,7 @@ void StepMarks::append(const StepMarks& later) {
 
 std::vector<StepMark> StepMarks::list(const FileRank& file) const {
   const auto rank_of = [&](const Thread& thread) { return file.rank_of(thread.pid, thread.tid); };
-  std::map<std::int64_t, Trains> trains;  // by rank
+  std::map<std::int64_t, Trains> trains;  // keyed by rank
   for (const auto& [thread, of_thread] : trains_)
     trains[rank_of(thread)].insert(of_thread.begin(), of_thread.end());
   std::map<std::tuple<StepSource, std::int64_t, std::int64_t>, std::int64_t> begins;

@@ -1,15 +1,16 @@
-// StepMarks: when the training steps of a file begin, from what its events say.
+// StepMarks: the begins of a file's training steps, found in its events.
 //
 //   StepMarks marks;
 //   for (each event) marks.add(event, timing.start_ns, timing.duration_ns);
 //   for (const StepMark& mark : marks.list(file_rank)) ...
 //
-// torch marks a step by a span ProfilerStep#N (its copies on GPU rows do not count: they begin
-// later). Composer writes the number of the batch into the args of its events, {"epoch": 0,
-// "batch": 3}: a step begins with the first event of its batch, mostly the wait for its data. Of an
-// X, which a merge has made, the args are those of its end, where Composer may count one more:
-// spans that may last so long go by the first event/train_batch inside of them. A span that is
-// marked as never closed has the args of its begin.
+// torch marks a step by a span ProfilerStep#N (its copies on GPU rows do not count, because they
+// begin later). Composer writes the number of the batch into the args of its events, {"epoch": 0,
+// "batch": 3}: a step begins with the first event of its batch, mostly the wait for its data.
+//
+// The args of an X that a merge made are those of its end, where Composer may have counted on. So
+// long spans use the first event/train_batch inside them. A span marked as never closed has the
+// args of its begin.
 #pragma once
 
 #include "event/event.h"
@@ -32,13 +33,14 @@ struct StepMark {
   std::int64_t begin_ns;
 };
 
-// Memory: the steps, and the merged spans of Composer that are around them. Not thread-safe.
+// Memory holds the steps, and the merged spans of Composer around them. Not thread-safe.
 class StepMarks {
  public:
   void add(const Event& event, std::int64_t start_ns, std::int64_t duration_ns);
-  // What a later part of the same file says.
+  // Appends the marks of a later part of the same file.
   void append(const StepMarks& later);
-  // One a rank and number. `file`: whose ranks they are, known when the file has been read.
+  // Returns one mark for each rank and number. `file` gives the ranks; it is known at the end of
+  // the file.
   std::vector<StepMark> list(const FileRank& file) const;
 
  private:
@@ -60,7 +62,7 @@ class StepMarks {
   void add_batch(const Event& event, std::int64_t batch, std::int64_t start_ns,
                  std::int64_t duration_ns);
 
-  // When each begins.
+  // The begin of each step.
   std::map<std::tuple<StepSource, Thread, std::int64_t>, std::int64_t> begins_;
   std::map<Thread, Trains> trains_;
   std::vector<LongSpan> long_spans_;

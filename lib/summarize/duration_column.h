@@ -5,9 +5,10 @@
 //   column.add(1234, arena);
 //   column.copy_to(values);
 //
-// Why not a std::vector<std::int64_t> a group: nearly all spans are shorter than the 4.3 s that 32
-// bits hold, most groups are small, and a growing vector holds its old and its new memory at a
-// time. Here a column is a chain of extents that double in size up to 16 KiB and never move.
+// It replaces a std::vector<std::int64_t> a group, because nearly all spans are shorter than the
+// 4.3 s that 32 bits hold, most groups are small, and a growing vector holds its old and its new
+// memory at the same time. A column is a chain of extents that double in size up to 16 KiB and
+// never move.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +18,22 @@
 
 namespace traceloom {
 
-// Where the extents of many columns live; they are freed with it. Not thread-safe.
+// Owns the memory of many columns' extents and frees all of it at once. Not thread-safe.
 class ColumnArena {
  public:
-  // Room for `words` 32-bit words, aligned for a pointer.
+  // Returns room for `words` 32-bit words, aligned for a pointer.
   std::uint32_t* allocate(std::size_t words);
 
  private:
   std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
-  std::size_t left_ = 0;  // words of the last block
+  std::size_t left_ = 0;  // words left in the last block
   std::uint32_t* next_ = nullptr;
 };
 
-// All durations of a group, in no order that means anything.
+// All durations of a group; their order has no meaning.
 struct DurationValues {
   std::vector<std::uint32_t> small;
-  std::vector<std::int64_t> large;  // those of 2^32 ns and more
+  std::vector<std::int64_t> large;  // durations of 2^32 ns and more
 
   std::size_t size() const { return small.size() + large.size(); }
   void clear();
@@ -52,7 +53,7 @@ class DurationColumn {
   void copy_to(DurationValues& values) const;
 
  private:
-  // Stands in the two words (or one, where pointers are small) before the values of an extent.
+  // Stands in the two words before the values of an extent (one word where pointers are small).
   struct Link {
     std::uint32_t* values;
     std::uint32_t capacity;
@@ -65,7 +66,7 @@ class DurationColumn {
   void grow(ColumnArena& arena);
 
   std::uint32_t* values_ =
-      nullptr;  // of the last extent; its Link to the one before stands in front
+      nullptr;  // values of the last extent; the Link to the previous extent stands before them
   std::uint32_t used_ = 0;
   std::uint32_t capacity_ = 0;
   std::unique_ptr<std::vector<std::int64_t>> large_;

@@ -16,9 +16,8 @@ void for_each(const DurationValues& values, Use use) {
   for (const std::int64_t ns : values.large) use(static_cast<std::uint64_t>(ns));
 }
 
-// The distances are taken from the mean's whole nanoseconds, which keeps the sum exact (its squares
-// fit, because the total does); what that leaves out, total - count * floor, is taken off
-// afterwards.
+// Measures distances from the mean's whole nanoseconds, so that the sum is exact (its squares fit,
+// because the total does). The error of that mean, total - count * floor, is subtracted afterwards.
 std::int64_t standard_deviation(const DurationValues& values, std::uint64_t total) {
   const std::uint64_t count = values.size();
   if (count < 2) return 0;
@@ -34,8 +33,8 @@ std::int64_t standard_deviation(const DurationValues& values, std::uint64_t tota
   return std::llround(std::sqrt(std::max(sum, 0.0L) / static_cast<long double>(count - 1)));
 }
 
-// Asked for ascending ranks only: each search leaves out what the one before has put below its
-// place.
+// Finds the durations of given ranks. The ranks must ascend: each search leaves out the values that
+// the previous one has put below its place.
 class RankSearch {
  public:
   explicit RankSearch(DurationValues& values) : values_(values) {}
@@ -61,7 +60,7 @@ class RankSearch {
   std::size_t large_done_ = 0;
 };
 
-// The place of the nearest-rank percentile: ceil(percent / 100 * count) - 1.
+// Returns the place of the nearest-rank percentile: ceil(percent / 100 * count) - 1.
 std::size_t percentile_rank(std::size_t count, std::size_t percent) {
   return (count / 100) * percent + ((count % 100) * percent + 99) / 100 - 1;
 }

@@ -9,8 +9,9 @@
 
 namespace traceloom {
 
-// What scan_files() holds while it scans a chunk. The Chunk goes back to be used again however the
-// lease ends: taken, scanned in vain, or dropped with a file that cannot be read on.
+// The object that scan_files() holds while it scans a chunk. Its Chunk becomes free for reuse
+// however the lease ends: the chunk was taken, had to be scanned again, or belonged to a file that
+// failed.
 struct SpanCollector::Lease : ChunkResult {
   Lease(SpanCollector& owner, Chunk& leased) : collector(owner), chunk(leased) {}
   ~Lease() override {
@@ -24,7 +25,7 @@ struct SpanCollector::Lease : ChunkResult {
   Chunk& chunk;
 };
 
-// The pairs of one file, as spans of a table.
+// Reads the pairs of one file into a table, as spans.
 class SpanCollector::PairReader {
  public:
   PairReader(SpanCollector& collector, std::size_t file)
@@ -73,9 +74,9 @@ class SpanCollector::PairReader {
 
   SpanCollector& collector_;
   std::size_t file_;
-  StringTable labels_;  // (name, category) of the pairer
+  StringTable labels_;  // (name, category) as numbers of the pairer
   std::vector<std::uint32_t> table_labels_;
-  std::vector<std::uint32_t> table_places_;  // by track
+  std::vector<std::uint32_t> table_places_;  // places in the table, by track
   BeginEndPairer pairer_;
 };
 
@@ -99,8 +100,8 @@ bool SpanCollector::counts(const SpanGroup& group) const {
   return file.starts.fits(group.file < 2 * files_.size() ? Limits::min() : Limits::max());
 }
 
-// Keeps the spans of a chunk that was taken, forgets those of one that was not. Done when the chunk
-// is used again, in parallel, not when it is taken.
+// Keeps the spans of a chunk that was taken and forgets those of one that was not. This happens
+// when the chunk is used again, because that is in a parallel stage, and taking is not.
 void SpanCollector::Chunk::settle() {
   if (taken) {
     spans.commit();
@@ -166,8 +167,8 @@ void SpanCollector::take(ChunkResult& result, std::size_t file) {
   count_names(pair_table_);
 }
 
-// The sample is that of all names, whichever chunks they are in. It may be some way off: only names
-// by the half more than are taken are refused here, without the memory for all of them.
+// The sample covers the names of all chunks. Because a sample can be off, only a count 50 % above
+// the limit is refused here, without needing the memory for all names.
 void SpanCollector::count_names(SpanTable& table) {
   table.take_name_sample([this](std::string_view name) { name_sample_.intern(name); });
   if (name_sample_.size() * SpanTable::kNameSample / 3 * 2 > most_names_)

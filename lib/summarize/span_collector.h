@@ -1,4 +1,4 @@
-// SpanCollector: the visitor that gathers the spans of all files, for scan_files().
+// SpanCollector: a visitor for scan_files() that gathers the spans of all files.
 //
 //   SpanCollector collector(paths.size(), SpanPlaces::none, filter, {}, false);
 //   scan_files(paths, collector, {});
@@ -23,28 +23,28 @@
 
 namespace traceloom {
 
-// Spans of X events go to the table of the chunk that has them, in parallel; pairs of B and E
-// events to one table of their own, in file order. A chunk's table goes on to be used for other
-// chunks, so there are about as many tables as chunks under way at a time.
+// Spans of X events go to the table of their chunk, in parallel. Pairs of B and E events go to one
+// table of their own, in file order. A chunk's table is reused for later chunks, so there are about
+// as many tables as chunks in flight.
 class SpanCollector : public FileVisitor {
  public:
-  // `filter` must live as long. `windows`: one a file, or none. With `keep_going` an Error of a
-  // file is kept in FileReading; what the file gave before is in the tables and told apart by
-  // SpanPlaces::files.
+  // `filter` must outlive the collector. `windows` holds one window a file, or none. With
+  // `keep_going`, an Error of a file is stored in FileReading; the spans that the file gave before
+  // are in the tables, and SpanPlaces::files separates them.
   SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
                 std::vector<FileWindow> windows, bool keep_going);
   ~SpanCollector() override;
 
-  // Throws UsageError when there are far more different names than so many, as soon as that is
-  // seen.
+  // Makes the collector throw UsageError as soon as it sees that there are far more than `most`
+  // different names.
   void limit_names(std::size_t most) { most_names_ = most; }
-  // When scan_files() is done.
+  // Call it after scan_files().
   void finish();
   const std::vector<FileReading>& files() const { return files_; }
   std::vector<FileReading>& files() { return files_; }
   std::size_t file_of(const SpanGroup& group) const { return group.file % files_.size(); }
-  // False for a group of a file that does not count, or of its outliers. With SpanPlaces::none the
-  // groups are of all files, but for outliers.
+  // False for a group of a file that does not count, or of that file's outliers. With
+  // SpanPlaces::none, all files share their groups, except the groups of outliers.
   bool counts(const SpanGroup& group) const;
   template <typename Use>
   void for_each_table(Use use) const {
@@ -60,7 +60,7 @@ class SpanCollector : public FileVisitor {
   void fail_file(std::size_t file, const Error& error) override;
 
  private:
-  // What outlives a chunk and is used for the next one.
+  // The parts of a chunk that are reused for the next one.
   struct Chunk {
     Chunk(const LabelFilter& filter, SpanPlaces places, std::size_t files)
         : spans(filter, places, files) {}
@@ -76,7 +76,8 @@ class SpanCollector : public FileVisitor {
   class PairReader;
 
   void count_names(SpanTable& table);
-  // SpanGroup::file. Of times that may turn out to be outliers of their file, a number of its own.
+  // Returns SpanGroup::file. Times that may turn out to be outliers of their file get a number of
+  // their own.
   std::size_t source_of(std::size_t file, std::int64_t ns) const {
     if (StartTimes::is_near(ns)) [[likely]]
       return file;
@@ -94,8 +95,8 @@ class SpanCollector : public FileVisitor {
   std::size_t most_names_ = std::numeric_limits<std::size_t>::max();
   StringTable name_sample_;
   SpanTable pair_table_;
-  std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
-  std::mutex mutex_;                   // of the two that follow
+  std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
+  std::mutex mutex_;                   // guards the next two members
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk*> free_;
 };

@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// JSON text has no NUL. A view of `scratch`.
+// Returns a view of `scratch`. The NUL separates pid and tid because JSON text has none.
 std::string_view place_key(std::size_t file, std::string_view pid, std::string_view tid,
                            std::string& scratch) {
   scratch = std::to_string(file) + ' ';
@@ -45,7 +45,7 @@ std::uint32_t SpanTable::label(std::string_view name, std::string_view category)
   return number;
 }
 
-// Events of one thread mostly follow each other.
+// Compares with the last event first: events of one thread mostly follow each other.
 std::uint32_t SpanTable::place(const Event& event, std::size_t file) {
   const std::string_view pid = has_pids() ? event.text(Key::pid) : std::string_view{};
   const std::string_view tid = has_threads() ? event.text(Key::tid) : std::string_view{};

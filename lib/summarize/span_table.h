@@ -1,13 +1,13 @@
-// SpanTable: the durations of spans by name, category and, where it is asked for, file and thread.
+// SpanTable: the durations of spans by name, category and, if requested, file and thread.
 //
 //   SpanTable table(filter, SpanPlaces::none);
 //   table.add(event, file, timing.duration_ns);     // X events of a chunk
 //   table.commit();                                  // the chunk counts
 //   table.for_each_group([](const SpanGroup& group) { use(group.name, group.durations); });
 //
-// Many tables are filled in parallel, each over many chunks and files, and looked at together at
-// the end: nothing is handed over a chunk. What was added since the last commit() can be taken
-// back, because scan_files() scans a chunk again when its guess where it began was wrong.
+// Many tables are filled in parallel, each from many chunks and files, and read together at the
+// end, so no data move after each chunk. Spans added since the last commit() can be discarded,
+// because scan_files() scans a chunk again if its guess where the chunk began was wrong.
 #pragma once
 
 #include "base/string_table.h"
@@ -24,54 +24,52 @@
 
 namespace traceloom {
 
-// What tells groups apart beside name and category.
+// The properties that separate groups, in addition to name and category.
 enum class SpanPlaces : std::uint8_t {
-  none,               // nothing
+  none,               // no further property
   files,              // the file
   files_and_pids,     // the file and the pid: in a merged file each rank is a pid
-  files_and_threads,  // and the tid, for where ranks share a pid; many groups of many threads
+  files_and_threads,  // also the tid, for ranks that share a pid; many threads give many groups
 };
 
 struct SpanGroup {
   std::string_view name;
-  std::string_view category;  // as written: a comma list
-  std::size_t file;           // 0 with SpanPlaces::none, if it is below `files`
-  std::string_view pid;       // canonical_id(); empty without pids
-  std::string_view tid;       // the same; empty without threads
+  std::string_view category;  // category as written: a comma list
+  std::size_t file;           // 0 with SpanPlaces::none if the number is below `files`
+  std::string_view pid;       // canonical_id() of the pid; empty without pids
+  std::string_view tid;       // canonical_id() of the tid; empty without threads
   const DurationColumn& durations;
 };
 
-// Not thread-safe. The views that it gives are valid as long as it is.
+// Collects spans; not thread-safe. The views that it returns are valid as long as the table.
 class SpanTable {
  public:
-  // `filter` must live as long. Numbers of files from `files` on are told apart whatever `places`
-  // are.
+  // `filter` must outlive the table. File numbers >= `files` are kept apart whatever `places` is.
   SpanTable(const LabelFilter& filter, SpanPlaces places,
             std::size_t files = std::numeric_limits<std::size_t>::max())
       : filter_(filter), places_(places), files_(files) {}
 
-  // A span of `event`'s name, category and thread. Escapes are decoded, and the filter is asked,
-  // only when their text comes for the first time.
+  // Adds a span with `event`'s name, category and thread. Escapes are decoded, and the filter is
+  // applied, only when a text appears for the first time.
   void add(const Event& event, std::size_t file, std::int64_t duration_ns);
 
-  // The same in two steps, for spans that are no single event. A label or place holds for this
-  // table.
+  // The same in two steps, for spans that are no single event. Numbers of labels and places are
+  // valid for this table only.
   std::uint32_t label(std::string_view name, std::string_view category);
-  // pid, tid: canonical_id()
+  // `pid` and `tid` are the results of canonical_id().
   std::uint32_t place(std::size_t file, std::string_view pid, std::string_view tid);
   void add(std::uint32_t label_number, std::uint32_t place_number, std::int64_t duration_ns);
 
-  // Keeps, or takes back, what has been added since the last time. Both cost little where nothing
-  // was.
+  // Keep or discard the spans added since the last call. Both cost little if there are none.
   void commit();
   void discard();
-  // Spans added since then that the filter accepts.
+  // Returns the number of spans, added since then, that the filter accepts.
   std::uint64_t pending() const { return pending_.size(); }
 
-  // How many names the filter accepts, from a sample: one in kNameSample of those that are
-  // different.
+  // One in kNameSample of the different names that the filter accepts belongs to the sample, from
+  // which their number is estimated.
   static constexpr std::size_t kNameSample = 64;
-  // Calls use(name) for those of the sample that are new since the last time.
+  // Calls use(name) for the names of the sample that are new since the last call.
   template <typename Use>
   void take_name_sample(Use use) {
     for (const std::uint32_t text : name_sample_) use(texts_[text]);
@@ -99,7 +97,7 @@ class SpanTable {
     std::uint32_t name;
     std::uint32_t category;
     bool wanted;
-    std::uint32_t last_place = kNothing;  // where last_group is the group
+    std::uint32_t last_place = kNothing;  // place whose group is last_group
     std::uint32_t last_group = 0;
   };
   struct Place {
@@ -132,7 +130,7 @@ class SpanTable {
   std::vector<std::uint32_t> label_of_raw_;
   StringTable label_names_;  // (name, category) in texts_
   std::vector<Label> labels_;
-  std::vector<std::uint32_t> name_sample_;  // in texts_; may repeat
+  std::vector<std::uint32_t> name_sample_;  // numbers of texts_; may repeat
   StringTable raw_places_;                  // file and JSON text of pid and tid
   std::vector<std::uint32_t> place_of_raw_;
   StringTable place_names_;  // file and canonical pid and tid

@@ -16,15 +16,15 @@ bool needs_ranks(const SummaryRequest& request) {
   return request.by.rank || !request.ranks.empty();
 }
 
-// Of so many files the spans are told apart, so that none has to be read again where some turn out
-// to be left out. Of 2,000 files of 200 names that would take four times the time.
+// Up to this number of files, each file has its own groups, so that no file has to be read again if
+// some turn out to be left out. For 2,000 files of 200 names that would take four times the time.
 constexpr std::size_t kFewFiles = 64;
 
 SpanPlaces places_for(const SummaryRequest& request) {
   const bool can_reread = std::ranges::all_of(request.inputs, can_be_reread, &Input::path);
   if (needs_ranks(request))
     return can_reread ? SpanPlaces::files_and_pids : SpanPlaces::files_and_threads;
-  // What a file gave before it turned out to be none has to be told apart.
+  // The spans that a file gave before it failed must be separable.
   const bool is_cheap = request.inputs.size() <= kFewFiles;
   return request.keep_going || is_cheap || !can_reread ? SpanPlaces::files : SpanPlaces::none;
 }
@@ -40,7 +40,7 @@ class ReadingProgress {
 
   explicit ReadingProgress(Callback callback) : callback_(std::move(callback)) {}
 
-  // For the next scan_files().
+  // Returns the callback for the next scan_files().
   Callback next_reading() {
     if (!callback_) return {};
     before_ = last_;
@@ -56,7 +56,7 @@ class ReadingProgress {
   std::uint64_t last_ = 0;
 };
 
-// The ranks of the files that count; the others get none.
+// Returns the ranks of the files that count; other files get none.
 std::vector<FileRank> find_ranks(const SummaryRequest& request,
                                  const std::vector<FileReading>& files) {
   std::vector<Input> inputs;
@@ -92,7 +92,7 @@ std::unique_ptr<SpanCollector> collect(const SummaryRequest& request, SpanPlaces
                                        ReadingProgress::Callback progress) {
   auto collector = std::make_unique<SpanCollector>(request.inputs.size(), places, request.filter,
                                                    windows, request.keep_going);
-  // With these there are at least as many rows as names.
+  // With these options there are at least as many rows as names.
   if (request.by.name && request.ranks.empty()) collector->limit_names(request.max_rows);
   std::vector<std::string> paths;
   for (const Input& input : request.inputs) paths.push_back(input.path);
@@ -104,7 +104,7 @@ std::unique_ptr<SpanCollector> collect(const SummaryRequest& request, SpanPlaces
   return collector;
 }
 
-// Whether spans that do not count were told apart from nothing.
+// True if spans that do not count share groups with spans that do.
 bool mixes_files(SpanPlaces places, const std::vector<FileReading>& files) {
   return places == SpanPlaces::none && std::ranges::any_of(files, [](const FileReading& file) {
            return file.is_repeat || !file.starts.fit_near();
@@ -129,8 +129,8 @@ Summary summarize(const SummaryRequest& request) {
   if (mixes_files(places, collector->files()))
     collector = collect(request, places = SpanPlaces::files, windows, {});
   std::vector<FileRank> ranks = find_ranks(request, collector->files());
-  // Few files need their threads. All others' would cost much: 2,000 threads of 200 names 62 MB in
-  // place of 11, and four times the time.
+  // Few files need groups a thread. For all files they would cost much: 2,000 threads of 200 names
+  // take 62 MB instead of 11, and four times the time.
   if (places == SpanPlaces::files_and_pids && share_pids(ranks)) {
     collector = collect(request, SpanPlaces::files_and_threads, windows, {});
     ranks = find_ranks(request, collector->files());

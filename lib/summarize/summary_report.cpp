@@ -19,7 +19,7 @@ namespace {
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kShownCategories = 3;
 
-// A column and what stands in it.
+// A column and the function that makes its cells.
 struct Field {
   Column column;
   Cell (*cell)(const SummaryRow&);
@@ -70,7 +70,7 @@ Field total() {
   return duration<&DurationStats::total_ns>("total_ns", "Total", Readers::all);
 }
 
-// Avg to StdDev.
+// Appends the columns from Avg to StdDev.
 void append_distribution(Fields& fields) {
   fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg", Readers::most));
   fields.push_back(duration<&DurationStats::min_ns>("min_ns", "Min", Readers::few));
@@ -81,7 +81,7 @@ void append_distribution(Fields& fields) {
   fields.push_back(duration<&DurationStats::stddev_ns>("stddev_ns", "StdDev", Readers::few));
 }
 
-// JSON and CSV: always the same columns, in the order of the promised shape.
+// JSON and CSV always have the same columns, in the documented order.
 Fields fields_for_programs(const Summary& summary) {
   Fields fields;
   if (summary.by.rank) fields.push_back(kRank);
@@ -97,7 +97,8 @@ bool any_category(const Summary& summary) {
   });
 }
 
-// Rows of one name, which nothing but their categories tells apart: of the host, and of a device.
+// True if two rows have the same name and differ only in their categories: one of the host, and one
+// of a device.
 bool has_twins(const Summary& summary) {
   std::set<std::pair<std::optional<std::int64_t>, std::optional<std::string>>> seen;
   return !std::all_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
@@ -105,8 +106,8 @@ bool has_twins(const Summary& summary) {
   });
 }
 
-// Text and Markdown: the texts last, because they are what a terminal shortens, and no column that
-// says nothing. What rows are sorted by is shown to all.
+// Text and Markdown have the texts last, because a terminal shortens those, and no column without
+// information. All readers are shown the column by which rows are sorted.
 Fields fields_for_people(const Summary& summary) {
   Field category = kShortCategory;
   if (!summary.by.category && !has_twins(summary)) category.column.readers = Readers::some;

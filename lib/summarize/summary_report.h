@@ -1,15 +1,15 @@
-// A summary as text, CSV, JSON or Markdown.
+// render_summary: writes a summary as text, CSV, JSON or Markdown.
 //
 //   std::fputs(render_summary(summary, TableFormat::text, {.width = 120}).c_str(), stdout);
 //
-// The JSON document, of which keys are only ever added:
+// This is the JSON document; later versions only add keys:
 //   {"schema_version":1,"command":"summarize",
 //    "files":[{"path","rank","ranks","events","text_bytes","error"}],
 //    "rows":[{"rank","name","category","count","total_ns","mean_ns","min_ns","p50_ns","p90_ns","p99_ns",
 //             "max_ns","stddev_ns","share"}],
 //    "problems":[{"file","kind","count","first_offset"}]}
-// "rank" stands in rows only when they are grouped by it, "name" is null when they are not grouped
-// by that; CSV has the columns of "rows".
+// Rows have "rank" only if they are grouped by rank. "name" is null if rows are not grouped by
+// name. CSV has the columns of "rows".
 #pragma once
 
 #include "summarize/summarize.h"

@@ -1,4 +1,4 @@
-// RowCollector: groups of spans from many tables to the rows of a summary.
+// RowCollector: turns groups of spans from many tables into the rows of a summary.
 //
 //   RowCollector rows({.name = true});
 //   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
@@ -18,20 +18,20 @@
 
 namespace traceloom {
 
-// Not thread-safe. What the groups refer to must outlive it.
+// The objects to which the groups refer must outlive the collector. Not thread-safe.
 class RowCollector {
  public:
-  // Throws for more rows than `most`.
+  // add() throws if there are more rows than `most`.
   explicit RowCollector(SummaryGrouping by,
                         std::size_t most = std::numeric_limits<std::size_t>::max())
       : by_(by), most_(most) {}
 
-  // `rank` is that of the group's spans; it does not matter unless rows are grouped by it.
+  // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank.
   void add(const SpanGroup& group, std::int64_t rank);
 
-  // The rows with their statistics, in no order that means anything, computed by up to `threads`
-  // threads (at least one). Plain threads and not TBB, which the thread sanitizer cannot see into.
-  // Throws Error when a total does not fit.
+  // Returns the rows with their statistics, in no particular order. Up to `threads` threads (at
+  // least one) compute them; these are plain threads because the thread sanitizer cannot see into
+  // TBB. Throws Error if a total does not fit.
   std::vector<SummaryRow> compute(std::size_t threads) const;
 
  private:
@@ -51,13 +51,13 @@ class RowCollector {
   std::vector<Source> sources_;
 };
 
-// UsageError, with what to do.
+// Throws UsageError with advice.
 [[noreturn]] void throw_too_many_rows(std::size_t most);
 
-// In the order of the request, see SummaryOrder.
+// Sorts in the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
 
-// "cpu_op; kernel"; among several, no category at all is "(none)".
+// Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
 std::string join_categories(const SummaryRow& row);
 
 }  // namespace traceloom

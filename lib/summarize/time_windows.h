@@ -1,4 +1,4 @@
-// find_windows: a piece of a run, to be asked for by each file's own time.
+// find_windows: converts a piece of a run into a window on each file's own clock.
 //
 //   TimeSelection selection{.from_ns = 1'500'000'000, .to_ns = 2'000'000'000};   // 1.5 s to 2 s
 //   std::vector<FileWindow> windows = find_windows(inputs, selection, false, {});
@@ -15,9 +15,9 @@
 
 namespace traceloom {
 
-// Asked by a file's own times.
+// A window that is queried with a file's own times.
 struct FileWindow {
-  TimeMap times = TimeMap();  // to the time in which the window is
+  TimeMap times = TimeMap();  // maps the file's times to the clock of `window`
   TimeWindow window = {};
 
   bool contains(std::int64_t start_ns) const {

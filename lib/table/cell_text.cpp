@@ -30,7 +30,7 @@ std::string number_text(double number) {
 }
 
 std::string quantity_text(double value, std::string_view unit) {
-  constexpr double kMostBytes = 9e18;  // that fit
+  constexpr double kMostBytes = 9e18;  // larger numbers do not fit std::int64_t
   const bool fits = std::isfinite(value) && std::abs(value) < kMostBytes;
   if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::share)])
     return share_text(value);

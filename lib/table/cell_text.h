@@ -1,4 +1,4 @@
-// Cells as text: the one place that says how a number reads, for people and for programs.
+// Formats cells as text, for people and for programs; no other code formats numbers of tables.
 #pragma once
 
 #include "table/table.h"
@@ -7,16 +7,18 @@
 
 namespace traceloom {
 
-// "gemm", "41,233", "1.234 ms", "12.3 %", "-" for an empty cell. One line, safe for a terminal.
+// Returns "gemm", "41,233", "1.234 ms", "12.3 %", or "-" for an empty cell: one line, safe for a
+// terminal.
 std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit = TimeUnit::automatic);
 
-// The same of a cell of a table, in the table's unit of time or the row's unit of quantities.
+// The same for a cell of a table, in the table's unit of time or the row's unit of quantities.
 std::string cell_for_people(const Table& table, std::size_t row, std::size_t column);
 
-// "gemm", "41233", "1234000", "0.123" (the shortest text of the double), "" for an empty cell.
+// Returns "gemm", "41233", "1234000", "0.123" (the shortest text of the double), or "" for an empty
+// cell.
 std::string cell_for_programs(const Cell& cell);
 
-// Everything but text stands at the right, so that digits line up.
+// Columns other than text are right-aligned, so that digits line up.
 inline bool is_right_aligned(ColumnKind kind) {
   return kind != ColumnKind::text;
 }

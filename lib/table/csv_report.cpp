@@ -22,7 +22,8 @@ void append_field(std::string& out, const std::string& field) {
   out += '"';
 }
 
-// Also the wide forms of these characters, which some spreadsheets take for the same.
+// True also for the wide forms of these characters, which some spreadsheets treat like the plain
+// ones.
 bool runs_in_spreadsheets(std::string_view text) {
   constexpr std::string_view kStarts[] = {"=",  "+",      "-",      "@",      "\t",    "\r",
                                           "\n", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};

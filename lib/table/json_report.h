@@ -1,4 +1,4 @@
-// Tables as JSON: durations in ns, shares from 0 to 1, empty cells null.
+// Writes tables as JSON: durations in ns, shares from 0 to 1, empty cells as null.
 //
 //   json.begin_object(); json.key("schema_version"); json.value(1);
 //   json.key("kernels"); append_rows(json, table); json.end_object();
@@ -11,11 +11,11 @@
 
 namespace traceloom {
 
-// Writes one value: an array of objects with the column keys. Each row stays on one line, also
-// where `json` indents.
+// Writes one value: an array of objects with the column keys. Each row stays on one line, even if
+// `json` indents.
 void append_rows(JsonWriter& json, const Table& table);
 
-// The array alone, as a document.
+// Returns the array alone, as a document.
 std::string json_report(const Table& table);
 
 }  // namespace traceloom

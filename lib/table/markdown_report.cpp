@@ -10,20 +10,20 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kMinWidth = 3;  // of the dashes under a title
+constexpr std::size_t kMinWidth = 3;  // width of the dashes under a title
 
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-// Whether the `<` before `next` could start an HTML tag.
+// True if the `<` before `next` could start an HTML tag.
 bool opens_tag(char next) {
   return std::isalpha(static_cast<unsigned char>(next)) != 0 ||
          std::string_view("/!?").find(next) != std::string_view::npos;
 }
 
-// Escapes no more than needed: an underscore after a letter or digit starts no emphasis, and kernel
-// names are full of them.
+// Escapes only where needed: an underscore after a letter or digit starts no emphasis, and kernel
+// names contain many of these.
 std::string escape(const std::string& text) {
   std::string out;
   bool in_word = false;
@@ -41,7 +41,7 @@ std::string escape(const std::string& text) {
   return out;
 }
 
-// The texts of one column, its title first, all as wide as the widest.
+// Returns the texts of one column, its title first, all padded to the widest.
 std::vector<std::string> column_texts(const Table& table, std::size_t index) {
   const Column& column = table.columns()[index];
   std::vector<std::string> texts{markdown_line(column.title)};

@@ -1,4 +1,4 @@
-// A GitHub-flavoured Markdown table, padded so that its source reads well too.
+// Writes a GitHub-flavoured Markdown table, padded so that its source is readable too.
 #pragma once
 
 #include "table/table.h"
@@ -8,10 +8,12 @@
 
 namespace traceloom {
 
-// Names come out as they are: what Markdown or HTML would read in them (<float>, *, |) is escaped.
+// Names look unchanged: characters that Markdown or HTML would interpret (<float>, *, |) are
+// escaped.
 std::string markdown_report(const Table& table);
 
-// One line of text as it is: what Markdown, HTML or a terminal would obey in it is escaped.
+// Returns one line of text that looks unchanged: characters that Markdown, HTML or a terminal would
+// interpret are escaped.
 std::string markdown_line(std::string_view text);
 
 }  // namespace traceloom

@@ -36,7 +36,7 @@ bool is_empty(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
 }
 
-// Of nested rows; no number, and none below 0, is the top.
+// Returns the depth of a nested row; an empty cell and a negative number mean the top.
 std::int64_t depth_of(const Cell& cell) {
   const auto* const depth = std::get_if<std::int64_t>(&cell);
   return depth == nullptr ? 0 : std::max<std::int64_t>(*depth, 0);
@@ -90,8 +90,9 @@ void Table::nest(std::string_view depth, std::string_view name) {
 
 void Table::sort_nested(std::size_t column) {
   const std::size_t none = rows_.size();
-  std::vector<std::vector<std::size_t>> inner(rows_.size() + 1);  // the last: of the top
-  std::vector<std::size_t> open;                                  // by depth
+  // the last entry holds the rows of the top
+  std::vector<std::vector<std::size_t>> inner(rows_.size() + 1);
+  std::vector<std::size_t> open;  // the open rows, by depth
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const std::int64_t depth = depth_of(rows_[row][nesting_->depth]);
     open.resize(std::min(open.size(), static_cast<std::size_t>(depth)));

@@ -1,10 +1,10 @@
-// Table: typed columns and rows, ready to be shown as text, CSV, JSON or Markdown.
+// Table: typed columns and rows, which can be shown as text, CSV, JSON or Markdown.
 //
 //   Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
 //   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
 //   std::string text = render_table(table, TableFormat::text, {});
 //
-// To add a form: one enumerator and one name here, x_report.h and .cpp, one line in table.cpp.
+// To add a format, add an enumerator and a name here, x_report.h and .cpp, and a line in table.cpp.
 #pragma once
 
 #include "base/units.h"
@@ -31,16 +31,16 @@ enum class ColumnKind : std::uint8_t {
 };
 
 enum class QuantityUnit : std::uint8_t { none, share, bytes, per_second, bytes_per_second };
-// In the order of the enum.
+// The names stand in the order of the enum.
 inline constexpr std::string_view kQuantityUnitNames[] = {"", "share", "bytes", "1/s", "bytes/s"};
-// Who is shown a column. Where a terminal has no room for all, the columns for few go first, then
-// those for some, then those for most; what is for programs is in CSV and JSON, and in text with
-// TextStyle::wide.
+// The readers who are shown a column. If a terminal has no room for all columns, those for few
+// readers go first, then those for some, then those for most. Columns for programs appear in CSV
+// and JSON, and in text only with TextStyle::wide.
 enum class Readers : std::uint8_t { all, most, some, few, programs };
 
 struct Column {
   std::string key;    // CSV header and JSON key, with its unit: "total_ns"
-  std::string title;  // for people, in nsys' words: "Total"
+  std::string title;  // title for people, in nsys' words: "Total"
   ColumnKind kind;
   Readers readers = Readers::all;
 };
@@ -48,7 +48,7 @@ struct Column {
 // std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
-// For the column "unit".
+// Makes a cell for the column "unit".
 inline Cell unit_cell(QuantityUnit unit) {
   return std::string(kQuantityUnitNames[static_cast<std::size_t>(unit)]);
 }
@@ -56,22 +56,24 @@ inline Cell unit_cell(QuantityUnit unit) {
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
-  // One cell a column, of the column's kind or empty; anything else throws std::invalid_argument.
+  // Takes one cell for each column, of the column's kind or empty; anything else throws
+  // std::invalid_argument.
   void add_row(std::vector<Cell> row);
 
-  // The unit of durations for people.
+  // Sets the unit of durations for people.
   void show_in(TimeUnit unit) { unit_ = unit; }
   TimeUnit unit() const { return unit_; }
 
-  // Sorts by the column of that key: numbers descending, texts ascending, empty cells last, equal
-  // rows as they stood. What rows are sorted by is shown to all. False when there is no such
-  // column.
+  // Sorts by the column with that key: numbers descending, texts ascending, empty cells last, equal
+  // rows in their old order. All readers are shown that column from then on. Returns false if there
+  // is no such column.
   bool sort_by(std::string_view key);
-  // The rows are a tree: what is in a row comes after it and has a greater number in the column
-  // `depth`, which begins at 0. Sorting orders what is beside each other; people see the texts of
-  // the column `name` indented. Throws std::invalid_argument when there are no such columns.
+  // Makes the rows a tree: the children of a row follow it and have a greater number in the column
+  // `depth`, which begins at 0. Sorting then orders siblings, and people see the texts of the
+  // column `name` indented. Throws std::invalid_argument if there are no such columns.
   void nest(std::string_view depth, std::string_view name);
-  // With the columns for programs left out, unless `wide`, and nested names indented.
+  // Returns the table without the columns for programs (unless `wide`) and with nested names
+  // indented.
   Table for_people(bool wide = false) const;
   // Keeps the first `count` rows.
   void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
@@ -95,29 +97,35 @@ class Table {
 
 enum class TableFormat : std::uint8_t { text, csv, json, md };
 
-// Tables for people hold no character that a terminal would obey; the others say what names are.
+// Tables for people hold no character that a terminal would obey; the other formats keep names
+// unchanged.
 constexpr bool is_for_people(TableFormat format) {
   return format == TableFormat::text || format == TableFormat::md;
 }
 
-// In the order of the enum, for --help and did-you-mean.
+// The names stand in the order of the enum; --help and did-you-mean use them.
 inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
 
-// "table", "csv", "json", "md" -> format; nullopt when it is no format.
+// Returns the format of "table", "csv", "json" or "md"; nullopt for other names.
 std::optional<TableFormat> parse_table_format(std::string_view name);
 
 struct TextStyle {
   bool colour = false;    // ANSI colours (terminal only, NO_COLOR respected by the caller)
-  int width = 0;          // what lines have to fit, by leaving out columns; 0: nothing
-  bool cut_names = true;  // to fit, text columns are also cut in their middle ("…")
-  bool wide = false;      // all columns, those for programs too, whatever the width
-  bool csv_safe = false;  // CSV in which a spreadsheet runs no name (csv_report.h)
+  int width = 0;          // width of lines, reached by leaving out columns; 0: no limit
+  bool cut_names = true;  // shorten text columns in their middle ("…") as well to reach the width
+  bool wide = false;      // show all columns, also those for programs, whatever the width
+  bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (csv_report.h)
 };
 
-// text: aligned with spaces, numbers right, one unit a cell, header and rule; csv: RFC 4180 with
-// LF; json: an array of objects, one line a row; md: a GitHub table. Always valid UTF-8, measured
-// in code points; ends with a newline. What a name holds cannot break the form: control characters
-// are written as escapes for people. To put rows into a bigger JSON object, see json_report.h.
+// Renders the table in one of these formats:
+// - text: aligned with spaces, numbers right, one unit a cell, header and rule
+// - csv: RFC 4180 with LF
+// - json: an array of objects, one line a row
+// - md: a GitHub table
+//
+// The result is always valid UTF-8, is measured in code points and ends with a newline. No name can
+// break the format: for people, control characters are written as escapes. To put rows into a
+// bigger JSON object, see json_report.h.
 std::string render_table(const Table& table, TableFormat format, const TextStyle& style);
 
 }  // namespace traceloom

@@ -12,8 +12,9 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr std::size_t kReadableWidth = 16;  // of a shortened name: less tells nothing apart
-constexpr std::size_t kWantedWidth = 24;    // of a name, before other columns give way to it
+constexpr std::size_t kReadableWidth = 16;  // width of a shortened name; with less, names can no
+                                            // longer be told apart
+constexpr std::size_t kWantedWidth = 24;    // width of a name that is kept before other columns are
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kReset = "\x1b[0m";
@@ -23,11 +24,12 @@ struct TextColumn {
   std::vector<std::string> cells;
   ColumnKind kind;
   Readers readers;
-  bool blank;  // 0 or empty in all rows
+  bool blank;  // all cells are 0 or empty
   std::size_t width;
 };
 
-// "61.000 s" beside "93.000 ms": a space after the short unit keeps the points in line.
+// Puts a space after the short unit of "61.000 s", so that its point lines up with that of "93.000
+// ms".
 void align_units(std::vector<std::string>& cells) {
   const auto has_short_unit = [](const std::string& cell) { return cell.ends_with(" s"); };
   if (std::all_of(cells.begin(), cells.end(),
@@ -65,7 +67,7 @@ std::size_t total_width(const std::vector<TextColumn>& columns) {
       [](std::size_t sum, const TextColumn& column) { return sum + column.width; });
 }
 
-// The width with every name at what it wants, or needs.
+// Returns the width if every name has kWantedWidth, or less if it needs less.
 std::size_t wanted_width(const std::vector<TextColumn>& columns) {
   std::size_t width = total_width(columns);
   for (const TextColumn& column : columns)
@@ -75,13 +77,13 @@ std::size_t wanted_width(const std::vector<TextColumn>& columns) {
   return width;
 }
 
-// Whether `a` is left out before `b`, which is to its right.
+// True if `a` is left out before `b`, which is to its right.
 bool matters_less(const TextColumn& a, const TextColumn& b) {
   if (a.readers == Readers::all || b.readers == Readers::all) return b.readers == Readers::all;
   return a.blank != b.blank ? a.blank : a.readers > b.readers;
 }
 
-// True when columns were left out.
+// Returns true if columns were left out.
 bool leave_out(std::vector<TextColumn>& columns, std::size_t width) {
   const std::size_t all = columns.size();
   while (wanted_width(columns) > width) {
@@ -94,7 +96,8 @@ bool leave_out(std::vector<TextColumn>& columns, std::size_t width) {
   return columns.size() < all;
 }
 
-// Takes from the widest text column, one at a time, so that several end up alike.
+// Takes from the widest text column, one character at a time, so that several columns end up with
+// the same width.
 void cut_names(std::vector<TextColumn>& columns, std::size_t width) {
   for (std::size_t total = total_width(columns); total > width; --total) {
     TextColumn* widest = nullptr;
@@ -114,7 +117,7 @@ std::string padded(const std::string& text, const TextColumn& column) {
   return is_right_aligned(column.kind) ? padding + shown : shown + padding;
 }
 
-// Appends one line; `text_of` gives the text of a column in it.
+// Appends one line; `text_of` returns the text of a column in that line.
 template <typename TextOf>
 void append_line(std::string& out, const std::vector<TextColumn>& columns, TextOf text_of) {
   for (const TextColumn& column : columns) {

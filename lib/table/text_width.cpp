@@ -9,7 +9,7 @@ bool starts_code_point(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-// The byte at which code point number `index` starts.
+// Returns the byte at which code point number `index` starts.
 std::size_t byte_of(std::string_view text, std::size_t index) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (starts_code_point(text[i]) && index-- == 0) return i;

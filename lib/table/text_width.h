@@ -1,7 +1,8 @@
-// Text that has to fit a terminal: measured in code points, shortened in its middle.
+// text_width, shorten_middle: measure text in code points, and shorten it in its middle for a
+// terminal.
 //
-//   shorten_middle("void at::native::vectorized_elementwise_kernel", 20)   // "void
-//   at::n…se_kernel"
+//   shorten_middle("void at::native::vectorized_elementwise_kernel", 20)
+//   // "void at::n…se_kernel"
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace traceloom {
 
-// Code points of `text`, which is valid UTF-8. Wide characters count as one.
+// Returns the number of code points of `text`, which is valid UTF-8. Wide characters count as one.
 std::size_t text_width(std::string_view text);
 
-// `text`, or its two ends around a "…", so that it is at most `width` (>= 1) code points: the names
-// of kernels differ at both ends.
+// Returns `text`, or its two ends around a "…", with at most `width` (>= 1) code points. Both ends
+// stay because the names of kernels differ at both ends.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
 }  // namespace traceloom

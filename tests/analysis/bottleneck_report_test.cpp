@@ -206,7 +206,7 @@ TEST_CASE(
   const Verdict verdict = verdict_of(job.composer());
   CHECK(verdict_headline(verdict) ==
         "Verdict: data-loading (67.7 % of rank 0's mean step), rank 0");
-  // Not where all wait as long for their data, nor in three steps.
+  // No rank is named if all wait equally long for their data, or if there are only three steps.
   for (const int rank : {1, 2, 3}) job.loader_us[rank] = 98, job.work_us[rank] = 47;
   CHECK_FALSE(verdict_of(job.composer()).rank);
   job = {.steps = 3, .loader_us = {{0, 105}}, .work_us = {{1, 140}, {2, 140}, {3, 140}}};

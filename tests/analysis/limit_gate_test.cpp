@@ -14,7 +14,7 @@ GateResult judge_job(const JobTraces::Files& files, const LimitGate& gate) {
   return judge(gate, find_verdict(Findings(read_texts(files))));
 }
 
-// All ranks wait 30 of 80 us for their data.
+// Every rank waits 30 of 80 us for its data.
 JobTraces slow_loaders() {
   JobTraces job;
   for (int rank = 0; rank < job.ranks; ++rank) job.loader_us[rank] = 30;

@@ -1,5 +1,4 @@
-// Spans as long as any can be: what is summed up of them is cut to what a number of nanoseconds can
-// say.
+// Spans as long as possible: sums of them are cut to the limit of int64 nanoseconds.
 #include "analysis/reports/bottleneck_report.h"
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/dataloader_report.h"

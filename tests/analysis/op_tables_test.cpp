@@ -1,4 +1,4 @@
-// Kernels and operators: what rows are told apart by, and the oracle.
+// Kernels and operators: the properties that separate rows, and a comparison with the oracle.
 #include "analysis/reports/kernels_report.h"
 #include "analysis/reports/ops_report.h"
 #include "oracle/call_tree.h"

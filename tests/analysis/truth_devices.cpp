@@ -28,7 +28,7 @@ double rounded(double value, double digits) {
   return std::round(value * digits) / digits;
 }
 
-// As pandas' describe() does it: between the two values around the place.
+// Interpolates like pandas' describe(), between the two values around the place.
 double quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -158,7 +158,7 @@ std::string check_hta_bandwidth(const TruthRow& row) {
   return compare_descriptions(row, found);
 }
 
-// Of the calls that HTA knows: what others launch it leaves out.
+// Compares the calls that HTA knows; HTA leaves out launches by other calls.
 std::string check_hta_launches(const TruthRow& row) {
   std::map<std::string, double> sums;
   for (const ReportRow& found : rows_of(launch_report(read_paths(row.traces), {}), "calls")) {

@@ -92,7 +92,7 @@ TEST_CASE("two runs: no device is idle between them") {
     CHECK(total(gpu_report(both), "rows", key) ==
           total(gpu_report(first), "rows", key) + total(gpu_report(second), "rows", key));
   CHECK(total(gpu_report(first), "rows", "idle_ns") == 2 * 3 * 10'000);
-  // Of 400 us of steps in each run devices work 4 * 90.
+  // Devices work 4 * 90 of the 400 us of steps in each run.
   CHECK(share_in(rows_of(gpu_report(both), "rows").at(0), "utilization") == doctest::Approx(0.9));
 }
 

@@ -35,7 +35,7 @@ File of_world(std::int64_t rank, std::int64_t world_size) {
   return file;
 }
 
-// "count sentence" of what is said of each file; "" for nothing.
+// Returns "count sentence" for each file, "" for a file without the problem.
 std::vector<std::string> said(const std::vector<File>& files, Problem problem) {
   std::vector<Input> inputs;
   std::vector<FileEvidence> evidence;
@@ -114,7 +114,7 @@ TEST_CASE("clock_checks: a sync of more than a millisecond is worth a word") {
   File wider = composer(0, kNowUs + 100, kNowUs - 50, kNowUs);
   wider.evidence.error_bounds = {};
   wider.evidence.error_bounds.add({2000, "0", 120});
-  // Of the first of them in time, whichever was given first.
+  // The message belongs to the first file in time, whichever was given first.
   const File first = composer(0, kNowUs + 500, kNowUs, kNowUs);
   CHECK(said({first, wide, wider}, Problem::wide_sync) == Words{"", "", "1 up to 2.001 ms"});
   CHECK(said({wider, wide, first}, Problem::wide_sync) == Words{"1 up to 2.001 ms", "", ""});

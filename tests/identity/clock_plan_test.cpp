@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-// What is known of one input; `plan()` puts several together.
+// The facts about one input; `plan()` combines several inputs.
 struct File {
   std::string path;
   FileEvidence evidence;
@@ -205,7 +205,7 @@ TEST_CASE("common_origin: the earliest corrected start, floored to a microsecond
   CHECK(origin_of({{1'000'000, 2'999}, {0, 1'003'500}}) == 1'002'000);
   CHECK(origin_of({{0, -1}, {0, 5}}) == -1'000);
   CHECK(origin_of({{0, -2'000}}) == -2'000);
-  // What does not fit is left out, and the lowest microsecond of all has none below it.
+  // Times that do not fit are left out, and no microsecond lies below the lowest one.
   CHECK(origin_of({{kMin, -1}, {kMax, 1}, {5'000, 1}}) == 5'000);
   CHECK(origin_of({{kMin, 0}}) == kMin);
 }

@@ -16,7 +16,7 @@ constexpr std::int64_t kBaseNs = 1'795'202'969'000'000'000;
 // which rank 0 comes last, the others 30 us before it, and then in turn.
 struct Job {
   std::vector<std::int64_t> ahead_us;
-  std::vector<std::int64_t> set_us = {};  // from the middle on, beside that
+  std::vector<std::int64_t> set_us = {};  // added to the rank's clock from the middle on
   ClockOptions options = {};
   bool of_one_group = true;
 
@@ -67,7 +67,8 @@ TEST_CASE("collective_clock: a rank that is apart comes to the others by its col
         fmt::format(
             "rank 2 shifted by -70.000 s: its collectives end with the others' (±{}.{:03} us)",
             *moved.error_ns / 1000, *moved.error_ns % 1000));
-  // The second rank agrees, but all go by one thing; of that nothing is said.
+  // The second rank agrees. It uses collectives too, because all ranks use the same evidence; that
+  // is not reported.
   CHECK(result.clocks[1].method == ClockMethod::collectives);
   CHECK(result.clocks[1].offset_ns == kBaseNs);
   CHECK(result.clocks[1].problems.empty());
@@ -83,7 +84,7 @@ TEST_CASE("collective_clock: base times that collectives allow for stay") {
   REQUIRE(result.clocks[1].collectives.has_value());
   CHECK_FALSE(result.clocks[1].collectives->is_used);
   CHECK(result.clocks[1].collectives->shift_ns == -4'000);
-  // What is kept may be off by so much more.
+  // The error of the clock that is kept includes the disagreement.
   CHECK(*result.clocks[1].error_ns > result.clocks[1].collectives->bound_ns);
   CHECK(*result.clocks[1].error_ns <= result.clocks[1].collectives->bound_ns + 4'000);
 }

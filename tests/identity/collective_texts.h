@@ -28,7 +28,8 @@ inline std::string all_reduce(std::int64_t ts_us, std::int64_t dur_us, std::int6
                             seq));
 }
 
-// What a survey gathers of events, which end with commas; `starts` too, where it is wanted.
+// Returns the evidence that a survey gathers from `text`, whose events end with commas, and their
+// starts if `starts` is given.
 inline FileEvidence collectives_of(std::string text, StartTimes* starts = nullptr) {
   if (!text.empty()) text.pop_back();
   text += ']';

@@ -100,14 +100,14 @@ TEST_CASE("lost_base: torch's own file goes by the guess for its copies in Compo
   const File composers = composer(sync_us).at(7000).at(9000).at(kNow);
   CHECK(found({composers, File{}.at(7000).at(9000)}) == Words{guess, guess});
   CHECK(found({File{}.at(9000), composers}) == Words{guess, guess});
-  // Not a file of another clock, nor one that says more.
+  // A file of another clock gets no guess, and neither does a file with more evidence.
   CHECK(found({composers, File{}.at(7000).at(9001)}) == Words{guess, "-"});
   CHECK(found({composers, File{}.at(7000).at(8000)}) == Words{guess, "-"});
   CHECK(found({composers, File{}.at(9000).at(kNow)}) == Words{guess, "-"});
   File based = File{}.at(9000);
   based.evidence.base_ns = kBase;
   CHECK(found({composers, based}) == Words{guess, "-"});
-  // Nor of another rank.
+  // A file of another rank gets no guess, either.
   File other = File{}.at(9000);
   other.rank = 1;
   CHECK(found({composers, other}) == Words{guess, "-"});

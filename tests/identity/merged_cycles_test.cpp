@@ -52,7 +52,7 @@ TEST_CASE("merged_cycles: says where the record is damaged") {
                           R"({"cycle":5,"sync_us":27,"first_ns":19000,"last_ns":19000})",
                           R"({"cycle":"b","sync_us":2.5,"first_ns":19000,"last_ns":19000})", "5",
                           "[]", R"({"cycle":"b","sync_us":27,"first_ns":19000,"last_ns":18999})",
-                          // At the same time as the first, and before it.
+                          // The second cycle is at the same time as the first, or before it.
                           R"({"cycle":"b","sync_us":27,"first_ns":18000,"last_ns":19000})",
                           R"({"cycle":"b","sync_us":27,"first_ns":17000,"last_ns":19000})"}) {
     CAPTURE(bad);

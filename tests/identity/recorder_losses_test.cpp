@@ -10,7 +10,7 @@ using namespace traceloom;
 
 namespace {
 
-// What is counted of a file that says so at its end.
+// Returns the problems counted for a file that reports losses at its end.
 ProblemCounts problems_of(const std::string& args) {
   return evidence_of(
              R"({"name":"recorder","cat":"","ph":"M","ts":1,"pid":3,"tid":41,"args":)" + args + "}",

@@ -31,7 +31,7 @@ EventTally tally_of(std::uint64_t events, std::int64_t first_ns, std::int64_t la
           .first_event = first_event};
 }
 
-// As Composer writes it: the thread is 100 + rank.
+// Makes evidence as Composer writes it: the thread is 100 + rank.
 FileEvidence composer(std::int64_t rank, std::int64_t sync_us, const EventTally& tally) {
   FileEvidence evidence;
   const std::string pid = std::to_string(rank);
@@ -42,7 +42,7 @@ FileEvidence composer(std::int64_t rank, std::int64_t sync_us, const EventTally&
   return evidence;
 }
 
-// As Composer's merger writes it, of files of which the first is that of the lowest rank.
+// Makes evidence as Composer's merger writes it; the first file is that of the lowest rank.
 FileEvidence composers_merge(const std::vector<FileEvidence>& files) {
   FileEvidence merge;
   for (const FileEvidence& file : files) {
@@ -81,7 +81,7 @@ FileEvidence our_merge(std::vector<MergedInput> inputs) {
   return merge;
 }
 
-// "path: why", or what the Error says.
+// Returns "path: why" for each repeat, or the text of the Error.
 Strings repeats_of(const std::vector<File>& files) {
   std::vector<Input> inputs;
   for (const File& file : files) {
@@ -114,17 +114,17 @@ TEST_CASE("repeats: a copy is left out, whatever it is called") {
         Strings{"d/b.json: it is a copy of d/a.json", "d/c.json.gz: it is a copy of d/a.json"});
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 6, kA)}}) == Strings{});
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 5, kB)}}) == Strings{});
-  // Starts alone tell little where they are whole milliseconds.
+  // Starts alone prove little if they are whole milliseconds.
   EventTally longer = kA;
   longer.lengths_ns += 1;
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", composer(0, 5, longer)}}) == Strings{});
-  // What says its rank stays, and what was named.
+  // The file that names its rank stays, and so does the file that the user named.
   FileEvidence plain;
   plain.tally = kA;
   CHECK(repeats_of({{"d/copy.json", plain}, {"d/rank3.json", plain}}) ==
         Strings{"d/copy.json: it is a copy of d/rank3.json"});
   CHECK(repeats_of({{"d/rank2.json", plain}, {"d/rank3.json", plain}}) == Strings{});
-  // What does not say the same of its rank and clock is no copy.
+  // A file with another rank or clock is no copy.
   CHECK(repeats_of({{"d/a.json", a}, {"d/b.json", plain}}) == Strings{});
   FileEvidence other_base = plain;
   other_base.base_ns = 5;
@@ -137,7 +137,7 @@ TEST_CASE("repeats: what was named twice is an error") {
   CHECK(repeats_of({{"a.json", a, {}}, {"b.json", a, {}}}) ==
         Strings{"b.json: it is a copy of a.json, and its events would count twice; leave one or "
                 "the other out"});
-  // By a folder and by hand, and by two folders.
+  // One file was found in a folder and one was named by hand; then both were found in folders.
   CHECK(repeats_of({{"d/a.json", a}, {"b.json", a, {}}})[0].starts_with("d/a.json: it is a copy"));
   CHECK(repeats_of({{"d/a.json", a}, {"e/b.json", a, {1}}})[0].starts_with("e/b.json: it is a"));
   CHECK(repeats_of({{"d/a.json", a, {0, 1}}, {"d/e/b.json", a, {0}}}) ==
@@ -161,7 +161,7 @@ TEST_CASE("repeats: a merge of ours is known by what it has noted of its inputs"
   CHECK(repeats_of({merge}) == Strings{});
   // It holds more than the others.
   CHECK(repeats_of({a, c, merge}) == Strings{"d/0.json: all of it is in d/m.json"});
-  // Of another rank it is another file with the same times.
+  // With another rank it is another file with the same times.
   CHECK(repeats_of({{"d/7.json", composer(7, 5, kA)}, merge}) == Strings{});
   // Unless the rank was but a place.
   MergedInput placed = note_of(7, kA);
@@ -188,7 +188,7 @@ TEST_CASE("repeats: merges of the same, of some and of others") {
   CHECK(repeats_of({{"d/all.json", all}, {"d/node0.json", node0}, a}) ==
         Strings{"d/node0.json: all of it is in d/all.json and 1 more of the inputs",
                 "d/0.json: all of it is in d/all.json"});
-  // Neither holds the other.
+  // Neither file holds all events of the other.
   CHECK(repeats_of(
             {{"d/m.json", node0}, {"d/n.json", our_merge({note_of(1, kB), note_of(2, kC)})}}) ==
         Strings{"d/n.json: d/m.json holds events of it as well, and neither holds all of the "
@@ -267,14 +267,14 @@ TEST_CASE("repeats: of a merge that noted no tallies") {
   };
   CHECK(words("d/rank0.json", composer(0, 5, now)) ==
         Strings{"d/m.json: it is a merge of d/rank0.json"});
-  // By the number of events, or by the name.
+  // The file is recognised by the number of events, or by the name.
   CHECK(words("d/x.json", composer(0, 5, now)).size() == 1);
   CHECK(words("d/x.json", composer(0, 5, tally_of(11, kNow + 4000, kNow + 9000))).empty());
   CHECK(words("d/rank0.json", composer(0, 5, tally_of(11, kNow + 4000, kNow + 9000))).size() == 1);
-  // Of another time, another rank.
+  // With another time or another rank it is not recognised.
   CHECK(words("d/rank0.json", composer(0, 5, tally_of(10, kNow + 10'000, kNow + 20'000))).empty());
   CHECK(words("d/rank0.json", composer(1, 5, now)).empty());
-  // Where times begin with 0 anywhere, a name tells nothing.
+  // If times begin with 0 in every file, a name proves nothing.
   merge.base_ns = 0;
   CHECK(words("d/rank0.json", composer(0, 5, tally_of(11, 4000, 9000))).empty());
   CHECK(words("d/rank0.json", composer(0, 5, tally_of(10, 4000, 9000))).size() == 1);

@@ -66,7 +66,7 @@ TEST_CASE("start_times: at the ends of int64") {
   CHECK(both.outliers().first_offset == 10);
   CHECK(both.limits().first == -(std::int64_t{1} << 62));
   CHECK(both.limits().last == (std::int64_t{1} << 62) - 1);
-  // Of as many events those of a time that a clock may have stay.
+  // If the counts are equal, the events at a possible time stay.
   CHECK(starts_of({kLeast, kNow}).first_ns() == kNow);
   CHECK(starts_of({-2, kMost}).first_ns() == -2);
   CHECK(starts_of({kLeast, kMost, kMost}).first_ns() == kMost);

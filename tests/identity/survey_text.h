@@ -11,7 +11,8 @@
 
 namespace traceloom {
 
-// Of the elements of an event list, commas between them, the first of which stands at `offset`.
+// Returns the evidence of the elements of an event list. Commas stand between them; the first
+// element stands at `offset`.
 inline FileEvidence evidence_of(std::string_view elements, std::uint64_t offset = 0) {
   const std::string text(elements);
   FileEvidence evidence;

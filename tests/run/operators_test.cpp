@@ -13,7 +13,7 @@ std::string correlation(int number) {
   return "{\"correlation\": " + std::to_string(number) + "}";
 }
 
-// Who launched the first work that has the correlation.
+// Returns the launcher of the first work with the correlation.
 std::uint32_t launcher_of(const Operators& operators, const RankEvents& rank,
                           std::int64_t correlation) {
   for (const EventColumns& part : rank.parts)

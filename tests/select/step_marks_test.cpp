@@ -20,8 +20,8 @@ FileRank merged_file() {
   return file;
 }
 
-// "torch 3 of 1 at 10" of each mark, in nanoseconds. The first events are of one part of the file,
-// the rest of another.
+// Returns "torch 3 of 1 at 10" for each mark, in nanoseconds. The first events belong to one part
+// of the file, the others to another part.
 std::string marks_of(const TraceText& trace, const FileRank& file = merged_file()) {
   const std::string text = trace.array().substr(2);
   StepMarks marks;
@@ -74,7 +74,7 @@ TEST_CASE("step_marks: a batch of Composer begins with its first event, whatever
 }
 
 TEST_CASE("step_marks: merged spans of Composer go by the batch that is trained in them") {
-  // As of Composer 0.8, where the loader's span is around the batch and ends with the next number.
+  // In Composer 0.8 the loader's span surrounds the batch and ends with the next number.
   CHECK(marks_of(TraceText()
                      .x("event/train_batch", 20, 9, kBatch3)
                      .x("callback/event/batch_end", 31, 1, kBatch4)
@@ -82,7 +82,7 @@ TEST_CASE("step_marks: merged spans of Composer go by the batch that is trained 
                      .x("dataloader/train", 10, 30, kBatch4)
                      .x("event/epoch", 5, 90, kBatch4)) ==
         "composer 3 of 1 at 5000\ncomposer 4 of 1 at 31000\n");
-  // As of later ones: the loader's span is before the batch, and says which one it is for.
+  // In later versions the loader's span is before the batch and names the batch that it loads.
   CHECK(marks_of(TraceText()
                      .x("event/dataloader", 10, 4, kBatch3)
                      .x("event/train_batch", 20, 9, kBatch3)

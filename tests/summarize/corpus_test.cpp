@@ -163,7 +163,7 @@ TEST_CASE("corpus: summaries of real traces are those of the reference facts") {
       CHECK_THROWS_AS(summarize_file(path, 2), Error);
       continue;
     }
-    // The facts add up what is written, we round each span to nanoseconds first.
+    // The facts add up the written times, while our code rounds each span to nanoseconds first.
     const std::string text = oracle::load(path).text;
     const std::int64_t tolerance_ns = has_long_decimals(text) ? 1 : 0;
     const Json* const pairs = pairing_facts(facts, text);

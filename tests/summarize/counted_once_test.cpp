@@ -1,5 +1,5 @@
-// Which spans a summary leaves out: of files that others hold as well, and of times that no time
-// line has.
+// A summary leaves out spans of files whose events others hold as well, and spans at impossible
+// times.
 #include "summarize/summarize.h"
 #include "support/temporary_folder.h"
 #include "support/trace_text.h"

@@ -94,7 +94,7 @@ TEST_CASE("duration_stats: the deviation is that of a sample") {
   CHECK(stats_of({1000, 3000}).stddev_ns == 1414);           // 1414.21
   CHECK(stats_of({5, 5, 5}).stddev_ns == 0);
   CHECK(stats_of({0, 0, 0, 10'000}).stddev_ns == 5000);
-  CHECK(stats_of({4'000'000'000, 4'000'000'003}).stddev_ns == 2);  // 2.12, beside a huge mean
+  CHECK(stats_of({4'000'000'000, 4'000'000'003}).stddev_ns == 2);  // 2.12, next to a huge mean
 }
 
 TEST_CASE("duration_stats: durations beyond 32 bits stand above all others") {

@@ -46,7 +46,7 @@ Strings rows_of(const Summary& summary) {
   return rows;
 }
 
-// In the categories that the random traces have.
+// True for the category that device events have in the random traces.
 bool is_on_device(const SummaryRow& row) {
   return row.categories == Strings{"kernel"};
 }
@@ -90,7 +90,7 @@ TEST_CASE("summarize: a slice that a save has cut counts once, where all of it i
 {"ph":"E","name":"epoch","ts":50,"pid":0,"tid":7,"cut_id":"77"}])";
   const std::string last =
       R"([{"ph":"X","name":"epoch","ts":10,"dur":90,"pid":0,"tid":7,"cut_id":"77"}])";
-  // What a merge of the first alone makes of it.
+  // This is the result of merging the first file alone.
   const std::string merged =
       R"([{"ph":"X","name":"work","ts":20,"dur":5,"pid":0,"tid":7},
 {"ph":"X","name":"epoch","ts":10,"dur":40,"pid":0,"tid":7,"unclosed":"cut","cut_id":"77"}])";
@@ -293,7 +293,7 @@ TEST_CASE("summarize: a rank mark may stand anywhere in its file") {
   files.request.ranks = {{5, 9}};
   const Summary summary = files.summarize();
   CHECK(rows_of(summary) == Strings{"7 b [] 1 2000", "7 a [] 1 1000"});
-  // In the order of ranks.
+  // The files stand in the order of their ranks.
   CHECK(summary.files[0].rank == 0);
   CHECK(summary.files[0].problems.count(Problem::rank_from_position) == 1);
   CHECK(summary.files[1].rank == 7);
@@ -374,7 +374,8 @@ TEST_CASE("summarize: an input that is no trace ends the work, or is left out wh
   CHECK(rows_of(summary) == Strings{"- a [] 2 3000"});
   CHECK(summary.files[0].error.empty());
   CHECK(summary.files[1].rank == 2);
-  CHECK(summary.files[2].error.find("log.json: ") != std::string::npos);  // those left out last
+  // files that are left out come last
+  CHECK(summary.files[2].error.find("log.json: ") != std::string::npos);
   CHECK_FALSE(summary.files[2].rank.has_value());
 }
 
@@ -516,5 +517,5 @@ TEST_CASE("summarize: far more names are refused before all of the file has been
   files.request.threads = 1;
   files.request.progress = [&](std::uint64_t bytes) { read = bytes; };
   CHECK(refusal_of(files).starts_with("the summary has more than 1,000 rows; "));
-  CHECK(read < 3'000'000);  // of 8.4 MB
+  CHECK(read < 3'000'000);  // the file has 8.4 MB
 }

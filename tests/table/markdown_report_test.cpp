@@ -20,7 +20,8 @@ TEST_CASE("markdown_report: what Markdown would read in a name is escaped, and n
     Table table({{"name", "Name", ColumnKind::text}});
     table.add_row({text});
     const std::string out = markdown_report(table);
-    const std::size_t start = out.rfind('\n', out.size() - 2) + 3;  // after "\n| " of the last line
+    // start of the cell, after "\n| "
+    const std::size_t start = out.rfind('\n', out.size() - 2) + 3;
     return out.substr(start, out.find_last_not_of(" |\n") + 1 - start);
   };
   CHECK(escaped("ncclDevKernel_AllReduce_Sum_f32") == "ncclDevKernel_AllReduce_Sum_f32");

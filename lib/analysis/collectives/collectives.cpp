@@ -17,32 +17,33 @@
 namespace traceloom {
 namespace {
 
-// Of which kind a piece is: group, name, dtype, bytes, Seq, and of a message from where to where.
+// The kind of a piece: group, name, dtype, bytes, Seq, and for a message its ends.
 using Kind =
     std::tuple<ProcessGroup, std::string, std::string, std::int64_t, std::int64_t, MessageEnds>;
 constexpr std::size_t kDtype = 2;
 constexpr std::size_t kBytes = 3;
-// The how manyeth of its kind it is, in its step; where no steps matter, that of all is the same.
+// The position of a piece within its kind and step. If steps do not matter, all pieces have the
+// same step.
 using Key = std::tuple<Kind, StepKey, std::int64_t>;
 
-// Without a group it says nothing, since each group counts for itself.
+// A Seq without a group is useless, since each group counts for itself.
 bool has_seq(const CommunicationPiece& piece) {
   return piece.seq != kNoId && !piece.what.group.empty();
 }
 
 // With a Seq, sizes do not matter: in an all-to-all each rank may have another one. Each end of a
-// message counts its own Seq.
+// message has a Seq of its own.
 Kind kind_of(const CommunicationPiece& piece, const std::optional<MessageEnds>& ends,
              std::int64_t own) {
   const Collective& what = piece.what;
   if (ends) return {what.group, "", "", 0, kNoId, *ends};
-  // Those of other ranks are other messages, and whose is whose nobody knows.
+  // The messages of other ranks are different ones, and the ends cannot be matched.
   if (is_point_to_point(what.name)) return {what.group, what.name, "", 0, kNoId, {own, kNoId}};
   if (has_seq(piece)) return {what.group, what.name, "", 0, piece.seq, {}};
   return {what.group, what.name, piece.own_dtype, piece.own_bytes, kNoId, {}};
 }
 
-// In which step of a rank something begins.
+// Finds the step of a rank in which a piece begins.
 class PieceSteps {
  public:
   explicit PieceSteps(const StepList& steps) {
@@ -62,22 +63,23 @@ class PieceSteps {
   std::vector<std::pair<std::int64_t, StepKey>> starts_;
 };
 
-// The bytes that all ranks have alike. Ranks may put different sizes into an all-to-all, and get
-// them from a gather.
+// Returns the bytes if they are the same on all ranks, otherwise 0. Ranks may put different sizes
+// into an all-to-all, and receive them from a gather.
 std::int64_t common_bytes(const Collective& what) {
   return is_all_reduce(what.name) ? what.bytes : 0;
 }
 
-// Kinds without Seq of which ranks do not have the same pieces, so that some were lost.
+// Kinds without Seq for which ranks have different pieces, so that some pieces were lost.
 struct UnevenKinds {
   std::set<Kind> counts;   // ranks have different numbers of pieces
-  std::set<Kind> tensors;  // as the operators say that launched them all, ranks move other tensors
+  std::set<Kind> tensors;  // ranks move different tensors, according to the operators that launched
+                           // all of them
 
   bool empty() const { return counts.empty() && tensors.empty(); }
   bool contains(const Kind& kind) const { return counts.contains(kind) || tensors.contains(kind); }
 };
 
-// Compares what the ranks have of each kind, one rank after the other.
+// Compares the pieces of each kind between ranks, one rank after another.
 class KindComparison {
  public:
   void add(const Kind& kind, const CommunicationPiece& piece) {
@@ -105,24 +107,24 @@ class KindComparison {
   struct PiecesOfRank {
     std::int64_t count = 0;
     bool all_tell = true;
-    std::size_t tensors = 0;  // a hash of what they say, in their order
+    std::size_t tensors = 0;  // hash of their types and bytes, in order
   };
   std::map<Kind, PiecesOfRank> own_;
-  std::map<Kind, PiecesOfRank> first_;  // of the first rank that has the kind
+  std::map<Kind, PiecesOfRank> first_;  // pieces of the first rank that has the kind
   std::set<Kind> silent_;
   UnevenKinds uneven_;
 };
 
 struct JoinedRanks {
   std::map<Key, Collective> collectives;
-  std::map<Key, std::vector<Collective>> messages;  // both ends, or one
+  std::map<Key, std::vector<Collective>> messages;  // one or both ends of each message
   UnevenKinds uneven;
   std::uint64_t by_operator = 0;
   std::uint64_t sharing = 0;
   std::uint64_t launch_only = 0;
 };
 
-// Where one rank says what comes out and another what goes in, the former counts.
+// If one rank gives the output and another the input, the output counts.
 void take_bytes(const Collective& part, Collective& whole) {
   if (part.bytes > 0 && whole.bytes > 0 && part.bytes_are_input != whole.bytes_are_input) {
     if (whole.bytes_are_input) whole.bytes = part.bytes;
@@ -134,7 +136,7 @@ void take_bytes(const Collective& part, Collective& whole) {
   if (whole.group_size == 0) whole.group_size = part.group_size;
 }
 
-// Adds one rank's.
+// Adds a piece of one rank.
 void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRanks& joined) {
   joined.by_operator += piece.what.bytes > 0 && piece.own_bytes == 0 ? 1 : 0;
   joined.sharing += piece.shares_range ? 1 : 0;
@@ -147,7 +149,7 @@ void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRank
   if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
 }
 
-// Pieces of uneven kinds are numbered in each step by itself, and by tensors where these differ.
+// Pieces of uneven kinds are numbered separately in each step, and by tensors if these differ.
 JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const UnevenKinds& uneven) {
   JoinedRanks joined;
   KindComparison comparison;
@@ -174,7 +176,7 @@ JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const Uneve
   return joined;
 }
 
-// A second time only where something was lost.
+// Joins a second time only if pieces were lost.
 JoinedRanks join_ranks(const Run& run) {
   const MessageRanks messages(run);
   JoinedRanks joined = join_ranks(run, messages, {});
@@ -182,14 +184,15 @@ JoinedRanks join_ranks(const Run& run) {
   return joined;
 }
 
-// What an operator was called with is what goes in. Of a gather what comes out counts, which is
-// known when the number of ranks is.
+// The arguments of an operator are its input. For a gather the output counts, which is known once
+// the number of ranks is.
 void count_bytes(Collective& what) {
   if (!what.bytes_are_input || !is_gather(what.name)) return;
   if (__builtin_mul_overflow(what.bytes, what.known_ranks(), &what.bytes)) what.bytes = 0;
 }
 
-// Both ends of a message: data moves when both are there, and they leave when it has.
+// Handles both ends of a message: data moves when both are there, and they leave after it has
+// moved.
 void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
   for (auto& [key, ends] : messages) {
     std::int64_t transfer_ns = ends.front().latency_ns();
@@ -265,7 +268,7 @@ double Collective::bus_gbps() const {
 
 MatchedCollectives match_collectives(const Run& run) {
   MatchedCollectives found;
-  std::map<ProcessGroup, std::size_t> most_ranks;  // of a group's collectives
+  std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
   JoinedRanks joined = join_ranks(run);
   found.by_operator = joined.by_operator;
   found.sharing = joined.sharing;

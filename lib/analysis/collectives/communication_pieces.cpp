@@ -45,14 +45,14 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
   return piece;
 }
 
-// What the tensors take that an operator of the host was called with.
+// Returns the bytes of the tensors with which an operator of the host was called.
 std::int64_t input_bytes(std::string_view arguments) {
   std::string_view dims = find_detail(arguments, "Input Dims");
   if (dims.empty()) dims = find_detail(arguments, "Input dims");
   return tensor_bytes(dims, find_detail(arguments, "Input type"));
 }
 
-// "float" of `["float", "Scalar"]`.
+// Returns "float" for `["float", "Scalar"]`.
 std::string_view first_type(std::string_view arguments) {
   std::string_view list = find_detail(arguments, "Input type");
   const std::size_t begin = list.find('"');
@@ -63,13 +63,14 @@ std::string_view first_type(std::string_view arguments) {
   return type;
 }
 
-// torch's operator says how many bytes go into a collective on one rank and how many come out; 0
-// where it does not. Where ranks get parts, its first argument is what comes out.
+// The bytes that go into and come out of a collective on one rank, from torch's operator; 0 if it
+// does not show them. If ranks receive parts, its first argument is the output.
 struct OpTensors {
   std::int64_t in = 0;
   std::int64_t out = 0;
 
-  // The ranks of the group: of a gather all get what each of them has, of a scatter the other way.
+  // Returns the number of ranks of the group: in a gather all receive the data of each rank, in a
+  // scatter it is the other way round.
   std::int64_t ranks() const {
     const auto [less, more] = std::minmax(in, out);
     return less > 0 && more % less == 0 ? more / less : 0;
@@ -85,8 +86,8 @@ OpTensors tensors_of(const Run& run, const LaunchingRange& op) {
   return {argument_bytes(dims, types, 1), first};
 }
 
-// Adds what the kernel does not say itself; bytes only where no other kernel shares them. The
-// operator knows what comes out of a gather, and what goes in where the range has no tensors.
+// Adds details that the kernel lacks; bytes only if no other kernel shares them. The operator gives
+// the output of a gather, and the input if the range has no tensors.
 void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece) {
   Collective& what = piece.what;
   const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;

@@ -1,5 +1,5 @@
-// Pieces of communication of one rank, with all that they say of themselves and what is known of
-// them from the range of the host that launched them.
+// find_communication: the pieces of communication of one rank, with the details in their events and
+// in the range of the host that launched them.
 //
 //   for (const CommunicationPiece& piece : find_communication(run, rank)) use(piece.what.name);
 #pragma once
@@ -26,25 +26,26 @@ struct MessageEnds {
 };
 
 struct CommunicationPiece {
-  Collective what;  // of this part alone
+  Collective what;  // the collective, with this part alone
   std::int64_t seq = kNoId;
   std::int64_t start_ns = 0;
-  // The type and the bytes that tell pieces of one kind apart: what the piece itself says. What its
-  // range says of it may be known on some ranks only.
+  // The type and bytes that separate pieces of one kind, from the piece itself. The details of its
+  // range may be known on some ranks only.
   std::string own_dtype = {};
   std::int64_t own_bytes = 0;
-  // Of a send or a receive the other rank, as the event says: by its number among all, or in the
-  // group.
+  // The other rank of a send or a receive, as in the event: by its number among all ranks, or in
+  // the group.
   std::optional<std::int64_t> peer = {};
-  // Its range launched others, too: whose bytes are whose nobody knows.
+  // Its range launched other pieces, too, so their shares of its bytes are not known.
   bool shares_range = false;
 };
 
-// What a kernel of communication says of itself.
+// Returns a kernel of communication with the details in its event.
 CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSpan& span);
 
-// By start. `rank` is an index into Run::ranks. Kernels of communication; where there are none, the
-// ranges of the host: gloo works there, with NCCL they only start what the device does.
+// Sorted by start; `rank` is an index into Run::ranks. The pieces are kernels of communication. If
+// there are none, they are ranges of the host: gloo works there, while NCCL's ranges only start the
+// device's work.
 std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t rank);
 
 }  // namespace traceloom

@@ -11,7 +11,7 @@
 namespace traceloom {
 namespace {
 
-// "[2, 3]"; nothing when the list is cut ("[0, 1, ..., 9]"), or there is none.
+// Parses "[2, 3]"; returns nothing if the list is cut ("[0, 1, ..., 9]") or missing.
 std::vector<std::int64_t> ranks_in(std::string_view list) {
   std::vector<std::int64_t> ranks;
   if (list.size() < 2 || list.front() != '[' || list.back() != ']') return {};
@@ -50,7 +50,7 @@ std::optional<MessageEnds> MessageRanks::ends_of(const CommunicationPiece& piece
   if (!piece.peer) return std::nullopt;
   std::int64_t peer = *piece.peer;
   const std::vector<std::int64_t> members = ranks_in(piece.what.group.ranks);
-  // In the group of all ranks number and place are the same.
+  // In the group of all ranks, number and place are the same.
   if (members.empty() && piece.what.group_size != ranks_) return std::nullopt;
   if (by_place_.contains(piece.what.group)) {
     if (peer < 0 || peer >= static_cast<std::int64_t>(members.size())) return std::nullopt;

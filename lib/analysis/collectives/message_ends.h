@@ -1,4 +1,4 @@
-// MessageRanks: from which rank to which other one a send or a receive goes.
+// MessageRanks: finds the two ranks of a send or a receive.
 //
 //   MessageRanks messages(run);
 //   if (const auto ends = messages.ends_of(piece, rank)) use(ends->from, ends->to);
@@ -13,20 +13,20 @@
 
 namespace traceloom {
 
-// Events name the other rank by its number among all, or by its place in the group, and do not say
-// which. In a group in which any event names a number that is not in it, or the rank itself, it is
-// the place.
+// Events name the other rank by its number among all ranks or by its place in the group, without
+// saying which. It is the place if any event of the group names a number that is not in the group,
+// or the rank itself.
 class MessageRanks {
  public:
   // `run` must outlive it.
   explicit MessageRanks(const Run& run);
 
-  // `rank`: whose the piece is. nullopt for what is no message, and where the other rank is not
-  // told, or which ranks are in the group.
+  // `rank` is the rank of the piece. Returns nullopt if the piece is no message, or if the other
+  // rank or the members of the group are not known.
   std::optional<MessageEnds> ends_of(const CommunicationPiece& piece, std::int64_t rank) const;
 
  private:
-  std::int64_t ranks_ = 0;           // of the run
+  std::int64_t ranks_ = 0;           // number of ranks in the run
   std::set<ProcessGroup> by_place_;  // groups in which peers are places
 };
 

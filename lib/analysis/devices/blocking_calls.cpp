@@ -10,11 +10,11 @@
 namespace traceloom {
 namespace {
 
-// HTA's limit from which on a call is an outlier: those that only launch take some microseconds.
+// HTA's limit for outliers: a call that only launches takes some microseconds.
 constexpr std::int64_t kLongerThanLaunch = 50'000;
 
 struct CallRow {
-  std::string_view part;  // of the name, in lower case
+  std::string_view part;  // part of the name, in lower case
   std::int64_t least_ns;
 };
 

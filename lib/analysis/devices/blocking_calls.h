@@ -1,9 +1,10 @@
-// Blocking calls: in which of its calls the host waits for a device.
+// BlockingCalls: finds the calls in which the host waits for a device.
 //
 //   BlockingCalls blocking(run.labels);
 //   if (blocking.holds(call)) use(run.labels.name(call.label), call.interval());
 //
-// By name: the table is in blocking_calls.cpp, so that a new runtime is a new line there.
+// Calls are recognised by name. The table is in blocking_calls.cpp: a new runtime is a new line
+// there.
 #pragma once
 
 #include "run/event_columns.h"
@@ -15,14 +16,15 @@
 namespace traceloom {
 
 // Returns how long a call of that name lasts at least when it waits: 0 if it always waits, the
-// numeric limit if it never does. A copy that is only launched returns at once; one from or to memory
-// that is not pinned returns when it is done, whatever its name says.
+// numeric limit if it never does. A copy that is only launched returns at once; one from or to
+// memory that is not pinned returns when it is done, whatever its name says.
 std::int64_t least_blocking_ns(std::string_view call);
 
-// Operators of torch that read a value from a device: what blocks where no calls were recorded.
+// True for operators of torch that read a value from a device. They block, even if no calls were
+// recorded.
 bool is_reading_operator(std::string_view op);
 
-// Remembers what it has looked up. `labels` must outlive it.
+// Remembers earlier look-ups. `labels` must outlive it.
 class BlockingCalls {
  public:
   explicit BlockingCalls(const Labels& labels) : labels_(labels), least_ns_(labels.size(), -1) {}
@@ -35,7 +37,7 @@ class BlockingCalls {
 
  private:
   const Labels& labels_;
-  std::vector<std::int64_t> least_ns_;  // by label; -1: not looked up
+  std::vector<std::int64_t> least_ns_;  // indexed by label; -1: not looked up
 };
 
 }  // namespace traceloom

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 3;
 
-// "'a', 'b', 'c' and 2 more".
+// Returns "'a', 'b', 'c' and 2 more".
 std::string list_of(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
@@ -50,8 +50,8 @@ bool is_any_device(const Run& run) {
                      [](const RankEvents& rank) { return rank.has_devices(); });
 }
 
-// The rows for which nothing is known of a device: a category that nobody knows is that only where
-// there is nothing else.
+// Returns the rows of devices about which nothing is known. A row with an unknown category counts
+// only if there is no other evidence of a device.
 std::vector<UnknownRow> find_doubtful(const Run& run) {
   std::vector<UnknownRow> rows = find_unknown_rows(run);
   const bool any_device = is_any_device(run);

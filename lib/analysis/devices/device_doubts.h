@@ -1,5 +1,5 @@
-// DeviceDoubts: what the traces hold of devices that nothing here understands, so that no verdict
-// can be stated about them.
+// DeviceDoubts: the rows of devices in the traces that are not understood, so that no verdict can
+// be stated about these devices.
 //
 //   const DeviceDoubts doubts(run);
 //   if (!doubts.not_understood.empty()) note(doubts.not_understood);
@@ -15,7 +15,7 @@
 
 namespace traceloom {
 
-// Spans of one row, of one category where they have any, that look like work of a device.
+// Spans of one row (and one category, if they have any) that look like work of a device.
 struct UnknownRow {
   std::int64_t rank = 0;
   std::string_view process;
@@ -23,7 +23,7 @@ struct UnknownRow {
   std::string_view category;
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
-  bool is_whole_device = false;  // nothing of that device is understood
+  bool is_whole_device = false;  // no row of that device is understood
 };
 
 // Returns the rows in the order of rank, process, thread and category. The texts are views into
@@ -43,15 +43,15 @@ struct DeviceDoubts {
   // last, so that a file without its end may lack all of one kind. Empty if every file is whole.
   std::string cut;
   // Names of the programs that take most of the devices' computing, the longest first: "'merge',
-  // 'remote'". Nothing tells how much of a program is computing. Empty where kernels are told.
+  // 'remote'". It is not known how much of a program is computing. Empty if kernels are recorded.
   std::string programs;
 };
 
-// When whole programs ran on a rank's devices.
+// Returns the times at which whole programs ran on a rank's devices.
 Intervals find_programs(const Run& run, const RankEvents& rank);
 
-// Notes that there is no work of devices, and what follows: "no kernels to tell of"; where there
-// are devices that are not understood, these instead.
+// Adds a note that there is no work of devices, with the consequence `what_follows` ("no kernels to
+// tell of"). If there are devices that are not understood, it names these instead.
 void note_no_devices(const Run& run, Report& report, std::string_view what_follows);
 
 }  // namespace traceloom

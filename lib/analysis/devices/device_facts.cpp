@@ -18,7 +18,7 @@ bool names_any(std::string_view name, std::initializer_list<std::string_view> pa
   });
 }
 
-// Takes what the name of a kernel says, for the time of all that have it.
+// Adds the facts in the name of a kernel, for the time of all kernels with that name.
 void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
   const std::string lower = to_lower(name);
   if (names_any(lower, {"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"}))
@@ -50,7 +50,7 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
 }  // namespace
 
 DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels) {
-  constexpr std::int64_t kLeastPart = 100;  // kernels with less than that part are not looked at
+  constexpr std::int64_t kLeastPart = 100;  // kernels below one hundredth are ignored
   DeviceFacts facts;
   find_graphs(run, facts);
   if (!kernels) return facts;

@@ -1,4 +1,4 @@
-// DeviceFacts: what advice has to know of a run, so that it does not recommend what is there.
+// DeviceFacts: facts about a run that keep advice from recommending what the run already does.
 //
 //   const DeviceFacts facts = find_device_facts(run, basis.ranks);
 //   if (facts.has_graphs && !facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
@@ -16,12 +16,13 @@ struct DeviceFacts {
   bool has_graphs = false;       // a call of CUDA or HIP, which have graphs
   bool replays_graphs = false;   // a call launches a graph
   bool captures_graphs = false;  // calls or functions capture one
-  std::int64_t kernel_ns = 0;    // of kernels that compute
-  std::int64_t fp8_ns = 0;       // of these by their names: with numbers of 8 bits and less
-  // Of kernels that multiply, convolve or attend: with tensor cores, and without, by their names.
+  std::int64_t kernel_ns = 0;    // time of kernels that compute
+  std::int64_t fp8_ns = 0;       // time of those whose names mean numbers of at most 8 bits
+  // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their
+  // names.
   std::int64_t tensor_ns = 0;
   std::int64_t plain_ns = 0;
-  std::int64_t eligible_ns = 0;  // these, and those whose names do not tell
+  std::int64_t eligible_ns = 0;  // time of these, and of those whose names do not show it
 };
 
 // Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`.

@@ -17,7 +17,7 @@ bool is_before(const WorkPiece& a, const WorkPiece& b) {
   return a.span.end_ns < b.span.end_ns;
 }
 
-// Pieces are large: their places are sorted.
+// Sorts indices and not the pieces, which are large.
 void sort_by_time(WorkList& work) {
   if (std::is_sorted(work.begin(), work.end(), is_before)) return;
   std::vector<std::pair<std::int64_t, std::uint32_t>> places;

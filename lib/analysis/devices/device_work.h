@@ -1,10 +1,10 @@
-// DeviceWork: the work of each stream of a rank's devices in the order of time, each piece with the
-// call of the host that launched it.
+// DeviceWork: the work of each stream of a rank's devices in time order, each piece with the call
+// of the host that launched it.
 //
 //   for (const auto& [stream, work] : find_device_work(rank).streams) use(stream.device, work);
 //
-// A call is found by the correlation, also where it is outside of what was selected by --time or
-// --steps. Work that names no stream is in one stream of its device, number -1.
+// A call is found by the correlation, even if --time or --steps did not select it. Work that names
+// no stream is in one stream of its device, number -1.
 #pragma once
 
 #include "run/launches.h"
@@ -18,10 +18,10 @@ namespace traceloom {
 
 struct WorkPiece {
   DeviceSpan span;
-  const CallSpan* call;  // nullptr when no call with its correlation was recorded
+  const CallSpan* call;  // nullptr if no call with its correlation was recorded
 };
 
-// Ascending by start; of those that start together the one that was launched first comes first.
+// Ascending by start; of pieces that start together, the one launched first comes first.
 using WorkList = std::vector<WorkPiece>;
 
 struct StreamKey {
@@ -36,15 +36,15 @@ struct StreamKey {
 struct DeviceWork {
   std::map<StreamKey, WorkList> streams;
   std::uint64_t pieces = 0;
-  std::uint64_t unlinked = 0;  // without a call
+  std::uint64_t unlinked = 0;  // pieces without a call
 
-  // All streams of each device together.
+  // Returns all streams of each device together.
   std::map<std::int32_t, WorkList> devices() const;
 };
 
-// The calls are in `rank`, which must outlive it.
+// The calls belong to `rank`, which must outlive the result.
 DeviceWork find_device_work(const RankEvents& rank);
-// All streams of all devices of a rank together.
+// Returns all streams of all devices of a rank together.
 WorkList all_work(const RankEvents& rank);
 
 }  // namespace traceloom

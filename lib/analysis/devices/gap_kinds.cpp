@@ -5,8 +5,8 @@
 namespace traceloom {
 namespace {
 
-// Sorts the spans by begin. A span within another is left out; one that ends later begins where the
-// other ends.
+// Sorts the spans by begin. A span within another is left out; a span that ends later begins at the
+// other's end.
 void flatten(std::vector<HostSpan>& spans) {
   std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
@@ -51,7 +51,7 @@ void GapKinds::add_blocking(std::map<std::uint32_t, Spans> spans) {
   blocking_ = std::move(spans);
 }
 
-// The thread that is the next to launch anything; when none does, the last one that did.
+// Returns the thread that is the next to launch anything, or the last one that did if none does.
 std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
   if (launches_.empty()) return kNoTrack;
   const auto next =
@@ -59,7 +59,8 @@ std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
   return next == launches_.end() ? launches_.back().second : next->second;
 }
 
-// Appends `part`, as blocked where one of the tracks is; the first counts first.
+// Appends `part`, with the kind blocked where one of the tracks is blocked; earlier tracks have
+// priority.
 void GapKinds::append(const GapPart& part, std::span<const std::uint32_t> tracks,
                       std::vector<GapPart>& parts) const {
   if (part.time.to_ns <= part.time.from_ns) return;
@@ -105,7 +106,7 @@ void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) con
   if (gap.launch == nullptr) return append({time, GapKind::not_recorded}, std::array{next}, parts);
   const std::uint32_t launcher = gap.launch->track;
   std::int64_t launched_ns = std::clamp(gap.launch->start_ns, time.from_ns, time.to_ns);
-  // It began at once, so the device had been free: only the host was waited for.
+  // The work began at once, so the device had been free: it waited only for the host.
   if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
     launched_ns = time.to_ns;
   append({{time.from_ns, launched_ns}, GapKind::host_wait, false, false, launcher},

@@ -19,8 +19,8 @@ HostTimeline::HostTimeline(const Run& run, const RankEvents& rank,
     threads_[track] = {flatten(run, std::move(ops[track])), flatten(run, std::move(calls[track]))};
 }
 
-// Spans in the order in which they begin, and those that are open as a stack: the innermost that
-// has not ended is on top of those that have.
+// Visits spans in the order in which they begin. The open ones form a stack: its top is the
+// innermost span that has not ended.
 HostTimeline::Segments HostTimeline::flatten(const Run& run, std::vector<HostSpan> spans) {
   std::sort(spans.begin(), spans.end(), [&](const HostSpan& a, const HostSpan& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
@@ -51,7 +51,7 @@ HostTimeline::Segments HostTimeline::flatten(const Run& run, std::vector<HostSpa
   return segments;
 }
 
-// What is in `time`, and segments without a name where there is nothing.
+// Returns the segments in `time`, with segments without a name in between.
 HostTimeline::Segments HostTimeline::fill(const Segments& segments, const Interval& time) {
   Segments filled;
   std::int64_t now_ns = time.from_ns;

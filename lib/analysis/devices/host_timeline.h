@@ -1,11 +1,11 @@
-// HostTimeline: what a thread of the host was doing at any instant.
+// HostTimeline: the activity of a thread of the host at any instant.
 //
 //   HostTimeline host(run, rank);
 //   host.for_each_part(call.track, gap.time, [&](const HostPart& part) { use(part.op); });
 //
-// That is the innermost operator, annotation, wait for data or other span of the host, which is the
-// one that began last (of several the one that ends first), and the call of the runtime in it.
-// Steps and Python frames are around all that the host does, and so no answer.
+// The activity is the innermost operator, annotation, wait for data or other span of the host: the
+// one that began last (of several, the one that ends first), and the call of the runtime in it.
+// Steps and Python frames surround everything that the host does, so they are no activity.
 #pragma once
 
 #include "run/run.h"
@@ -20,14 +20,14 @@ namespace traceloom {
 
 struct HostPart {
   Interval time;
-  std::string_view op;    // empty when nothing was recorded
-  std::string_view call;  // empty when it was in no call of the runtime
+  std::string_view op;    // empty if nothing was recorded
+  std::string_view call;  // empty outside of calls of the runtime
 };
 
-// Of one rank; `run` must outlive it.
+// Serves one rank; `run` must outlive it.
 class HostTimeline {
  public:
-  // Of these tracks only.
+  // Prepares only these tracks.
   HostTimeline(const Run& run, const RankEvents& rank, const std::set<std::uint32_t>& tracks);
 
   // Calls use(part) for parts that follow each other and fill `time`.
@@ -35,7 +35,7 @@ class HostTimeline {
   void for_each_part(std::uint32_t track, const Interval& time, Use use) const {
     for (const HostPart& part : parts_of(track, time)) use(part);
   }
-  // The op that the thread was in when `span` began; empty when nothing was recorded.
+  // Returns the op of the thread when `span` began; empty if nothing was recorded.
   std::string_view op_around(const HostSpan& span) const;
 
  private:

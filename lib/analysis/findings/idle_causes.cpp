@@ -14,19 +14,21 @@
 namespace traceloom {
 namespace {
 
-constexpr std::int64_t kQueuedForLong = 100'000;  // ns; from HTA's limit of a late start on
-constexpr double kWorthFrames = 0.005;            // of the steps, that frames are looked at
-constexpr std::size_t kCallsLookedAt = 16;        // whose callers are found: the longest
+constexpr std::int64_t kQueuedForLong = 100'000;  // nanoseconds; HTA's limit for a late start
+constexpr double kWorthFrames = 0.005;            // share of the steps from which frames are
+                                                  // examined
+constexpr std::size_t kCallsLookedAt = 16;        // number of calls, the longest, whose callers are
+                                                  // found
 constexpr std::size_t kMostCallers = 4;
 constexpr std::size_t kMostBlocking = 3;
 constexpr std::size_t kMostFrames = 3;
 
-// What the steps of a rank are, beside the work of devices.
+// The time of a rank's steps without the work of devices.
 struct RestOfSteps {
-  Intervals steps;  // those that count
-  Intervals all;    // of these, without devices, collectives, and waits for data
-  Intervals works;  // of `all`, with operators or calls
-  Intervals code;   // of `all`, with Python's frames alone
+  Intervals steps;  // steps that count
+  Intervals all;    // time of the steps without work of devices, collectives, and waits for data
+  Intervals works;  // time of `all` with operators or calls
+  Intervals code;   // time of `all` with only Python's frames
 };
 
 RestOfSteps find_rest(const RankRoles& roles) {
@@ -47,7 +49,7 @@ RestOfSteps find_rest(const RankRoles& roles) {
   return found;
 }
 
-// Calls that give work to a device, by their names.
+// True for calls that give work to a device, by name.
 bool may_launch(std::string_view name) {
   const std::string lower = to_lower(name);
   for (const std::string_view part : {"launch", "memcpy", "memset"})
@@ -55,8 +57,8 @@ bool may_launch(std::string_view name) {
   return false;
 }
 
-// When the host began to launch what the trace does not hold any more; the end of time where it
-// holds all.
+// Returns the time at which the host began to launch work that the trace no longer contains, or the
+// end of time if it contains all.
 std::int64_t first_lost_launch(const Run& run, const RankEvents& rank, const WorkList& work) {
   constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
@@ -71,14 +73,14 @@ std::int64_t first_lost_launch(const Run& run, const RankEvents& rank, const Wor
   return last_ns == std::numeric_limits<std::int64_t>::min() ? kNever : lost_ns;
 }
 
-// A call that blocks, and how much of that is in gaps.
+// A call that blocks, and how much of it lies in gaps.
 struct BlockedCall {
   const HostSpan* span;
   std::int64_t ns = 0;
   std::int64_t launched_ns = 0;
 };
 
-// What was around each of these, the innermost first: operators, then a function of Python.
+// Returns the callers of each call, the innermost first: operators, then a function of Python.
 std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
                                       const std::vector<BlockedCall>& calls) {
   using Around = std::vector<std::pair<std::int64_t, std::string_view>>;
@@ -112,7 +114,7 @@ std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
   return texts;
 }
 
-// The longest calls by call and callers; shorter ones stand with those of the same name.
+// Sums the longest calls by call and callers; shorter calls are added to those of the same name.
 std::vector<BlockingSum> sum_calls(const Run& run, const RankEvents& rank,
                                    std::vector<BlockedCall> calls) {
   std::stable_sort(calls.begin(), calls.end(),
@@ -138,7 +140,7 @@ std::vector<BlockingSum> sum_calls(const Run& run, const RankEvents& rank,
   return sums;
 }
 
-// Of one rank.
+// Finds the causes for one rank.
 class CauseFinder {
  public:
   CauseFinder(const Run& run, const RankEvents& rank, const RankRoles& roles)
@@ -169,7 +171,7 @@ class CauseFinder {
   }
 
  private:
-  // Before the first work, and behind the last one, nothing but the host tells of the device.
+  // Before the first work and after the last one, only the host's events show the reason.
   enum class Place : std::uint8_t { before, between, behind };
 
   void add_begin(const GapKinds& kinds, const WorkPiece& first) {
@@ -244,7 +246,7 @@ class CauseFinder {
     add_to(told_ns_, ns);
   }
 
-  // What no gap has is between two recordings, or of a rank without devices.
+  // The time outside of all gaps is between two recordings, or belongs to a rank without devices.
   void finish() {
     add(IdleCause::not_recorded, total_ns(rest_.all) - told_ns_);
     for (std::size_t i = 0; i < kIdleCauseCount; ++i) {

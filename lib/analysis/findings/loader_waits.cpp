@@ -17,8 +17,8 @@ bool has_loader(const RankEvents& rank) {
   return any;
 }
 
-// Waits between the first and the last step that are in no step, and are none at the end of an
-// epoch, where no data is left.
+// Returns the waits between the first and the last step that lie in no step. The wait at the end of
+// an epoch, when no data is left, does not count.
 std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::int64_t epoch) {
   Intervals gaps;
   std::optional<std::int64_t> before_ns;
@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The mean of the values that are less than two median deviations off the median.
+// Returns the mean of the values that are less than two median deviations away from the median.
 double pruned_mean(const std::vector<std::int64_t>& numbers) {
   const std::vector<double> values(numbers.begin(), numbers.end());
   const double middle = median(values);
@@ -57,7 +57,7 @@ double pruned_mean(const std::vector<std::int64_t>& numbers) {
   return count > 0 ? sum / count : middle;
 }
 
-// Of a mean step of all ranks, where there are no steps in which to compare them.
+// Judges a mean step of all ranks, if there are no steps in which the ranks can be compared.
 void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
   StepSum steps;
   for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
@@ -66,14 +66,14 @@ void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
   if (sum.total_ns > 0) job.late_share = steps.shares()[Role::dataloader];
 }
 
-// Of one step. `felt` is what a rank waits for data beyond what it waits for others.
+// The late data of one step. `felt` is the wait of a rank for data beyond its wait for others.
 struct LateData {
   std::int64_t felt_ns = 0;     // the longest of all ranks
-  std::int64_t longest_ns = 0;  // of the waits for data as they are, and the next one
+  std::int64_t longest_ns = 0;  // the longest wait for data, and (next_ns) the second longest
   std::int64_t next_ns = 0;
   std::size_t felt_rank = 0;
   std::size_t longest_rank = 0;
-  std::int64_t step_ns = 0;  // on the rank on which it takes longest
+  std::int64_t step_ns = 0;  // on the rank on which the step takes longest
 
   void add(std::size_t rank, std::int64_t wait_ns, std::int64_t slack_ns, std::int64_t total_ns) {
     if (wait_ns - slack_ns > felt_ns) {
@@ -88,14 +88,14 @@ struct LateData {
     step_ns = std::max(step_ns, total_ns);
   }
   bool is_clear() const {
-    constexpr double kClear = 0.05;  // of the step
+    constexpr double kClear = 0.05;  // share of the step
     return felt_rank == longest_rank &&
            static_cast<double>(longest_ns - next_ns) >= kClear * static_cast<double>(step_ns);
   }
 };
 
-// The rank that clearly has its data last in nearly all steps, where that costs much; an index into
-// RankWaits::ranks.
+// Returns the rank that clearly has its data last in nearly all steps, if that costs much, as an
+// index into RankWaits::ranks.
 std::optional<std::size_t> find_late_rank(const std::vector<LateData>& steps, std::size_t ranks,
                                           double late_share) {
   constexpr std::size_t kFewest = 4;
@@ -111,7 +111,7 @@ std::optional<std::size_t> find_late_rank(const std::vector<LateData>& steps, st
   return static_cast<std::size_t>(most - times.begin());
 }
 
-// Of the steps that the ranks have in common.
+// Judges the steps that the ranks have in common.
 void judge_by_steps(const std::vector<RankRoles>& roles, const RankWaits& waits, LoaderJob& job) {
   std::vector<LateData> steps(waits.steps.size());
   for (std::size_t i = 0; i < waits.ranks.size(); ++i)

@@ -1,4 +1,4 @@
-// StepBasis: the steps that all shares on a page are of, in every command the same.
+// StepBasis: the steps to which all shares on a page refer, the same in every command.
 //
 //   const StepBasis basis = choose_basis(run, roles, straggler, loader);
 //   const StepShare loader = basis.part({Role::dataloader});
@@ -19,18 +19,18 @@
 
 namespace traceloom {
 
-// Whose steps: all that count of one rank, or of several together.
+// The owner of steps: one rank with all its counted steps, or several ranks together.
 struct StepOwner {
-  std::optional<std::int64_t> rank = {};  // the one, where the run has others
+  std::optional<std::int64_t> rank = {};  // the rank, if it is one of several in the run
   std::size_t ranks = 0;
-  std::size_t steps = 0;  // of all of them
+  std::size_t steps = 0;  // number of steps of all these ranks
   StepPhase phase = StepPhase::none;
 
-  // "the mean step", "rank 2's mean step", "the mean decode step of 4 ranks".
+  // Returns "the mean step", "rank 2's mean step", "the mean decode step of 4 ranks".
   std::string text() const;
 };
 
-// Some time of the steps, and all time of them; both are sums over the steps.
+// A part of the steps' time, and all of their time; both are sums over the steps.
 struct StepShare {
   std::int64_t ns = 0;
   std::int64_t of_ns = 0;
@@ -46,17 +46,17 @@ struct StepBasis {
   StepSum steps;
   std::vector<std::size_t> ranks;  // indices into Run::ranks
 
-  // What the roles take together, each instant for the first role that has it.
+  // Returns the time of the roles together; each instant counts for the first role that has it.
   StepShare part(std::initializer_list<Role> roles) const;
   StepShare share(std::int64_t ns) const { return {ns, steps.sum().total_ns, owner}; }
-  // Of what is known as a mean over steps.
+  // Converts a mean over steps into a share.
   StepShare share_of_mean(std::int64_t ns) const { return {ns, steps.mean().total_ns, owner}; }
 };
 
-// All ranks; where some have marked steps, those.
+// Uses all ranks, or those with marked steps if there are any.
 StepBasis mean_basis(const Run& run, const std::vector<RankRoles>& roles);
-// The rank that holds up the others, if one does by much or by its loader, since the job is as fast
-// as that rank; else the mean.
+// Uses the rank that delays the others, if one does by much or because of its loader, since the job
+// is as fast as that rank. Otherwise it uses the mean.
 StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
                        const Straggler& straggler, const LoaderJob& loader);
 

@@ -14,12 +14,14 @@
 namespace traceloom {
 namespace {
 
-constexpr double kLeastDelayShare = 0.10;  // of the mean step: less is noise
-constexpr double kSmallDelayShare = 0.01;  // of the mean step: the least that is told
-constexpr double kMostChance = 0.01;       // that a rank comes last so often by accident
-constexpr double kClearShare = 0.05;       // of the mean step, in one step
-constexpr double kSeparation = 0.25;       // candidates wait less than that of what others wait
-constexpr double kMost = 0.80;             // of all delays, that a sporadic straggler has to have
+constexpr double kLeastDelayShare = 0.10;  // share of the mean step; less is noise
+constexpr double kSmallDelayShare = 0.01;  // share of the mean step; the least that is reported
+constexpr double kMostChance = 0.01;       // probability that a rank comes last so often by
+                                           // accident
+constexpr double kClearShare = 0.05;       // share of the mean step, in one step
+constexpr double kSeparation = 0.25;       // candidates wait less than this part of the others'
+                                           // waits
+constexpr double kMost = 0.80;             // share of all delays that a sporadic straggler needs
 constexpr std::size_t kLeastSteps = 2;
 constexpr std::size_t kSomeSteps = 10;
 constexpr std::size_t kManySteps = 20;
@@ -45,7 +47,8 @@ bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
   return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
 }
 
-// By how much the `count` that wait least wait less than the next one: far less, or 0 of them.
+// The distance between the `count` ranks that wait least and the next one; count is 0 if they do
+// not wait far less.
 struct Gap {
   std::int64_t ns = 0;
   std::size_t count = 0;
@@ -61,8 +64,8 @@ Gap find_gap(const std::vector<std::int64_t>& waited) {
   return found;
 }
 
-// For whichever ranks are waited for most, in a mean step. Of several that come last alike none has
-// a delay of its own: for these it is the gap to the next.
+// Returns the wait in a mean step for the rank that is waited for most in each step. If several
+// ranks come last together, none has a delay of its own; the gap to the next rank is used for them.
 std::int64_t changing_delay(const RankWaits& waits) {
   std::int64_t sum = 0;
   std::vector<std::int64_t> waited(waits.ranks.size());
@@ -78,7 +81,7 @@ std::int64_t changing_delay(const RankWaits& waits) {
   return waits.steps.empty() ? 0 : sum / static_cast<std::int64_t>(waits.steps.size());
 }
 
-// Indices of the ranks that wait far less than all others; empty when there are none such.
+// Returns the indices of the ranks that wait far less than all others; empty if there are none.
 std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& delay_ns) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
@@ -95,8 +98,8 @@ std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& d
   return candidates;
 }
 
-// One that waits as long in what cannot be compared one by one, as for the stage of a pipeline in
-// front of it, is late for that reason.
+// Removes candidates that wait equally long outside of matched collectives, for example for the
+// previous stage of a pipeline: that is the reason why they are late.
 void leave_out_waiting(const RankWaits& waits, std::int64_t delay_ns,
                        std::vector<std::size_t>& candidates) {
   const auto waits_elsewhere = [&](std::size_t rank) {
@@ -106,8 +109,8 @@ void leave_out_waiting(const RankWaits& waits, std::int64_t delay_ns,
     std::erase_if(candidates, waits_elsewhere);
 }
 
-// The share of the steps in which one of `candidates` came last, and all of them wait far less than
-// the others there too: with noise somebody is the last in every step.
+// Returns the share of the steps in which one of `candidates` came last and all of them waited far
+// less than the others. The second condition excludes noise, since some rank is last in every step.
 double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& candidates) {
   std::size_t times = 0;
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
@@ -127,7 +130,7 @@ double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& can
   return share_of_steps(times, waits);
 }
 
-// In how many of the steps others wait for the rank.
+// Returns the share of the steps in which others wait for the rank.
 double share_of_delays(const RankWaits& waits, std::size_t rank) {
   const auto& delays = waits.delay_ns[rank];
   const auto times = std::count_if(delays.begin(), delays.end(),
@@ -135,15 +138,16 @@ double share_of_delays(const RankWaits& waits, std::size_t rank) {
   return share_of_steps(static_cast<std::size_t>(times), waits);
 }
 
-// What is compared, for those who name ranks.
+// The data that are compared to name ranks.
 struct Comparison {
   const Run& run;
   const std::vector<RankRoles>& roles;
   const RankWaits& waits;
-  std::int64_t changing_ns;  // changing_delay(waits), which looks at all steps
+  std::int64_t changing_ns;  // changing_delay(waits), which visits all steps
 };
 
-// Said of some ranks, whose delay that is. The cause is that of the one, if it has one.
+// Makes a Straggler of ranks and their delay. It has the cause of the rank if there is only one and
+// that has a cause.
 Straggler straggler_of(const Comparison& all, const std::vector<std::size_t>& ranks,
                        std::int64_t delay_ns) {
   Straggler found;
@@ -186,20 +190,21 @@ std::int64_t most_delay(const RankWaits& waits, const std::vector<std::size_t>& 
   return most;
 }
 
-// The one that waits far less than all others, and comes last in nearly all steps or in some.
+// Judges the rank that waits far less than all others and comes last in nearly all steps, or in
+// some.
 Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_ns,
                       bool is_persistent) {
   const RankWaits& waits = all.waits;
   const std::size_t steps = waits.steps.size();
-  // Its own delay, unless that hardly tells it: as that of one which others of its own keep
-  // waiting.
+  // Its own delay is used, unless that is too small because other ranks keep waiting for reasons of
+  // their own.
   const std::int64_t own_ns = waits.mean_delay_ns(rank);
   const bool is_gap = gap_ns > own_ns && !is_much(own_ns, waits);
   Straggler found = straggler_of(all, {rank}, is_gap ? gap_ns : own_ns);
   found.delay_is_gap = is_gap;
-  // That nothing was recorded in a few steps says little.
+  // Time without events proves little in only a few steps.
   const bool has_clear_cause = has_cause(found) && found.cause != StragglerCause::idle;
-  // Not where the same happens to others in other steps.
+  // The rank is not sporadic if the same happens to other ranks in other steps.
   const bool is_sporadic =
       !is_persistent && has_cause(found) && steps >= kSomeSteps && is_most(gap_ns, all.changing_ns);
   if (is_persistent && (has_clear_cause || steps >= kFewSteps)) {
@@ -213,14 +218,15 @@ Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_
   return found;
 }
 
-// The ranks that wait far less than all others.
+// Finds the ranks that wait far less than all others.
 std::optional<Straggler> find_by_waits(const Comparison& all) {
   const RankWaits& waits = all.waits;
   std::int64_t gap_ns = 0;
   std::vector<std::size_t> candidates = find_candidates(waits, gap_ns);
   const double share = share_of_last(waits, candidates);
   leave_out_waiting(waits, gap_ns, candidates);
-  // Where some of them have delays of their own, the rest waits for nobody in groups of its own.
+  // If some of them have delays of their own, the others are only in groups in which they wait for
+  // no rank.
   const auto is_delayer = [&](std::size_t rank) {
     return is_much(waits.mean_delay_ns(rank), waits);
   };
@@ -251,8 +257,8 @@ std::optional<Straggler> find_by_waits(const Comparison& all) {
   return found;
 }
 
-// The ranks that others wait for in nearly every step, each with a cause, whoever else waits for
-// nobody.
+// Finds the ranks for which others wait in nearly every step, each with a cause, even if further
+// ranks wait for no other.
 std::optional<Straggler> find_by_delays(const Comparison& all) {
   const RankWaits& waits = all.waits;
   if (waits.steps.size() < kFewSteps) return std::nullopt;
@@ -275,7 +281,7 @@ std::optional<Straggler> find_by_delays(const Comparison& all) {
   return most;
 }
 
-// The rank that most of the delay in some of the steps is for.
+// Finds the rank to which most of the delay in some of the steps belongs.
 std::optional<Straggler> find_now_and_then(const Comparison& all) {
   const RankWaits& waits = all.waits;
   std::size_t last = 0;
@@ -292,8 +298,8 @@ std::optional<Straggler> find_now_and_then(const Comparison& all) {
   return found;
 }
 
-// That some one of so many ranks comes last in `times` of the steps or more, if chance decides: at
-// most the number of ranks times the upper tail of the binomial distribution.
+// Returns a bound for the probability that some rank comes last in at least `times` of the steps by
+// chance: the number of ranks times the upper tail of the binomial distribution.
 double chance_to_be_last(std::size_t times, std::size_t steps, std::size_t ranks) {
   const double p = 1 / static_cast<double>(ranks);
   double sum = 0;
@@ -306,7 +312,7 @@ double chance_to_be_last(std::size_t times, std::size_t steps, std::size_t ranks
   return static_cast<double>(ranks) * sum;
 }
 
-// The rank that comes last in nearly all steps, by little.
+// Finds the rank that comes last in nearly all steps, by little.
 std::optional<Straggler> find_steady(const Comparison& all) {
   const RankWaits& waits = all.waits;
   const std::size_t steps = waits.steps.size();
@@ -341,7 +347,7 @@ LastRanks find_last(const Run& run, const RankWaits& waits) {
   return last;
 }
 
-// Tells in how many of the steps one of the candidates came last.
+// Returns the share of the steps in which one of the candidates came last.
 double candidates_share(const Run& run, const RankWaits& waits, const Straggler& found) {
   const std::vector<std::size_t> times = waits.times_last();
   std::size_t sum = 0;
@@ -351,7 +357,7 @@ double candidates_share(const Run& run, const RankWaits& waits, const Straggler&
   return share_of_steps(sum, waits);
 }
 
-// Nobody stands out.
+// Describes a run in which no rank stands out.
 Straggler find_changing(const Comparison& all) {
   Straggler found;
   if (all.waits.steps.size() < kFewSteps || !is_much(all.changing_ns, all.waits)) return found;

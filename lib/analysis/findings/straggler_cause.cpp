@@ -13,9 +13,9 @@
 namespace traceloom {
 namespace {
 
-constexpr double kCauseShare = 0.50;   // of the delay, that a cause has to explain
-constexpr double kAsOften = 0.02;      // counts of launches differ by less than that
-constexpr double kMostKernels = 0.80;  // of their time
+constexpr double kCauseShare = 0.50;   // share of the delay that a cause has to explain
+constexpr double kAsOften = 0.02;      // counts of launches differ by less than this share
+constexpr double kMostKernels = 0.80;  // share of the kernels' time
 
 std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role role) {
   std::vector<std::int64_t> values;
@@ -29,9 +29,9 @@ struct KernelTime {
   std::uint64_t count = 0;
   double ns = 0;
 };
-using KernelTimes = std::map<std::uint32_t, KernelTime>;  // by label
+using KernelTimes = std::map<std::uint32_t, KernelTime>;  // keyed by label
 
-// In the steps that all ranks have.
+// Uses the steps that all ranks have.
 KernelTimes kernel_times(const Run& run, const RankRoles& roles, const RankEvents& rank,
                          const std::vector<std::uint32_t>& step_index) {
   const StepFinder steps(roles, step_index);
@@ -45,8 +45,8 @@ KernelTimes kernel_times(const Run& run, const RankRoles& roles, const RankEvent
   return times;
 }
 
-// Whether the rank runs the same kernels as the others, as often, and most of them take longer:
-// its work is slower and not more, or other work.
+// True if the rank runs the same kernels as the others, equally often, and most of them take
+// longer: its work is slower, and neither more nor different work.
 bool has_slower_kernels(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
                         std::size_t rank) {
   KernelTimes own;
@@ -112,7 +112,8 @@ std::string_view to_string(StragglerCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-// The role in which the rank spends most more than the others, if that is much of the delay.
+// Finds the role in which the rank spends the greatest excess over the others, if that is a large
+// part of the delay.
 void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
              std::size_t rank, Straggler& found) {
   Role most = Role::count_;

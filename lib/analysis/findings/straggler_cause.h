@@ -1,4 +1,5 @@
-// Why a rank is slower than the others: the role in which its own work takes longer.
+// explain: finds the reason why a rank is slower than the others: the role in which its own work
+// takes longer.
 #pragma once
 
 #include "analysis/findings/straggler.h"
@@ -7,8 +8,7 @@
 
 namespace traceloom {
 
-// Fills in the cause and why of found, whose delay it has to explain; `rank` is an index into
-// `waits`.
+// Fills in the cause and why of `found`, whose delay it explains; `rank` is an index into `waits`.
 void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
              std::size_t rank, Straggler& found);
 

@@ -13,8 +13,9 @@
 namespace traceloom {
 namespace {
 
-constexpr double kExactBelow = 0.10;  // the limit, which what is below must not look like
-constexpr double kLeastOfFew = 0.01;  // of the mean step, that a rank is told for in few steps
+constexpr double kExactBelow = 0.10;  // values just below the limit must not look like the limit
+constexpr double kLeastOfFew = 0.01;  // share of the mean step from which a rank is reported in few
+                                      // steps
 constexpr double kToldMore = 1.10;
 constexpr std::size_t kMostListed = 4;
 
@@ -36,7 +37,7 @@ std::string_view capital(std::string& text) {
   return text;
 }
 
-// One rank came last in most of the steps, and not by chance.
+// True if one rank came last in most of the steps, and not by chance.
 bool is_one_mostly_last(const Straggler& found) {
   const LastRanks& last = found.last;
   if (last.ranks.size() != 1 || 2 * last.times <= last.steps) return false;
@@ -74,7 +75,7 @@ std::string whichever_text(const Straggler& found) {
   return text + ".";
 }
 
-// Ranks that are not told apart have no delay of their own.
+// Ranks that cannot be separated have no delay of their own.
 std::string named_text(const Straggler& found) {
   std::string who = rank_list(found);
   const bool several = found.candidates.size() > 1;

@@ -1,4 +1,5 @@
-// straggler_headline() writes what `stragglers` says above its table, which shows all of it.
+// straggler_headline: writes the text that `stragglers` prints above its table; the table has all
+// its figures.
 //
 //   report.headline.push_back(straggler_headline(find_straggler(run, roles, waits)));
 #pragma once
@@ -10,8 +11,8 @@
 namespace traceloom {
 
 // Delays, shares of steps and numbers of steps are those of the table: "Delay/step" and "Last", or
-// by how much "Wait/step" of the others is more, which it says. What was measured is told with its
-// size also where nobody is named for it, and why not.
+// the excess of the others' "Wait/step", which the text then names. If no rank is named, the text
+// still gives the size of the measured delay, and the reason.
 std::string straggler_headline(const Straggler& found);
 
 }  // namespace traceloom

@@ -19,13 +19,14 @@ constexpr double kGb = 1e9;
 constexpr double kKib = 1024;
 constexpr double kMib = kKib * kKib;
 constexpr double kGib = kMib * kKib;
-constexpr double kMostGb = 32'768;                       // of a machine's memory
-constexpr double kLeastBytes = 100'000;                  // more "GB" than that no device has
-constexpr std::string_view kComposerKey = "field_name";  // what it calls all disk counters
+constexpr double kMostGb = 32'768;                       // the most GB that a machine has
+constexpr double kLeastBytes = 100'000;                  // larger values of "GB" cannot be a
+                                                         // device's memory
+constexpr std::string_view kComposerKey = "field_name";  // Composer's key of all disk counters
 
 enum class Measure : std::uint8_t {
-  level,  // holds from when it was written
-  load,   // is about the time since the one before
+  level,  // valid from the time at which it was written
+  load,   // describes the time since the previous value
   total,  // counts from some beginning
 };
 
@@ -42,8 +43,8 @@ struct EndingRow {
   QuantityUnit unit;
   Measure measure;
 };
-// How names end that say their unit; the first that fits. Found in the key of a value, else in the
-// name of its counter.
+// The endings of names that contain their unit; the first match is used. They are searched for in
+// the key of a value, then in the name of its counter.
 constexpr EndingRow kEndings[] = {
     {"bytes_per_second", 1, QuantityUnit::bytes_per_second, Measure::load},
     {"bytes_per_sec", 1, QuantityUnit::bytes_per_second, Measure::load},
@@ -69,7 +70,7 @@ constexpr EndingRow kEndings[] = {
     {"vms", 1, QuantityUnit::bytes, Measure::level},
 };
 
-// What Composer reads of a disk: all count since boot.
+// The disk counters that Composer reads; all count since boot.
 constexpr EndingRow kDiskFields[] = {
     {"read_count", 1, QuantityUnit::per_second, Measure::total},
     {"write_count", 1, QuantityUnit::per_second, Measure::total},
@@ -86,7 +87,7 @@ const EndingRow* find_ending(std::string_view text) {
   return nullptr;
 }
 
-// "used_gb" -> "used", "cpu_percent" -> "cpu": the unit stands beside it.
+// Removes the unit, which stands next to the name: "used_gb" -> "used", "cpu_percent" -> "cpu".
 std::string_view without_unit(std::string_view key) {
   for (const std::string_view unit :
        {"_bytes_per_s", "_kb_per_s", "_mb_per_s", "_gb_per_s", "_per_s", "_gb", "_mb", "_kb",
@@ -95,8 +96,8 @@ std::string_view without_unit(std::string_view key) {
   return key.starts_with("kb_") ? key.substr(3) : key;
 }
 
-// "memory/virtual" and "used_gb" -> "memory/virtual/used"; a key that repeats the name, or tells
-// nothing, is left out.
+// Joins "memory/virtual" and "used_gb" into "memory/virtual/used". A key that repeats the name, or
+// has no meaning, is left out.
 std::string name_of(std::string_view name, std::string_view key) {
   const std::size_t slash = name.rfind('/');
   const std::size_t last = slash == std::string_view::npos ? 0 : slash + 1;
@@ -121,7 +122,7 @@ bool is_device_memory(std::string_view name, std::string_view key) {
 
 struct Units {
   ComposerUnits composer;
-  double device_mem = 1;  // bytes in one of "memory/cuda/..._mem"
+  double device_mem = 1;  // bytes of one unit of "memory/cuda/..._mem"
 };
 
 Meaning meaning_of(std::string_view name, std::string_view key, const Units& units) {
@@ -147,7 +148,7 @@ Meaning meaning_of(std::string_view name, std::string_view key, const Units& uni
   return row == nullptr ? found : is(*row);
 }
 
-// Until v0.12 bytes, then GB of 10^9.
+// Composer wrote bytes until v0.12, then GB of 10^9.
 double device_memory_unit(const Run& run, const RankEvents& rank) {
   double most = 0;
   rank.for_each_counter([&](const CounterSample& sample) {
@@ -157,10 +158,10 @@ double device_memory_unit(const Run& run, const RankEvents& rank) {
   return most < kLeastBytes ? 1e9 : 1;
 }
 
-// Name, key in the args, pid.
+// The name, the key in the args, and the pid.
 using SeriesKey = std::tuple<std::string_view, std::string_view, std::string_view>;
 
-using Points = std::vector<std::pair<std::int64_t, double>>;  // time and value as it is written
+using Points = std::vector<std::pair<std::int64_t, double>>;  // time and value as written
 
 struct Samples {
   Meaning meaning;
@@ -202,8 +203,8 @@ std::int64_t median_distance(const Points& points) {
   return percentile(std::move(distances), 50);
 }
 
-// Our sampler writes no zeros behind a zero: where it wrote the load of the CPU, which every sample
-// has, and no rate of a device, that was 0.
+// Our sampler writes only the first of several zeros. If it wrote the load of the CPU, which every
+// sample has, and no rate of a device, the rate was 0.
 void add_silent_zeros(const Points& polls, Points& points) {
   const std::int64_t near_ns = median_distance(polls) / 2;
   const std::size_t known = points.size();
@@ -232,7 +233,7 @@ CounterSeries series_of(const Samples& samples) {
   return series;
 }
 
-// A process is told where that is needed to tell two series apart.
+// Keeps a process only if two series would otherwise have the same name.
 void drop_needless_processes(std::vector<CounterSeries>& series) {
   std::map<std::string, std::size_t> times;
   for (const CounterSeries& one : series) ++times[one.name];
@@ -284,7 +285,7 @@ std::vector<CounterSeries> find_counters(const Run& run, const RankEvents& rank)
   });
   const Points* polls = nullptr;
   for (auto& [key, samples] : found) {
-    // Equal times by value, so that no order of files matters.
+    // Points at equal times are sorted by value, so that the order of files has no influence.
     std::sort(samples.points.begin(), samples.points.end());
     if (samples.meaning.name == "cpu" &&
         (polls == nullptr || samples.points.size() > polls->size()))

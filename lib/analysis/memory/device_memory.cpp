@@ -14,14 +14,14 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // bytes times ns
 
-constexpr std::size_t kLeastSteps = 3;  // less tell nothing of growth
+constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
 
 struct Attributed {
   MemorySample sample;
-  std::uint32_t node;  // kNoOperator when none ran
+  std::uint32_t node;  // kNoOperator if none ran
 };
 
-// The operators of a rank, found by thread and time.
+// Finds the operators of a rank by thread and time.
 class OperatorFinder {
  public:
   OperatorFinder(const Run& run, const RankEvents& rank) : run_(run), operators_(run, rank) {
@@ -104,7 +104,7 @@ void add_to_operators(const std::vector<Attributed>& events, const OperatorFinde
   for (auto& [name, memory] : device.operators) memory.calls = operators.calls(name);
 }
 
-// What was allocated and not taken back, at the peak and at the end.
+// Finds the memory that was allocated and not freed, at the peak and at the end.
 void find_held(const std::vector<Attributed>& events, const OperatorFinder& operators,
                const RankEvents& rank, DeviceMemory& device) {
   if (!device.has_addresses) return;

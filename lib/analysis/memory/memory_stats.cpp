@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// When a snapshot of our recorder was taken.
+// The key for the time of a snapshot of our recorder.
 constexpr std::string_view kTimeKey = "time_ns";
 
 constexpr char kWanted[] =
@@ -32,7 +32,7 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc{} && stop == text.data() + text.size();
 }
 
-// "0.training_step.2.end"; a function may have points in its name.
+// Reads "0.training_step.2.end"; a function may have points in its name.
 bool read_key(std::string_view key, MemorySnapshot& snapshot) {
   const std::size_t first = key.find('.');
   const std::size_t last = key.rfind('.');
@@ -50,7 +50,7 @@ bool read_key(std::string_view key, MemorySnapshot& snapshot) {
 void read_values(const YAML::Node& node, MemorySnapshot& snapshot, std::uint64_t& left_out) {
   for (const auto& entry : node) {
     double number = 0;
-    if (entry.second.IsNull()) continue;  // a hook that has seen nothing
+    if (entry.second.IsNull()) continue;  // a hook without measurements
     if (entry.first.IsScalar() && entry.first.Scalar() == kTimeKey) continue;
     if (entry.first.IsScalar() && entry.second.IsScalar() &&
         read_number(entry.second.Scalar(), number) && std::isfinite(number))
@@ -73,7 +73,7 @@ std::vector<std::string> stats_below(const std::string& folder) {
   return found;
 }
 
-// The traces that a folder stands for; none where there are none.
+// Returns the traces in a folder; empty if there are none.
 std::vector<std::string> traces_of(const std::string& folder) {
   std::vector<std::string> paths;
   try {
@@ -85,12 +85,12 @@ std::vector<std::string> traces_of(const std::string& folder) {
   return paths;
 }
 
-// What one rank measured of one value, by iteration.
+// The measurements of one value by one rank, by iteration.
 struct Course {
   std::map<std::int64_t, double> starts;
   std::map<std::int64_t, double> ends;
 };
-// By function and value, then rank.
+// Keyed by function and value, then rank.
 using Courses = std::map<std::pair<std::string, std::string>, std::map<std::int64_t, Course>>;
 
 std::optional<double> mean_of(const std::map<std::int64_t, double>& values) {
@@ -114,7 +114,7 @@ std::optional<double> growth_of(const Course& course) {
   return slope_of(points);
 }
 
-// The mean over ranks of what some of them tell.
+// The mean over the ranks that have the value.
 class RankMean {
  public:
   void add(const std::optional<double>& value) {

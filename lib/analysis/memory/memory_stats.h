@@ -1,10 +1,11 @@
-// Memory stats: the per-rank files of finetuning-scheduler's MemProfiler, and of our recorder.
+// Reads memory stats: the per-rank files of finetuning-scheduler's MemProfiler and of our recorder.
 //
 //   for (const MemorySnapshot& one : read_memory_stats("rank_0_memory_stats.yaml").snapshots) ...
 //
-// A file is a mapping (YAML, or JSON, which is YAML) of "rank.function.iteration.start" and
-// "rank.function.iteration.end" to what was measured there: {"rss": 1234, "vms": 5678, ...}. What
-// Python dumped with its object tags (a defaultdict) is such a mapping under "dictitems".
+// A file is a mapping (YAML, or JSON, which is YAML) from "rank.function.iteration.start" and
+// "rank.function.iteration.end" to the values measured there: {"rss": 1234, "vms": 5678, ...}. A
+// file that Python dumped with its object tags (a defaultdict) has such a mapping under
+// "dictitems".
 #pragma once
 
 #include <cstdint>
@@ -26,52 +27,55 @@ struct MemorySnapshot {
 struct MemoryStatsFile {
   std::string path;
   std::vector<MemorySnapshot> snapshots;
-  // What was left out: entries whose key has another form, values that are no numbers, and the last
-  // line of a file that was cut in it.
+  // Number of parts that were left out: entries whose key has another form, values that are no
+  // numbers, and the last line of a file that was cut in it.
   std::uint64_t left_out = 0;
   bool is_cut = false;
 };
 
-// "rank_0_memory_stats.yaml", also .yml and .json, at the end of a path.
+// True if a path ends in "rank_0_memory_stats.yaml", also with .yml or .json.
 bool is_memory_stats_name(const std::string& path);
 
-// Throws Error when the file cannot be read or is no such mapping.
+// Throws Error if the file cannot be read or is no such mapping.
 MemoryStatsFile read_memory_stats(const std::string& path);
-// The same of a text; `path` is for messages.
+// The same for a text; `path` is for messages.
 MemoryStatsFile parse_memory_stats(const std::string& path, std::string text);
 
-// Takes the files of that name, and every .yaml and .yml file, out of the arguments of a command;
-// of a folder those in it and below it. A folder without any trace is taken out as a whole.
+// Removes the files with such a name, and every .yaml and .yml file, from the arguments of a
+// command, and returns them. A folder stands for such files in it and below it; a folder without
+// any trace is removed as a whole.
 std::vector<std::string> take_memory_stats(std::vector<std::string>& arguments);
 
 // A value of a function over iterations and ranks.
 struct MemoryStatsRow {
   std::string function;
   std::string value;
-  std::optional<std::int64_t> rank;  // where rows are by rank
+  std::optional<std::int64_t> rank;  // set if rows are by rank
   std::int64_t ranks = 0;
-  std::int64_t iterations = 0;  // of the rank with most
-  // Means over ranks of means over iterations; what is told at one end only has no difference.
+  std::int64_t iterations = 0;  // iterations of the rank with the most
+  // Means over ranks of means over iterations. A value that is measured at one end only has no
+  // difference.
   std::optional<double> start;
   std::optional<double> end;
   std::optional<double> difference;
-  // The means of the ranks with the least and the most, at the end or else at the start.
+  // The means of the ranks with the least and the most, at the end or otherwise at the start.
   double least = 0;
   double most = 0;
   std::int64_t most_rank = 0;
-  // An iteration: the slope of the values at the end, mean over the ranks with two and more.
+  // Growth an iteration: the slope of the values at the end, as mean over the ranks with at least
+  // two.
   std::optional<double> growth;
 };
 
 struct MemoryStatsOptions {
   bool by_rank = false;  // one row a rank
-  bool all = false;      // also what is always 0, and torch's pools by size
+  bool all = false;      // include values that are always 0, and torch's pools by size
 };
 
 std::vector<MemoryStatsRow> compare_memory_stats(const std::vector<MemoryStatsFile>& files,
                                                  const MemoryStatsOptions& options);
 
-// Whether a value of that name is bytes: rss, vms, npp, ..._bytes.all.current.
+// True if a value with that name is bytes: rss, vms, npp, ..._bytes.all.current.
 bool is_bytes_value(const std::string& value);
 
 }  // namespace traceloom

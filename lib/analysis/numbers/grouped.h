@@ -1,10 +1,10 @@
-// Grouped: sums by keys that are a few numbers each.
+// Grouped: sums by keys of a few numbers each.
 //
 //   Grouped<KernelTimes, 2> groups;
 //   groups[{rank, label}].add(span);
 //   groups.for_each([&](const auto& key, KernelTimes& times) { ... });
 //
-// Groups stand in the order in which their keys came first.
+// Groups stand in the order in which their keys first appear.
 #pragma once
 
 #include "base/string_table.h"
@@ -23,7 +23,7 @@ class Grouped {
  public:
   using Key = std::array<std::int64_t, kParts>;
 
-  // Stays where it is until destruction.
+  // The group stays in its place until destruction.
   Group& operator[](const Key& key) {
     const std::uint32_t number =
         keys_.intern({reinterpret_cast<const char*>(key.data()), sizeof(Key)});

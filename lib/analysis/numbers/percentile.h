@@ -1,4 +1,4 @@
-// Percentiles as everywhere here: nearest rank, so that each is a value that was measured.
+// Percentiles by the nearest rank, as everywhere here, so that each is a measured value.
 //
 //   std::int64_t p99 = percentile(values, 99);
 #pragma once
@@ -10,7 +10,8 @@
 
 namespace traceloom {
 
-// The least value that `percent` (1 to 100) of the values lie below or at; 0 when there are none.
+// Returns the least value that at least `percent` (1 to 100) of the values do not exceed; 0 if
+// there are none.
 template <typename Number>
 Number percentile(std::vector<Number> values, std::size_t percent) {
   if (values.empty()) return 0;
@@ -22,10 +23,10 @@ Number percentile(std::vector<Number> values, std::size_t percent) {
 
 __extension__ typedef __int128 Int128;
 
-// Halves up; 0 when there are none.
+// Rounds halves up; returns 0 if there are no values.
 inline std::int64_t mean(const std::vector<std::int64_t>& values) {
   if (values.empty()) return 0;
-  Int128 sum = 0;  // of times that a file may say are as long as can be
+  Int128 sum = 0;  // wide, because a file may claim times of any length
   for (const std::int64_t value : values) sum += value;
   const auto count = static_cast<Int128>(values.size());
   return static_cast<std::int64_t>((2 * sum + count) / (2 * count));

@@ -1,4 +1,4 @@
-// Growth: the slope of the straight line that is nearest to points, by least squares.
+// slope_of: the slope of the straight line nearest to points, by least squares.
 //
 //   std::optional<double> bytes_per_step = slope_of({{1, 100}, {2, 110}, {3, 120}});   // 10
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace traceloom {
 
-// Nothing where all points have one x, or there are none.
+// Returns nullopt if all points have the same x, or if there are none.
 inline std::optional<double> slope_of(const std::vector<std::pair<double, double>>& points) {
   double x_sum = 0;
   double y_sum = 0;

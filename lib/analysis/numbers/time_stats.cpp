@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMillion = 1e6;
 
-// `times` ascend.
+// `times` must ascend.
 std::int64_t at_percent(const std::vector<std::int64_t>& times, std::size_t percent) {
   return times[(times.size() * percent + 99) / 100 - 1];
 }
@@ -34,7 +34,7 @@ TimeStats time_stats(std::vector<std::int64_t> times) {
   if (times.empty()) return stats;
   std::sort(times.begin(), times.end());
   stats.count = static_cast<std::int64_t>(times.size());
-  long double exact_ns = 0;  // of times that a file may say are as long as can be
+  long double exact_ns = 0;  // wide, because a file may claim times of any length
   for (const std::int64_t ns : times) {
     add_to(stats.total_ns, ns);
     exact_ns += static_cast<long double>(ns);
@@ -50,7 +50,7 @@ TimeStats time_stats(std::vector<std::int64_t> times) {
 }
 
 void WeightedMean::add(double number, std::int64_t ns) {
-  if (!(std::abs(number) < 1e12)) return;  // no number of blocks or percent, and none for infinity
+  if (!(std::abs(number) < 1e12)) return;  // infinity, or no number of blocks or percent
   const std::int64_t millionths = std::llround(number * kMillion);
   sum_ += Int128{millionths} * ns;
   add_to(ns_, ns);

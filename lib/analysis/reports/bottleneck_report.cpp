@@ -21,7 +21,7 @@ constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication
 
 using StepLength = std::pair<StepKey, std::int64_t>;
 
-// The steps of a rank that count, ascending by key; the longest of those alike.
+// Returns the counted steps of a rank, ascending by key; of several with one key, the longest.
 std::vector<StepLength> lengths_of(const RankRoles& rank) {
   std::vector<StepLength> lengths;
   lengths.reserve(rank.steps.size());
@@ -37,7 +37,7 @@ std::vector<StepLength> lengths_of(const RankRoles& rank) {
   return lengths;
 }
 
-// Both ascend by key. Ranks mostly have the same steps: then none is moved.
+// Both lists ascend by key. Ranks mostly have the same steps, so that no step has to be moved.
 void keep_longest(std::vector<StepLength>& all, const std::vector<StepLength>& some) {
   std::vector<StepLength> others;
   auto known = all.begin();
@@ -54,7 +54,7 @@ void keep_longest(std::vector<StepLength>& all, const std::vector<StepLength>& s
   std::inplace_merge(all.begin(), all.begin() + middle, all.end());
 }
 
-// As long as on the rank on which it takes longest.
+// The length of a step is that on the rank on which it takes longest.
 std::vector<std::int64_t> step_lengths(const std::vector<RankRoles>& roles) {
   std::vector<StepLength> longest;
   for (const RankRoles& rank : roles) {
@@ -120,7 +120,7 @@ void write_owner(JsonWriter& json, const StepOwner& owner) {
   json.end_object();
 }
 
-// The run, findings and verdict that the evidence of each figure is read from.
+// The run, findings and verdict from which the evidence of each figure is read.
 struct Basis {
   const Run& run;
   const Findings& found;
@@ -143,7 +143,7 @@ void write_coverage(JsonWriter& json, const Basis& basis) {
   json.end_object();
 }
 
-// Keys of an object that is open: which events of which ranks and steps a figure is of.
+// Writes the events, ranks and steps on which a figure is based, as keys of the open object.
 void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
   json.key("status");
   json.value(to_string(basis.verdict.status[limit]));
@@ -156,7 +156,7 @@ void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
   write_coverage(json, basis);
 }
 
-// Null stands for what is not known: a straggler is no part of the steps, and is left out.
+// Writes null for an unknown share. The straggler is left out because it is no part of the steps.
 void write_shares(JsonWriter& json, const Basis& basis) {
   const Verdict& verdict = basis.verdict;
   json.key("shares");
@@ -246,7 +246,7 @@ void write_frames(JsonWriter& json, const IdleCauses& causes) {
   json.end_array();
 }
 
-// Writes each advice with the evidence of the limit that it is for.
+// Writes each advice with the evidence of its limit.
 void write_advice(JsonWriter& json, const Basis& basis) {
   const Verdict& verdict = basis.verdict;
   write_texts(json, "advice", verdict.advice);

@@ -1,4 +1,4 @@
-// `trace-stats bottleneck`: what limits the run, why one may believe that, and what to do next.
+// `trace-stats bottleneck`: finds the limit of the run, its evidence, and what to do next.
 #pragma once
 
 #include "analysis/report.h"

@@ -1,4 +1,4 @@
-// `trace-stats check`: what is wrong with each file.
+// `trace-stats check`: lists the problems of each file.
 #pragma once
 
 #include "analysis/report.h"
@@ -6,8 +6,9 @@
 namespace traceloom {
 
 // JSON: "rows": [{"file","severity","kind","count","first_offset","sentence"}], losses first;
-// "verdict": {"files","with_loss","with_problems"}. `severity` is loss (something that the file
-// said is missing), notice (repaired) or info; "error" is a file that could not be read.
+// "verdict": {"files","with_loss","with_problems"}. `severity` is loss (something in the file is
+// missing from the result), notice (repaired) or info; "error" means that the file could not be
+// read.
 struct CheckAnswer {
   Report report;
   bool has_loss = false;

@@ -18,20 +18,20 @@ namespace {
 // 1e9 bytes a second in GiB/s.
 constexpr double kGibPerGb = 1e9 / (1024.0 * 1024.0 * 1024.0);
 
-// Clocks that have the same epoch may still be off by more than collectives take.
+// Clocks with the same epoch may still differ by more than collectives take.
 struct ClockCheck {
-  static constexpr double kMostApart = 0.05;  // some are matched wrongly, or end late on a rank
+  static constexpr double kMostApart = 0.05;  // a few are matched wrongly or end late on a rank
 
   bool common = false;
   std::size_t all = 0;
-  std::size_t apart = 0;  // no instant has all ranks in it
+  std::size_t apart = 0;  // number of collectives without an instant that all ranks share
 
   bool agree() const {
     return common && static_cast<double>(apart) <= kMostApart * static_cast<double>(all);
   }
 };
 
-// What a row is made of.
+// The kind of pieces in a row.
 enum class RowKind : std::uint8_t { alone, matched, message };
 
 using RowKey = std::tuple<std::string, std::string, std::int64_t, ProcessGroup, RowKind>;
@@ -39,11 +39,11 @@ using RowKey = std::tuple<std::string, std::string, std::int64_t, ProcessGroup, 
 struct CommRow {
   std::size_t ranks = 0;
   std::vector<std::int64_t> latencies;
-  std::vector<std::int64_t> waits;  // of each part
+  std::vector<std::int64_t> waits;  // waits of each part
   std::vector<std::int64_t> skews_in;
   std::vector<std::int64_t> skews_out;
-  bool moves_known = false;          // in which time how many bytes moved
-  std::optional<double> bus_factor;  // where that of the bus is known
+  bool moves_known = false;          // bytes and their time are known
+  std::optional<double> bus_factor;  // set if the factor of the bus is known
 };
 
 using Rows = std::map<RowKey, CommRow>;
@@ -61,7 +61,7 @@ void add(Rows& rows, const Collective& what, RowKind kind) {
   row.skews_out.push_back(what.skew_out_ns());
 }
 
-// Groups of one name, which only their ranks tell apart.
+// True if groups share a name and differ only in their ranks.
 bool share_names(const Rows& rows) {
   std::map<std::string_view, ProcessGroup> groups;
   return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
@@ -138,7 +138,8 @@ struct RankSum {
   std::int64_t times_first = 0;
 };
 
-// How long a part waited: for the last to start on a common clock, else beyond the shortest.
+// Returns how long a part waited: for the last to start on a common clock, otherwise the time
+// beyond the shortest part.
 std::int64_t wait_of(const Collective& what, const CollectivePart& part, bool common_clock) {
   return common_clock ? what.last(true).start_ns - part.start_ns : what.wait_ns(part);
 }
@@ -170,7 +171,7 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched, bool c
   return table;
 }
 
-// Of each rank all together, and each collective by itself.
+// Has a row for all collectives of each rank, and one for each collective.
 Table times_table(const Run& run, const std::vector<Collective>& matched) {
   Table table({{"rank", "Rank", ColumnKind::count},
                {"count", "Count", ColumnKind::count},

@@ -1,4 +1,4 @@
-// `trace-stats comm`: how fast collectives are, and who comes late to them.
+// `trace-stats comm`: shows how fast collectives are, and which ranks come late to them.
 #pragma once
 
 #include "analysis/report.h"
@@ -6,7 +6,7 @@
 namespace traceloom {
 
 struct CommOptions {
-  bool each = false;  // a table of all matched collectives, one by one
+  bool each = false;  // add a table with one row for each matched collective
 };
 
 // JSON: "rows":

@@ -25,7 +25,7 @@ std::string_view to_text(LoaderAnswer answer) {
   return kTexts[static_cast<std::size_t>(answer)];
 }
 
-// Without the first wait, which is told by itself, where there are others.
+// Returns the waits without the first one, which is reported separately, if there are others.
 std::vector<std::int64_t> later_waits(const LoaderRow& row) {
   if (row.step_waits_ns.size() < 2) return row.step_waits_ns;
   return {row.step_waits_ns.begin() + 1, row.step_waits_ns.end()};
@@ -61,7 +61,7 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
   return table;
 }
 
-// Each kind of loader by its spans, those outside of steps too.
+// Has a row for each kind of loader, with its spans, including those outside of steps.
 Table iterator_table(const Run& run) {
   Table table({{"rank", "Rank", ColumnKind::count},
                {"name", "Iterator", ColumnKind::text},
@@ -96,7 +96,7 @@ LoaderAnswer any_by_composer(const std::vector<LoaderRow>& rows) {
   return answer;
 }
 
-// What each tool would call the job.
+// The classes that other tools would give the job.
 struct LoaderRules {
   std::string_view xla;
   std::string_view tb_plugin;
@@ -128,7 +128,8 @@ std::string job_json(const LoaderJob& job, const StepShare& exposed) {
   return text;
 }
 
-// Whose steps the share of the job is of, to the nanosecond; and late data, which is another thing.
+// Describes the steps of the job's share, to the nanosecond, and the late data, which is a
+// different figure.
 std::string of_json(const LoaderJob& job, const StepShare& exposed) {
   std::string text;
   JsonWriter json(text);

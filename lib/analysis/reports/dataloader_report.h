@@ -1,4 +1,4 @@
-// `trace-stats dataloader`: whether the input is what limits the run.
+// `trace-stats dataloader`: decides whether the input limits the run.
 #pragma once
 
 #include "analysis/findings/loader_waits.h"
@@ -8,8 +8,8 @@
 
 namespace traceloom {
 
-// XLA's words for the share of a step that is spent waiting for data: "highly input-bound" from 20
-// %, "moderately input-bound" from 5 %, else "not input-bound".
+// Returns XLA's words for the share of a step that is spent waiting for data: "highly input-bound"
+// from 20 %, "moderately input-bound" from 5 %, otherwise "not input-bound".
 std::string_view xla_class(double share);
 
 // JSON: "rows": [{"rank","epoch","steps","wait_ns","share","exposed_share","first_ns","p50_ns",

@@ -17,13 +17,14 @@
 namespace traceloom {
 namespace {
 
-// What a device did, by role, and what tells how well.
+// The events of a device by role, and the measurements of its use.
 struct DeviceEvents {
   std::array<Intervals, kRoleCount> sets;
-  Interval span;  // from the first to the last, also of what takes no time
+  Interval span;  // from the first to the last event, including those without length
   std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
-  double occupied_ns = 0;                           // occupancy times duration
-  double measured_ns = 0;                           // duration of the kernels that tell it
+  double occupied_ns = 0;                           // sum of occupancy times duration
+  double measured_ns = 0;                           // duration of the kernels that have an
+                                                    // occupancy
 
   Intervals united(std::initializer_list<Role> roles) const {
     Intervals all;
@@ -37,7 +38,7 @@ struct DeviceEvents {
 
 using Devices = std::map<std::int32_t, DeviceEvents>;
 
-// From the first step to the last of each recording: what utilization is about.
+// Returns the time from the first step to the last of each recording, for the utilization.
 Intervals steps_windows(const RankEvents& rank) {
   Intervals windows;
   for (const Step& step : rank.steps.list) {
@@ -51,7 +52,7 @@ Intervals steps_windows(const RankEvents& rank) {
 
 void add_details(DeviceEvents& events, std::string_view details, const Interval& time,
                  const Intervals& windows) {
-  // A kernel is not in two recordings.
+  // A kernel lies in only one recording.
   const Intervals parts = intersect({time}, windows);
   if (parts.empty()) return;
   const Interval& inside = parts.front();
@@ -81,7 +82,7 @@ Devices gather_devices(const Run& run, const RankEvents& rank) {
   return devices;
 }
 
-// The time integral of min(1, sum of blocks per SM of what runs).
+// Returns the time integral of min(1, sum of blocks per SM of the running kernels).
 double efficient_ns(const std::vector<std::pair<Interval, double>>& blocks) {
   std::vector<std::pair<std::int64_t, double>> changes;
   for (const auto& [time, count] : blocks) {
@@ -109,8 +110,8 @@ void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Inter
   if (events.measured_ns > 0) times.occupancy = events.occupied_ns / events.measured_ns;
 }
 
-// How long nothing was recorded, each time from the end of the work in one recording to the begin
-// of that in the next.
+// Returns the time without a recording: from the end of the work in one recording to the begin of
+// the work in the next.
 std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecorded) {
   std::int64_t sum = 0;
   for (std::size_t i = 1; i < busy.size() && !unrecorded.empty(); ++i)

@@ -13,13 +13,13 @@
 namespace traceloom {
 namespace {
 
-// The values of one row, of one rank or of all.
+// The values of one row, of one rank or of all ranks.
 struct HostRow {
   QuantityUnit unit = QuantityUnit::none;
   bool is_rate = false;
   std::int64_t ranks = 0;
   std::vector<double> values;
-  double weighted_sum = 0;  // of rates by time
+  double weighted_sum = 0;  // sum of rates weighted by time
   double seconds = 0;
   double during_sum = 0;
   double during_ns = 0;
@@ -27,10 +27,10 @@ struct HostRow {
   double elsewhere_ns = 0;
 };
 
-// Rank (0 unless they are told apart), counter, process.
+// The rank (0 unless rows are by rank), counter and process.
 using CounterRowKey = std::tuple<std::int64_t, std::string, std::string>;
 
-// When a rank did what is looked at, and the rest of its steps.
+// The times of the selected activity of a rank, and the rest of its steps.
 struct Moments {
   Intervals during;
   Intervals elsewhere;
@@ -62,7 +62,7 @@ Moments moments_of(const Run& run, const RankEvents& rank, const HostOptions& op
   return moments;
 }
 
-// The sum of values by their part of the moments, and how long that is together.
+// Adds up values by the part of their times in the moments, and the length of those parts.
 void weigh(const CounterSeries& series, const Intervals& moments, double& sum, double& ns) {
   Intervals times;
   times.reserve(series.values.size());
@@ -95,7 +95,7 @@ double mean_of(const HostRow& row) {
   return sum / static_cast<double>(row.values.size());
 }
 
-// Nearest rank, of sorted values.
+// Returns the nearest rank of sorted values.
 double percentile_of(const std::vector<double>& values, std::size_t percent) {
   return values[(values.size() * percent + 99) / 100 - 1];
 }
@@ -144,7 +144,7 @@ std::vector<Cell> cells_of(const CounterRowKey& key, HostRow& row, const HostOpt
   return cells;
 }
 
-// What was found wrong with the counters themselves.
+// The oddities of the counters themselves.
 struct Oddities {
   std::uint64_t restarts = 0;
   std::uint64_t single_totals = 0;

@@ -1,4 +1,5 @@
-// `trace-stats host`: what the machine did beside the training, and while the loop waited for data.
+// `trace-stats host`: shows the state of the machine during the training, and while the loop waited
+// for data.
 #pragma once
 
 #include "analysis/report.h"
@@ -10,8 +11,8 @@ namespace traceloom {
 
 struct HostOptions {
   bool by_rank = false;
-  bool all = false;  // also counters that are 0 all the time
-  // Spans of the host in whose name this is found stand for the wait for data.
+  bool all = false;  // include counters that are always 0
+  // The spans of the host whose names it matches replace the wait for data.
   std::optional<NamePattern> during = {};
 };
 

@@ -23,12 +23,12 @@ constexpr std::string_view kNothing = "(nothing recorded)";
 constexpr std::string_view kUnlinked = "(launch not recorded)";
 constexpr std::string_view kOthers = "(others)";
 
-// Of one stream, or of one device.
+// The idle times of one stream, or of one device.
 struct IdleTimes {
   std::int64_t total_ns = 0;
   std::int64_t idle_ns = 0;
   std::array<std::int64_t, kGapKindCount> kinds{};
-  std::int64_t kernel_wait_ns = 0;  // of what is queued
+  std::int64_t kernel_wait_ns = 0;  // part of the queued time
   std::array<std::int64_t, kHtaGapCount> hta{};
   std::vector<std::int64_t> lengths;
 
@@ -53,7 +53,7 @@ std::vector<std::int64_t> sums_of(const IdleTimes& times) {
   return sums;
 }
 
-// What the host did in gaps: kind, op and call.
+// The activity of the host in gaps: kind, op and call.
 using HostKey = std::tuple<GapKind, std::string, std::string>;
 struct HostSum {
   std::int64_t idle_ns = 0;
@@ -87,7 +87,7 @@ IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,
   return times;
 }
 
-// A gap counts once for each key, however often the host came back to it.
+// Counts a gap once for each key, however often the host came back to it.
 void add_hosts(HostSums& sums, const HostTimeline& host, const std::vector<GapPart>& gap) {
   std::map<HostKey, std::int64_t> parts;
   for (const GapPart& piece : gap) {
@@ -206,7 +206,7 @@ Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) 
     table.add_row({std::string(gap_kind_name(kind)), sum.idle_ns, share_of(sum.idle_ns, idle_ns),
                    sum.gaps, name_or_nothing(call), name_or_nothing(op)});
   }
-  // Their gaps are not known: one may be of several of them.
+  // The number of gaps is not known for the rest: one gap may have several of these keys.
   if (rest.idle_ns > 0)
     table.add_row({name_or_nothing(""), rest.idle_ns, share_of(rest.idle_ns, idle_ns),
                    name_or_nothing(""), name_or_nothing(""), std::string(kOthers)});
@@ -217,7 +217,7 @@ struct Totals {
   IdleTimes times;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
-  bool inferred = true;  // on all ranks
+  bool inferred = true;  // true if it holds for all ranks
 };
 
 std::string totals_json(const Totals& totals) {

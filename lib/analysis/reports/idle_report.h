@@ -1,4 +1,4 @@
-// `trace-stats idle`: why the devices wait.
+// `trace-stats idle`: explains why the devices wait.
 #pragma once
 
 #include "analysis/devices/gap_kinds.h"
@@ -11,7 +11,8 @@ namespace traceloom {
 
 struct IdleOptions {
   std::int64_t kernel_gap_ns = kUsualKernelGap;  // see gap_kinds.h
-  std::size_t host_rows = 20;                    // of "hosts"; the others are one row
+  std::size_t host_rows = 20;                    // number of rows of "hosts"; all others form one
+                                                 // row
 };
 
 // JSON: "rows": [{"rank","device","total_ns","idle_ns","idle_share","host_wait_ns","queued_ns",

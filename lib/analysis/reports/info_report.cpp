@@ -13,7 +13,7 @@
 namespace traceloom {
 namespace {
 
-// "X 8812, B 4, E 4": of the phases that there are.
+// Returns "X 8812, B 4, E 4" for the phases that occur.
 std::string phase_list(const PhaseCounts& phases) {
   std::string text;
   for (std::size_t i = 0; i < phases.size(); ++i) {

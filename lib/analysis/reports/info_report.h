@@ -1,4 +1,4 @@
-// `trace-stats info`: what is in each file.
+// `trace-stats info`: describes the content of each file.
 #pragma once
 
 #include "analysis/report.h"
@@ -12,8 +12,8 @@ namespace traceloom {
 // [{"rank","spans","total_ns","category","process","thread"}] of rows that look like a device.
 Report info_report(const Run& run);
 
-// A table "clocks": what collectives say of the clocks of files, where any has some in common with
-// the reference. For check, too.
+// Adds a table "clocks" with the clocks that collectives give, if a file shares some with the
+// reference. The command check uses it, too.
 void add_clocks(const Run& run, Report& report);
 
 }  // namespace traceloom

@@ -25,7 +25,7 @@ std::vector<Column> columns_for(const KernelsOptions& options, const KernelGroup
     columns.push_back({"device", "Device", ColumnKind::count});
     columns.push_back({"stream", "Stream", ColumnKind::count});
   }
-  // A column without a number tells people nothing: AMD's traces have no occupancy.
+  // People do not need a column without any number: AMD's traces have no occupancy.
   const Readers measured = groups.any_measured() ? Readers::few : Readers::programs;
   const std::vector<Column> numbers{
       {"share", "Time %", ColumnKind::share},
@@ -143,7 +143,7 @@ Report kernels_report(const Run& run, const KernelsOptions& options) {
   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
     rows.push_back(cells_of(groups, key, group, options));
   });
-  // Groups come as the files do; rows do not.
+  // The order of groups depends on the files; the order of rows must not.
   std::sort(rows.begin(), rows.end());
   Table table(columns_for(options, groups));
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));

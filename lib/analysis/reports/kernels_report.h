@@ -1,4 +1,4 @@
-// `trace-stats kernels`: which kernels take the time of the devices.
+// `trace-stats kernels`: shows the kernels that take the time of the devices.
 #pragma once
 
 #include "analysis/report.h"

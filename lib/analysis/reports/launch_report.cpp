@@ -26,7 +26,7 @@ struct StreamLaunches {
   std::vector<Launch> launches;
 };
 
-// Of all launches of one kind of call.
+// The sums over all launches of one kind of call.
 struct CallSums {
   std::vector<std::int64_t> calls;
   std::int64_t work = 0;
@@ -181,7 +181,7 @@ void add_queue(Table& table, std::int64_t rank, const StreamLaunches& stream) {
   table.add_row(std::move(cells));
 }
 
-// By what `key` gives, the most first.
+// Sorts by the result of `key`, the largest first.
 template <typename Key>
 std::vector<std::pair<std::string, CallSums>> sorted_by(const NamedSums& sums, Key key) {
   std::vector<std::pair<std::string, CallSums>> sorted(sums.begin(), sums.end());

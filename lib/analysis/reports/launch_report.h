@@ -1,5 +1,5 @@
-// `trace-stats launch`: whether the host launches work fast enough, and who launches too little of
-// it at a time.
+// `trace-stats launch`: shows whether the host launches work fast enough, and which calls launch
+// too little work at a time.
 #pragma once
 
 #include "analysis/report.h"
@@ -9,13 +9,13 @@
 namespace traceloom {
 
 struct LaunchOptions {
-  std::size_t op_rows = 20;  // of "ops"
+  std::size_t op_rows = 20;  // number of rows of "ops"
 };
 
-// What counts as slow, as in HTA.
+// HTA's limits for slow calls and late work.
 inline constexpr std::int64_t kSlowCallNs = 50'000;
 inline constexpr std::int64_t kLateWorkNs = 100'000;
-// How much fits into the queue of a CUDA stream.
+// The number of launches that fit into the queue of a CUDA stream.
 inline constexpr std::int64_t kFullQueue = 1024;
 
 // JSON: "rows": [{"rank","device","stream","work","launches","delay_mean_ns","delay_p50_ns",

@@ -16,7 +16,7 @@
 namespace traceloom {
 namespace {
 
-// "Memcpy HtoD" and "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)".
+// Splits "Memcpy HtoD (Pageable -> Device)" into "Memcpy HtoD" and "Pageable -> Device".
 std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
   const std::size_t open = name.find(" (");
   if (open == std::string_view::npos || !name.ends_with(')')) return {name, {}};
@@ -30,8 +30,8 @@ struct RowSums {
   std::vector<std::int64_t> times;
   std::vector<double> gbps;
   std::int64_t total_ns = 0;
-  std::optional<std::int64_t> bytes;  // of those that say it
-  double measured_bytes = 0;          // of those whose bandwidth is known
+  std::optional<std::int64_t> bytes;  // bytes of the transfers that give them
+  double measured_bytes = 0;          // bytes of the transfers whose bandwidth is known
   double measured_ns = 0;
   std::map<DeviceOfRank, Intervals> sets;
 };
@@ -49,7 +49,7 @@ void add(RowSums& sums, const Transfer& transfer) {
   sums.measured_ns += static_cast<double>(*transfer.bytes) / *transfer.gbps;
 }
 
-// When each device computes or communicates.
+// Returns the times at which each device computes or communicates.
 std::map<DeviceOfRank, Intervals> find_work(const Run& run) {
   std::map<DeviceOfRank, Intervals> work;
   for (const RankEvents& rank : run.ranks)
@@ -121,14 +121,14 @@ std::vector<Cell> cells_of(const CopyRowKey& key, const RowSums& sums, std::int6
   return cells;
 }
 
-// CUDA says how it was by the name, MTIA beside it.
+// CUDA gives the direction in the name, MTIA in the args.
 void add_details(Transfer& transfer, std::string_view details) {
   transfer.bytes = find_integer(details, "bytes");
   if (!transfer.bytes) transfer.bytes = find_integer(details, "size");
   if (transfer.memory.empty()) transfer.memory = find_detail(details, "direction");
   if (transfer.bytes && *transfer.bytes < 0) transfer.bytes = std::nullopt;
   transfer.gbps = find_number(details, "memory bandwidth (GB/s)");
-  // "inf" and "nan" are numbers to from_chars.
+  // std::from_chars accepts "inf" and "nan" as numbers.
   if (transfer.gbps && !(std::isfinite(*transfer.gbps) && *transfer.gbps >= 0))
     transfer.gbps = std::nullopt;
   const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;

@@ -1,4 +1,4 @@
-// `trace-stats memcpy`: what devices copy and fill, and how fast.
+// `trace-stats memcpy`: shows the copies and fills of devices, and their speed.
 #pragma once
 
 #include "analysis/report.h"
@@ -10,23 +10,24 @@
 
 namespace traceloom {
 
-// A copy, or memory that is filled.
+// A copy, or a fill of memory.
 struct Transfer {
   std::string_view kind;    // "Memcpy HtoD", "Memset"
-  std::string_view memory;  // "Pageable -> Device"; empty when the name does not say
+  std::string_view memory;  // "Pageable -> Device"; empty if the name has none
   std::int64_t rank = 0;
   std::int32_t device = 0;
   Interval time;
-  std::optional<std::int64_t> bytes;  // as the event says
-  // Of 1e9 bytes a second: as the event says, which knows its duration to the nanosecond where the
-  // trace has whole microseconds; else bytes by duration. None when nothing tells it.
+  std::optional<std::int64_t> bytes;  // bytes in the event
+  // 1e9 bytes a second. The event's own value is preferred, because it is based on a duration in
+  // nanoseconds even if the trace has whole microseconds; otherwise it is bytes by duration. Absent
+  // if neither is known.
   std::optional<double> gbps;
 };
 
-// By rank. The run must have been read with details, and outlive them.
+// Sorted by rank. The run must have been read with details, and must outlive the result.
 std::vector<Transfer> find_transfers(const Run& run);
 
-// What tells rows apart beside kind and memory.
+// The properties that separate rows, in addition to kind and memory.
 struct MemcpyOptions {
   bool by_rank = false;
   bool by_device = false;

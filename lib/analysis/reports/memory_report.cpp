@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kSparks = 24;
 constexpr std::string_view kSparkLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr std::size_t kLeastSteps = 3;  // less tell nothing of growth
+constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
 
 template <typename T>
 Cell maybe(const std::optional<T>& value) {
@@ -30,7 +30,7 @@ Cell text_or_nothing(std::string_view text) {
   return std::string(text);
 }
 
-// The highest points of `count` equal parts of the curve's time.
+// Returns the highest point of each of `count` equal parts of the curve's time.
 std::vector<MemoryPoint> highest_points(const DeviceMemory& device, std::size_t count) {
   const std::int64_t from_ns = device.curve.front().at_ns;
   const std::int64_t length_ns = device.curve.back().at_ns - from_ns;
@@ -41,7 +41,7 @@ std::vector<MemoryPoint> highest_points(const DeviceMemory& device, std::size_t 
     const auto end_ns = i + 1 == count
                             ? device.curve.back().at_ns
                             : from_ns + std::llround(share * static_cast<double>(length_ns));
-    // What was there when the part began counts too.
+    // The memory at the begin of the part counts, too.
     MemoryPoint highest = device.curve[next == 0 ? 0 : next - 1];
     highest.at_ns = from_ns + std::llround(static_cast<double>(i) / static_cast<double>(count) *
                                            static_cast<double>(length_ns));
@@ -54,7 +54,7 @@ std::vector<MemoryPoint> highest_points(const DeviceMemory& device, std::size_t 
   return points;
 }
 
-// From nothing, or the lowest where totals are relative, to the peak.
+// Draws from 0, or from the lowest point if totals are relative, to the peak.
 std::string sparks_of(const DeviceMemory& device) {
   const std::vector<MemoryPoint> points = highest_points(device, kSparks);
   std::int64_t least = 0;
@@ -123,7 +123,7 @@ std::optional<double> growth_of(const RankEvents& rank, const CounterSeries& ser
   return at_ends.size() < kLeastSteps ? std::nullopt : slope_of(at_ends);
 }
 
-// Memory that a counter measured, and is not 0 all the time.
+// True for memory that a counter measured and that is not always 0.
 bool is_memory(const CounterSeries& series, bool all) {
   return series.name.starts_with("memory") && !series.is_rate && !series.values.empty() &&
          (all || std::any_of(series.values.begin(), series.values.end(),
@@ -238,7 +238,7 @@ std::string files_json(const std::vector<MemoryStatsFile>& stats) {
   return text;
 }
 
-// The highest peak of a device that is no host, else of the host.
+// Names the highest peak of a device, or that of the host if there is no device.
 void add_headline(const std::vector<DeviceMemory>& devices, Report& report) {
   const DeviceMemory* highest = nullptr;
   for (const DeviceMemory& device : devices) {
@@ -304,7 +304,7 @@ Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
   report.tables.push_back(
       {"functions", "Memory stats of functions, means over ranks", function_table(stats, options)});
-  // What there is goes first: CSV, --sort and --top are about the first table.
+  // The first table that has rows comes first, because CSV, --sort and --top use the first table.
   for (const std::string_view key : {"host", "functions"}) {
     if (!report.tables.front().table.rows().empty()) break;
     const auto found = std::find_if(report.tables.begin(), report.tables.end(),

@@ -1,4 +1,4 @@
-// `trace-stats memory`: what memory went to, by device, operator, counter and profiled function.
+// `trace-stats memory`: shows the use of memory by device, operator, counter and profiled function.
 #pragma once
 
 #include "analysis/memory/memory_stats.h"
@@ -10,10 +10,10 @@
 namespace traceloom {
 
 struct MemoryOptions {
-  bool by_rank = false;        // operators and functions of each rank by themselves
+  bool by_rank = false;        // separate rows of operators and functions for each rank
   std::size_t operators = 10;  // rows a device in each table of operators; 0: all
-  std::size_t curve = 0;       // points of the curve of each device; 0: no table of them
-  bool all_values = false;     // also what is 0 all the time, see MemoryStatsOptions::all
+  std::size_t curve = 0;       // points of the curve of each device; 0: no table of curves
+  bool all_values = false;     // include values that are always 0, see MemoryStatsOptions::all
 };
 
 // JSON: "rows": [{"rank","device","allocations","frees","start_bytes","peak_bytes","mean_bytes",

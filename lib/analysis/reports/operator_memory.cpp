@@ -16,12 +16,12 @@ using Amount = std::int64_t OperatorMemory::*;
 
 constexpr std::string_view kBefore = "(before the trace)";
 
-// Rank (0 unless they are told apart), type and number of a device.
+// The rank (0 unless rows are by rank), type and number of a device.
 using DeviceKey = std::tuple<std::int64_t, std::int32_t, std::int64_t>;
 
 struct DeviceOperators {
   std::map<std::string, OperatorMemory> by_name;
-  std::int64_t peak = 0;  // of all ranks' together, each at its own time
+  std::int64_t peak = 0;  // sum over the ranks, each at its own time
 };
 
 void add(const OperatorMemory& more, OperatorMemory& sum) {
@@ -63,8 +63,8 @@ bool is_any(const OperatorMemory& memory, Amount amount) {
          memory.increase != 0;
 }
 
-// Those with any `amount`, the most first, the ones behind the first `count` as one. Totals cannot
-// be added: those of operators within each other are the same.
+// Returns the operators with any `amount`, the largest first, and those after the first `count` as
+// one. Totals cannot be added, because nested operators share them.
 std::vector<NamedMemory> most_of(const DeviceOperators& all, Amount amount, std::size_t count) {
   std::vector<NamedMemory> found;
   for (const auto& [name, memory] : all.by_name)
@@ -87,7 +87,7 @@ struct AmountColumn {
   Amount amount;
 };
 
-// One table: rank and device, amounts, name.
+// Makes one table: rank and device, amounts, name.
 Table table_of(const std::map<DeviceKey, DeviceOperators>& devices, const MemoryOptions& options,
                Amount order, const std::vector<AmountColumn>& amounts, bool with_share) {
   std::vector<Column> columns;

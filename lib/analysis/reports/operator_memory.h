@@ -1,5 +1,5 @@
-// The tables of `trace-stats memory` that say which operators allocated what: in all, at the peaks,
-// and what they never freed.
+// append_operator_tables: makes the tables of `trace-stats memory` with the operators that
+// allocated memory: in all, at the peaks, and without freeing it.
 //
 //   append_operator_tables(find_device_memory(run), options, report);
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace traceloom {
 
-// Nothing for kNotTold.
+// Returns an empty cell for kNotTold.
 inline Cell told(std::int64_t bytes) {
   return bytes == kNotTold ? Cell{} : Cell{bytes};
 }
 
-// "operators", "peak" and "unfreed"; of each device the first MemoryOptions::operators rows, the
-// others as one.
+// Appends "operators", "peak" and "unfreed". Each device has its first MemoryOptions::operators
+// rows, and one row for all others.
 void append_operator_tables(const std::vector<DeviceMemory>& devices, const MemoryOptions& options,
                             Report& report);
 

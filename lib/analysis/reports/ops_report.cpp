@@ -15,7 +15,7 @@ std::vector<Column> columns_for(const OpsOptions& options, bool has_devices) {
   std::vector<Column> columns;
   if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
   if (options.by_thread) columns.push_back({"thread", "Thread", ColumnKind::text});
-  // What is 0 everywhere tells people nothing.
+  // People do not need columns that are 0 everywhere.
   const auto if_devices = [&](Readers with, Readers without) {
     return has_devices ? with : without;
   };
@@ -122,7 +122,7 @@ Report ops_report(const Run& run, const OpsOptions& options) {
   groups.for_each([&](const OpKey& key, const OpGroup& group) {
     rows.push_back(cells_of(groups, key, group, options));
   });
-  // Groups come as the files do; rows do not.
+  // The order of groups depends on the files; the order of rows must not.
   std::sort(rows.begin(), rows.end());
   const bool has_devices = groups.totals().device_self_ns > 0;
   Table table(columns_for(options, has_devices));

@@ -1,4 +1,4 @@
-// `trace-stats ops`: which operators take the time, of the host and of devices.
+// `trace-stats ops`: shows the operators that take the time of the host and of devices.
 #pragma once
 
 #include "analysis/report.h"

@@ -61,7 +61,7 @@ bool has_kinds(const std::vector<RankRoles>& ranks) {
   });
 }
 
-// Calls use(rank, phase) for each rank and kind of its steps.
+// Calls use(rank, phase) for each rank and each kind of its steps.
 template <typename Use>
 void for_each_kind(const std::vector<RankRoles>& ranks, Use use) {
   for (const RankRoles& rank : ranks) {
@@ -82,7 +82,7 @@ StepSum sum_of(const RankRoles& rank, StepPhase phase) {
   return sum;
 }
 
-// The first cells of a row about a rank's steps of a kind.
+// Returns the first cells of a row about a rank's steps of one kind.
 std::vector<Cell> row_start(const RankRoles& rank, StepPhase phase, bool kinds) {
   std::vector<Cell> cells{Cell{rank.rank}};
   if (kinds) cells.push_back(kind_cell(phase));
@@ -103,7 +103,7 @@ std::vector<Column> step_columns(bool raw, bool epochs, bool kinds) {
 
 using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
 
-// Each column by itself: the median step has no median of everything.
+// Computes each column by itself: no step is the median in all columns.
 void add_statistic(Table& table, std::vector<Cell> cells, const RankRoles& rank, StepPhase phase,
                    const Statistic& statistic) {
   const auto value = [&](auto number_of) {
@@ -198,7 +198,7 @@ void append_mean(const Run& run, const std::vector<RankRoles>& ranks, const std:
     report.tables.push_back({key, "Where " + all.owner.text() + " goes", roles_table(all.steps)});
 }
 
-// The mean of all ranks, of each kind of steps by itself.
+// Appends the mean of all ranks, separately for each kind of steps.
 void append_means(const Run& run, const std::vector<RankRoles>& ranks, Report& report) {
   if (!has_kinds(ranks)) return append_mean(run, ranks, "mean", report);
   for (const PhaseSteps& phase : find_phases(ranks)) {
@@ -208,7 +208,7 @@ void append_means(const Run& run, const std::vector<RankRoles>& ranks, Report& r
   }
 }
 
-// That the files say they are of.
+// Returns the ranks that the files name.
 std::vector<std::int64_t> ranks_of(const Run& run) {
   std::set<std::int64_t> ranks;
   for (const RunFile& file : run.files) {

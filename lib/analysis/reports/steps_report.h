@@ -1,4 +1,4 @@
-// `trace-stats steps`: each step's time split into roles.
+// `trace-stats steps`: splits each step's time into roles.
 #pragma once
 
 #include "analysis/report.h"
@@ -7,7 +7,7 @@
 namespace traceloom {
 
 struct StepsOptions {
-  bool raw = false;  // columns of roles by themselves, which overlap
+  bool raw = false;  // add columns of roles by themselves, which overlap
 };
 
 // JSON: "rows": [{"rank","step","epoch","total_ns","kernel_ns","memcpy_ns","memset_ns",
@@ -19,10 +19,10 @@ struct StepsOptions {
 // prefill or decode, and the means are "mean_prefill" and "mean_decode".
 Report steps_report(const Run& run, const StepsOptions& options);
 
-// Each role in a mean step, and its share of all time of the steps.
+// Shows each role in a mean step, and its share of all time of the steps.
 Table roles_table(const StepSum& steps);
 
-// What the steps of a run cannot tell, for the notes of any report about them.
+// Notes what is missing from the steps of a run, for any report about them.
 void note_missing(const Run& run, Report& report);
 
 }  // namespace traceloom

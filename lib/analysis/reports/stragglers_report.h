@@ -1,4 +1,4 @@
-// `trace-stats stragglers`: which rank the others wait for, how often, how much, and why.
+// `trace-stats stragglers`: shows the rank for which the others wait, how often, how much, and why.
 #pragma once
 
 #include "analysis/report.h"

@@ -17,7 +17,7 @@ std::int64_t total_of(const TreeNode& node, TreeMetric metric) {
   return metric == TreeMetric::host ? node.host_total_ns : node.device_total_ns;
 }
 
-// The nodes of a tree as rows: which are shown, and in which order.
+// The nodes of a tree as rows: it selects and orders them.
 class TreeRows {
  public:
   TreeRows(const CallTree& tree, const TreeReportOptions& options)
@@ -35,7 +35,7 @@ class TreeRows {
   std::int64_t device_ns() const { return device_ns_; }
   std::size_t hidden() const { return hidden_; }
 
-  // Calls use(node, depth) for what is shown, a parent before its children.
+  // Calls use(node, depth) for each shown node, a parent before its children.
   template <typename Use>
   void for_each(Use use) {
     std::size_t shown = 0;
@@ -61,7 +61,7 @@ class TreeRows {
            reaches(node.device_total_ns, device_ns_);
   }
 
-  // The node itself, or what it is only there to call.
+  // Returns the node itself, or the node inside that it only exists to call.
   std::uint32_t pass_over(std::uint32_t index) const {
     while (options_.min_share > 0) {
       const TreeNode& node = tree_.nodes()[index];
@@ -76,7 +76,7 @@ class TreeRows {
     return index;
   }
 
-  // The last one is the first to be shown.
+  // The last child pushed is the first to be shown.
   void push_children(std::vector<std::pair<std::uint32_t, std::int64_t>>& next, std::uint32_t node,
                      std::int64_t depth) {
     if (options_.depth > 0 && static_cast<std::size_t>(depth) >= options_.depth) return;
@@ -103,13 +103,14 @@ class TreeRows {
 
   const CallTree& tree_;
   const TreeReportOptions& options_;
-  std::vector<std::vector<std::uint32_t>> children_;  // the last: roots
+  std::vector<std::vector<std::uint32_t>> children_;  // the last entry holds the roots
   std::int64_t host_ns_ = 0;
   std::int64_t device_ns_ = 0;
   std::size_t hidden_ = 0;
 };
 
-// People see the metric whole, and the total of the other time: a tree needs room for its names.
+// People see all columns of the metric, and only the total of the other time, because names need
+// room in a tree.
 std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
   const Readers host = metric == TreeMetric::host ? Readers::all : Readers::programs;
   const Readers device = metric == TreeMetric::device ? Readers::all : Readers::programs;
@@ -133,13 +134,13 @@ std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
 Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
   Table table(columns_for(metric, rows.device_ns() > 0));
   table.nest("depth", "name");
-  std::vector<std::int64_t> path;  // ids of what is around the next row
+  std::vector<std::int64_t> path;  // ids of the rows around the next row
   std::int64_t next_id = 0;
   rows.for_each([&](std::uint32_t index, std::int64_t depth) {
     const TreeNode& node = tree.nodes()[index];
     const TreeRoot& root = tree.root(node);
     const std::int64_t id = next_id++;
-    // By depth, as frames may have been passed over.
+    // The path is cut by depth, since frames may have been skipped.
     path.resize(static_cast<std::size_t>(depth));
     const bool is_root = path.empty();
     Cell parent;
@@ -192,7 +193,7 @@ void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
         tree.crossings() == 1 ? "it starts" : "they start"));
 }
 
-// A name as a frame of a folded stack.
+// Returns a name as a frame of a folded stack.
 std::string frame_text(std::string name) {
   for (char& c : name) {
     if (c == ';') c = ':';
@@ -216,7 +217,7 @@ Report tree_report(const Run& run, const TreeReportOptions& options) {
 
 std::string folded_stacks(const Run& run, const TreeReportOptions& options) {
   const CallTree tree(run, options.tree);
-  std::vector<std::string> stacks;  // by node
+  std::vector<std::string> stacks;  // indexed by node
   std::vector<std::string> lines;
   stacks.reserve(tree.nodes().size());
   for (const TreeNode& node : tree.nodes()) {

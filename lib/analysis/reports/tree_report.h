@@ -1,4 +1,4 @@
-// `trace-stats tree`: where in the code the time goes, by thread.
+// `trace-stats tree`: shows where in the code the time is spent, by thread.
 #pragma once
 
 #include "analysis/report.h"
@@ -13,11 +13,12 @@ enum class TreeMetric : std::uint8_t { host, device };
 
 struct TreeReportOptions {
   TreeOptions tree = {};
-  TreeMetric metric = TreeMetric::host;  // what siblings are sorted by, and what is folded
-  // Of what is shown: of all host, or of all device time. Frames of Python whose own time is less
-  // and that have one child are passed over.
+  TreeMetric metric = TreeMetric::host;  // metric by which siblings are sorted and stacks are
+                                         // folded
+  // Least share of a shown node in all host, or in all device time. Frames of Python with less own
+  // time and only one child are skipped.
   double min_share = 0.01;
-  std::size_t depth = 0;  // of what is shown, roots are 1; 0: all
+  std::size_t depth = 0;  // depth of the shown nodes, with roots at 1; 0: all
 };
 
 // JSON: "rows": [{"id","parent","rank","thread","depth","kind","host_share","host_total_ns",
@@ -27,9 +28,9 @@ struct TreeReportOptions {
 // out.
 Report tree_report(const Run& run, const TreeReportOptions& options);
 
-// A line a stack that has time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds, ascending.
-// A ';' in a name becomes ':', a control character a space. Without limits: the numbers add up to
-// all time.
+// Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,
+// ascending. A ';' in a name becomes ':', a control character a space. It has no limits: the
+// numbers add up to all time.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
 }  // namespace traceloom

@@ -15,12 +15,12 @@ std::size_t find_world_size(const Run& run) {
   return ranks;
 }
 
-// Advice looks at kernels only where computing may be the verdict.
+// True if computing may be the verdict; only then does advice look at kernels.
 bool may_compute(const StepBasis& basis) {
   return basis.part({Role::kernel}).share() >= limit_threshold(Limit::compute);
 }
 
-// How many events each share is the time of; steps, where it is not the time of any.
+// Counts the events of which each share is the time; steps, if it is not the time of events.
 ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   ByLimit<std::size_t> events;
   for (std::size_t i = 0; i < kLimitCount; ++i)

@@ -17,7 +17,8 @@ std::string not_measured(Limit limit, const LimitShare& share) {
   return fmt::format("{} cannot be measured: {}", limit_name(limit), share.unknown_since);
 }
 
-// The others wait for one rank or another: that is more than for the straggler alone, if any.
+// The others wait for various ranks in turn, which is more than the wait for the straggler alone,
+// if there is one.
 GateResult exceeds_in_all(const Verdict& verdict) {
   const bool nobody = verdict.delays[Limit::straggler].ns == 0;
   return {
@@ -50,7 +51,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
   if (may_be)
     return {GateAnswer::unknown, fmt::format("{} may be the verdict, which is inconclusive: {}",
                                              limit_name(limit), verdict.why)};
-  // The verdict was weighed against all that these two may take. What nothing tells of is not in
+  // The verdict considered the most that these two may take. Time without any event is not part of
   // it.
   const LimitShare& share = verdict.shares[limit];
   const bool is_weighed =

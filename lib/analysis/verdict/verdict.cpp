@@ -11,7 +11,8 @@ namespace {
 
 using Weights = ByLimit<double>;
 
-constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, beside the mean of all
+constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, compared with the mean of
+                                        // all ranks
 constexpr double kMuchNotRecorded = 0.05;
 constexpr std::string_view kNotRecorded = "why the device does nothing was not recorded";
 constexpr std::string_view kOtherEnds = "the other ends of messages are not known";
@@ -20,7 +21,7 @@ constexpr std::string_view kNoDevices = "no device activity in these traces";
 constexpr std::string_view kInBackward =
     "event/backward holds computing and communication, and no collectives were recorded";
 
-// The roles that a limit is the time of.
+// Returns the time of the roles that belong to a limit.
 StepShare limit_part(const Findings& found, Limit limit) {
   const StepBasis& basis = found.basis;
   switch (limit) {
@@ -92,7 +93,7 @@ void find_waiting(Verdict& verdict, const Findings& found) {
                                  verdict.shares[verdict.waiting_in].ns));
 }
 
-// Nothing tells how much it is.
+// Marks a share as unknown.
 void forget(LimitShare& share, std::string_view since) {
   share.least_ns = 0;
   share.most_ns = share.of_ns;
@@ -112,7 +113,7 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     forget(verdict.shares[Limit::data_loading], "the data loader is not instrumented");
   if (const std::string_view why = why_nobody_is_late(found); !why.empty())
     forget(verdict.shares[Limit::straggler], why);
-  // Without collectives nobody knows how ranks work together.
+  // Without collectives it is not known how ranks work together.
   if (found.roles.size() > 1 && found.waits.kind == MeetingKind::none &&
       verdict.shares[Limit::communication].ns == 0)
     forget(verdict.shares[Limit::communication], "no collectives were recorded");
@@ -158,7 +159,7 @@ void find_shares(Verdict& verdict, const Findings& found) {
   verdict.delays[Limit::straggler] =
       found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
   verdict.measured_delay = found.basis.share_of_mean(straggler.measured_ns);
-  // Else it is the same wait, of the rank that has its data last in every step.
+  // Otherwise it is the same wait, that of the rank that has its data last in every step.
   const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
   if (found.waits.kind != MeetingKind::none &&
       late.share() > kMoreThanMean * verdict.shares[Limit::data_loading].share())
@@ -182,13 +183,13 @@ Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t
   }
   weights[Limit::data_loading] =
       std::max(weights[Limit::data_loading], verdict.delays[Limit::data_loading].share());
-  // Where ranks change it is noise as well as anything; evidence tells it.
+  // If the last rank changes, the delay may be noise; the evidence reports it.
   if (found.straggler.pattern != DelayPattern::changing)
     weights[Limit::straggler] = verdict.delays[Limit::straggler].share();
   return weights;
 }
 
-// True for a limit that a straggler with that cause makes of the whole job.
+// True for a limit of the whole job that a straggler with that cause produces.
 bool comes_of(Limit limit, StragglerCause cause) {
   switch (cause) {
     case StragglerCause::idle:
@@ -218,7 +219,7 @@ Limit find_largest(const Weights& weights) {
 Limit choose(const Weights& weights, const Straggler& straggler) {
   const Limit largest = find_largest(weights);
   if (!straggler.holds_up_by_much()) return largest;
-  // Most of that share is the straggler's alone: the job is not slow for that reason, one rank is.
+  // Most of that share belongs to the straggler: the cause slows one rank, not the job.
   if (comes_of(largest, straggler.cause) && weights[Limit::straggler] > weights[largest] / 2)
     return Limit::straggler;
   if (largest == Limit::straggler && straggler.cause == StragglerCause::dataloader)
@@ -237,8 +238,9 @@ void name_rank(Verdict& verdict, const Findings& found) {
     verdict.rank = found.roles.front().rank;
 }
 
-// Every limit that the verdict may be: for none and for all of the communication that barriers may
-// hold, of the messages whose other ends are not known, and of what no reason was recorded for.
+// Returns every limit that the verdict may be. It tries none and all of the communication in
+// barriers, of the messages whose other ends are not known, and of the time without a recorded
+// reason.
 std::vector<Limit> possible_limits(const Verdict& verdict, const Findings& found) {
   std::vector<Limit> possible;
   const auto judge = [&](const Weights& weights) {
@@ -281,8 +283,9 @@ void find_kind(Verdict& verdict, const Findings& found) {
   }
 }
 
-// A share is inferred where the launches of gaps are, communication where it may be waiting for
-// ranks that nobody sees. Who holds up others is never seen, but follows from who waits.
+// A share is inferred if the launches of its gaps are, and communication if it may be a wait for
+// ranks that were not recorded. A straggler is always inferred, since it follows from the waits of
+// others.
 void find_statuses(Verdict& verdict, const Findings& found) {
   verdict.events = found.events;
   for (std::size_t i = 0; i < kLimitCount; ++i) {

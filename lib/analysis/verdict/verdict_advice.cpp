@@ -1,4 +1,5 @@
-// What to do next, by what limits a run and by what is in it: nothing is recommended that is there.
+// advice_of: advises what to do next, by the limits of a run and its content. It recommends nothing
+// that the run already has.
 #include "analysis/verdict/verdict_doubts.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/units.h"
@@ -8,10 +9,10 @@
 namespace traceloom {
 namespace {
 
-constexpr double kUsesTensorCores = 0.10;   // of the time of kernels that could
-constexpr double kIsMultiplied = 0.10;      // of the time of all kernels
-constexpr double kMuchWaiting = 0.10;       // of the steps, for other stages
-constexpr std::int64_t kMoreThanOneIn = 2;  // more than one part in so many
+constexpr double kUsesTensorCores = 0.10;   // share of the time of kernels that could use them
+constexpr double kIsMultiplied = 0.10;      // share of the time of all kernels
+constexpr double kMuchWaiting = 0.10;       // share of the steps that is waiting for other stages
+constexpr std::int64_t kMoreThanOneIn = 2;  // more than one part in this number
 
 bool is_most(std::int64_t part, std::int64_t all) {
   return part > all / kMoreThanOneIn;

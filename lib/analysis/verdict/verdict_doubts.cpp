@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOfPrograms = "nothing tells how much of a program is computing";
 
-// What nothing is known of where the device is not understood.
+// The limits about which nothing is known if the device is not understood.
 constexpr Limit kOfDevice[] = {Limit::memory, Limit::launch_bound, Limit::host_code, Limit::blocked,
                                Limit::queued, Limit::idle,         Limit::compute};
 

@@ -10,13 +10,13 @@
 namespace traceloom {
 namespace {
 
-constexpr double kLeastTold = 0.005;  // of the steps
+constexpr double kLeastTold = 0.005;  // share of the steps
 
 std::string percent_text(std::int64_t ns, const StepShare& of) {
   return fmt::format("{:.1f} %", StepShare{ns, of.of_ns, of.of}.share() * 100);
 }
 
-// What a share consists of, where it is not all of one kind.
+// Returns the parts of a share if they are of several kinds.
 std::string parts_text(const Verdict& verdict, Limit limit) {
   const LimitShare& share = verdict.shares[limit];
   const std::int64_t waiting_ns = limit == verdict.waiting_in ? verdict.waiting.ns : 0;
@@ -41,7 +41,7 @@ std::string parts_text(const Verdict& verdict, Limit limit) {
   return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
 }
 
-// The time of so many steps, for one of them.
+// Converts the time of all steps into that of one step.
 std::string mean_text(std::int64_t ns, const StepOwner& of) {
   const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(of.steps, 1));
   return format_duration((ns + steps / 2) / steps) + (steps > 1 ? " a step" : "");
@@ -91,7 +91,7 @@ std::string queued_text(const Verdict& verdict, const Findings& found) {
   return fmt::format(": {}", fmt::join(texts, ", "));
 }
 
-// What a share is made of, where more is known than how much.
+// Returns the parts of a share, if more than its size is known.
 std::string more_text(const Verdict& verdict, const Findings& found, Limit limit) {
   if (limit == Limit::host_code) return frames_text(verdict, found);
   if (limit == Limit::blocked) return blocking_text(verdict, found);

@@ -1,4 +1,4 @@
-// Words in which a verdict is told: evidence, advice, and sentences about its shares.
+// The words of a verdict: evidence, advice, and sentences about its shares.
 //
 //   for (const std::string& line : evidence_of(verdict, found)) fmt::print("  - {}\n", line);
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace traceloom {
 
-// "70.2 % of the mean step of 4 ranks".
+// Returns "70.2 % of the mean step of 4 ranks".
 std::string percent_text(const StepShare& share);
-// "compute or communication".
+// Returns "compute or communication".
 std::string either_text(const std::vector<Limit>& limits);
-// "rank 0 or 2 holds up the others".
+// Returns "rank 0 or 2 holds up the others".
 std::string candidates_text(const Straggler& straggler);
-// "Verdict: data-loading (70.2 % of the mean step of 4 ranks)".
+// Returns "Verdict: data-loading (70.2 % of the mean step of 4 ranks)".
 std::string verdict_headline(const Verdict& verdict);
 std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& found);
 std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found);

@@ -54,7 +54,8 @@ const ExposedCommunication::StepTimes& ExposedCommunication::times_in(std::size_
   return times->second;
 }
 
-// In the groups that the other does not belong to. Most pairs have the same.
+// Returns the times in the groups to which the other rank does not belong. Most pairs have the same
+// groups.
 const ExposedCommunication::StepTimes& ExposedCommunication::times_without(std::size_t rank,
                                                                            std::size_t other) {
   const auto [pair, is_new] = without_.try_emplace({rank, other}, nullptr);

@@ -1,12 +1,12 @@
-// ExposedCommunication: how much longer a rank communicates in the open than another one.
+// ExposedCommunication: how much more exposed communication one rank has than another.
 //
 //   ExposedCommunication exposed(matched, roles, places);
 //   exposed.longer_ns(rank, other, step)
 //
-// A wait that work of the device hides still pushes later collectives out from behind the work.
-// Then the rank's exposed communication is longer than that of the rank it waits for. It may also
-// be longer since the rank has more to do in groups that the other does not belong to: what these
-// take, without waiting, does not count.
+// A wait that work of the device hides still delays later collectives, which are then no longer
+// hidden. So the exposed communication of the waiting rank is longer than that of the rank it waits
+// for. It may also be longer because the rank has more work in groups to which the other does not
+// belong; the time of those, without waiting, does not count.
 #pragma once
 
 #include "analysis/collectives/collectives.h"
@@ -21,8 +21,8 @@
 
 namespace traceloom {
 
-// Leaves of times that ascend by their begin what no work of the rank's devices hides. The roles
-// must outlive it.
+// Returns the parts of given times, which must ascend by their begin, that no work of the rank's
+// devices hides. The roles must outlive it.
 class ExposedTimes {
  public:
   explicit ExposedTimes(const RankRoles& roles);
@@ -34,21 +34,21 @@ class ExposedTimes {
   IntervalWindows fills_;
 };
 
-// Ranks are numbers in StepPlaces::ranks. Not thread-safe. What it is made of must outlive it.
+// Ranks are numbers in StepPlaces::ranks. Its arguments must outlive it. Not thread-safe.
 class ExposedCommunication {
  public:
   ExposedCommunication(const std::vector<Collective>& collectives,
                        const std::vector<RankRoles>& roles, const StepPlaces& places);
 
-  // In one step of each; negative where it is shorter.
+  // Compares one step of both ranks; negative if the communication of `rank` is shorter.
   std::int64_t longer_ns(std::size_t rank, std::size_t other, std::size_t step);
 
  private:
   using Groups = std::vector<ProcessGroup>;
-  // Of a rank in some groups, by step.
+  // The times of a rank in some groups, by step.
   struct StepTimes {
     std::vector<std::int64_t> exposed_ns;
-    std::vector<std::int64_t> latency_ns;  // from when all had come
+    std::vector<std::int64_t> latency_ns;  // time after all ranks had come
   };
   struct Part {
     Interval time;
@@ -61,7 +61,7 @@ class ExposedCommunication {
 
   const std::vector<RankRoles>& roles_;
   const StepPlaces places_;
-  std::vector<std::map<ProcessGroup, std::vector<Part>>> parts_;  // [rank]: by group
+  std::vector<std::map<ProcessGroup, std::vector<Part>>> parts_;  // [rank]: keyed by group
   std::map<std::pair<std::size_t, Groups>, StepTimes> found_;
   std::vector<const StepTimes*> all_;  // [rank]
   std::map<std::pair<std::size_t, std::size_t>, const StepTimes*> without_;

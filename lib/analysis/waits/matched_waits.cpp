@@ -15,11 +15,13 @@
 namespace traceloom {
 namespace {
 
-constexpr double kLeastMatched = 0.5;  // of a rank's time in communication
-constexpr double kMostAfter = 0.25;    // of a wait: then others would have been waited for instead
-constexpr double kMostApart = 0.10;    // of the steps, by which ranks differ in what is left out
+constexpr double kLeastMatched = 0.5;  // share of a rank's time in communication
+constexpr double kMostAfter = 0.25;    // share of a wait; with more, the rank would have waited for
+                                       // others instead
+constexpr double kMostApart = 0.10;    // share of the steps by which ranks may differ in the
+                                       // collectives that are left out
 
-// Of one rank for another in one collective.
+// A wait of one rank for another in one collective.
 struct WaitPiece {
   std::size_t step;
   std::size_t waited_for;
@@ -28,10 +30,10 @@ struct WaitPiece {
   const Collective* what;
   const CollectivePart* last;
   const CollectivePart* part;
-  Intervals exposed = {};  // what no work of the waiting rank's own devices hides
+  Intervals exposed = {};  // part of the time that no work of the waiting rank's own devices hides
 };
 
-// The ends of a rank's parts of collectives, and who else is in them.
+// The ends of a rank's parts of collectives, and the other ranks in them.
 class Meetings {
  public:
   void add(const Collective& what, const CollectivePart& part) {
@@ -42,13 +44,14 @@ class Meetings {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
   }
 
-  // The end of the last one with `other` (an index into Run::ranks) that was over at `ns`.
+  // Returns the end of the last collective with `other` (an index into Run::ranks) that was over at
+  // `ns`.
   std::optional<std::int64_t> last_with(std::size_t other, std::int64_t ns) const {
     auto next = std::upper_bound(ends_.begin(), ends_.end(), ns,
                                  [](std::int64_t at, const auto& end) { return at < end.first; });
     while (next != ends_.begin()) {
       --next;
-      const std::vector<CollectivePart>& parts = next->second->parts;  // by rank
+      const std::vector<CollectivePart>& parts = next->second->parts;  // sorted by rank
       const auto found = std::lower_bound(
           parts.begin(), parts.end(), other,
           [](const CollectivePart& part, std::size_t rank) { return part.rank < rank; });
@@ -61,7 +64,7 @@ class Meetings {
   std::vector<std::pair<std::int64_t, const Collective*>> ends_;
 };
 
-// What one rank waited from one instant to another.
+// Returns the waits of one rank between two instants.
 class WaitedTimes {
  public:
   void add(const Intervals& times) { set_.insert(set_.end(), times.begin(), times.end()); }
@@ -89,24 +92,25 @@ class WaitedTimes {
   }
 
   Intervals set_;
-  std::vector<std::int64_t> before_;  // what the intervals in front of each add up to
+  std::vector<std::int64_t> before_;  // sum of the intervals before each interval
 };
 
-// Waiting of one rank in one step, for one other or for all.
+// The waits of one rank in one step, for one other rank or for all.
 struct WaitTimes {
   Intervals all;
   Intervals exposed;
-  std::int64_t longer_ns = 0;  // than that of who is waited for, by most, is its communication
+  std::int64_t longer_ns = 0;  // largest excess of its communication over that of a rank for which
+                               // it waits
 
-  // What is exposed counts in any case. What is hidden still pushes later collectives out from
-  // behind the work: as far as the rank's exposed communication in the step is longer.
+  // Exposed waits always count. Hidden waits delay later collectives, which are then no longer
+  // hidden, so they count as far as the rank's exposed communication in the step is longer.
   std::int64_t felt_ns() const {
     const std::int64_t least_ns = total_ns(unite(exposed));
     return std::clamp(longer_ns, least_ns, std::max(least_ns, total_ns(unite(all))));
   }
 };
 
-// All that is known of the collectives while the waits are worked out.
+// The state while the waits in collectives are computed.
 class WaitFinder {
  public:
   WaitFinder(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
@@ -170,7 +174,8 @@ class WaitFinder {
     for (WaitedTimes& rank : waited_) rank.finish();
   }
 
-  // What the rank waited between the last collective that it had with `other` and its part in this.
+  // Returns the waits of the rank between its last collective with `other` and its part in this
+  // one.
   std::int64_t waited_before(std::size_t rank, std::size_t other, std::size_t step,
                              const CollectivePart& part) const {
     const std::optional<std::int64_t> met =
@@ -178,8 +183,8 @@ class WaitFinder {
     return waited_[rank].ns({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
   }
 
-  // What all that are in a collective still wait for others in the step, each at least: if they had
-  // left earlier they would have waited for these longer.
+  // Returns the least time that any rank in the collective still waits for others in the step: if
+  // they had left earlier, they would have waited that much longer for these others.
   std::int64_t waited_after(const WaitPiece& piece) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (const CollectivePart& part : piece.what->parts)
@@ -189,7 +194,7 @@ class WaitFinder {
     return least;
   }
 
-  // The end of the wait, without what the rank that came last had waited for others.
+  // Returns the end of the wait, without the time that the last rank itself had waited for others.
   Interval own_fault(const WaitPiece& piece) {
     const auto [after, is_new] = waited_after_.try_emplace(piece.what, 0);
     if (is_new) after->second = waited_after(piece);
@@ -208,7 +213,8 @@ class WaitFinder {
   }
 
   void add_waits(MatchedWaits& waits) {
-    std::map<std::pair<std::size_t, std::size_t>, WaitTimes> waiting;  // of step and waiting
+    // keyed by step and waiting rank
+    std::map<std::pair<std::size_t, std::size_t>, WaitTimes> waiting;
     for (const WaitPiece& piece : pieces_) {
       WaitTimes& times = waiting[{piece.step, piece.waiting}];
       times.all.push_back(piece.time);
@@ -218,7 +224,7 @@ class WaitFinder {
     for (const auto& [key, times] : waiting) waits.wait_ns[key.second][key.first] = times.felt_ns();
   }
 
-  // What each of those who wait for a rank in a step waits at least.
+  // Finds the least wait among the ranks that wait for a rank in a step.
   void add_delays(MatchedWaits& waits) {
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, WaitTimes> waiting;
     for (const WaitPiece& piece : pieces_) {
@@ -229,7 +235,8 @@ class WaitFinder {
       times.exposed.insert(times.exposed.end(), exposed.begin(), exposed.end());
       times.longer_ns = longer_ns(piece);
     }
-    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> least;  // of step and waited for
+    // keyed by step and the rank waited for
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> least;
     for (const auto& [key, times] : waiting) {
       const std::int64_t ns = times.felt_ns();
       const auto [found, is_new] = least.try_emplace({std::get<0>(key), std::get<1>(key)}, ns);
@@ -261,8 +268,8 @@ bool covers_most(const std::vector<Collective>& matched, const std::vector<RankR
   });
 }
 
-// Whether ranks differ so much in the time they spend in broadcasts and the like that they wait for
-// each other in these, too.
+// True if the time of ranks in broadcasts and the like differs so much that they wait for each
+// other in these, too.
 bool holds_waits(const std::vector<Collective>& with_root, const std::vector<RankRoles>& roles,
                  const StepPlaces& places) {
   std::vector<std::int64_t> spent(places.ranks.size(), 0);

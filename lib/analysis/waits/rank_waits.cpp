@@ -27,7 +27,7 @@ NumberedSteps number_steps(const RankRoles& rank) {
   return steps;
 }
 
-// Leaves the keys that `steps` has as well; both ascend.
+// Keeps the keys that `steps` also has; both ascend.
 void keep_shared(std::vector<StepKey>& keys, const NumberedSteps& steps) {
   auto step = steps.begin();
   std::erase_if(keys, [&](const StepKey& key) {
@@ -36,8 +36,8 @@ void keep_shared(std::vector<StepKey>& keys, const NumberedSteps& steps) {
   });
 }
 
-// Fills `steps` and `step_index`, and leaves the ranks with steps. The steps of one rank at a time
-// are numbered, some times each, since runs with tiny steps have millions of them.
+// Fills `steps` and `step_index`, and keeps the ranks with steps. It numbers the steps of one rank
+// at a time, several times each, because runs with tiny steps have millions of them.
 void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
   std::erase_if(waits.ranks, [&](std::size_t rank) { return number_steps(roles[rank]).empty(); });
   for (const std::size_t rank : waits.ranks) {
@@ -69,7 +69,8 @@ PackedIntervals spans_with(const RankEvents& rank, SpanMark mark) {
   return found.finish();
 }
 
-// Of each step of a rank: the time in such spans, and how much of that the host said what it did.
+// For each step of a rank: the time in the spans, and the part of it in which the host did other
+// recorded work.
 struct SpanTimes {
   std::vector<std::int64_t> all_ns;
   std::vector<std::int64_t> cpu_ns;
@@ -100,8 +101,8 @@ SpanTimes find_span_times(const RankRoles& roles, const PackedIntervals& spans) 
   return found;
 }
 
-// Adds one rank: its times in meetings, and what it does behind whose back no other rank waits in
-// the same meeting.
+// Adds one rank: its times in meetings, and its own work, during which no other rank waits in the
+// same meeting.
 void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
               const std::vector<std::uint32_t>& index, RankWaits& waits) {
   SpanTimes times;
@@ -123,7 +124,7 @@ void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
   waits.own_ns.push_back(own);
 }
 
-// [rank][step]: what a rank's event/forward took in the steps that all have.
+// Returns [rank][step]: the time of a rank's event/forward in the steps that all ranks have.
 std::vector<std::vector<std::int64_t>> find_forward_times(const Run& run,
                                                           const std::vector<RankRoles>& roles,
                                                           const RankWaits& waits) {
@@ -149,10 +150,11 @@ std::int64_t lower_median(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-// What rank 0 is taken to have waited in event/forward, in each step.
+// Returns the estimated waits of rank 0 in event/forward, for each step.
 std::vector<std::int64_t> find_root_waits(const std::vector<std::vector<std::int64_t>>& forward,
                                           const RankWaits& waits) {
-  constexpr std::int64_t kAsLate = 4;  // by less than the fourth part of what is to be explained
+  constexpr std::int64_t kAsLate = 4;  // a rank counts as equally late if the difference is below
+                                       // this part of the wait
   std::vector<std::int64_t> root_ns(waits.steps.size(), 0);
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
     std::vector<std::int64_t> others;
@@ -168,9 +170,9 @@ std::vector<std::int64_t> find_root_waits(const std::vector<std::vector<std::int
   return root_ns;
 }
 
-// Moves that from rank 0's own time to its time in meetings, where it is more than noise.
+// Moves these waits from rank 0's own time to its time in meetings if they are more than noise.
 void add_root_waits(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
-  constexpr std::int64_t kClear = 20;  // a part of the mean step
+  constexpr std::int64_t kClear = 20;  // part of the mean step
   if (waits.kind != MeetingKind::barriers || run.ranks[waits.ranks.front()].rank != 0) return;
   const std::vector<std::int64_t> root_ns =
       find_root_waits(find_forward_times(run, roles, waits), waits);
@@ -183,7 +185,7 @@ void add_root_waits(const Run& run, const std::vector<RankRoles>& roles, RankWai
   own_ns = std::max<std::int64_t>(own_ns - mean_ns, 0);
 }
 
-// From times in meetings to waits and delays.
+// Computes waits and delays from times in meetings.
 void compare_ranks(RankWaits& waits) {
   waits.delay_ns.assign(waits.ranks.size(), std::vector<std::int64_t>(waits.steps.size(), 0));
   for (std::size_t step = 0; step < waits.steps.size() && waits.ranks.size() > 1; ++step) {
@@ -201,8 +203,8 @@ void compare_ranks(RankWaits& waits) {
   }
 }
 
-// Who waits least came last; of several, who are last in groups of their own, the one that is
-// waited for most.
+// The rank that waits least came last. Of several ranks, which are last in groups of their own, it
+// is the one for which others wait most.
 void find_critical(RankWaits& waits) {
   waits.critical.reserve(waits.steps.size());
   for (std::size_t step = 0; step < waits.steps.size(); ++step) {
@@ -216,7 +218,7 @@ void find_critical(RankWaits& waits) {
   }
 }
 
-// One by one, where collectives can be matched.
+// Compares collectives one by one if they can be matched.
 void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
   std::optional<MatchedWaits> found =
@@ -227,7 +229,7 @@ void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWa
   waits.delay_ns = std::move(found->delay_ns);
 }
 
-// Moves the ranks that are not `wanted` to `left_out`, and returns true, where at least `count`
+// Moves the ranks that are not `wanted` to `left_out`, and returns true, if at least `count` ranks
 // stay.
 template <typename Wanted>
 bool keep_if_several(std::ptrdiff_t count, std::vector<std::size_t>& ranks,
@@ -283,10 +285,10 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   RankWaits waits;
   waits.ranks.resize(roles.size());
   std::iota(waits.ranks.begin(), waits.ranks.end(), std::size_t{0});
-  // Where steps are marked, a rank without marks is one long step, which no other rank has.
+  // If steps are marked, a rank without marks is one long step, which no other rank has.
   keep_if_several(1, waits.ranks, waits.without_steps,
                   [&](std::size_t rank) { return run.ranks[rank].steps.kind != StepKind::none; });
-  // A rank whose collectives were not recorded seems to wait for nobody.
+  // A rank whose collectives were not recorded would seem to wait for no other rank.
   const bool collectives = keep_if_several(
       2, waits.ranks, waits.without_communication,
       [&](std::size_t rank) { return !roles[rank].sets[Role::communication].empty(); });

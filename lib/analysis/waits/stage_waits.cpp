@@ -12,7 +12,7 @@
 namespace traceloom {
 namespace {
 
-// Of one rank.
+// The messages of one rank.
 struct RankMessages {
   Intervals waits;
   Intervals moves;
@@ -41,7 +41,8 @@ void add_message(const Collective& what, Messages& ranks) {
   }
 }
 
-// Of pieces alone, before anything is matched, which takes its time: nothing without messages.
+// Uses pieces alone, before the slow matching of collectives; returns nothing if there are no
+// messages.
 Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   Messages found;
   const auto is_message = [&](const DeviceSpan& span) {
@@ -77,7 +78,8 @@ Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks)
   return ranks;
 }
 
-// Of a rank's steps, what is communication and nothing before it: Role's order.
+// Returns the parts of a rank's steps that are communication and no role before it, in Role's
+// order.
 Intervals exposed_communication(const RankRoles& roles) {
   Intervals steps;
   for (const StepRoles& step : roles.steps)

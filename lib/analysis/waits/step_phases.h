@@ -1,6 +1,6 @@
-// Steps of several phases: the iterations of an inference engine, some of which take prompts in
-// (prefill) while others make a token for each request (decode). There is no mean of both: what is
-// told of steps is told of one phase, that which takes most of the time, or of each by itself.
+// Steps of several phases: the iterations of an inference engine, some of which process prompts
+// (prefill) while others make a token for each request (decode). No mean covers both. So a figure
+// describes the steps of one phase, the one with the most time, or of each phase by itself.
 //
 //   std::vector<RankRoles> roles = find_all_roles(run);
 //   for (const PhaseSteps& phase : find_phases(roles)) use(phase.phase, phase.steps.mean());
@@ -15,7 +15,7 @@
 
 namespace traceloom {
 
-// All steps of one phase that count, of all ranks.
+// All counted steps of one phase, of all ranks.
 struct PhaseSteps {
   StepPhase phase = StepPhase::none;
   StepSum steps;
@@ -27,20 +27,20 @@ std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks);
 // Returns the phase that takes the most time.
 StepPhase main_phase(const std::vector<RankRoles>& ranks);
 
-// Forgets the steps of the other ones.
+// Removes the steps of the other phases.
 void keep_phase(std::vector<RankRoles>& ranks, StepPhase phase);
 
-// find_all_roles(), of the main phase alone.
+// Returns find_all_roles() with only the main phase.
 std::vector<RankRoles> find_main_roles(const Run& run);
 
-// Appends, where steps are iterations of an inference engine, a table "kinds" with a row a phase:
-// how many steps, how long they are, and where a mean one goes.
+// If steps are iterations of an inference engine, appends a table "kinds" with a row for each
+// phase: the number of steps, their length, and the parts of a mean step.
 void append_phases(const Run& run, Report& report);
 
-// Notes, where steps are of several phases, of which the report is.
+// If steps have several phases, adds a note with the phase that the report describes.
 void note_phase(const Run& run, const std::vector<RankRoles>& kept, Report& report);
 
-// "decode step", "step".
+// Returns "decode step" or "step".
 std::string step_noun(StepPhase phase);
 
 }  // namespace traceloom

@@ -28,8 +28,8 @@ bool ends_wait(const MarkedSpan& span) {
          span.mark == SpanMark::after_loader;
 }
 
-// When something began that has its data, ascending. As many as there are steps: they are counted
-// first, since a list that grows holds twice of them.
+// Returns the begins of events that already have their data, ascending; there are as many as steps.
+// They are counted first, because a growing list holds its values twice.
 std::vector<std::int64_t> loader_ends(const RankEvents& rank) {
   std::size_t count = 0;
   rank.for_each_mark([&](const MarkedSpan& span) { count += ends_wait(span) ? 1 : 0; });
@@ -54,13 +54,13 @@ void for_each_loader_span(const RankEvents& rank, Use use) {
   });
 }
 
-// Halves up.
+// Rounds halves up.
 std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
   const auto n = static_cast<Int128>(count);
   return static_cast<std::int64_t>((2 * static_cast<Int128>(total) + n) / (2 * n));
 }
 
-// Python's functions on the threads that the steps are of.
+// Adds Python's functions on the threads to which the steps belong.
 void add_frames(const Run& run, const RankEvents& rank, IntervalPacker& packer) {
   if (!rank.has_frames()) return;
   const std::vector<bool> tracks = host_tracks(run, rank);
@@ -141,7 +141,7 @@ void RowCodec<StepRoles>::read(PackedReader& from, StepRoles& row) {
 
 namespace {
 
-// Some thousands of steps, so that what is worked out of all their instants stays small.
+// A group of some thousands of steps, so that the data about all of their instants stay small.
 class StepGroup {
  public:
   void add(const Step& step) {
@@ -150,7 +150,7 @@ class StepGroup {
   }
   bool is_full() const { return steps_.size() == kStepsAtATime; }
 
-  // Fills in the roles, appends the steps, and forgets them.
+  // Fills in the roles, appends the steps, and clears the group.
   void move_to(PackedRows<StepRoles>& steps, std::vector<IntervalWindows>& sets) {
     if (steps_.empty()) return;
     const Interval window{times_.front().from_ns, times_.back().to_ns};

@@ -1,4 +1,4 @@
-// Where the time of each step of a rank went.
+// find_roles: splits the time of each step of a rank into roles.
 //
 //   RankRoles roles = find_roles(run, rank);
 //   roles.steps[0].exclusive[Role::dataloader]
@@ -15,12 +15,12 @@
 
 namespace traceloom {
 
-// One number a role, in ns.
+// One number for each role, in ns.
 class RoleTimes {
  public:
   std::int64_t& operator[](Role role) { return ns_[static_cast<std::size_t>(role)]; }
   std::int64_t operator[](Role role) const { return ns_[static_cast<std::size_t>(role)]; }
-  // What does not fit is cut to what does.
+  // Adds up; sums that do not fit are cut to the limit of int64.
   void add(const RoleTimes& other) {
     for (std::size_t i = 0; i < kRoleCount; ++i) add_to(ns_[i], other.ns_[i]);
   }
@@ -29,7 +29,7 @@ class RoleTimes {
   std::array<std::int64_t, kRoleCount> ns_{};
 };
 
-// Parts of a total, one a role; all 0 where there is no total.
+// The shares of a total, one for each role; all are 0 if there is no total.
 class RoleShares {
  public:
   RoleShares(const RoleTimes& times, std::int64_t total_ns) {
@@ -42,11 +42,11 @@ class RoleShares {
   std::array<double, kRoleCount> shares_{};
 };
 
-// What is worked out of all instants of steps is worked out of so many at a time: runs with tiny
-// steps have millions of them.
+// The number of steps whose instants are processed at a time: runs with tiny steps have millions of
+// them.
 inline constexpr std::size_t kStepsAtATime = 4096;
 
-// The instants at which something of a role ran on a rank; roles overlap. Role::other is empty.
+// The instants at which events of a role ran on a rank. Roles overlap. Role::other is empty.
 class RoleSets {
  public:
   PackedIntervals& operator[](Role role) { return sets_[static_cast<std::size_t>(role)]; }
@@ -61,13 +61,15 @@ class RoleSets {
 struct StepRoles {
   Step step;
   std::int64_t total_ns = 0;
-  RoleTimes exclusive;  // each instant counts for the first role that has it; they add up to total
-  RoleTimes raw;        // each role by itself: what is hidden behind another counts as well
+  RoleTimes exclusive;  // each instant counts for the first role that has it, so they add up to
+                        // total_ns
+  RoleTimes raw;        // each role by itself, including the time that another role hides
 };
 
 template <>
 struct RowCodec<StepRoles> {
-  // Nothing hides what is left over: it is one number. The two sets of roles are two bytes each.
+  // No role hides the rest, so both sets have one number for it. The two sets of roles are two
+  // bytes each.
   static constexpr std::size_t kMostBytes =
       RowCodec<Step>::kMostBytes + 5 + (2 * kRoleCount - 1) * kMostNumberBytes;
   static void write(PackedWriter& to, const StepRoles& before, const StepRoles& row);
@@ -80,16 +82,18 @@ struct RankRoles {
   RoleSets sets;
 };
 
-// A kernel counts as communication by its name, or when the External id of its launch is that of a
-// host range that is a collective ("nccl:all_reduce"). A wait for data ends where the batch begins,
-// or a callback that runs once the data is there: in files of Composer 0.7 and 0.8 the loader's
-// span goes on around both. The waits one by one; their ends are those of the waits.
+// Returns the waits for data one by one; each ends where the wait does. A wait ends where the batch
+// begins, or a callback that runs with the data: in files of Composer 0.7 and 0.8 the loader's span
+// surrounds both.
+//
+// Finding roles, a kernel counts as communication by its name, or if the External id of its launch
+// belongs to a host range that is a collective ("nccl:all_reduce").
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);
 
-// Many steps as one. Runs with tiny steps have millions of them: they are not kept.
+// The sum of many steps. Runs with tiny steps have millions of them, so the steps are not kept.
 class StepSum {
  public:
   void add(const StepRoles& step);
@@ -97,9 +101,9 @@ class StepSum {
 
   std::size_t count() const { return count_; }
   const StepRoles& sum() const { return sum_; }
-  // Whole ns, halves up; zero without steps.
+  // Returns whole ns, halves rounded up; zero if there are no steps.
   StepRoles mean() const;
-  // Of all their time, each instant for the first role that has it.
+  // Returns shares of all their time; each instant counts for the first role that has it.
   RoleShares shares() const { return {sum_.exclusive, sum_.total_ns}; }
 
  private:

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kModule = "nn.Module:";
 constexpr std::string_view kStep = "ProfilerStep";
-// Instead of a thread.
+// number of a root that is no thread
 constexpr std::int64_t kNotLaunched = -2;
 constexpr std::int64_t kAnyThread = -3;
 
-// Nodes by number, which find their children by parent, kind and name.
+// Nodes are found by parent, kind and name.
 std::uint32_t find_or_add(std::vector<TreeNode>& nodes, StringTable& keys, std::uint32_t parent,
                           NodeKind kind, std::int64_t name) {
   const std::array<std::int64_t, 3> key{parent, static_cast<std::int64_t>(kind), name};
@@ -49,7 +49,7 @@ std::string TreeRoot::text() const {
   return text.empty() ? "all" : text;
 }
 
-// The tree of one rank. Its roots are threads, by their numbers.
+// The tree of one rank. Its roots are threads, given by their numbers.
 class CallTree::RankTree {
  public:
   RankTree(const CallTree& tree, const RankEvents& rank) : tree_(tree), rank_(rank) {
@@ -109,7 +109,8 @@ class CallTree::RankTree {
     }
   }
 
-  // A call of the driver in one of the runtime has the same correlation: the outer one launched.
+  // Ignores a call of the driver inside one of the runtime with the same correlation: the outer
+  // call made the launch.
   void add_call(std::size_t file, const CallSpan& call, std::uint32_t node) {
     const bool is_inner = call.track == outer_call_.track && call.end_ns <= outer_call_.end_ns &&
                           call.correlation == outer_call_.correlation;
@@ -152,8 +153,8 @@ class CallTree::RankTree {
   const RankEvents& rank_;
   std::vector<TreeNode> nodes_;
   StringTable keys_;
-  IdIndex<std::uint32_t> correlations_;  // of calls
-  IdIndex<std::uint32_t> externals_;     // of operators
+  IdIndex<std::uint32_t> correlations_;  // correlations of calls
+  IdIndex<std::uint32_t> externals_;     // External ids of operators
   CallSpan outer_call_{{0, 0, 0, kNoParent}, kNoId, kNoId};
   std::uint64_t crossings_ = 0;
 };
@@ -173,7 +174,7 @@ CallTree::CallTree(const Run& run, const TreeOptions& options) : run_(run), opti
 
 void CallTree::merge(const RankTree& part) {
   crossings_ += part.crossings();
-  std::vector<std::uint32_t> numbers;  // here, of the nodes there
+  std::vector<std::uint32_t> numbers;  // our numbers of the part's nodes
   numbers.reserve(part.nodes().size());
   for (const TreeNode& node : part.nodes()) {
     std::int64_t name = node.name;
@@ -190,7 +191,7 @@ void CallTree::merge(const RankTree& part) {
   }
 }
 
-// Roots are few.
+// There are few roots, so a linear search is enough.
 std::int64_t CallTree::root_number(std::int64_t rank, std::int64_t thread) {
   TreeRoot root{rank, std::string(threads_.text(thread)), thread == kNotLaunched};
   const auto found = std::find(roots_.begin(), roots_.end(), root);

@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// HLO has all-reduce, others all_reduce.
+// HLO writes all-reduce, other producers all_reduce.
 bool has(std::string_view name, std::string_view part) {
   std::string lower = to_lower(name);
   std::replace(lower.begin(), lower.end(), '-', '_');

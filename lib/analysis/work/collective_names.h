@@ -1,5 +1,5 @@
-// Tells by its name what a collective does. Names are those of torch ("nccl:all_reduce"), of its
-// records ("allreduce"), of kernels ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)") and of HLO
+// Classifies collectives by name. Names come from torch ("nccl:all_reduce"), from its records
+// ("allreduce"), from kernels ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)") and from HLO
 // ("all-reduce.3").
 //
 //   is_all_reduce("ncclKernel_AllReduce_RING_LL_Sum_float") == true
@@ -11,25 +11,25 @@
 namespace traceloom {
 
 bool is_all_reduce(std::string_view name);
-// Every rank gets what every other one has.
+// True if every rank receives the data of all others.
 bool is_gather(std::string_view name);
-// Every rank gets a part from every other one.
+// True if every rank receives a part from every other rank.
 bool is_in_parts(std::string_view name);
 bool is_reduce_scatter(std::string_view name);
-// One rank sends or gets all.
+// True if one rank sends or receives all data.
 bool has_root(std::string_view name);
-// From one rank to another: whoever sends does not wait for others than the one that receives.
+// True for a message from one rank to another: the sender waits only for the receiver.
 bool is_point_to_point(std::string_view name);
-// A message is seen from one of its ends.
+// A message is recorded at each of its ends.
 bool is_send(std::string_view name);
 bool is_receive(std::string_view name);
-// False for the kernels that NCCL has for whatever is made of sends, or for all.
+// False for kernels of NCCL that serve everything made of sends, or everything at all.
 bool says_what_it_does(std::string_view name);
-// A range of the host with that name lasts as long as the collective. NCCL and its like only start
-// there what devices do.
+// True if a range of the host with that name lasts as long as the collective. NCCL and similar
+// libraries only start work of devices in their ranges.
 bool works_on_host(std::string_view name);
 
-// NCCL's factor by which bus bandwidth is more than algorithm bandwidth.
+// Returns NCCL's ratio of bus bandwidth to algorithm bandwidth.
 double bus_factor(std::string_view name, std::int64_t ranks);
 
 }  // namespace traceloom

@@ -11,19 +11,21 @@
 namespace traceloom {
 namespace {
 
-constexpr double kAroundAll = 0.90;       // of the steps
-constexpr double kMostOfIt = 0.50;        // of what a frame takes, that one in it is worth telling
-constexpr double kInside = 0.80;          // of a frame in another: it is no other time
-constexpr std::int64_t kLeastPart = 200;  // a frame shorter than that part of the code is left out
+constexpr double kAroundAll = 0.90;       // share of the steps of a frame that is around everything
+constexpr double kMostOfIt = 0.50;        // share of a frame's time from which an inner frame is
+                                          // worth reporting
+constexpr double kInside = 0.80;          // share of a frame inside another from which it is no
+                                          // separate time
+constexpr std::int64_t kLeastPart = 200;  // frames shorter than this part of the code are left out
 constexpr std::size_t kMostFunctions = 3;
 
 struct LabelTime {
   std::uint32_t label = 0;
-  Intervals time = {};  // of all its frames together
+  Intervals time = {};  // united times of all its frames
   std::int64_t code_ns = 0;
 };
 
-// Frames that are long enough to matter, by label.
+// Returns frames that are long enough to matter, by label.
 std::vector<LabelTime> long_frames(const Run& run, const RankEvents& rank, const Intervals& code) {
   const std::vector<bool> tracks = host_tracks(run, rank);
   IntervalLengths lengths(code);
@@ -106,7 +108,7 @@ std::vector<FrameSum> top_frames(const Run& run, const RankEvents& rank, const I
   const auto is_around_all = [&](const LabelTime& frame) {
     return static_cast<double>(total_ns(intersect(frame.time, steps))) >= kAroundAll * most;
   };
-  // Where one function is all there is, the innermost of those around it all is told.
+  // If one function covers everything, the innermost of such functions is reported.
   if (!std::all_of(all.begin(), all.end(), is_around_all)) {
     std::erase_if(all, is_around_all);
     std::stable_sort(all.begin(), all.end(), [](const LabelTime& a, const LabelTime& b) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kShortNs = 10'000;
 
-// From the first to the last work of each device, of each recording.
+// Returns the time from the first to the last work of each device, for each recording.
 std::int64_t devices_ns(const RankEvents& rank) {
   std::map<std::pair<std::int32_t, std::ptrdiff_t>, Interval> devices;
   rank.for_each_device([&](const DeviceSpan& span) {

@@ -1,4 +1,4 @@
-// KernelGroups: the kernels of a run, gathered by what the rows of a table are told apart by.
+// KernelGroups: the kernels of a run, grouped by the properties that separate the rows of a table.
 //
 //   KernelGroups groups(run, {.by_name = true, .by_operator = true});
 //   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
@@ -21,7 +21,7 @@
 
 namespace traceloom {
 
-// Parts of a key; what rows are not told apart by is 0.
+// The parts of a key; a property that does not separate rows is 0.
 enum KernelPart : std::size_t {
   kKernelRank,
   kKernelDevice,
@@ -39,13 +39,13 @@ struct KernelGroup {
   std::vector<std::int64_t> times;
   WeightedMean blocks;
   WeightedMean occupancy;
-  std::int64_t short_count = 0;  // of those that take less than 10 us
+  std::int64_t short_count = 0;  // kernels that take less than 10 us
   std::int64_t short_ns = 0;
-  std::int64_t tensor_ns = 0;  // of those that use tensor cores by their names
-  // What the host calls the collectives that launched those whose names do not tell
-  // ("nccl:all_to_all" of SendRecv).
+  std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
+  // The host's names of the collectives that launched kernels with ambiguous names
+  // ("nccl:all_to_all" for SendRecv).
   std::set<std::string_view> collectives;
-  std::int64_t told_ns = 0;  // these, and those that do not; the names of others do not tell
+  std::int64_t told_ns = 0;  // time of kernels whose names show whether they use tensor cores
 };
 
 struct KernelTotals {
@@ -56,8 +56,9 @@ struct KernelTotals {
   std::int64_t tensor_ns = 0;
   std::int64_t told_ns = 0;
   std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
-  std::int64_t not_launched_ns = 0;  // of which no operator is known
-  std::int64_t devices_ns = 0;  // from the first to the last work of each device, of each recording
+  std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
+  std::int64_t devices_ns = 0;       // from the first to the last work of each device, for each
+                                     // recording
 };
 
 class KernelGroups {
@@ -71,7 +72,7 @@ class KernelGroups {
   }
   std::size_t size() const { return groups_.size(); }
   const KernelTotals& totals() const { return totals_; }
-  // Whether any kernel tells its blocks or its occupancy.
+  // True if any kernel has its blocks or its occupancy.
   bool any_measured() const { return any_measured_; }
   bool any_collective() const { return any_collective_; }
 
@@ -95,16 +96,18 @@ class KernelGroups {
   TextNumbers names_;
   TextNumbers launches_;
   TextNumbers arguments_;
-  Grouped<std::int64_t, 2> types_;           // by (operator, kernel); one more than the type
-  std::vector<std::optional<bool>> tensor_;  // labels of kernels: whether they use tensor cores
-  std::vector<bool> eligible_;               // labels of operators that could
+  Grouped<std::int64_t, 2> types_;           // keyed by (operator, kernel); value: the type plus
+                                             // one
+  std::vector<std::optional<bool>> tensor_;  // labels of kernels that use tensor cores
+  std::vector<bool> eligible_;               // labels of operators that could use them
   Grouped<KernelGroup, kKernelParts> groups_;
   KernelTotals totals_;
   bool any_measured_ = false;
   bool any_collective_ = false;
 };
 
-// Columns for what an operator was called with: shape; with `all` types, strides and inputs too.
+// Adds columns for the arguments of an operator: the shape; with `all` also types, strides and
+// inputs.
 void add_argument_columns(std::vector<Column>& columns, bool shape, bool all);
 void add_argument_cells(std::vector<Cell>& cells, std::string_view arguments, bool shape, bool all);
 Cell text_or_nothing(std::string_view text);

@@ -5,10 +5,10 @@
 namespace traceloom {
 namespace {
 
-// A group goes from '(' to ')', and none is around it.
+// An outermost group, from '(' to ')'.
 struct Group {
   std::size_t from = std::string_view::npos;
-  std::size_t to = std::string_view::npos;  // npos where the name ends before
+  std::size_t to = std::string_view::npos;  // npos if the name ends before
 };
 
 Group last_group(std::string_view name) {
@@ -21,14 +21,14 @@ Group last_group(std::string_view name) {
   return last;
 }
 
-// "operator()" is a name itself; nvcc writes it with a space.
+// True for "operator()", which is a name itself; nvcc writes it with a space.
 bool is_call_operator(std::string_view before, std::string_view arguments) {
   while (before.ends_with(' ')) before.remove_suffix(1);
   return arguments == "()" && before.ends_with("operator");
 }
 
-// Behind its arguments a function has nothing, "const", or what a compiler adds: "[clone .kd]".
-// Anything else is within a scope or within template arguments.
+// After the arguments of a function comes nothing, "const", or an addition of a compiler: "[clone
+// .kd]". Any other text means that the group is inside a scope or template arguments.
 bool are_arguments(std::string_view before, std::string_view group, std::string_view behind) {
   if (before.empty() || group.starts_with("(anonymous")) return false;
   if (is_call_operator(before, group)) return false;

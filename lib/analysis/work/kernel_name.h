@@ -1,4 +1,4 @@
-// kernel_name() gives the name of a kernel without the arguments of its function.
+// kernel_name: returns the name of a kernel without the arguments of its function.
 //
 //   kernel_name("void (anonymous namespace)::sum<float>(float*, int)")
 //   == "void (anonymous namespace)::sum<float>"
@@ -8,8 +8,8 @@
 
 namespace traceloom {
 
-// `name` is a C++ function as a demangler writes it, or any other text, which has no arguments. Of
-// a name that is cut within its arguments these are left out as well.
+// `name` is a C++ function as a demangler writes it, or any other text, which has no arguments.
+// Arguments that are cut are left out as well.
 std::string_view kernel_name(std::string_view name);
 
 }  // namespace traceloom

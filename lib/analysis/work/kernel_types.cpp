@@ -19,7 +19,7 @@ std::size_t type_of(Role role) {
   return role == Role::communication ? 1 : 2;
 }
 
-// The instants at which exactly the types of `mask` run.
+// Returns the instants at which exactly the types of `mask` run.
 Intervals only(const TypeSets& sets, std::size_t mask) {
   Intervals instants;
   bool any = false;

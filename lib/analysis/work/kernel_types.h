@@ -1,4 +1,4 @@
-// `trace-stats gpu`, by type of work: computation, communication, memory, and what of them at once.
+// `trace-stats gpu`, by type of work: computation, communication, memory, and their overlaps.
 #pragma once
 
 #include "run/run.h"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kNoRange = std::numeric_limits<std::size_t>::max();
 
-// Outer ones first.
+// Sorts outer ranges first.
 bool is_before(const LaunchingRange& a, const LaunchingRange& b) {
   return std::tuple(a.span.track, a.span.start_ns, b.span.end_ns) <
          std::tuple(b.span.track, b.span.start_ns, a.span.end_ns);

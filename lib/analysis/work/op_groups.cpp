@@ -43,7 +43,7 @@ std::vector<OpGroups::Launched> OpGroups::find_launched(const RankEvents& rank,
   return launched;
 }
 
-// What a repeat gave to devices is given by the operator that it repeats.
+// Device work of a repeat is added to the operator that it repeats.
 void OpGroups::add_repeats(const std::vector<OperatorNode>& nodes, std::vector<Launched>& own) {
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (!nodes[i].is_repeat) continue;
@@ -60,7 +60,8 @@ void OpGroups::add_rank(const RankEvents& rank) {
   const std::vector<OperatorNode>& nodes = operators.nodes();
   std::vector<Launched> own = find_launched(rank, operators);
   add_repeats(nodes, own);
-  std::vector<std::pair<std::int64_t, std::int64_t>> totals(nodes.size());  // kernels, tensor cores
+  // kernels and tensor cores
+  std::vector<std::pair<std::int64_t, std::int64_t>> totals(nodes.size());
   for (std::size_t i = nodes.size(); i-- > 0;) {
     add_to(totals[i].first, own[i].kernel_ns);
     add_to(totals[i].second, own[i].tensor_ns);

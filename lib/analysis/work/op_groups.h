@@ -1,4 +1,4 @@
-// OpGroups: the operators of a run, gathered by what the rows of a table are told apart by.
+// OpGroups: the operators of a run, grouped by the properties that separate the rows of a table.
 //
 //   OpGroups groups(run, {.by_name = true, .by_shape = true});
 //   groups.for_each([&](const OpKey& key, const OpGroup& group) { use(groups.name(key)); });
@@ -16,29 +16,30 @@
 
 namespace traceloom {
 
-// Parts of a key; what rows are not told apart by is 0.
+// The parts of a key; a property that does not separate rows is 0.
 enum OpPart : std::size_t { kOpRank, kOpThread, kOpType, kOpArguments, kOpName, kOpParts };
 using OpKey = std::array<std::int64_t, kOpParts>;
 
 struct OpGroup {
   std::vector<std::int64_t> host_times;
-  std::vector<std::int64_t> device_times;  // of those that gave work to a device themselves
+  std::vector<std::int64_t> device_times;  // times of operators that gave work to a device
+                                           // themselves
   std::int64_t host_self_ns = 0;
   std::int64_t device_self_ns = 0;
   std::int64_t device_total_ns = 0;
-  std::int64_t tensor_self_ns = 0;  // of what used tensor cores by its name
+  std::int64_t tensor_self_ns = 0;  // time of kernels that used tensor cores, by their names
   std::int64_t tensor_total_ns = 0;
   std::int64_t kernel_self_ns = 0;  // device times without copies
   std::int64_t kernel_total_ns = 0;
-  std::int64_t eligible = 0;  // that could use tensor cores
+  std::int64_t eligible = 0;  // operators that could use tensor cores
 };
 
 struct OpTotals {
   std::int64_t host_self_ns = 0;
   std::int64_t device_self_ns = 0;
-  std::int64_t not_launched_ns = 0;  // device work of which no operator is known
+  std::int64_t not_launched_ns = 0;  // device work without a known operator
   std::int64_t kernel_ns = 0;
-  std::int64_t eligible_ns = 0;  // of kernels of operators that could use tensor cores
+  std::int64_t eligible_ns = 0;  // time of kernels of operators that could use tensor cores
 };
 
 class OpGroups {
@@ -59,12 +60,12 @@ class OpGroups {
   std::string_view arguments(const OpKey& key) const { return arguments_.text(key[kOpArguments]); }
 
  private:
-  // What an operator gave to devices, beside what Operators knows.
+  // The device work of an operator, in addition to the sums in Operators.
   struct Launched {
     std::int64_t tensor_ns = 0;
     std::int64_t kernel_ns = 0;
     std::int64_t first_ns = 0;
-    std::int64_t kernel = TextNumbers::kNothing;  // the name of the first
+    std::int64_t kernel = TextNumbers::kNothing;  // name of the first kernel
   };
 
   void add_rank(const RankEvents& rank);
@@ -79,8 +80,8 @@ class OpGroups {
   TextNumbers threads_;
   TextNumbers arguments_;
   std::vector<bool> tensor_labels_;    // kernels that use tensor cores
-  std::vector<bool> eligible_labels_;  // operators that could
-  Grouped<std::int64_t, 2> types_;     // by (operator, kernel); one more than the type
+  std::vector<bool> eligible_labels_;  // labels of operators that could use them
+  Grouped<std::int64_t, 2> types_;     // keyed by (operator, kernel); value: the type plus one
   Grouped<OpGroup, kOpParts> groups_;
   OpTotals totals_;
 };

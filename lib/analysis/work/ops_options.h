@@ -3,13 +3,13 @@
 
 namespace traceloom {
 
-// What tells rows apart. Needs a run that was read with details; shape and arguments one that was
-// read with arguments.
+// The properties that separate rows. The run must have been read with details; shape and arguments
+// need one that was read with arguments.
 struct OpsOptions {
   bool by_name = true;
   bool by_type = false;       // the kind of work: gemm, attention, ...; see work_type.h
-  bool by_shape = false;      // the shapes of what it was called with
-  bool by_arguments = false;  // the types, strides and values as well
+  bool by_shape = false;      // the shapes of its arguments
+  bool by_arguments = false;  // their types, strides and values as well
   bool by_thread = false;
   bool by_rank = false;
 };

@@ -12,7 +12,7 @@ namespace traceloom {
 namespace {
 
 struct TypeSize {
-  std::string_view name;  // in lower case, without "c10::"
+  std::string_view name;  // name in lower case, without "c10::"
   std::int64_t bytes;
 };
 constexpr TypeSize kTypeSizes[] = {{"float", 4},
@@ -41,7 +41,7 @@ constexpr TypeSize kTypeSizes[] = {{"float", 4},
                                    {"unsigned int", 4},
                                    {"unsigned long", 8}};
 
-// What json_walk.h can go over.
+// True for a list that json_walk.h can read.
 bool is_strict_list(std::string_view text) {
   return is_json_list(text) && is_strict_json(text);
 }
@@ -59,7 +59,8 @@ std::optional<std::int64_t> size_in(std::string_view text) {
   return size;
 }
 
-// The elements of the tensors with that shape, or those shapes.
+// Returns the number of elements of the tensor with that shape, or of the tensors with those
+// shapes.
 std::optional<std::int64_t> count_elements(std::string_view shape) {
   if (!is_json_list(shape)) return std::nullopt;
   const std::vector<std::string_view> parts = elements_of(shape);
@@ -75,8 +76,8 @@ std::optional<std::int64_t> count_elements(std::string_view shape) {
   return count;
 }
 
-// Counts the bytes of one argument with that shape and type, which is between quotes; an argument
-// that is no tensor has 0.
+// Counts the bytes of one argument with that shape and that type, which includes its quotes. An
+// argument that is no tensor has 0.
 std::optional<std::int64_t> bytes_of(std::string_view shape, std::string_view type) {
   if (!is_json_list(shape)) return std::nullopt;
   if (elements_of(shape).empty()) return 0;

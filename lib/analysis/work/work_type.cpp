@@ -12,11 +12,11 @@ namespace traceloom {
 namespace {
 
 struct NamePart {
-  std::string_view part;  // in lower case
+  std::string_view part;  // part of a name, in lower case
   WorkType type;
 };
 
-// Parts of the names of operators; the first that is found counts.
+// Parts of the names of operators; the first match is used.
 constexpr NamePart kOpParts[] = {
     {"c10d::", WorkType::communication},
     {"_c10d_functional::", WorkType::communication},
@@ -51,7 +51,7 @@ constexpr NamePart kOpParts[] = {
     {"_fused_sgd", WorkType::multi_tensor},
 };
 
-// Whole names of torch's operators, behind "aten::".
+// Whole names of torch's operators, after "aten::".
 constexpr NamePart kOpNames[] = {
     {"mm", WorkType::gemm},      {"addmm", WorkType::gemm},  {"bmm", WorkType::gemm},
     {"baddbmm", WorkType::gemm}, {"addbmm", WorkType::gemm}, {"linear", WorkType::gemm},
@@ -62,7 +62,7 @@ constexpr NamePart kOpNames[] = {
     {"std", WorkType::reduce},   {"var", WorkType::reduce},
 };
 
-// Parts of the names of kernels, and of copies. What convolves is named like what multiplies.
+// Parts of the names of kernels and copies. Convolutions have names like multiplications.
 constexpr NamePart kKernelParts[] = {
     {"memcpy", WorkType::memory},
     {"memset", WorkType::memory},
@@ -97,7 +97,7 @@ constexpr NamePart kKernelParts[] = {
     {"reduce", WorkType::reduce},
 };
 
-// Of these types what runs backward is told apart.
+// Parts of names that mean backward, for the types that distinguish it.
 constexpr std::string_view kBackward[] = {"backward", "_bwd",  "bwd_",  "bn_bw",
                                           "dgrad",    "wgrad", "_wrw_", "flash_bwd"};
 
@@ -109,7 +109,7 @@ std::optional<WorkType> find_part(const List& list, std::string_view name) {
   return found == std::end(list) ? std::nullopt : std::optional(found->type);
 }
 
-// "add" of "aten::add_": what works in place is the same.
+// Returns "add" for "aten::add_", since an operator in place does the same work.
 std::string_view base_name(std::string_view op) {
   if (op.starts_with("aten::")) op.remove_prefix(6);
   if (op.ends_with('_')) op.remove_suffix(1);
@@ -164,7 +164,8 @@ WorkType work_type(std::string_view op, std::string_view kernel) {
 
 namespace {
 
-// Parts of names in lower case; of the first list that has one of them, in this order.
+// Parts of names in lower case. The first list that has one of a name's parts is used, in this
+// order.
 constexpr std::string_view kElementwiseParts[] = {
     "subtensorop", "optensor", "elementwise", "batched_transpose", "transpose_nchw", "multi_tensor",
     "softmaxf", "softmaxb", "softmax_warp", "layer_norm", "batch_norm", "reduce_kernel",
@@ -173,12 +174,12 @@ constexpr std::string_view kElementwiseParts[] = {
     "bwdpreprocess", "bwdpostprocess", "flash_bwd_dot_do_o", "flash_bwd_convert",
     "splitkv_combine"};
 constexpr std::string_view kTensorParts[] = {
-    // NVIDIA, up to Ampere: what tb_plugin knows
+    // NVIDIA, up to Ampere: the parts that tb_plugin uses
     "h884", "s884", "h1688", "s1688", "c1688", "hmma", "i8816", "16816", "16832", "161616",
     "xmma_gemm", "xmma_sparse", "xmma_conv", "xmma_implicit_gemm", "xmma_warp_specialized",
     "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "conv1x1", "conv2d_c1_k1", "direct_group",
     "first_layer_wgrad", "dgrad_1x1_stride_2x2", "sm80_xmma", "tensorop", "bf16gemm",
-    // since Hopper
+    // NVIDIA, since Hopper
     "wgmma", "gmma", "sm90_xmma", "sm100_xmma", "nvjet", "flashattn", "flash_fwd", "flash_bwd",
     "flash::compute_attn", "fmhasm", "deep_gemm", "tcgen05", "bmm_mxe4m3", "bmm_bfloat16",
     "bmm_e4m3",
@@ -211,10 +212,10 @@ std::optional<bool> uses_tensor_cores(std::string_view kernel) {
   const std::string lower = to_lower(kernel);
   if (has_any(kElementwiseParts, lower) || is_communication_kernel(kernel)) return false;
   if (has_any(kTensorParts, lower)) return true;
-  // Nothing else multiplies numbers of 8 bits.
+  // Only tensor cores multiply numbers of 8 bits.
   if (has_any(kEightBits, lower) && lower.find("gemm") != std::string::npos) return true;
   if (has_any(kPlainParts, lower)) return false;
-  // Tensile writes which instruction it uses into the name, when it is one for matrices.
+  // Tensile puts the instruction into the name if it is one for matrices.
   if (lower.find("cijk_") != std::string::npos && lower.find("_mt") != std::string::npos)
     return false;
   const std::optional<WorkType> type = kernel_type(lower);

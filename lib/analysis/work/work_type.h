@@ -1,9 +1,9 @@
-// What kind of work an operator or a kernel does: "gemm", "attention", "elementwise", ...
+// WorkType: the kind of work of an operator or a kernel: "gemm", "attention", "elementwise", ...
 //
 //   work_type("aten::addmm", "cutlass_80_tensorop_bf16_s16816gemm")   // WorkType::gemm
 //   work_type("", "ncclDevKernel_AllReduce_Sum_bf16")                 // WorkType::communication
 //
-// By name: the tables are in work_type.cpp, so that a new kind of work is a new line there.
+// Types are found by name. The tables are in work_type.cpp: a new kind of work is a new line there.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class WorkType : std::uint8_t {
   attention_bwd,
   norm,
   norm_bwd,
-  multi_tensor,  // optimizers and others that go over many tensors at once
+  multi_tensor,  // optimizers and other kernels that process many tensors at once
   triton,
   elementwise,
   reduce,
@@ -30,15 +30,16 @@ enum class WorkType : std::uint8_t {
 };
 std::string_view to_string(WorkType type);
 
-// By the name of the operator if that tells, else by that of the kernel that it launched; either
-// may be empty.
+// Uses the name of the operator if it shows the type, otherwise that of the kernel that it
+// launched. Either may be empty.
 WorkType work_type(std::string_view op, std::string_view kernel);
 
-// Whether a kernel multiplies on tensor cores (of AMD: matrix cores), by its name: what tb_plugin
-// knows NVIDIA's kernels by, those of newer libraries, and AMD's. nullopt where it does not tell.
+// True if a kernel multiplies on tensor cores (AMD: matrix cores), by its name. It uses tb_plugin's
+// names of NVIDIA's kernels, those of newer libraries, and AMD's. Returns nullopt if the name does
+// not show it.
 std::optional<bool> uses_tensor_cores(std::string_view kernel);
 
-// Whether torch would do this operator on tensor cores if its numbers were of half precision.
+// True if torch would run this operator on tensor cores with numbers of half precision.
 bool may_use_tensor_cores(std::string_view op);
 
 }  // namespace traceloom

@@ -18,16 +18,16 @@
 namespace traceloom {
 namespace {
 
-// Syncs that are further apart are not of one run.
+// Syncs that are further apart cannot belong to one run.
 constexpr std::int64_t kLongestRunNs = std::int64_t{86'400} * 1'000'000'000;
-// Clocks that differ by 50 ppm part by 30 ms in that time, and Composer takes the sync of a cycle
-// when the cycle begins.
+// In this time, clocks that differ by 50 ppm drift apart by 30 ms. Composer takes the sync of a
+// cycle when the cycle begins.
 constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
 constexpr std::int64_t kWideNs = 1'000'000;
 constexpr std::int64_t kFarthestNs = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostNamed = 8;
 
-// Each value that is not the one that was chosen, once.
+// Counts each value other than the one in use, once.
 void check_conflicts(const FileEvidence& evidence, ProblemCounts& problems) {
   const std::optional<std::int64_t> used = evidence.sync_us();
   std::set<std::optional<std::int64_t>> met{used};
@@ -43,7 +43,8 @@ void check_conflicts(const FileEvidence& evidence, ProblemCounts& problems) {
     problems.explain(Problem::sync_conflict, fmt::format("{} us, not {}", *used, others));
 }
 
-// How far `ns` is outside [first, last]; what does not fit is as far as can be.
+// Returns the distance of `ns` from [first, last]; a distance that does not fit is the greatest
+// possible one.
 std::int64_t distance(std::int64_t ns, std::int64_t first, std::int64_t last) {
   std::int64_t far = 0;
   if (ns < first) return __builtin_sub_overflow(first, ns, &far) ? kFarthestNs : far;
@@ -58,7 +59,7 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
       __builtin_mul_overflow(*facts.sync_us, std::int64_t{1000}, &sync_ns))
     return;
   std::int64_t from_events_ns = 0;
-  // On the clock of its base, or of its own ts.
+  // The events are compared on the clock of the file's base, or on the clock of its own ts.
   const TimeMap times(facts.relative_base_ns.value_or(facts.base_ns.value_or(0)),
                       facts.base_ns.value_or(0));
   const CommonTimes events = common_times(starts, times);
@@ -79,8 +80,8 @@ void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& cl
                          fmt::format("{} from the reference", format_duration(-shift_ns)));
 }
 
-// What is told once is told of the first file of the lowest rank, in whatever order files were
-// given.
+// A problem that is reported once belongs to the first file of the lowest rank, whatever the order
+// of the inputs.
 using FileOrder = std::vector<std::size_t>;
 
 FileOrder order_by_rank(const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
@@ -97,7 +98,7 @@ FileOrder order_by_rank(const std::vector<FileRank>& ranks, const std::vector<St
   return order;
 }
 
-// Told once, for all files: syncs are mostly all alike.
+// Reports once for all files, because their syncs mostly have similar errors.
 void check_errors(const FileOrder& order, std::vector<FileClock>& clocks) {
   FileClock* first = nullptr;
   std::int64_t widest_ns = 0;
@@ -119,7 +120,7 @@ std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
   return ranks;
 }
 
-// "2, 5-7": the ranks below `world_size` that are not there.
+// Returns "2, 5-7": the missing ranks below `world_size`.
 std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t world_size) {
   std::string words;
   std::size_t named = 0;
@@ -141,8 +142,8 @@ std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t worl
   return words;
 }
 
-// The number of the first file that names the size of the world, or of files; whoever names another
-// size is told.
+// Returns the number of the first file that names the size of the world, or the number of files if
+// none does. Files that name another size get a problem.
 std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence, const FileOrder& order,
                               std::vector<FileClock>& clocks) {
   std::size_t first = evidence.size();
@@ -155,8 +156,8 @@ std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence, const F
   return first;
 }
 
-// Without a world size only the ranks below the highest one can be known to be missing, and not
-// those of whoever chose the ranks himself (RANK=path).
+// Without a world size, only ranks below the highest one can be known to be missing. If the user
+// chose the ranks (RANK=path), not even these are.
 void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
                    const FileOrder& order, std::vector<FileClock>& clocks) {
   const std::size_t teller = check_world_sizes(evidence, order, clocks);
@@ -176,8 +177,9 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
                    names_size ? fmt::format("{} of {}", words, size) : words);
 }
 
-// A rank whose events are at another time than those of all others was recorded then, or its clock
-// is wrong. Who goes by an absolute time alone is told, beside a lowest rank that is there.
+// A rank whose events are at a time of their own was recorded then, or its clock is wrong. The
+// problem is reported for ranks that are placed only by an absolute time, unless they are the
+// lowest rank.
 void check_apart(const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
                  std::vector<FileClock>& clocks) {
   std::map<std::int64_t, CommonTimes> times;
@@ -199,7 +201,7 @@ void check_apart(const std::vector<ClockFacts>& facts, const std::vector<StartTi
         std::ranges::any_of(times, [&, rank = rank, &own = own](const auto& one) {
           return one.first != rank && meet(own, one.second);
         });
-    const bool is_moment = own.first_ns == own.last_ns;  // of which there is no telling
+    const bool is_moment = own.first_ns == own.last_ns;  // a single moment proves nothing
     if (meets_any || is_moment || rank == times.begin()->first || known.contains(rank)) continue;
     const std::int64_t ahead_ns = saturating_subtract(own.first_ns, times.begin()->second.first_ns);
     const std::size_t file = first_file[rank];

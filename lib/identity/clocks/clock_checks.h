@@ -1,5 +1,5 @@
-// What is odd about the clocks and ranks of files that are to share a time line, and no reason to
-// stop.
+// check_clocks: finds oddities of the clocks and ranks of files that share a time line. None of
+// them is a reason to stop.
 #pragma once
 
 #include "clock/alignment.h"
@@ -11,17 +11,19 @@
 
 namespace traceloom {
 
-// Counted into FileClock::problems, one entry an input in each vector:
-// - sync_conflict: a clock sync of another value than the one that is used, which is the first.
-// - far_sync: a sync more than ten minutes from the file's events, or more than a day from the
-//   reference's sync of the same cycle: of another run.
-// - wide_sync: ranks may be more than a millisecond apart in their cycle; of the first such file.
-// - ranks_apart: a rank of several events, none of them while any other one has some, by base times
-//   alone and without collectives in common; of its first file, but for that of the lowest rank.
-// - world_size_disagrees: another world size than the first file that names one.
-// - missing_rank: a rank of that world that no file is of; on that first file. When no file names
-//   a world size and no rank was chosen by RANK=path: a rank below the highest one; on the first
-//   file. Not when there is but one file.
+// Counts these problems in FileClock::problems; each vector has one entry an input:
+// - sync_conflict: a clock sync has another value than the one in use, which is the first.
+// - far_sync: a sync is more than ten minutes from the file's events, or more than a day from the
+//   reference's sync of the same cycle, so it belongs to another run.
+// - wide_sync: ranks may be more than a millisecond apart in their cycle; counted for the first
+//   such file.
+// - ranks_apart: a rank has several events, but none while any other rank has some. Only ranks that
+//   are placed by base times alone and have no collectives in common are compared. It is counted
+//   for the rank's first file, but not for the lowest rank.
+// - world_size_disagrees: a file names another world size than the first file that names one.
+// - missing_rank: a rank of that world has no file; counted for that first file. If no file names a
+//   world size and no rank was chosen by RANK=path, a rank below the highest one is missing;
+//   counted for the first file. A single file has no missing ranks.
 void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
                   const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
                   std::vector<FileClock>& clocks);

@@ -37,7 +37,8 @@ void place_relative_times(ClockFacts& file, const LostBase& base, const StartTim
   file.relative_base_ns = base.base_ns;
 }
 
-// Of a mixed file all on the clock of its Unix times.
+// Returns the sync events of a file. In a file with mixed times, all are on the clock of its Unix
+// times.
 std::vector<SyncEvent> sync_events_of(const FileEvidence& evidence, const ClockFacts& file) {
   std::vector<SyncEvent> events = evidence.sync_marks.events();
   if (file.relative_base_ns)
@@ -46,7 +47,7 @@ std::vector<SyncEvent> sync_events_of(const FileEvidence& evidence, const ClockF
   return events;
 }
 
-// On the clock of its base, as a sync is.
+// The times are put on the clock of the file's base, like a sync.
 void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
   const std::int64_t base_ns = file.base_ns.value_or(0);
   const auto moved = [base_ns](const SyncRounds& rounds) {
@@ -69,10 +70,11 @@ void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   problems.explain(problem, to_string(base));
 }
 
-// What is before it cannot be counted from an origin that is no later: that would be 2^63.
+// The least time that can be counted from an origin: with a lower one, the difference would be
+// 2^63.
 constexpr std::int64_t kLeastNs = std::numeric_limits<std::int64_t>::min() + 1000;
 
-// The times of one kind of a file, on the common clock.
+// The times of one kind (Unix or relative) in a file, on the common clock.
 struct Stretch {
   std::size_t file;
   bool is_unix;
@@ -98,13 +100,13 @@ std::vector<Stretch> stretches_of(const std::vector<StartTimes>& starts,
   return stretches;
 }
 
-// Whether it is on the time line that begins there.
+// True if the stretch is on the time line that begins at `first_ns`.
 bool is_on_line(const Stretch& stretch, std::int64_t first_ns) {
   return stretch.times.first_ns >= first_ns &&
          stretch.times.last_ns <= saturating_add(first_ns, kTimeLineNs);
 }
 
-// Where the time line of most events begins.
+// Returns the begin of the time line with the most events.
 std::int64_t begin_of_most(const std::vector<Stretch>& stretches) {
   std::int64_t best_ns = 0;
   std::uint64_t most_events = 0;
@@ -118,7 +120,8 @@ std::int64_t begin_of_most(const std::vector<Stretch>& stretches) {
   return best_ns;
 }
 
-// Of a file first, then of all: what most events share no time line with does not fit.
+// Drops times that fit no time line: first within each file, then across all files. The time line
+// with the most events stays.
 void limit_times(const std::vector<StartTimes>& starts, std::vector<FileClock>& clocks) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const StartTimes::Range limits = starts[i].limits();
@@ -141,12 +144,12 @@ void limit_times(const std::vector<StartTimes>& starts, std::vector<FileClock>& 
   }
 }
 
-// Each cycle of a merged file as a file of its own.
+// Aligns each cycle of a merged file like a file of its own.
 void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
                  const ClockOptions& options, ClockPlan& plan) {
   std::vector<ClockFacts> parts;
   std::vector<StartTimes> starts_of_parts;
-  std::vector<std::size_t> ends;  // of the parts of each file
+  std::vector<std::size_t> ends;  // end of the parts of each file
   for (std::size_t i = 0; i < plan.facts.size(); ++i) {
     for (FilePart& part : parts_of(plan.facts[i], starts[i], evidence[i].cycles)) {
       parts.push_back(std::move(part.facts));
@@ -175,16 +178,17 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     ClockFacts file;
     file.rank = ranks[i].rank;
     file.base_ns = evidence[i].base_ns;
-    // A stray 0 among Unix times is broken, and says nothing of the clock.
+    // A stray 0 among Unix times is broken and proves nothing about the clock.
     const StartTimes::Range& unix_time = starts[i].unix_time();
     const bool takes_all = file.base_ns || unix_time.empty();
     file.first_ns = takes_all ? starts[i].first_ns() : std::optional(unix_time.first);
     file.last_ns = takes_all ? starts[i].last_ns() : std::optional(unix_time.last);
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
     file.cycle = cycle_of_name(inputs[i].path);
-    file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it
+    file.is_merged = evidence[i].was_merged();  // true even if RANK=path declares the file to be
+                                                // one rank
     file.sync_us = evidence[i].sync_us();
-    // Composer's merger leaves all that were said, of every rank and cycle.
+    // Composer's merger keeps the error bounds of every rank and cycle, so they cannot be used.
     if (!file.is_merged || evidence[i].was_merged_by_us())
       file.error_bound_us = error_bound_of(evidence[i]);
     if (!file.is_merged) {
@@ -220,7 +224,7 @@ std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
   if (!first_ns) return 0;
   const std::int64_t rest = (*first_ns % 1000 + 1000) % 1000;
   std::int64_t floored_ns = 0;
-  // The lowest microsecond of int64 has no whole one below it.
+  // The lowest microsecond of int64 has no whole microsecond below it.
   return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns : floored_ns;
 }
 

@@ -24,13 +24,14 @@ namespace traceloom {
 namespace {
 
 using Outcome = CollectiveFit::Outcome;
-// The matrix of what limits them takes 8 bytes a pair.
+// The matrix of limits between clocks takes 8 bytes a pair.
 constexpr std::size_t kMostClocks = 2048;
-// What is not told alone: ranks on one host leave a collective that far apart.
+// Smaller shifts are not reported by themselves: ranks on one host leave a collective that far
+// apart.
 constexpr std::int64_t kUntoldNs = 10'000;
 constexpr std::size_t kMostRanks = 8;
 
-// "2", "2 and 3", "5, 6 and 7".
+// Returns "2", "2 and 3", "5, 6 and 7".
 std::string rank_list(const std::set<std::int64_t>& ranks) {
   std::vector<std::string> words;
   for (const std::int64_t rank : ranks) {
@@ -60,7 +61,7 @@ class CollectiveAligner {
 
   void run() {
     const std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
-    std::set<std::int64_t> placed;  // ranks that collectives lead to from the reference
+    std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
     for (const Island& island : islands) {
       const bool is_linked = placed.empty() || std::ranges::any_of(island.files, [&](auto file) {
                                return placed.contains(facts_[file].rank);
@@ -87,7 +88,7 @@ class CollectiveAligner {
   const ClockOptions& options_;
   const std::vector<ClockFacts>& facts_;
   std::vector<FileClock>& clocks_;
-  std::vector<CommonTimes> times_;  // of each file, by the clock that it had
+  std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
 };
 
 void CollectiveAligner::settle(const Island& island, bool is_linked) {
@@ -111,7 +112,7 @@ void CollectiveAligner::settle(const Island& island, bool is_linked) {
   tell_conflicts(island, fits);
 }
 
-// They are about others than the reference.
+// The errors refer to another reference, so they are dropped.
 void CollectiveAligner::forget_errors(FileClock& clock) {
   clock.collectives.reset();
   if (standing_of(clock) != Standing::absolute) return;
@@ -119,7 +120,7 @@ void CollectiveAligner::forget_errors(FileClock& clock) {
   clock.worst_error_ns.reset();
 }
 
-// Of a file that stays by better evidence, its error stays, too.
+// Stores the estimate. A file that keeps its clock because of better evidence also keeps its error.
 void CollectiveAligner::note(std::size_t file, const CollectiveFit& fit, bool is_moved) {
   FileClock& clock = clocks_[file];
   CollectiveEstimate& found = clock.collectives.emplace();
@@ -138,7 +139,8 @@ void CollectiveAligner::note(std::size_t file, const CollectiveFit& fit, bool is
   if (std::abs(fit.slope) > fit.slope_error) clock.drift_ppm = std::round(fit.slope * 1e9) / 1e3;
 }
 
-// With DriftMode::linear from its first event to its last one, as its clock runs.
+// Moves the clock of a file. With DriftMode::linear it also corrects the drift, from the file's
+// first event to its last one.
 void CollectiveAligner::move(std::size_t file, const CollectiveFit& fit) {
   FileClock& clock = clocks_[file];
   const Standing standing = standing_of(clock);
@@ -163,7 +165,7 @@ void CollectiveAligner::move(std::size_t file, const CollectiveFit& fit) {
   }
 }
 
-// Other files of a rank that was moved, by the nearest one that was.
+// Moves the other files of a moved rank like the nearest file that was moved.
 void CollectiveAligner::move_companions(const Island& island,
                                         const std::vector<CollectiveFit>& fits) {
   for (std::size_t file = 0; file < facts_.size(); ++file) {
@@ -191,7 +193,8 @@ void CollectiveAligner::move_companions(const Island& island,
   }
 }
 
-// Each rank whose ends are further apart than they are without that: one at least.
+// Reports the ranks whose shift exceeds what the ends are still apart afterwards. At least one is
+// reported.
 void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
   const auto is_told = [&](std::size_t i, std::int64_t most_ns) {
     const CollectiveFit& fit = fits[i];
@@ -214,18 +217,18 @@ void CollectiveAligner::tell_shift(const Island& island, const std::vector<Colle
   }
 }
 
-// That takes it back by so much.
+// Returns the option that undoes a shift by `ahead_ns`.
 std::string CollectiveAligner::offset_option(std::size_t file, std::int64_t ahead_ns) const {
   const std::int64_t now_ns =
       saturating_subtract(clocks_[file].offset_ns, facts_[file].base_ns.value_or(0));
   return fmt::format("--offset {}={}ns", facts_[file].rank, saturating_subtract(now_ns, ahead_ns));
 }
 
-// Told once for all ranks that were set alike, as those of a host are. Collectives that do not say
-// their group may be of several, and say nothing of a clock then.
+// Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
+// Collectives without a group may belong to several groups, so they prove nothing about a clock.
 void CollectiveAligner::tell_conflicts(const Island& island,
                                        const std::vector<CollectiveFit>& fits) {
-  std::map<std::int64_t, std::vector<std::size_t>> alike;  // by what it was set, roughly
+  std::map<std::int64_t, std::vector<std::size_t>> alike;  // keyed by the approximate change
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const CollectiveFit& fit = fits[i];
     if (fit.outcome != Outcome::contradiction) continue;

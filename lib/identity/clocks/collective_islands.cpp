@@ -18,7 +18,7 @@
 namespace traceloom {
 namespace {
 
-// Ranks on one host leave a collective that far apart by its one clock.
+// Ranks on one host, which share a clock, leave a collective that far apart.
 constexpr std::int64_t kSkewNs = 10'000;
 
 std::int64_t end_spread(const CollectiveRound& round, const std::vector<std::int64_t>& ahead) {
@@ -32,7 +32,7 @@ std::int64_t end_spread(const CollectiveRound& round, const std::vector<std::int
   return saturating_subtract(last_ns, first_ns);
 }
 
-// How far apart the ends of collectives are, in the middle of all.
+// Returns the median distance between the ends of a collective.
 std::int64_t end_spread(const Island& island, const std::vector<std::int64_t>& ahead) {
   std::vector<std::int64_t> spreads;
   for (const CollectiveRound& round : island.rounds)
@@ -96,7 +96,7 @@ std::vector<MarkedFile> IslandFinder::marked_files() const {
   return marked;
 }
 
-// Of each file the first one that it is connected with.
+// Returns for each file the first file with which it is connected.
 std::vector<std::size_t> IslandFinder::roots_of(const std::vector<CollectiveRound>& rounds) const {
   std::vector<std::size_t> root(files_.size());
   std::iota(root.begin(), root.end(), std::size_t{0});

@@ -1,5 +1,5 @@
-// Which files have collectives in common, directly or by others, and what these say of their
-// clocks.
+// find_islands: groups files that have collectives in common, directly or through other files, and
+// the rounds that they share.
 //
 //   for (Island& island : find_islands(files)) use(island.files, fit(island, files));
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace traceloom {
 
-// How sure a clock is beside collectives: those that are fixed stay where they are.
+// The reliability of a clock compared with collectives: a fixed clock is not moved.
 enum class Standing : std::uint8_t { fixed, by_sync, absolute, unknown };
 
 Standing standing_of(const FileClock& clock);
 
-// What is known of all files, one entry each.
+// The facts about all files, one entry each.
 struct ClockedFiles {
   const std::vector<FileEvidence>& evidence;
   const std::vector<StartTimes>& starts;
@@ -29,22 +29,22 @@ struct ClockedFiles {
 };
 
 struct Island {
-  std::vector<std::size_t> files;       // one or more; the first is the reference
+  std::vector<std::size_t> files;       // at least one; the first is the reference
   std::vector<CollectiveRound> rounds;  // their clocks are indices into `files`
 };
 
-// Of files of one rank each that have collectives and a clock. The reference is that with the best
-// clock, of those the one of the lowest rank and the first of it; and the first island is that of
-// the best reference. Of several files of a rank those of one cycle are known by their order where
-// all ranks have as many, and else by their names.
+// Uses files of one rank each that have collectives and a clock. The reference is the file with the
+// best clock; among equals, the lowest rank's first file. The island of the best reference comes
+// first. If a rank has several files, files of one cycle are matched by their order if all ranks
+// have the same number of files, otherwise by their names.
 std::vector<Island> find_islands(const ClockedFiles& files);
 
-// Whether all rounds say of which group they are: else they may be matched wrongly.
+// True if all rounds name their group; otherwise they may be matched wrongly.
 bool names_groups(const Island& island);
 
-// Whether by `fits`, one a file of the island, a clock cannot be right, or the ends of the
-// collectives come together to less than half of what they are apart now. Only the latter counts
-// where rounds may be matched wrongly.
+// True if, according to `fits` (one a file of the island), a clock cannot be right, or the ends of
+// the collectives come together to less than half of their present distance. If rounds may be
+// matched wrongly, only the latter counts.
 bool contradicts_clocks(const Island& island, const std::vector<CollectiveFit>& fits);
 
 }  // namespace traceloom

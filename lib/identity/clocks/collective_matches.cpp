@@ -16,7 +16,7 @@ namespace {
 using Kind = CollectiveMarks::Kind;
 using Side = CollectiveMarks::Side;
 
-// "[2, 3]"; nothing when the list is cut ("[0, 1, ..., 9]").
+// Parses "[2, 3]"; returns nothing if the list is cut ("[0, 1, ..., 9]").
 std::vector<std::int64_t> ranks_in(std::string_view list) {
   std::vector<std::int64_t> ranks;
   const char* at = list.data();
@@ -34,8 +34,9 @@ std::string group_of(const Kind& kind) {
   return kind.group + '\n' + kind.ranks;
 }
 
-// Events name the other end of a message by its number among all ranks, or by its place in the
-// group: that it is, where any of the group names a number that is not in it, or the rank itself.
+// Events name the other end of a message by its number among all ranks or by its place in the
+// group. It is a place if any event of the group names a number that is not in the group, or the
+// rank itself.
 std::set<std::string> groups_by_place(const std::vector<MarkedFile>& files) {
   std::set<std::string> groups;
   for (const MarkedFile& file : files)
@@ -53,7 +54,7 @@ struct Entry {
   RoundPart part;
 };
 
-// The parts of one kind, of all files; of messages those of the sender and those of the receiver.
+// The parts of one kind, of all files; for messages, those of sender and receiver.
 struct Parts {
   bool is_message = false;
   bool names_group = false;
@@ -89,7 +90,7 @@ class RoundMatcher {
   std::map<std::string, Parts> parts_;
 };
 
-// nullopt for a message of which the other end is not known.
+// Returns nullopt for a message whose other end is not known.
 std::optional<std::string> RoundMatcher::key_of(std::size_t file, const Kind& kind) const {
   const std::string& cycle = files_[file].cycle;
   if (kind.side == Side::all && kind.has_seq)
@@ -138,7 +139,7 @@ void RoundMatcher::add_rounds(std::size_t file, const Kind& kind, Parts& parts) 
   }
 }
 
-// What one file has twice under one number says nothing.
+// Rounds that one file has twice under one number are ignored.
 void RoundMatcher::join(Parts& parts, std::vector<CollectiveRound>& rounds) {
   const std::int64_t each = parts.is_message ? 2 : 1;
   std::ranges::stable_sort(parts.entries, {}, [](const Entry& entry) {

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::int64_t kHourNs = 3'600'000'000'000;
 constexpr std::int64_t kDayNs = 24 * kHourNs;
-// 2116: sums of hints and times stay far from what overflows.
+// The year 2116: sums of hints and times are far from an overflow.
 constexpr std::int64_t kLastHintNs = std::int64_t{1} << 62;
 
-// A process keeps the base that it began with: past the end of its unit, times go on.
+// A process keeps its first base: its times go on beyond the end of the unit.
 constexpr std::int64_t kLongestNs = 2 * kTorchBaseUnitNs;
 
-// A piece of Unix time in which a file's events are to be looked for.
+// A range of Unix time in which a file's events should lie.
 struct Hint {
   LostBase::By by;
   std::int64_t first_ns;
@@ -31,8 +31,9 @@ std::optional<std::int64_t> unix_sync(const FileEvidence& evidence) {
   return ns;
 }
 
-// The whole number of units that brings `relative`, by its end, nearest to the end of the hint: the
-// ends are both of the moment at which the profiler stopped, while a first time may be a stray 0.
+// Chooses the whole number of units that brings the end of `relative` nearest to the end of the
+// hint. It uses the ends because both belong to the moment at which the profiler stopped, while a
+// first time may be a stray 0.
 std::optional<LostBase> base_for(const StartTimes::Range& relative, const Hint& hint) {
   if (relative.last > kLongestNs || relative.last < -kDayNs) return std::nullopt;
   if (hint.last_ns > kLastHintNs) return std::nullopt;
@@ -45,7 +46,7 @@ std::optional<LostBase> base_for(const StartTimes::Range& relative, const Hint& 
   return LostBase{hint.by, base_ns, units};
 }
 
-// Where the events of a file that knows its time lie.
+// Returns the range of the events of a file that knows its time.
 std::optional<Hint> hint_of(const FileTimes& file) {
   const StartTimes::Range& relative = file.starts.relative();
   const StartTimes::Range& unix_time = file.starts.unix_time();
@@ -66,7 +67,7 @@ bool lacks_base(const FileTimes& file) {
          (evidence.is_torch || !evidence.rank_marks.empty());
 }
 
-// From the file itself.
+// Finds the base with the file's own evidence.
 std::optional<LostBase> own_base(const FileTimes& file) {
   const StartTimes::Range& relative = file.starts.relative();
   const StartTimes::Range& unix_time = file.starts.unix_time();
@@ -76,7 +77,7 @@ std::optional<LostBase> own_base(const FileTimes& file) {
     if (!sync_ns) return std::nullopt;
     return base_for(relative, {LostBase::By::own_sync, *sync_ns, *sync_ns, kDayNs});
   }
-  // In files of others an event with a small time is broken, not torch's.
+  // In files of other tools an event with a small time is broken and does not come from torch.
   if (!is_composer) return std::nullopt;
   if (const std::optional<LostBase> base =
           base_for(relative, {LostBase::By::own_events, unix_time.first, unix_time.last, kHourNs}))
@@ -87,8 +88,8 @@ std::optional<LostBase> own_base(const FileTimes& file) {
   return guess;
 }
 
-// For torch's own file beside Composer's, which has copies of its events: the last of both is at
-// one time. A first one may be a stray 0.
+// Guesses the base of torch's own file next to Composer's, which holds copies of its events: the
+// last events of both are at the same time. A first event is not used because it may be a stray 0.
 std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vector<FileTimes>& files,
                                          const std::vector<std::optional<LostBase>>& bases) {
   const StartTimes::Range& own = file.starts.relative();

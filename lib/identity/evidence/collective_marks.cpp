@@ -15,8 +15,8 @@ namespace {
 
 using Side = CollectiveMarks::Side;
 
-// Of torch's names ("_allgather_base", "allreduce_coalesced"), gloo's ("gloo:all_reduce") and
-// kernels ("ncclDevKernel_ReduceScatter_...").
+// Recognises torch's names ("_allgather_base", "allreduce_coalesced"), gloo's ("gloo:all_reduce")
+// and those of kernels ("ncclDevKernel_ReduceScatter_...").
 std::optional<Side> side_of(std::string_view name) {
   static constexpr std::array<std::string_view, 9> kAll{
       "allreduce",      "all_reduce", "allgather",  "all_gather", "reducescatter",
@@ -30,7 +30,7 @@ std::optional<Side> side_of(std::string_view name) {
   return sends ? Side::send : Side::receive;
 }
 
-// What an event says of its collective, as it is written.
+// The description of a collective in an event, as it is written.
 struct Said {
   std::string_view name;
   std::string_view group_name;
@@ -69,7 +69,7 @@ Said read_said(std::string_view args) {
   return said;
 }
 
-// A rank that gets nothing of another one does not wait for it.
+// True if a part is empty: a rank that receives nothing from another rank does not wait for it.
 bool has_empty_part(std::string_view split) {
   bool is_number = false;
   for (std::size_t i = 0; i < split.size(); ++i) {
@@ -107,7 +107,7 @@ void CollectiveMarks::Kind::add(const Round& round) {
   rounds.push_back(round);
 }
 
-// `later` has all of its rounds.
+// Appends all rounds of `later`, which must be whole.
 void CollectiveMarks::Kind::append(const Kind& later) {
   for (Round round : later.rounds) {
     is_by_time = is_by_time && (rounds.empty() || rounds.back().begin_ns <= round.begin_ns);

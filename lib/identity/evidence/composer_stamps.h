@@ -1,5 +1,5 @@
-// What Composer stamps on each file of a rank, and its merger leaves as it is: the rank, the thread
-// that trains, the clock sync of the cycle. Our recorder does the same.
+// stamps_of: the stamps that Composer puts on each file of a rank, and that its merger keeps: the
+// rank, the training thread, the clock sync of the cycle. Our recorder does the same.
 //
 //   for (const Stamp& stamp : stamps_of(evidence)) by_stamp.emplace(stamp, file);
 #pragma once
@@ -16,8 +16,8 @@ struct FileEvidence;
 
 struct Stamp {
   std::int64_t rank = 0;
-  std::string tid;                      // as Mark::tid
-  std::optional<std::int64_t> sync_us;  // none where no cycle begins in the file
+  std::string tid;                      // as in Mark::tid
+  std::optional<std::int64_t> sync_us;  // absent if no cycle begins in the file
 
   friend bool operator==(const Stamp&, const Stamp&) = default;
   friend bool operator<(const Stamp& a, const Stamp& b) {
@@ -25,7 +25,7 @@ struct Stamp {
   }
 };
 
-// All, or those of one rank; no more than DistinctMarks keeps marks.
+// Returns all stamps, or those of one rank; at most as many as DistinctMarks keeps marks.
 std::set<Stamp> stamps_of(const FileEvidence& evidence,
                           std::optional<std::int64_t> rank = std::nullopt);
 

@@ -1,5 +1,5 @@
-// DistinctMarks: what metadata events of one name say, each different (value, pid, tid) once, in
-// the order met.
+// DistinctMarks: the values of metadata events with one name. Each distinct (value, pid, tid) is
+// stored once, in the order met.
 //
 //   DistinctMarks syncs;
 //   syncs.add({1795202969005000, "3", 812});
@@ -20,14 +20,14 @@ namespace traceloom {
 struct Mark {
   std::int64_t value = 0;
   std::string pid;           // canonical_id() of the event's pid
-  std::uint64_t offset = 0;  // of the event, in the uncompressed text
-  std::string tid = {};      // the same of its tid, where that matters
+  std::uint64_t offset = 0;  // offset of the event in the uncompressed text
+  std::string tid = {};      // canonical_id() of the event's tid, if it is needed
 };
 
 class DistinctMarks {
  public:
-  // Ranks times cycles of a merged file stay far below; a file with more is broken, and would fill
-  // the memory. Later marks are left out.
+  // The ranks times cycles of a merged file are far fewer. A file with more marks is broken and
+  // would fill the memory. Later marks are left out.
   static constexpr std::size_t kMaxMarks = 100'000;
 
   void add(const Mark& mark) {
@@ -42,7 +42,7 @@ class DistinctMarks {
 
   bool empty() const { return marks_.empty(); }
   std::size_t size() const { return marks_.size(); }
-  // Whether some mark is of that canonical pid.
+  // True if a mark has that canonical pid.
   bool names(std::string_view pid) const { return pids_.contains(pid); }
   const Mark& front() const { return marks_.front(); }
   std::vector<Mark>::const_iterator begin() const { return marks_.begin(); }

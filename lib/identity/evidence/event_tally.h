@@ -1,10 +1,10 @@
-// EventTally: what tells the events of a file from those of any other file, and knows them again in
-// a copy of it: gathered event by event.
+// EventTally: a fingerprint of the events of a file, gathered event by event. It distinguishes the
+// file from others and recognises a copy.
 //
 //   EventTally tally;
 //   tally.add(event, time_event(event, problems));  // any event that begins: no metadata, no E
 //   tally.append(tally_of_the_next_chunk);
-//   if (tally == other_tally) ...           // a copy, however it is packed or set
+//   if (tally == other_tally) ...           // a copy, whatever its compression and layout
 #pragma once
 
 #include "event/event_timing.h"
@@ -15,14 +15,15 @@
 
 namespace traceloom {
 
-// All times are those of the file, untouched. A few nanoseconds an event.
+// All times are the file's own, unchanged. It costs a few nanoseconds an event.
 struct EventTally {
   std::uint64_t events = 0;
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
-  std::uint64_t sum_ns = 0;       // of all starts, modulo 2^64: the same in any order
-  std::uint64_t lengths_ns = 0;   // the same of all durations: starts may be whole milliseconds
-  std::uint64_t first_event = 0;  // a hash of the name and the thread of the first event
+  std::uint64_t sum_ns = 0;       // sum of all starts modulo 2^64, which is the same in any order
+  std::uint64_t lengths_ns = 0;   // sum of all durations, likewise: starts alone may be whole
+                                  // milliseconds
+  std::uint64_t first_event = 0;  // hash of name and thread of the first event
 
   void add(const Event& event, const EventTiming& timing) {
     if (events++ == 0) first_event = hash_of(event);
@@ -31,7 +32,7 @@ struct EventTally {
     sum_ns += static_cast<std::uint64_t>(timing.start_ns);
     lengths_ns += static_cast<std::uint64_t>(timing.duration_ns);
   }
-  // Of a later part of the same file.
+  // Appends the tally of a later part of the same file.
   void append(const EventTally& later) {
     if (events == 0) first_event = later.first_event;
     events += later.events;
@@ -41,7 +42,7 @@ struct EventTally {
     lengths_ns += later.lengths_ns;
   }
   bool empty() const { return events == 0; }
-  // Whether `earlier` may be of the same file when it was not complete yet.
+  // True if `earlier` may belong to the same file at a time when it was incomplete.
   bool continues(const EventTally& earlier) const {
     return events > earlier.events && first_ns == earlier.first_ns &&
            first_event == earlier.first_event;
@@ -49,7 +50,7 @@ struct EventTally {
   bool operator==(const EventTally&) const = default;
 
  private:
-  // FNV-1a: an output notes it, so it must be the same on every machine.
+  // FNV-1a: an output stores the hash, so it must be the same on every machine.
   static std::uint64_t hash_of(const Event& event) {
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const Key key : {Key::name, Key::pid, Key::tid}) {

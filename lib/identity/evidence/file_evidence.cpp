@@ -15,14 +15,14 @@
 namespace traceloom {
 namespace {
 
-// False when args.value is no whole number. `tid`: that of the event, where it matters.
+// Returns false if args.value is no whole number. `tid` is that of the event, if it is needed.
 bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
   const auto value = json_integer(find_member(event.text(Key::args), "value"));
   if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset, std::move(tid)});
   return value.has_value();
 }
 
-// Unix nanoseconds of ts 0, from whichever key the producer writes it under.
+// Returns the Unix nanoseconds of ts 0, under whichever key the producer writes them.
 std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCounts& problems) {
   const std::string_view kineto = top_level.value("baseTimeNanoseconds");
   const std::string_view viztracer =
@@ -128,7 +128,7 @@ std::optional<std::int64_t> FileEvidence::sync_us() const {
   if (!has_several_ranks()) return syncs.front().value;
   std::map<std::string_view, std::int64_t> rank_of_pid;
   for (const Mark& mark : rank_marks) rank_of_pid.emplace(mark.pid, mark.value);
-  std::optional<std::pair<std::int64_t, std::int64_t>> lowest;  // rank, sync
+  std::optional<std::pair<std::int64_t, std::int64_t>> lowest;  // rank and its sync
   for (const Mark& sync : syncs)
     if (const auto rank = rank_of_pid.find(sync.pid);
         rank != rank_of_pid.end() && (!lowest || rank->second < lowest->first))

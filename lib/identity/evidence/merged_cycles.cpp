@@ -15,7 +15,7 @@
 namespace traceloom {
 namespace {
 
-// False where they cannot be; where there are none, they stay empty.
+// Returns false for impossible rounds. Without rounds, `rounds` stays empty.
 bool read_rounds_if_any(std::string_view object, SyncRounds& rounds) {
   if (object.empty()) return true;
   std::optional<SyncRounds> found = read_rounds(object);
@@ -39,7 +39,7 @@ std::optional<MergedCycle> read_cycle(std::string_view cycle) {
   return is_good ? std::optional(std::move(found)) : std::nullopt;
 }
 
-// On the common clock.
+// Returns the moment of the file's sync on the common clock.
 std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
   const std::int64_t shift_ns = saturating_subtract(clock.offset_ns, file.base_ns.value_or(0));
   return saturating_add(*file.sync_us, shift_ns / 1000);
@@ -75,12 +75,12 @@ class CycleFinder {
 
  private:
   struct Found {
-    std::optional<std::int64_t> rank;  // whose stamp it is
+    std::optional<std::int64_t> rank;  // rank whose stamp the cycle has
     MergedCycle cycle;
     std::optional<std::int64_t> first_ns;
   };
 
-  // The lowest rank says when it was and what it is called: the reference is not shifted.
+  // The lowest rank gives the moment and the name, because the reference is not shifted.
   static void add_stamp(const ClockFacts& file, const FileClock& clock, Found& found) {
     keep_least(found.cycle.error_bound_us, file.error_bound_us);
     if (found.rank && *found.rank <= file.rank) return;
@@ -94,7 +94,8 @@ class CycleFinder {
     cycles_.back().first_ns = *found.first_ns;
   }
 
-  // A file that is in no cycle by a sync is of the one that it ends in, if it begins in no other.
+  // A file without a sync of its own belongs to the cycle in which it ends, unless it begins in an
+  // earlier one.
   void begin_with(const CommonTimes& file) {
     const auto next = std::ranges::upper_bound(cycles_, file.last_ns, {}, &MergedCycle::first_ns);
     if (next == cycles_.begin()) return;
@@ -103,7 +104,7 @@ class CycleFinder {
       cycle->first_ns = std::min(cycle->first_ns, file.first_ns);
   }
 
-  // Each with the last event before the next one.
+  // Ends each cycle with the last event before the next cycle.
   void end_cycles(std::vector<CommonTimes>& files) {
     std::ranges::sort(files, {}, &CommonTimes::first_ns);
     auto file = files.begin();
@@ -117,13 +118,13 @@ class CycleFinder {
     }
   }
 
-  std::map<std::size_t, Found> found_;  // by FileClock::cycle
+  std::map<std::size_t, Found> found_;  // keyed by FileClock::cycle
   std::vector<CommonTimes> placed_;     // files with events
-  std::vector<CommonTimes> others_;     // those of no cycle
+  std::vector<CommonTimes> others_;     // files of no cycle
   std::vector<MergedCycle> cycles_;
 };
 
-// Nothing where one is not known.
+// The result is not known if one of the two values is not.
 void keep_most(std::optional<std::int64_t>& most, const std::optional<std::int64_t>& other) {
   most = most && other ? std::optional(std::max(*most, *other)) : std::nullopt;
 }

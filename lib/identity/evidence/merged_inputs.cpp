@@ -10,7 +10,7 @@
 namespace traceloom {
 namespace {
 
-// nullopt where it is not there, or damaged: then the input is looked for by its name.
+// Returns nullopt if the tally is missing or damaged; the input is then looked up by its name.
 std::optional<EventTally> read_tally(std::string_view object) {
   const auto events = json_integer(find_member(object, "events"));
   const auto first_ns = json_integer(find_member(object, "first_ns"));

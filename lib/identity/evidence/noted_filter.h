@@ -1,4 +1,4 @@
-// NotedFilter: which events of its inputs a merge of ours has kept, as it has noted that.
+// NotedFilter: the filter of a merge of ours, as the merge has noted it.
 //
 //   const std::optional<NotedFilter> filter = read_noted_filter(traceloom);  // otherData.traceloom
 //   if (filter && other && exclude_each_other(*filter, *other)) ...          // no event is in both
@@ -12,11 +12,11 @@
 
 namespace traceloom {
 
-// What may tell that two parts of a trace share no event. Times are not here: each merge counts
-// them from an origin of its own.
+// The parts of a filter that can prove that two traces share no event. Times are not among them:
+// each merge counts them from an origin of its own.
 struct NotedFilter {
   struct Steps {
-    std::optional<std::int64_t> first;  // none: from the beginning
+    std::optional<std::int64_t> first;  // absent: from the beginning
     std::optional<std::int64_t> last;
   };
   std::optional<Steps> steps;
@@ -26,12 +26,13 @@ struct NotedFilter {
   std::vector<std::string> excluded_names;
 };
 
-// nullopt where the merge had no filter, or says it in no way that is known.
+// Returns nullopt if the merge had no filter, or noted it in an unknown form.
 std::optional<NotedFilter> read_noted_filter(std::string_view traceloom);
 
-// True where no event of one trace passes both: their steps are apart, or one chooses only by
-// categories or names which the other excludes, or each by categories of its own. An event of
-// several categories ("a,b") that are chosen apart is the exception: it passes both.
+// True if no event of one trace passes both filters: their steps do not overlap, or one selects
+// only by categories or names that the other excludes, or each selects categories of its own. The
+// last is wrong for an event of several categories ("a,b"), one of which each filter selects: it
+// passes both.
 bool exclude_each_other(const NotedFilter& a, const NotedFilter& b);
 
 }  // namespace traceloom

@@ -42,8 +42,8 @@ void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
   keep_first(group == "\"start\"" ? rounds_.start : rounds_.end, *rounds);
 }
 
-// The file's ts is the moment at which CLOCK_MONOTONIC showed `mono`, or up to half of
-// `bracket_ns` more or less.
+// The file's ts is the moment at which CLOCK_MONOTONIC showed `mono`, with an error of half of
+// `bracket_ns`.
 void RecorderClock::add_pair(const Event& event) {
   const std::string_view args = event.text(Key::args);
   const std::optional<ParsedTime> ts = parse_time(event.text(Key::ts));

@@ -1,5 +1,5 @@
-// RecorderClock: what files of our recorder say about their clock beside Composer's two numbers,
-// gathered event by event.
+// RecorderClock: the clock evidence in files of our recorder, besides the two numbers that Composer
+// also writes; gathered event by event.
 //
 //   RecorderClock clock;
 //   clock.add(event, problems);                  // any metadata event
@@ -20,19 +20,20 @@ namespace traceloom {
 
 class RecorderClock {
  public:
-  // Of metadata events whose name (without its quotes) is one of ours: the first of each kind
-  // counts; of clock_pairs all. bad_rounds is counted for rounds that are no lists of times, or of
-  // which one is left before it is entered.
+  // Adds a metadata event whose name (without its quotes) is one of ours. The first event of each
+  // kind counts, but all clock_pairs do. bad_rounds is counted for rounds that are no lists of
+  // times, or in which a round is left before it is entered.
   void add(std::string_view name, const Event& event, ProblemCounts& problems);
   void append(const RecorderClock& later);
 
-  // In the time of the file.
+  // The rounds in the time of the file.
   const CycleRounds& rounds() const { return rounds_; }
-  // From all moments at which the file was compared with its machine's clock, and what the recorder
-  // says of its times between them. nullopt when it was not, or the boot has no id.
+  // Uses all moments at which the file was compared with its machine's clock, and the recorder's
+  // error between them. Returns nullopt if there are none, or if the boot has no id.
   std::optional<MachineClock> machine() const;
-  // When the recorder began the file, in its time: after all that it wrote to the one before.
-  // Events may be earlier that it knew of too late for that.
+  // The time at which the recorder began the file, on its own clock, after it had written
+  // everything to the previous file. Events may be earlier if the recorder learned of them too late
+  // for the previous file.
   std::optional<std::int64_t> opened_ns() const { return opened_ns_; }
 
  private:

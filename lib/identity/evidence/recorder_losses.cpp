@@ -18,14 +18,14 @@ std::uint64_t count_of(std::string_view args, std::string_view key) {
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
 }
 
-// It goes to terminals, and a file may say anything.
+// The text goes to terminals, and a file may hold any text, so only plain ASCII is accepted.
 bool is_plain(const std::string& text) {
   constexpr std::size_t kMostOfText = 100;
   return text.size() <= kMostOfText &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// As the recorder has it from the system, in its own language.
+// `error` is the system's message, in the language of the recorder's system.
 std::string next_step(const std::string& error) {
   constexpr std::array kNoRoom{ENOSPC, EDQUOT};
   const bool has_no_room = std::any_of(kNoRoom.begin(), kNoRoom.end(), [&](int number) {
@@ -40,7 +40,8 @@ void add_recorder_losses(const Event& event, ProblemCounts& problems) {
   const std::string_view args = event.text(Key::args);
   const std::string error = decoded(find_member(args, "error"));
   const std::uint64_t lost = count_of(args, "lost");
-  // Without an event of the program's own it is another profiler's, or a word about clocks.
+  // A `recorder` event without a loss of our own may come from another profiler, or may be about
+  // clocks.
   problems.add(Problem::events_lost, event.offset,
                error.empty() ? lost : std::max<std::uint64_t>(lost, 1));
   if (!error.empty() && is_plain(error))

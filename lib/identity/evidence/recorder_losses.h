@@ -1,4 +1,5 @@
-// What a file of our recorder says that it lacks: events that a full disk or a full pool took.
+// add_recorder_losses: counts the events that a file of our recorder lacks because of a full disk
+// or a full pool.
 //
 //   if (name == "recorder") add_recorder_losses(event, problems);
 #pragma once
@@ -8,11 +9,11 @@
 
 namespace traceloom {
 
-// Counts events_lost, events_dropped, events_unnamed and events_damaged by the metadata event
-// `recorder`. What a flight recorder has overwritten is none: it keeps the last events and was
-// meant to.
+// Counts events_lost, events_dropped, events_unnamed and events_damaged of the metadata event
+// `recorder`. Events that a flight recorder has overwritten are no loss: it is meant to keep only
+// the last ones.
 void add_recorder_losses(const Event& event, ProblemCounts& problems);
-// True where that counts anything.
+// True if add_recorder_losses() counts anything for the event.
 bool reports_losses(const Event& event);
 
 }  // namespace traceloom

@@ -10,7 +10,7 @@
 namespace traceloom {
 namespace {
 
-// False when it is no list of times.
+// Returns false if `list` is no list of times.
 bool read_times(std::string_view list, std::vector<std::int64_t>& times) {
   bool is_good = is_json_list(list);
   for_each_element(list, [&](std::string_view value) {

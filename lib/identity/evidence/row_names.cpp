@@ -12,7 +12,7 @@ void keep_last(std::string& text, const std::string& later) {
   if (!later.empty()) text = later;
 }
 
-// A merge of ours puts the rank before the process: "rank 3 · CANN 2".
+// Removes the rank that a merge of ours puts before the process: "rank 3 · CANN 2".
 std::string without_rank(const std::string& process) {
   constexpr std::string_view kRank = "rank ";
   constexpr std::string_view kSeparator = " · ";
@@ -24,7 +24,7 @@ std::string without_rank(const std::string& process) {
              : process;
 }
 
-// And the process before the thread: "CANN 2 · Thread 7".
+// Removes the process that a merge of ours puts before the thread: "CANN 2 · Thread 7".
 std::string without_process(const std::string& thread, const std::string& process) {
   const std::string before = process + " · ";
   return thread.starts_with(before) ? thread.substr(before.size()) : thread;

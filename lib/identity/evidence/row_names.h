@@ -1,5 +1,5 @@
-// RowNames: what a file calls its rows. Metadata may stand behind the events that it is about, so
-// rows have names only once the file has been read to its end.
+// RowNames: the names that a file gives its rows. Metadata may follow the events to which it
+// belongs, so rows have names only at the end of the file.
 //
 //   RowNames names;
 //   for (each event of phase M) names.add(event);
@@ -22,15 +22,16 @@ struct RowName {
 
 class RowNames {
  public:
-  // process_name, process_labels and thread_name; all else is left alone. Of several the last one
-  // counts. In a merge of ours the name of a thread holds what its file calls its process.
+  // Uses process_name, process_labels and thread_name and ignores all other metadata. The last
+  // event of each kind counts. In a merge of ours the name of a thread contains the name of its
+  // process in its file.
   void add(const Event& event);
   void append(const RowNames& later);
   void clear();
 
-  // Decoded; pid and tid: canonical_id(). A process that no metadata names has the name that its
-  // pid is, where that is a string. A process whose labels are those of a device ("NPU"), and
-  // whose name tells nothing, is called by them.
+  // Returns decoded names; `pid` and `tid` are results of canonical_id(). A process without a name
+  // in the metadata is called by its pid if that is a string. A process whose labels are those of a
+  // device ("NPU") and whose own name has no meaning is called by the labels.
   RowName row(const std::string& pid, const std::string& tid) const;
 
  private:
@@ -38,8 +39,8 @@ class RowNames {
     std::string name;
     std::string labels;
   };
-  std::map<std::string, Process> processes_;                        // by pid
-  std::map<std::pair<std::string, std::string>, RowName> threads_;  // by pid and tid
+  std::map<std::string, Process> processes_;                        // keyed by pid
+  std::map<std::pair<std::string, std::string>, RowName> threads_;  // keyed by pid and tid
 };
 
 }  // namespace traceloom

@@ -4,8 +4,8 @@
 
 namespace traceloom {
 
-// The time line begins with a zone and goes on as far as it can. Of two with as many events the one
-// with near times.
+// The time line begins with a zone and extends as far as it can. Of two with equally many events,
+// the one with near times is used.
 StartTimes::Kept StartTimes::most() const {
   Kept best{0, 0};
   std::uint64_t most_events = 0;
@@ -20,7 +20,7 @@ StartTimes::Kept StartTimes::most() const {
     best = {begin, end};
     most_events = events;
   }
-  // What is beside them has no events.
+  // Empty zones before them belong to them, too.
   while (best.begin > 0 && zones_[best.begin - 1].empty()) --best.begin;
   return best;
 }

@@ -1,13 +1,13 @@
-// StartTimes: when the events of a file begin (or end), in the file's own time; gathered event by
+// StartTimes: the begins (and ends) of a file's events in the file's own time, gathered event by
 // event.
 //
 //   StartTimes starts;
 //   starts.add(timing.start_ns, event.offset);          // any event but an E
 //   if (starts.is_mixed()) ...
 //
-// Times further apart than int64 nanoseconds reach (292 years) are on no time line together. Where
-// a file has such times most of its events decide, and the others are outliers: nothing here but
-// outliers() and fits() knows of them.
+// Times further apart than int64 nanoseconds reach (292 years) cannot be on one time line. If a
+// file has such times, the time line with most of its events is used. The other events are
+// outliers, which only outliers() and fits() consider.
 #pragma once
 
 #include "clock/time_map.h"
@@ -21,8 +21,8 @@
 
 namespace traceloom {
 
-// How far from its first time a time line reaches: as far as int64 does, when the first is floored
-// to a whole microsecond.
+// The length of a time line: as far as int64 reaches if the first time is floored to a whole
+// microsecond.
 inline constexpr std::int64_t kTimeLineNs = std::numeric_limits<std::int64_t>::max() - 1000;
 
 class StartTimes {
@@ -33,7 +33,7 @@ class StartTimes {
     zone.first = std::min(zone.first, ns);
     zone.last = std::max(zone.last, ns);
   }
-  // Of an end event: it may be the last, but nothing begins with it.
+  // Adds an end event: it may be the last time, but nothing begins with it.
   void add_end(std::int64_t ns) {
     Zone& zone = zones_[zone_of(ns)];
     zone.last = std::max(zone.last, ns);
@@ -44,23 +44,23 @@ class StartTimes {
 
   struct Range {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();  // also of an E
-    std::uint64_t events = 0;                                      // that begin
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();  // also counts an E
+    std::uint64_t events = 0;                                      // number of events that begin
 
     bool empty() const { return first == std::numeric_limits<std::int64_t>::max(); }
   };
-  // Times that are no Unix time by their size (TimeMap), and those that are.
+  // Times that are too small for Unix times (TimeMap), and Unix times.
   Range relative() const { return range_of(0, kFirstUnixZone); }
   Range unix_time() const { return range_of(kFirstUnixZone, kZones); }
   bool is_mixed() const { return !relative().empty() && !unix_time().empty(); }
   bool empty() const { return relative().empty() && unix_time().empty(); }
-  // The earliest of all.
+  // Returns the earliest time.
   std::optional<std::int64_t> first_ns() const {
     if (empty()) return std::nullopt;
     return std::min(relative().first, unix_time().first);
   }
 
-  // The latest of all.
+  // Returns the latest time.
   std::optional<std::int64_t> last_ns() const {
     if (empty()) return std::nullopt;
     return std::max(relative().last, unix_time().last);
@@ -70,22 +70,22 @@ class StartTimes {
     std::uint64_t first_offset = 0;
   };
   Outliers outliers() const;
-  // False for an outlier. All times are in one of a few zones, and share its answer.
+  // False for an outlier. All times of a zone share the answer.
   bool fits(std::int64_t ns) const { return is_kept(zone_of(ns)); }
-  // Whether those within 146 years of time 0 fit: nearly all times of all files.
+  // True if times within 146 years of time 0 fit; nearly all times of all files do.
   bool fit_near() const {
     const bool has_none = zones_[1].empty() && zones_[2].empty();
     return has_none || (!zones_[1].empty() && is_kept(1)) || (!zones_[2].empty() && is_kept(2));
   }
   static bool is_near(std::int64_t ns) { return zone_of(ns) == 1 || zone_of(ns) == 2; }
-  // All that fit, and no outlier, are in here.
+  // The range contains all times that fit, and no outlier.
   Range limits() const;
 
  private:
   static constexpr std::size_t kZones = 4;
   static constexpr std::size_t kFirstUnixZone = 2;
   static constexpr std::int64_t kFarNs = std::int64_t{1} << 62;  // 146 years
-  // The first time of each zone. None is longer than a time line.
+  // The first time of each zone. No zone is longer than a time line.
   static constexpr std::array<std::int64_t, kZones> kZoneBegins{
       std::numeric_limits<std::int64_t>::min(), -kFarNs, kFirstUnixNs, kFarNs};
 
@@ -108,7 +108,7 @@ class StartTimes {
     if (ns >= kFirstUnixNs) return ns < kFarNs ? 2 : 3;
     return ns >= -kFarNs ? 1 : 0;
   }
-  // Nearly all files have near times only.
+  // Nearly all files have only near times.
   Kept kept() const { return zones_[0].empty() && zones_[3].empty() ? Kept{} : most(); }
   Kept most() const;
   bool is_kept(std::size_t zone) const {
@@ -126,7 +126,7 @@ class StartTimes {
   std::array<Zone, kZones> zones_;
 };
 
-// When the events of a file are on the common clock.
+// The range of a file's events on the common clock.
 struct CommonTimes {
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
@@ -139,7 +139,7 @@ struct CommonTimes {
   bool operator==(const CommonTimes&) const = default;
 };
 
-// What does not fit has no place in the output either, and is taken as it is.
+// A time that does not fit has no place in the output either, and is used unchanged.
 inline CommonTimes common_times(const StartTimes& starts, const TimeMap& times) {
   CommonTimes common;
   for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {

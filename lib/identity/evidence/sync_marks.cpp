@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kLegacyName = "ClockSyncEvent.";
 
-// The middle of two moments, and how far they are apart; nullopt when the second is the earlier.
+// Returns the middle of two moments and their distance, or nullopt if the second one is earlier.
 std::optional<SyncEvent> between(std::int64_t asked_ns, std::int64_t answered_ns) {
   SyncEvent event;
   if (__builtin_sub_overflow(answered_ns, asked_ns, &event.error_ns) || event.error_ns < 0)

@@ -1,4 +1,4 @@
-// SyncMarks: the clock syncs that a file's events name (phase c), gathered event by event.
+// SyncMarks: the clock syncs in a file's events (phase c), gathered event by event.
 //
 //   SyncMarks marks;
 //   if (SyncMarks::is_mark(event)) marks.add(event);
@@ -19,16 +19,17 @@ namespace traceloom {
 
 class SyncMarks {
  public:
-  // A file with more ids than this is broken, and would fill the memory. Later ids are left out.
+  // A file with more ids is broken and would fill the memory. Later ids are left out.
   static constexpr std::size_t kMaxIds = 100'000;
 
-  // A `c`, or the legacy pair: S when another process was asked for the sync and F when it
-  // answered, both named ClockSyncEvent.ID.
+  // True for a `c`, and for the legacy pair named ClockSyncEvent.ID: S when another process was
+  // asked for the sync, and F when it answered.
   static bool is_mark(const Event& event);
   void add(const Event& event);
   void add(const SyncMarks& later);
 
-  // One an id, by id. Of several marks the one that took the shortest counts, the first of equals.
+  // Returns one event for each id, sorted by id. Of several marks the one that took the shortest
+  // time counts, the first of equals.
   std::vector<SyncEvent> events() const;
 
  private:

@@ -18,7 +18,7 @@ struct Claim {
   RankSource source;
 };
 
-// What the file says, strongest first.
+// Returns the ranks that the file and its name claim, strongest first.
 std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
   std::optional<std::int64_t> marked;
   if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().value;
@@ -29,7 +29,7 @@ std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
           {rank_in_name(input.path), RankSource::file_name}};
 }
 
-// Ranks become pids.
+// The limit holds because ranks become pids.
 void check_rank(const Input& input, std::int64_t rank, RankSource source) {
   if (rank >= 0 && rank <= kMaxRank) return;
   if (source == RankSource::argument)
@@ -38,7 +38,7 @@ void check_rank(const Input& input, std::int64_t rank, RankSource source) {
                                       to_string(source), rank, input.path));
 }
 
-// Of a pid that several ranks stand under.
+// Describes a pid that several ranks share.
 std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
   return fmt::format(
       "pid {0} has threads of ranks {1} and {2}, and those whose rank nothing tells "
@@ -46,7 +46,7 @@ std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
       mark.pid, rank_of_pid, mark.value);
 }
 
-// Of a thread that two ranks claim.
+// Describes a thread that two ranks claim.
 std::string words_on_claims(const Mark& mark, std::int64_t rank) {
   const std::string thread =
       mark.tid.empty() ? "pid " + mark.pid : fmt::format("thread {} of pid {}", mark.tid, mark.pid);
@@ -60,7 +60,7 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   FileRank file;
   file.source = RankSource::merged;
   file.rank = evidence.rank_marks.front().value;
-  std::map<std::pair<std::string, std::string>, std::int64_t> claims;  // by pid and tid
+  std::map<std::pair<std::string, std::string>, std::int64_t> claims;  // keyed by pid and tid
   for (const Mark& mark : evidence.rank_marks) {
     check_rank(input, mark.value, RankSource::metadata_event);
     file.rank = std::min(file.rank, mark.value);
@@ -76,7 +76,7 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   return file;
 }
 
-// The strongest claim; nullopt when nothing in or about the file tells the rank.
+// Returns the rank of the strongest claim, or nullopt if nothing in or about the file names a rank.
 std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
   const bool is_ours = evidence.was_merged_by_us() && !evidence.rank_marks.empty();
   if (!input.forced_rank && (is_ours || evidence.has_several_ranks()))
@@ -143,7 +143,7 @@ std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
       while (taken.contains(next)) ++next;
       file = FileRank{};
       file->rank = next++;
-      // One input alone is rank 0 without a doubt worth a word.
+      // A single input is rank 0; that needs no message.
       if (inputs.size() > 1) file->problems.add(Problem::rank_from_position, 0);
     }
     ranks.push_back(std::move(*file));

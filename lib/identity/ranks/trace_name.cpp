@@ -11,10 +11,10 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kSeparators = "-_.";
 constexpr std::array<std::string_view, 5> kEndings{".gz", ".json", ".trace", ".pt", ".log"};
-// Seconds since 1970 have ten digits; no rank, epoch, batch or pid has.
+// Seconds since 1970 have ten digits; no rank, epoch, batch or pid has that many.
 constexpr std::size_t kTimeStampDigits = 10;
 
-// What in a name tells the rank: "rank-3" and 3.
+// The part of a name that gives the rank: "rank-3" and 3.
 struct RankText {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -25,7 +25,7 @@ std::string_view file_name(const std::string& path) {
   return std::string_view(path).substr(path.find_last_of('/') + 1);
 }
 
-// The last `word`, perhaps a - or _, and a number.
+// Finds the last `word` with an optional - or _ and a number after it.
 std::optional<RankText> find_rank(std::string_view name, std::string_view word) {
   for (std::size_t at = name.rfind(word); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : name.rfind(word, at - 1)) {
@@ -53,7 +53,7 @@ std::string_view without_endings(std::string_view name) {
   return name;
 }
 
-// Takes [begin, end) out, with the separators that stand around it but for one between two parts.
+// Removes [begin, end) and the separators around it, except one between two parts.
 void cut_out(std::string& name, std::size_t begin, std::size_t end) {
   while (begin > 0 && kSeparators.find(name[begin - 1]) != std::string_view::npos) --begin;
   while (end < name.size() && kSeparators.find(name[end]) != std::string_view::npos) ++end;

@@ -1,4 +1,4 @@
-// FileReading: what a visitor gathers of one file beside its events, and what is told of it then.
+// FileReading: the facts that a visitor gathers about one file, besides its events.
 //
 //   void end_file(std::size_t file, const FileEnd& end) override { readings_[file].end(end); }
 //   mark_repeats(inputs, readings);
@@ -27,31 +27,32 @@ struct FileReading {
   ProblemCounts problems = {};
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;
-  std::string error = {};  // why it could not be read; empty when it could
-  bool is_repeat = false;  // others hold its events: `problems` say which
+  std::string error = {};  // why the file could not be read; empty after a success
+  bool is_repeat = false;  // others hold its events; `problems` names them
 
-  // Takes what is known at the end of the file.
+  // Takes the facts that are known at the end of the file.
   void end(const FileEnd& file_end);
-  // False for a file of which nothing is to be taken.
+  // False for a file from which no events are used.
   bool counts() const { return error.empty() && !is_repeat; }
 };
 
-// When all files have been read, one an input: notes which of them are repeats (repeats.h).
+// Marks the files that are repeats (repeats.h). Call it after all files have been read; one entry
+// an input.
 void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReading*>& files);
 
-// Counts as outlying_timestamp the events that no time line of most of them reaches, and those that
-// `times` leave out.
+// Counts as outlying_timestamp the events that are on no time line with most events, and those that
+// `times` leaves out.
 void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems);
 
-// `rank` means nothing for a file that does not count.
+// `rank` has no meaning for a file that does not count.
 FileFacts describe_file(const std::string& path, const FileReading& file, const FileRank& rank);
 
-// For an input that cannot be read, where none may be left out: throws `error`, with what would
-// leave it out where there are others.
+// Throws `error` for an input that cannot be read and must not be left out. If there are other
+// inputs, the message names the option that leaves it out.
 [[noreturn]] void stop_at(const Error& error, std::size_t files);
 
-// The order in which files are told of, however they were given: by rank, merged files by their
-// first one, those that were left out last; of one rank in natural order.
+// The order in which files are reported, however they were given: by rank, merged files by their
+// first rank, files that were left out last; files of one rank are in natural order.
 bool is_told_before(const FileFacts& a, const FileFacts& b);
 
 }  // namespace traceloom

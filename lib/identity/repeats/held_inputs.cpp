@@ -21,7 +21,7 @@ std::string_view name_of_file(const std::string& path) {
   return std::string_view(path).substr(path.find_last_of('/') + 1);
 }
 
-// When the events of a file begin, moved by so much.
+// The times of a file's events, moved by an offset.
 struct Times {
   Times(const EventTally& tally, std::int64_t by_ns)
       : first_ns(saturating_add(tally.first_ns, by_ns)),
@@ -37,7 +37,7 @@ Stamp without_sync(const Stamp& stamp) {
   return {stamp.rank, stamp.tid, std::nullopt};
 }
 
-// Of the lowest rank that has one.
+// Returns the sync of the lowest rank that has one.
 template <class Stamps>
 std::optional<std::int64_t> sync_of(const Stamps& stamps) {
   const auto found =
@@ -49,7 +49,7 @@ std::string name_of(const EventTally& tally) {
   return fmt::format("{} {} {}", tally.events, tally.sum_ns, tally.first_event);
 }
 
-// What Composer's merger has written: an input, or one that a merge of ours has noted.
+// A merge by Composer's merger: an input, or one that a merge of ours has noted.
 struct ComposersMerge {
   std::set<Stamp> stamps;
   const EventTally& tally;
@@ -64,7 +64,7 @@ class HeldFinder {
   std::vector<HeldInputs> run() {
     for (std::size_t file = 0; file < files_.size(); ++file) note(file);
     for (std::size_t file = 0; file < files_.size(); ++file) note_inputs(file);
-    // Ours may have been made of Composer's.
+    // Our merges come last, because they may have Composer's merges as inputs.
     for (std::size_t file = 0; file < files_.size(); ++file)
       if (is_of_composers_merger(file))
         find_in_composers({stamps_of(evidence(file)), tally(file), evidence(file).sync_us()},
@@ -96,12 +96,12 @@ class HeldFinder {
 
   void note_inputs(std::size_t merge);
 
-  // A trace that is no input.
+  // Returns the number of a trace that is no input.
   std::size_t absent(const std::string& name) {
     return files_.size() + absent_.emplace(name, absent_.size()).first->second;
   }
 
-  // The same of a file that a merge of ours has noted.
+  // The same for a file that a merge of ours has noted.
   std::size_t absent(const MergedInput& input) {
     const EventTally known = input.tally.value_or(EventTally{input.events.value_or(0)});
     return absent(
@@ -125,15 +125,15 @@ class HeldFinder {
   const std::vector<InputEvidence>& files_;
   const std::vector<FileRank>& ranks_;
   std::vector<HeldInputs> held_;
-  std::vector<bool> is_begun_;  // of merges of ours
+  std::vector<bool> is_begun_;  // for merges of ours: find_in_ours() has begun
   std::multimap<std::pair<std::uint64_t, std::uint64_t>, std::size_t> by_tally_;
   std::multimap<std::int64_t, std::size_t> by_rank_;  // files that are no merge
-  std::multimap<Stamp, std::size_t> by_stamp_;        // these, and noted ones
+  std::multimap<Stamp, std::size_t> by_stamp_;        // these files, and noted ones
   std::map<std::string, std::size_t> absent_;
-  std::map<std::size_t, const MergedInput*> noted_;  // traces that are no input, with stamps
+  std::map<std::size_t, const MergedInput*> noted_;  // traces that are no input but have stamps
 };
 
-// Files of Composer that merges of ours were made of, and that are no longer here.
+// Notes Composer's files that merges of ours had as inputs and that are not inputs now.
 void HeldFinder::note_inputs(std::size_t merge) {
   for (const MergedInput& input : evidence(merge).inputs) {
     if (!input.tally || input.stamps.empty() || input.has_several_ranks) continue;
@@ -148,7 +148,7 @@ const EventTally& HeldFinder::tally_of_trace(std::size_t trace) const {
   return trace < files_.size() ? tally(trace) : *noted_.at(trace)->tally;
 }
 
-// Its merger moves all to the clock of the lowest rank.
+// Composer's merger moves all files to the clock of the lowest rank.
 bool HeldFinder::is_at_times_of(const ComposersMerge& merge, std::size_t trace) const {
   const auto from_us =
       trace < files_.size() ? evidence(trace).sync_us() : sync_of(noted_.at(trace)->stamps);
@@ -165,7 +165,7 @@ void HeldFinder::find_in_composers(const ComposersMerge& merge, HeldInputs& held
   bool has_all = true;
   for (const Stamp& stamp : merge.stamps) {
     const std::size_t known = traces.size();
-    // What a rank writes while no cycle begins has no sync.
+    // Files that a rank writes while no cycle begins have no sync.
     for (const Stamp& of_file : {stamp, without_sync(stamp)}) {
       const auto [begin, end] = by_stamp_.equal_range(of_file);
       for (auto found = begin; found != end; ++found)
@@ -178,7 +178,7 @@ void HeldFinder::find_in_composers(const ComposersMerge& merge, HeldInputs& held
   }
   std::uint64_t events = 0;
   for (const std::size_t trace : traces) events += tally_of_trace(trace).events;
-  // It was given files of others, too, which have no stamps.
+  // The merger also had files of other tools, which have no stamps.
   if (has_all && merge.tally.events > events)
     held.traces.push_back(absent("of " + name_of(merge.tally)));
   held.traces.insert(held.traces.end(), traces.begin(), traces.end());
@@ -195,7 +195,7 @@ bool HeldFinder::fits_rank(const MergedInput& input, std::size_t file) const {
                           : rank.rank == input.rank;
 }
 
-// The same text, or a copy of it. Of several that of its rank.
+// Finds the same file or a copy of it; if there are several, the one of its rank.
 std::optional<std::size_t> HeldFinder::find_same(std::size_t merge,
                                                  const MergedInput& input) const {
   if (!input.tally) return std::nullopt;
@@ -209,7 +209,7 @@ std::optional<std::size_t> HeldFinder::find_same(std::size_t merge,
   return best;
 }
 
-// It was still being written when it was merged.
+// Finds a file that was still being written when it was merged.
 std::optional<std::size_t> HeldFinder::find_grown(const MergedInput& input) const {
   if (!input.tally) return std::nullopt;
   const auto [begin, end] = by_rank_.equal_range(input.rank);
@@ -218,7 +218,7 @@ std::optional<std::size_t> HeldFinder::find_grown(const MergedInput& input) cons
   return std::nullopt;
 }
 
-// A name alone tells something where all times are those of the day.
+// A name alone is evidence only if all times are Unix times.
 std::optional<std::size_t> HeldFinder::find_untallied(std::size_t merge,
                                                       const MergedInput& input) const {
   if (input.tally) return std::nullopt;
@@ -258,7 +258,7 @@ void HeldFinder::find_in_ours(std::size_t merge) {
   held_[merge] = std::move(held);
 }
 
-// Of Composer's merges that it was made of, and that are no longer here.
+// Finds Composer's merges that this merge had as inputs and that are not inputs now.
 void HeldFinder::find_noted_merges(std::size_t merge, HeldInputs& held) {
   std::map<std::string, ComposersMerge> merges;
   for (const MergedInput& input : evidence(merge).inputs) {

@@ -1,8 +1,8 @@
-// Which traces does each input hold? A trace holds itself; a merge those of its inputs, whether
-// they are among the inputs or not.
+// find_held_inputs: finds the traces that each input holds. A trace holds itself; a merge holds the
+// traces of its inputs, even if they are not inputs now.
 //
 //   std::vector<HeldInputs> held = find_held_inputs(files, ranks);
-//   held[0].traces      // {0}, and of a merge {1, 2, 3}
+//   held[0].traces      // {0}, or {1, 2, 3} for a merge
 #pragma once
 
 #include "identity/evidence/file_evidence.h"
@@ -14,24 +14,28 @@
 
 namespace traceloom {
 
-// An input and what it says. Both must live as long.
+// An input and its evidence. Both must outlive this object.
 struct InputEvidence {
   const Input& input;
   const FileEvidence& evidence;
 };
 
 struct HeldInputs {
-  // Ascending. The number of an input, or a larger one of a trace that is none: equal where two
-  // merges hold the same one.
+  // Numbers of the traces, ascending: that of an input, or a larger one for a trace that is no
+  // input. Two merges that hold the same trace have the same number.
   std::vector<std::size_t> traces;
-  bool is_part = false;  // some of their events may not be in it
+  bool is_part = false;  // some events of the traces may be missing
 };
 
-// One entry an input. What a merge of ours was made of it has noted: a trace is known again by its
-// tally; one that was written on since by how it begins; and of merges that have noted no tallies
-// by rank, times, and number of events or name. A merge of Composer's holds the traces of Composer
-// whose threads and clock syncs it has, at the times that it has: also those that are known only
-// from what a merge of ours has noted, and also where it is known only so itself.
+// Returns one entry an input. A merge of ours notes its inputs, which are recognised by these
+// rules:
+// 1. A trace has the noted tally.
+// 2. A trace that has grown since begins like the noted one.
+// 3. For merges without noted tallies: rank and times agree, and the number of events or the name.
+//
+// A merge of Composer's holds those of Composer's traces whose threads and clock syncs it contains
+// at the same times. This includes traces, and merges of Composer's, that are known only from the
+// notes of a merge of ours.
 std::vector<HeldInputs> find_held_inputs(const std::vector<InputEvidence>& files,
                                          const std::vector<FileRank>& ranks);
 

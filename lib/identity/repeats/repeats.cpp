@@ -73,13 +73,13 @@ class RepeatFinder {
   const std::vector<InputEvidence>& files_;
   std::vector<FileRank> ranks_;
   std::vector<bool> stays_;
-  Files original_;  // of a copy
+  Files original_;  // the original of each copy
   std::vector<HeldInputs> held_;
-  std::map<std::size_t, Files> holders_;  // by trace
+  std::map<std::size_t, Files> holders_;  // keyed by trace
   std::vector<Repeat> repeats_;
 };
 
-// A copy says the same of its rank, and may have another name.
+// A copy has the same rank, but may have another name.
 bool RepeatFinder::are_copies(std::size_t a, std::size_t b) const {
   const FileEvidence& of_a = evidence(a);
   const FileEvidence& of_b = evidence(b);
@@ -129,8 +129,8 @@ void RepeatFinder::find_holders() {
   }
 }
 
-// What else holds each trace of the merge, and all of it: the trace itself where it is an input.
-// None where a trace is nowhere else.
+// Returns the files that hold each trace of the merge, and all of it; the trace itself if it is an
+// input. Empty if one of the traces is nowhere else.
 std::set<std::size_t> RepeatFinder::other_holders(std::size_t merge) const {
   std::set<std::size_t> others;
   for (const std::size_t trace : held_[merge].traces) {
@@ -156,8 +156,8 @@ std::string RepeatFinder::words_of(const std::set<std::size_t>& holders) const {
                      path(*holders.begin()), more);
 }
 
-// Those that were made of most traces first, so that the ones they were made of stay; of equals the
-// one with fewer events, which may have been cut off, else the last.
+// Leaves merges out, those with the most traces first, so that their inputs stay. Of equals, the
+// one with fewer events goes first, because it may have been cut off; otherwise the last one does.
 void RepeatFinder::leave_merges_out() {
   Files merges;
   for (std::size_t file = files_.size(); file-- > 0;)
@@ -179,7 +179,7 @@ void RepeatFinder::leave_parts_out() {
   }
 }
 
-// Two parts of a trace that have no event in common.
+// True if two parts of a trace have no event in common.
 bool RepeatFinder::are_parts_apart(std::size_t a, std::size_t b) const {
   if (!held_[a].is_part || !held_[b].is_part) return false;
   const std::optional<NotedFilter>& of_a = evidence(a).filter;
@@ -196,7 +196,7 @@ bool RepeatFinder::are_of_other_times(std::size_t a, std::size_t b) const {
          saturating_add(of_b.last_ns, base_b) < saturating_add(of_a.first_ns, base_a);
 }
 
-// They share a trace, and other inputs do not hold all that the merge holds.
+// The two inputs share a trace, and the other inputs do not hold everything that the merge holds.
 void RepeatFinder::compare(std::size_t merge, std::size_t other) {
   if (!held_[merge].is_part && std::ranges::includes(held_[merge].traces, held_[other].traces))
     return leave_out(other, {merge}, words_of({merge}));
@@ -208,7 +208,7 @@ void RepeatFinder::compare(std::size_t merge, std::size_t other) {
                                        path(merge)));
 }
 
-// Whether one folder led to all of them, and nobody named the file itself.
+// True if one folder led to all of the files and no argument named the file itself.
 bool RepeatFinder::share_folder(std::size_t file, const std::set<std::size_t>& owners) const {
   const Input& input = files_[file].input;
   return !input.is_named && std::ranges::any_of(input.found_by, [&](std::size_t folder) {

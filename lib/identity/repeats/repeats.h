@@ -1,5 +1,5 @@
-// Which inputs hold nothing but events that others hold as well? One rule for all commands: each
-// event counts once.
+// find_repeats: finds the inputs whose events others also hold, by one rule for all commands, so
+// that each event counts once.
 //
 //   const std::vector<Repeat> repeats = find_repeats(files);
 //   for (const Repeat& repeat : repeats) leave_out(repeat.file, repeat.problems());
@@ -19,21 +19,22 @@ struct Repeat {
   std::size_t file = 0;
   std::string words;  // "it is a copy of d/rank0.json"
 
-  // Problem::repeated.
+  // Contains Problem::repeated.
   ProblemCounts problems() const;
 };
 
-// Found in a folder (or by a pattern) with what it repeats, a file is left out:
-// - a copy of another file, however it is packed: the same events, rank and clock. What was
-//   named, and what says its rank, stays.
-// - a merge, of ours or of Composer's, of other inputs, also of some of them, and with a filter;
-// - what a merge holds that holds more than the other inputs.
-// Where both were named, or are in two folders, it looks like a slip of the hand, and where two
-// merges share a trace and neither holds all of the other, nothing can be left out: throws Error,
-// with both names. By rising number of the file; what assign_ranks() throws is thrown here, too.
+// Leaves out these files, if a folder (or a pattern) led to them and to what they repeat:
+// - a copy of another file, whatever its compression: the same events, rank and clock. The file
+//   that was named, or that names its rank, stays.
+// - a merge, by us or by Composer, of other inputs, even of only some of them or with a filter
+// - a file that a merge holds which holds more than the other inputs
 //
-// Costs next to nothing where no input was merged and no two have as many events with the same
-// times.
+// Throws Error with both names if both were named or come from two folders, because that looks like
+// a mistake, or if two merges share a trace and neither holds all of the other. Also throws what
+// assign_ranks() throws. The result is sorted by the number of the file.
+//
+// It costs next to nothing if no input was merged and no two have the same number of events with
+// the same times.
 std::vector<Repeat> find_repeats(const std::vector<InputEvidence>& files);
 
 }  // namespace traceloom
