@@ -4,7 +4,7 @@
 #   cmake -DROOT=<source tree> -P check_layers.cmake
 #   lib/base/error.h: 'base' may not include 'scan'
 #
-# Also an error: a source that no trace_module() names (it would be built by nobody), an #include of ours
+# These are errors, too: a source that no trace_module() names (no target would build it), an #include of ours
 # that does not start at lib/ (two spellings of one header), and modules that depend on each other.
 cmake_minimum_required(VERSION 3.24)
 
