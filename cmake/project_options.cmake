@@ -1,4 +1,4 @@
-# trace_options: the language standard, warnings and sanitizers of our own targets, and of nobody else's.
+# trace_options: the language standard, warnings and sanitizers of our own targets only.
 add_library(trace_options INTERFACE)
 target_compile_features(trace_options INTERFACE cxx_std_20)
 set(CMAKE_CXX_EXTENSIONS OFF)

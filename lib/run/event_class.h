@@ -79,7 +79,8 @@ struct EventClass {
   SpanMark mark = SpanMark::none;
   std::int64_t step = -1;    // N of ProfilerStep#N
   bool is_operator = false;  // see is_operator()
-  // For a kernel of a device: it is a whole program, so nobody knows how much of it is computation.
+  // True for a kernel of a device that is a whole program; how much of it is computation is not
+  // known.
   bool is_program = false;
 
   friend bool operator==(const EventClass&, const EventClass&) = default;

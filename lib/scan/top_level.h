@@ -27,7 +27,7 @@ namespace traceloom {
 // One key outside of the event list, with its value as it is written.
 struct TopLevelEntry {
   std::string key;           // decoded
-  std::string value;         // JSON text; nobody has checked that it is strict JSON
+  std::string value;         // JSON text; it may be no strict JSON
   std::uint64_t offset = 0;  // offset of the value in the uncompressed text
 };
 

@@ -193,7 +193,7 @@ TEST_CASE("bottleneck: rank 0 waits in event/forward for the rank whose data is 
         "rank 2: the others wait 100.000 us a step (64.5 % of rank 2's mean step); cause: "
         "dataloader (dataloader takes 100.000 us a step longer than on the median of the others; "
         "rank 0 is taken to wait in event/forward, where DDP sends its buffers)");
-  // A rank 0 that comes later than all others waits for nobody.
+  // A rank 0 that comes later than all others waits for no rank.
   job.loader_us[2] = 5;
   CHECK(find_verdict(Findings(read_texts(job.composer()))).rank == 0);
 }

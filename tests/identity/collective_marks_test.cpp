@@ -143,7 +143,7 @@ TEST_CASE("collective_matches: messages by order, the sender first") {
   const FileEvidence receiver = collectives_of(message("recv", 110, 9, 6, 4));
   CHECK(shown(matched({receiver, sender}, {4, 6})) ==
         Words{"message 1:10000-15000 0:110000-119000"});
-  // The other way round nobody waits for it.
+  // With the ranks exchanged, no rank waits for the message.
   CHECK(matched({receiver, sender}, {6, 4}).empty());
 }
 

@@ -22,7 +22,7 @@ namespace traceloom {
 struct SimulatedJob {
   using Files = std::vector<std::pair<std::string, std::string>>;
   // A piece of work. With a group it is a collective; it lasts this long after all ranks with a
-  // collective of that group in the step have come. If it is beside, the next piece begins at the
+  // collective of that group in the step have come. With `beside`, the next piece begins at the
   // same time.
   struct Work {
     std::string category;

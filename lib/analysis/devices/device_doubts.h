@@ -50,8 +50,8 @@ struct DeviceDoubts {
 // Returns the times at which whole programs ran on a rank's devices.
 Intervals find_programs(const Run& run, const RankEvents& rank);
 
-// Adds a note that there is no work of devices, with the consequence `what_follows` ("no kernels to
-// tell of"). If there are devices that are not understood, it names these instead.
+// Adds a note that there is no work of devices, with the consequence `what_follows`. If there are
+// devices that are not understood, the note names these instead.
 void note_no_devices(const Run& run, Report& report, std::string_view what_follows);
 
 }  // namespace traceloom

@@ -10,14 +10,17 @@ namespace traceloom {
 // "device_work","ranks","world_size","steps"},"of": {"text","rank","ranks","steps","kind"},
 // "shares": {"data-loading",...}, "parts": [{"limit","ns","of_ns","share","least_ns","most_ns",
 // "unknown_since","status","n","ranks","coverage"}], "waiting" (and "waits_for": "ranks" or
-// "stages"), "untold", "not_recorded", "delays": [{"limit","ns","of_ns","share"} and as of a part],
-// "blocking": [{"call","callers","ns","launched_ns","calls","longest_ns"}], "host_code": [{"name",
-// "file","ns","inner","inner_ns"}], "possible","evidence","advice","advice_evidence": [{"advice",
-// "limit","value"} and as of a part]}. "status" is "measured", "inferred" or "cannot tell"; "n" are
-// the events or steps; "launches" are those of "device_work" whose calls are known. "steps":
-// {"count","mean_ns","p50_ns","p99_ns"}, "roles": [{"role","mean_ns","share"}], "ranks":
-// [{"rank","roles":[...]}]. All shares, and "roles", are of the steps that "of" names. Those of
-// "steps" are as long as on the rank on which they take longest.
+// "stages"), "untold", "not_recorded", "delays": [{"limit","ns","of_ns","share"} and the keys of a
+// part], "blocking": [{"call","callers","ns","launched_ns","calls","longest_ns"}], "host_code":
+// [{"name", "file","ns","inner","inner_ns"}], "possible","evidence","advice","advice_evidence":
+// [{"advice", "limit","value"} and the keys of a part]}; "steps":
+// {"count","mean_ns","p50_ns","p99_ns"}; "roles": [{"role","mean_ns","share"}]; "ranks":
+// [{"rank","roles":[...]}].
+//
+// "status" is "measured", "inferred" or "cannot tell". "n" is the number of events or steps.
+// "launches" counts the pieces of "device_work" whose calls are known. "of" names the steps to
+// which all shares and "roles" refer. The lengths in "steps" are those on the rank on which a step
+// takes longest.
 struct BottleneckAnswer {
   Report report;
   Verdict verdict;

@@ -17,10 +17,12 @@ struct HostOptions {
 };
 
 // JSON: "rows": [{"counter","process","unit","kind","ranks","samples","mean","least","p50","p90",
-// "p99","most","during","elsewhere"}], with "rank" first where rows are by rank. "kind" is level,
-// or rate of what counts from some beginning. "during": the mean while the rank waited for its
-// data, or while what --during names ran; "elsewhere": in the rest of its steps. Both weigh a value
-// by how much of its time was so. The run must have been read with samples.
+// "p99","most","during","elsewhere"}], with "rank" first if rows are by rank.
+//
+// "kind" is level, or rate for a counter that counts from some beginning. "during" is the mean
+// while the rank waited for its data, or while the spans of --during ran; "elsewhere" is the mean
+// in the rest of its steps. Both weight a value by the part of its time in these moments. The run
+// must have been read with samples.
 Report host_report(const Run& run, const HostOptions& options);
 
 }  // namespace traceloom

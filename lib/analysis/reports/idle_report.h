@@ -17,12 +17,15 @@ struct IdleOptions {
 
 // JSON: "rows": [{"rank","device","total_ns","idle_ns","idle_share","host_wait_ns","queued_ns",
 // "blocked_ns","not_recorded_ns","kernel_wait_ns","hta_host_wait_ns","hta_kernel_wait_ns",
-// "hta_other_ns","gaps","gap_p50_ns","gap_p99_ns","gap_max_ns"}], of whole devices; "streams": the
-// same and "stream" (null where the events name none). host_wait + queued + blocked + not_recorded
-// = idle (gap_kinds.h), and so do the three of HTA (device_gaps.h); kernel_wait is in queued.
-// "hosts": [{"gap","op","call","idle_ns","share","gaps"}]: what the thread that launched the work
-// at the end of a gap, or that is blocked, did in it, by gaps of whole devices; they add up to all
-// idle time. "totals": {"total_ns","idle_ns", the same sums,"device_work","unlinked_work"}.
+// "hta_other_ns","gaps","gap_p50_ns","gap_p99_ns","gap_max_ns"}] for whole devices; "streams": the
+// same keys and "stream" (null if the events name none); "hosts":
+// [{"gap","op","call","idle_ns","share","gaps"}]; "totals": {"total_ns","idle_ns", the same
+// sums,"device_work","unlinked_work"}.
+//
+// host_wait + queued + blocked + not_recorded = idle (gap_kinds.h), and so is the sum of HTA's
+// three kinds (device_gaps.h); kernel_wait is a part of queued. "hosts" shows the activity, in gaps
+// of whole devices, of the thread that launched the work at the end of the gap, or that is blocked;
+// the rows add up to all idle time.
 Report idle_report(const Run& run, const IdleOptions& options);
 
 }  // namespace traceloom

@@ -23,8 +23,8 @@ struct TreeReportOptions {
 
 // JSON: "rows": [{"id","parent","rank","thread","depth","kind","host_share","host_total_ns",
 // "host_self_ns","device_share","device_total_ns","device_self_ns","count","name"}], a parent
-// before its children, which are sorted by the total of the metric. "totals": {"host_ns",
-// "device_ns","nodes","hidden","crossings"}: hidden are nodes that the limits leave
+// before its children, which are sorted by the total of the metric; "totals": {"host_ns",
+// "device_ns","nodes","hidden","crossings"}, where hidden nodes are those that the limits leave
 // out.
 Report tree_report(const Run& run, const TreeReportOptions& options);
 

@@ -82,12 +82,11 @@ struct RankRoles {
   RoleSets sets;
 };
 
-// Returns the waits for data one by one; each ends where the wait does. A wait ends where the batch
-// begins, or a callback that runs with the data: in files of Composer 0.7 and 0.8 the loader's span
-// surrounds both.
+// Returns the waits for data one by one. A wait ends where the batch begins, or a callback that
+// runs with the data: in files of Composer 0.7 and 0.8 the loader's span surrounds both.
 //
-// Finding roles, a kernel counts as communication by its name, or if the External id of its launch
-// belongs to a host range that is a collective ("nccl:all_reduce").
+// find_role_sets() counts a kernel as communication by its name, or if the External id of its
+// launch belongs to a host range that is a collective ("nccl:all_reduce").
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);

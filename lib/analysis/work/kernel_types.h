@@ -6,9 +6,10 @@
 
 namespace traceloom {
 
-// Rows {"type","total_ns","share"}: every instant of a device with any work belongs to one type,
-// "computation", "computation overlapping communication" and so on; summed over all devices, the
-// most first. HTA's kernel types; kernels compute or communicate, copies and memset are memory.
+// Makes rows {"type","total_ns","share"}, the largest first, summed over all devices. Every instant
+// of a device with any work belongs to one type: "computation", "computation overlapping
+// communication" and so on. These are HTA's kernel types: kernels compute or communicate, copies
+// and memset are memory.
 Table kernel_types_table(const Run& run);
 
 }  // namespace traceloom
