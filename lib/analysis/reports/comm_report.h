@@ -17,7 +17,7 @@ struct CommOptions {
 // where the other end is not known. "ranks":
 // [{"rank","collectives","total_ns","total_wait_ns","mean_wait_ns",
 // "times_last","times_first","last_share"}]; "times": [{"rank","count","bytes","busy_ns",
-// "transfer_ns","waiting_ns","collective"}], see analysis/comm_times.h; with each "collectives":
+// "transfer_ns","waiting_ns","collective"}], see comm_times.h; with each "collectives":
 // [{"index", ... of one}].
 Report comm_report(const Run& run, const CommOptions& options);
 

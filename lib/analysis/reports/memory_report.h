@@ -20,7 +20,7 @@ struct MemoryOptions {
 // "end_bytes","reserved_peak_bytes","unfreed_bytes","growth_bytes_per_step","peak_at_ns",
 // "peak_step","peak_op","curve"}] by device of torch's allocators; "operators", "peak", "unfreed":
 // who allocated what there is; "curve" when asked for; "host": counters of memory; "functions":
-// memory stats (analysis/memory_stats.h), "stats_files" where they are from. CSV has the first of
+// memory stats (memory_stats.h), "stats_files" where they are from. CSV has the first of
 // rows, host and functions that has anything. The run must have been read with details and samples.
 Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
                      const MemoryOptions& options);
