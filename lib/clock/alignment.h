@@ -44,6 +44,7 @@ struct ClockFacts {
   std::string cycle = {};  // the profiling cycle, equal on all ranks ("ep0-ba12"); may be empty
   // All ranks in it are aligned already, to the lowest one: `rank`, whose sync it has.
   bool is_merged = false;
+  std::vector<std::int64_t> ranks = {};  // of a merged file: all that it names
 };
 
 enum class ClockMethod : std::uint8_t {

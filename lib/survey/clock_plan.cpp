@@ -183,6 +183,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // also when RANK=path makes one rank of it
+    if (file.is_merged) file.ranks = ranks[i].ranks();
     file.sync_us = evidence[i].sync_us();
     // Composer's merger leaves all that were said, of every rank and cycle.
     if (!file.is_merged || evidence[i].was_merged_by_us())
