@@ -56,7 +56,7 @@ class CollectiveMarks {
     std::uint64_t count = 0;  // with those that were not kept
     std::int64_t every = 1;   // of which one was kept
     bool is_by_time = true;   // as they stand in the file
-    bool is_whole = true;     // false: out of order and too many to be put in order
+    bool is_whole = true;     // false: too many, out of order or of one number
 
     void add(const Round& round);
     void append(const Kind& later);

@@ -22,6 +22,8 @@ struct MarkedFile {
   std::string cycle = {};  // only files of one can have anything in common
   const CollectiveMarks* marks = nullptr;
   const TimeMap* times = nullptr;  // to the time of the rounds
+  // That share a clock: only their collectives with a Seq count, those of one number as one.
+  bool has_several_ranks = false;
 };
 
 // RoundPart::clock is an index into `files`. None of one part.
