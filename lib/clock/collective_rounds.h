@@ -49,6 +49,9 @@ struct CollectiveFit {
   double slope = 0;
   double slope_error = 0;
   std::int64_t change_ns = 0;  // of a contradiction: how far the clock was set, or nearly so
+  // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
+  // been matched wrongly.
+  bool was_set = false;
 
   // How far a clock may be off that is taken to be so much ahead.
   std::int64_t error_ns(std::int64_t taken_ns) const;

@@ -49,6 +49,8 @@ struct PairFit {
   // The middle of the differences of ends of the first tenth, by time, and of the last one.
   std::int64_t first_ends_ns = 0;
   std::int64_t last_ends_ns = 0;
+  // Of a contradiction: each of a few stretches of time holds together, as where a clock was set.
+  bool was_set = false;
 
   // No two clocks that only run could have shown this.
   bool is_contradiction() const { return ahead.low_ns > ahead.high_ns; }
