@@ -17,7 +17,8 @@ namespace traceloom {
 //   reference's sync of the same cycle: of another run.
 // - wide_sync: ranks may be more than a millisecond apart in their cycle; of the first such file.
 // - ranks_apart: a rank of several events, none of them while any other one has some, by base times
-//   alone and without collectives in common; of its first file, but for that of the lowest rank.
+//   alone and without collectives in common, of a run that another one is of, too: by the size of
+//   the world, or by a process group; of its first file, but for that of the lowest rank.
 // - world_size_disagrees: another world size than the first file that names one.
 // - missing_rank: a rank of that world that no file is of; on that first file. When no file names
 //   a world size and no rank was chosen by RANK=path: a rank below the highest one; on the first

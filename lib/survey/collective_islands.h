@@ -33,10 +33,10 @@ struct Island {
   std::vector<CollectiveRound> rounds;  // their clocks are indices into `files`
 };
 
-// Of files of one rank each that have collectives and a clock. The reference is that with the best
-// clock, of those the one of the lowest rank and the first of it; and the first island is that of
-// the best reference. Of several files of a rank those of one cycle are known by their order where
-// all ranks have as many, and else by their names.
+// Of files that have collectives and a clock; one of several ranks is one clock. The reference is
+// that with the best clock, of those the one of the lowest rank and the first of it; and the first
+// island is that of the best reference. Of several files of a rank those of one cycle are known by
+// their order where all ranks have as many, and else by their names.
 std::vector<Island> find_islands(const ClockedFiles& files);
 
 // Whether all rounds say of which group they are: else they may be matched wrongly.
