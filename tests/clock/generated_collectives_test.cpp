@@ -39,8 +39,8 @@ class Job {
       clocks_[rank] = {between(-2'000'000'000, 2'000'000'000), between(-most_ppm, most_ppm)};
   }
 
-  // Makes `members` meet: they come one after another and leave within a microsecond, or within 3 % of
-  // the time if it is more than a millisecond.
+  // Makes `members` meet: they come one after another and leave within a microsecond, or within 3 %
+  // of the time if it is more than a millisecond.
   void meet(std::int64_t at_ns, const std::vector<std::size_t>& members) {
     std::int64_t last_ns = 0;
     std::vector<std::int64_t> comes_ns;

@@ -13,11 +13,11 @@
 namespace traceloom {
 
 // All vectors have one entry a file. The function uses files that recorded collectives of their
-// ranks; a merged file is moved as a whole. It finds how far the clock of each file is ahead of a reference: that of the
-// lowest rank, or of a file with better evidence (ClockOptions::offsets, the rounds or the machine
-// of our recorder, moments that files stamped). Files with better evidence keep their clocks.
-// FileClock::collectives holds the estimate, and error_ns and worst_error_ns the possible error of
-// the clock that is used.
+// ranks; a merged file is moved as a whole. It finds how far the clock of each file is ahead of a
+// reference: that of the lowest rank, or of a file with better evidence (ClockOptions::offsets, the
+// rounds or the machine of our recorder, moments that files stamped). Files with better evidence
+// keep their clocks. FileClock::collectives holds the estimate, and error_ns and worst_error_ns the
+// possible error of the clock that is used.
 //
 // The clocks of all ranks that have collectives in common are moved (ClockMethod::collectives) in
 // two cases; other files of these ranks move with them:

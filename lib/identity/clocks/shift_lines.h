@@ -1,4 +1,4 @@
-// What is told of clocks that collectives have moved: a line for ranks that were moved alike, as
+// ShiftLines: the lines that report clocks moved by collectives, one for all ranks moved alike, as
 // those of a host are.
 //
 //   for (const ShiftLine& line : shift_lines(shifts)) warn(line.file, line.words);
@@ -25,8 +25,8 @@ struct ShiftLine {
   std::string words;
 };
 
-// Moved alike are those that lie within each other's bounds. At most eight lines, the lowest ranks
-// first; the last one counts those that have no room.
+// Ranks are moved alike if their shifts lie within each other's bounds. Returns at most eight
+// lines, the lowest ranks first; the last one counts those that have no room.
 std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts);
 
 // "2", "4-7, 9": at most eight ranges, and how many more ranks. `ranks` ascend.
