@@ -103,18 +103,20 @@ void find_first_and_last(std::vector<PairedRound> rounds, PairFit& fit) {
   fit.last_ends_ns = middle_of_ends({rounds.end() - tenth, rounds.end()});
 }
 
-// Rounds that are matched wrongly contradict each other all the time. A round in which the clock
-// was set may fit neither side.
+// Rounds that are matched wrongly contradict each other all the time, which a few cannot show. A
+// round in which the clock was set may fit neither side.
 bool hold_in_stretches(std::vector<PairedRound> rounds) {
   constexpr ClockRange kAll{std::numeric_limits<std::int64_t>::min(),
                             std::numeric_limits<std::int64_t>::max()};
   std::ranges::stable_sort(rounds, {}, &PairedRound::at_ns);
+  std::size_t parts = 0;
   std::size_t stretches = 0;
   std::size_t strays = 0;
   ClockRange range = kAll;
   std::size_t length = 0;
   const auto end_stretch = [&] {
     const bool is_stretch = length >= kLeastOfStretch;
+    ++parts;
     stretches += is_stretch ? 1 : 0;
     strays += is_stretch ? 0 : length;
     range = kAll;
@@ -128,8 +130,9 @@ bool hold_in_stretches(std::vector<PairedRound> rounds) {
     ++length;
   }
   end_stretch();
-  return stretches > 1 && stretches <= kMostStretches &&
-         strays <= std::max<std::size_t>(1, rounds.size() / kRoundsAStray);
+  return parts <= kMostStretches ||
+         (stretches > 1 && stretches <= kMostStretches &&
+          strays <= std::max<std::size_t>(1, rounds.size() / kRoundsAStray));
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ struct Job {
   std::vector<std::int64_t> ahead_us;
   std::vector<std::int64_t> set_us = {};  // added to the rank's clock from the middle on
   ClockOptions options = {};
+  std::int64_t first_round = 0;
+  std::int64_t rounds = 40;
   bool of_one_group = true;
   bool names_group = true;  // else of gloo, which says no group and no Seq
   // Of which rank's group the kernels are; else all are of one.
@@ -30,7 +32,7 @@ struct Job {
 
   std::string text_of(std::size_t rank) const {
     std::string text = kernel(ahead_us[rank], 40'500, "", "gemm");
-    for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t i = first_round; i < rounds; ++i) {
       const bool is_last = static_cast<std::size_t>(i) % ahead_us.size() == rank;
       std::int64_t begin_us = 1'000 * i + (is_last ? 30 : 0) + ahead_us[rank];
       if (i >= 20 && !set_us.empty()) begin_us += set_us[rank];
@@ -162,6 +164,16 @@ TEST_CASE("collective_clock: a clock that was set is told also where no group is
   CHECK_FALSE(result.clocks[2].collectives.has_value());
   CHECK(result.clocks[1].problems.empty());
   CHECK(result.clocks[1].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: two collectives suffice to show that a clock was set") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.names_group = false;
+  job.rounds = 21;
+  job.first_round = 19;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 1);
+  CHECK(result.clocks[1].problems.empty());
 }
 
 TEST_CASE("collective_clock: collectives without a group that never fit may be of several") {
