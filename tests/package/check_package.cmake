@@ -29,10 +29,8 @@ set(flags "")
 if(SANITIZE)
   set(flags -fsanitize=${SANITIZE})
 endif()
-# The README's program as it stands there: from the first line of its block to the last.
-file(READ ${SOURCE}/../../README.md readme)
-string(FIND "${readme}" "## The recorder in your program" at)
-string(SUBSTRING "${readme}" ${at} -1 readme)
+# The program of docs/recorder.md as it stands there: from the first line of its block to the last.
+file(READ ${SOURCE}/../../docs/recorder.md readme)
 string(FIND "${readme}" "```cpp\n" at)
 math(EXPR at "${at} + 7")
 string(SUBSTRING "${readme}" ${at} -1 readme)
@@ -55,7 +53,7 @@ execute_process(COMMAND ${FOLDER}/consumer/readme WORKING_DIRECTORY ${FOLDER} RE
 file(GLOB after ${FOLDER}/run7/traces/*)
 if(NOT result EQUAL 0 OR NOT told MATCHES "^no trace: run7/traces: is not empty: ep0-ba[0-9]+-rank0.json exists; "
    OR NOT before OR NOT "${before}" STREQUAL "${after}")
-  message(FATAL_ERROR "the README's program, started again: ${result}, ${told}, ${before}, ${after}")
+  message(FATAL_ERROR "the program of docs/recorder.md, started again: ${result}, ${told}, ${before}, ${after}")
 endif()
 run(${prefix}/bin/trace-stats check ${FOLDER}/run7/traces)
 run(${FOLDER}/consumer/train_merged ${FOLDER}/node)

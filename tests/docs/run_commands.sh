@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs every command that a document shows behind a "$ ", and compares what it prints with what the document shows.
+# Runs every command that a document shows after a "$ ", and compares what it prints with what the document shows.
 #
 #   PATH=<bin folder>:$PATH run_commands.sh DOCUMENT TESTDATA SCRATCH
+#   UPDATE=1 PATH=... run_commands.sh ...     writes what the commands print into the document; review it
 #
-# A block without a language holds such commands or those of ./dev, which tests cannot run (./dev bare does). A line "..."
-# stands for any lines. Where a program is recorded, numbers with their units and verdicts count as N: they differ with the
-# machine and what else it does (the cases cli.record-demo-* hold the verdicts).
+# A block without a language holds such commands or those of ./dev, which tests cannot run (./dev bare runs them). A block
+# of another kind (sh, text, yaml, cpp, json) is not run. A line "..." stands for any lines; such a block is never updated.
+# Where a program is recorded, numbers with their units and verdicts count as N: they differ with the machine and what else
+# it does (the cases cli.record-demo-* check the verdicts).
 set -euo pipefail
 
 main() {
@@ -26,14 +28,15 @@ main() {
       failed=1
     fi
   done
+  [ -z "${UPDATE:-}" ] || update "$document"
   echo "$ran blocks ran"
   [ "$ran" -gt 0 ] && [ $failed = 0 ]
 }
 
-# Each block between ``` lines that names no language becomes a file, block.01 and so on.
+# Each block between ``` lines that names no language becomes a file, block.001 and so on.
 split_blocks() {
   awk '/^ *```/ { if (inside) { inside = 0 } else { inside = 1; plain = /^ *```$/; if (plain) number++ }; next }
-       inside && plain { print > sprintf("block.%02d", number) }' "$1"
+       inside && plain { print > sprintf("block.%03d", number) }' "$1"
 }
 
 run_block() {
@@ -44,6 +47,10 @@ run_block() {
     printf '%s\n' "$line"
     bash -o pipefail -c "${line#\$ }" 2>&1 || printf 'exit code %d\n' $?
   done < "$1")
+  if [ -n "${UPDATE:-}" ] && ! grep -q -e '^\.\.\.$' -e 'trace-record' "$1"; then
+    printf '%s\n' "$got" > "new.${1#block.}"
+    return
+  fi
   if [[ $shown == *trace-record* ]]; then
     shown=$(mask <<< "$shown")
     got=$(mask <<< "$got")
@@ -60,6 +67,15 @@ mask() {
 
 as_pattern() {
   sed -e 's/[][\\*?]/\\&/g' -e 's/^\.\.\.$/*/'
+}
+
+# Puts the blocks new.NNN in the place of those that the document has.
+update() {
+  awk '/^ *```/ { if (inside) { inside = 0; skip = 0 } else { inside = 1; if (/^ *```$/) { number++; fresh = 1 } } }
+       !skip { print }
+       fresh { fresh = 0; file = sprintf("new.%03d", number)
+               while ((getline line < file) > 0) { print line; skip = 1 } }' "$1" > updated
+  cat updated > "$1"
 }
 
 main "$@"

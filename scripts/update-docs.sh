@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Makes anew what programs write into the documents: the outputs of commands, the picture and the table of problems. Review
+# the difference as if you had written it by hand.
+#
+#   PATH=<bin folder>:$PATH scripts/update-docs.sh
+set -euo pipefail
+export LC_ALL=C.UTF-8 TZ=UTC UPDATE=1
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+scripts/picture.sh > "$scratch/picture"
+cat "$scratch/picture" > docs/straggler.svg
+scripts/repairs.pl > "$scratch/repairs"
+cat "$scratch/repairs" > docs/repairs.md
+for document in README.md docs/*.md docs/commands/*.md; do
+  grep -q '^\$ ' "$document" || continue
+  echo "$document"
+  tests/docs/run_commands.sh "$document" testdata "$scratch/run"
+done
