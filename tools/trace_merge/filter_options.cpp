@@ -167,10 +167,9 @@ std::string explain_nothing_left(const MergeFilter& filter, const MergeSummary& 
       ((filter.steps->first && *filter.steps->first > steps->last) ||
        (filter.steps->last && *filter.steps->last < steps->first)))
     reasons.push_back(fmt::format("--steps: {}", numbers("step", *steps)));
-  return fmt::format("none of {} events is kept, so nothing is written; {}",
-                     format_count(summary.filtered),
-                     reasons.empty() ? "loosen one of the options that choose"
-                                     : fmt::format("{}", fmt::join(reasons, "; ")));
+  return fmt::format(
+      "none of {} events is kept, so nothing is written; {}", format_count(summary.filtered),
+      reasons.empty() ? "relax one of the filters" : fmt::format("{}", fmt::join(reasons, "; ")));
 }
 
 }  // namespace traceloom

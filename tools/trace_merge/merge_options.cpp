@@ -248,8 +248,8 @@ void check_options(const MergeCommand& command) {
   refuse_other_packing(command.merge.output);
   if (!command.merge.plan.shared_flows.empty() && command.merge.format != MergeFormat::json)
     throw UsageError(
-        "--shared-ids: the ranks of a perfetto-tar are traces of their own, between which there "
-        "are no arrows; choose a name in .json or .json.gz");
+        "--shared-ids: the ranks of a perfetto-tar are separate traces, which no arrow can join; "
+        "choose a name in .json or .json.gz");
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));
@@ -265,7 +265,7 @@ bool recover(MergeWords& words, MergeCommand& command) {
   command.kept_journals = std::move(recovered.kept);
   if (recovered.has_nothing)
     say("trace-merge", Tone::note,
-        fmt::format("--recover: no trace to merge either; {} is not written",
+        fmt::format("--recover: there is no trace to merge, so {} is not written",
                     command.merge.output));
   words.inputs = std::move(recovered.arguments);
   return !recovered.has_nothing;

@@ -128,7 +128,7 @@ void check(const DemoOptions& options) {
     throw UsageError(fmt::format("--straggler: there is no rank {}; the ranks are 0 to {}",
                                  options.straggler, options.ranks - 1));
   if (options.straggler_delay_ns < 0)
-    throw UsageError("--straggler-delay: a rank cannot compute in less than no time (try 50ms)");
+    throw UsageError("--straggler-delay: the time must not be negative (try 50ms)");
   try {
     record::cyclic_schedule(options.schedule);
   } catch (const std::invalid_argument& error) {
@@ -147,7 +147,7 @@ void check_merge(const DemoOptions& options) {
   for (std::int64_t rank = 1; rank < options.ranks; ++rank)
     if (demo_session_options(options, rank).folder != folder)
       throw UsageError(
-          "--merge-per-node: finds the traces of all ranks in one folder; leave {rank} and "
+          "--merge-per-node needs the traces of all ranks in one folder; leave {rank} and "
           "{local_rank} out of -o");
   try {
     check_node_merge(demo_merge_options(options), demo_session_options(options, 0));
@@ -214,8 +214,9 @@ bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
     is_given_up = true;
     if (WIFSIGNALED(status))
       say("trace-record", Tone::note,
-          fmt::format("rank {} was ended by signal {}; the others wait for it and are ended, too",
-                      rank.mapped(), WTERMSIG(status)));
+          fmt::format(
+              "rank {} was ended by signal {}; the other ranks wait for it and are stopped, too",
+              rank.mapped(), WTERMSIG(status)));
     for (const auto& [pid, number] : ranks) kill(pid, SIGKILL);
   }
   return is_well;

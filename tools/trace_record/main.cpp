@@ -71,7 +71,7 @@ ExitCode run(int argc, const char* const* argv) {
   if (argc < 2) words.push_back("--help");
   if (!parse(app, static_cast<int>(words.size()), words.data())) return ExitCode::done;
   if (app.got_subcommand("demo") && !run.words.empty())
-    throw UsageError(fmt::format("demo trains by itself; leave out '-- {}'", run.words.front()));
+    throw UsageError(fmt::format("demo takes no command; leave out '-- {}'", run.words.front()));
   if (app.got_subcommand("demo")) return run_demo(demo);
   if (run.words.empty())
     throw UsageError("no command to run; put it after --: trace-record -- python train.py");

@@ -64,7 +64,7 @@ record::TraceNames names_of(const TraceOptions& options) {
   if (!name.has_filename() || name.is_absolute() ||
       std::find(name.begin(), name.end(), "..") != name.end())
     throw UsageError(
-        fmt::format("--file-name: '{}' is no name within the folder that -o gives (try "
+        fmt::format("--file-name: '{}' is not a name within the folder of -o (try "
                     "rank{{rank}}.json)",
                     options.file_name));
   record::TraceNames names;

@@ -51,7 +51,8 @@ struct Options {
 
 RunRequest make_request(const Options& options) {
   RunRequest request;
-  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  if (options.top < 0)
+    throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   request.ranks = read_ranks("--rank", options.ranks);
   request.steps = read_steps("--steps", options.steps);
   request.time = read_time("--time", options.time);
@@ -104,7 +105,7 @@ void arrange(Report& report, const Options& options) {
 
 // A gate on what is not there would pass, whatever the run is like.
 void refuse_empty_selection(const Run& run, const RunRequest& request, const Options& options) {
-  const std::string nothing = "matches nothing in these traces, which a gate cannot measure";
+  const std::string nothing = "matches nothing in these traces, so the gate cannot be measured";
   for (const NumberRange& range : request.ranks) {
     const auto is_wanted = [&](const RankEvents& rank) { return is_in({range}, rank.rank); };
     if (std::none_of(run.ranks.begin(), run.ranks.end(), is_wanted))

@@ -88,7 +88,7 @@ void refuse_redirected_share(const std::vector<LimitGate>& gates) {
       std::find_if(gates.rbegin(), gates.rend(), [](const LimitGate& gate) { return !gate.share; });
   if (!share.empty() && cut != gates.rend())
     throw UsageError(
-        fmt::format("--fail-on: the shell has taken '>{0}' for a file to write to: quote it, or "
+        fmt::format("--fail-on: the shell used '>{0}' as a file to write to; quote it, or "
                     "write {1}={2}",
                     file, limit_name(cut->limit), share));
 }

@@ -17,7 +17,7 @@ namespace {
 std::int64_t read_gap(const std::string& text) {
   const std::optional<std::int64_t> ns = parse_duration(text);
   if (!ns || *ns < 0)
-    throw UsageError(fmt::format("--kernel-gap: '{}' is no time (try 30us)", text));
+    throw UsageError(fmt::format("--kernel-gap: '{}' is not a time (try 30us)", text));
   return *ns;
 }
 

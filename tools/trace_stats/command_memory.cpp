@@ -28,7 +28,7 @@ void add_rows(CLI::App& command, const std::string& name, std::size_t& rows,
           name,
           [name, &rows](std::int64_t number) {
             if (number < 0 || number > kMost)
-              throw UsageError(fmt::format("{}: {} is no number of rows", name, number));
+              throw UsageError(fmt::format("{}: {} is not a number of rows", name, number));
             rows = static_cast<std::size_t>(number);
           },
           help)

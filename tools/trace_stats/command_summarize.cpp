@@ -82,7 +82,8 @@ SummaryRequest make_request(const Options& options) {
   SummaryRequest request;
   request.by = read_grouping(options.by);
   request.order = read_order(options.sort, request.by);
-  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  if (options.top < 0)
+    throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   request.max_rows = options.max_rows;
   request.top = static_cast<std::size_t>(options.top);
   request.ranks = read_ranks("--rank", options.ranks);

@@ -50,7 +50,8 @@ double read_min_share(const std::string& text) {
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
   if (error != std::errc{} || stop != number.data() + number.size() || !(percent >= 0) ||
       percent > 100)
-    throw UsageError(fmt::format("--min-share: '{}' is no share in percent; try 1% or 0", text));
+    throw UsageError(
+        fmt::format("--min-share: '{}' is not a share in percent (try 1% or 0)", text));
   return percent / 100;
 }
 
