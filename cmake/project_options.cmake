@@ -1,4 +1,4 @@
-# trace_options: the language standard, warnings and sanitizers of our own targets, and of nobody else's.
+# trace_options: the language standard, warnings and sanitizers of our own targets only.
 add_library(trace_options INTERFACE)
 target_compile_features(trace_options INTERFACE cxx_std_20)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -13,7 +13,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
 endif()
 
-# Another compiler may warn of what g++ 12 does not, and nobody who only wants to build should be stopped by that.
+# Another compiler may have warnings that g++ 12 lacks; they must not stop users who only want to build.
 set(knows_all_warnings OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   set(knows_all_warnings ON)
@@ -35,12 +35,12 @@ if(TRACELOOM_SANITIZE)
     # These two check every access and double the time to compile (10.4 s of a file, 4.7 without them). A null
     # pointer faults anyway, with the sanitizer's report.
     -fno-sanitize=null,alignment
-    # What takes g++ 12 longest here is following variables for the debugger, and the macros of doctest: 22 s for
-    # a file of tests, 9 s with -g1 (a report still has its lines), 4 s unoptimised, as tests and tools are: what
-    # they wait for is in lib.
+    # g++ 12 spends most time here on following variables for the debugger and on the macros of doctest: 22 s for a
+    # file of tests, 9 s with -g1 (a report still has its lines), 4 s unoptimised. Tests and tools are unoptimised:
+    # their running time is spent in lib.
     -g1 $<IF:$<BOOL:$<TARGET_PROPERTY:TRACELOOM_UNOPTIMIZED>>,-O0,-O1>
-    # With a sanitizer g++ 12 takes parts of the standard library for uninitialized (GCC bug 105562);
-    # the other builds look for what is.
+    # With a sanitizer, g++ 12 wrongly reports parts of the standard library as uninitialized (GCC bug 105562); the
+    # other builds search for uninitialized variables.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_compile_definitions(trace_options INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(trace_options INTERFACE -fsanitize=${TRACELOOM_SANITIZE})

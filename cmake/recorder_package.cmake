@@ -1,20 +1,27 @@
-# What other programs link: the recorder and the merge per node as shared libraries, their headers, a CMake
+# The libraries for other programs: the recorder and the merge per node as shared libraries, their headers, a CMake
 # package and pkg-config files.
 #
 #   find_package(Traceloom REQUIRED)
 #   target_link_libraries(train PRIVATE Traceloom::recorder)
 #   target_link_libraries(train PRIVATE Traceloom::node_merge)   # with the recorder
 #
-# Two, because the recorder runs in somebody's training and must not bring TBB and RE2 along where nothing is
-# merged. Both are made of the modules as they are: all code is position-independent and hides its names, but
-# for those of an interface (`#pragma GCC visibility`, and the headers below).
+# There are two libraries because the recorder runs inside a training and must not require TBB and RE2 if nothing is
+# merged there. Both consist of the normal modules: all code is position-independent and hides its names, except those
+# of an interface (`#pragma GCC visibility`, and the headers below).
 include(CMakePackageConfigHelpers)
 
-# shared_library(NAME FILE MODULE LIBRARY...): Traceloom::NAME, libFILE.so, with all of MODULE and what that uses
-# of LIBRARIES.
-function(shared_library name file module)
+# shared_library(NAME FILE FOLDER LIBRARY...): Traceloom::NAME, libFILE.so, with all rooms of FOLDER and what these
+# use of LIBRARIES.
+function(shared_library name file folder)
   set(target traceloom_${name}_library)
-  add_library(${target} SHARED $<TARGET_OBJECTS:traceloom_${module}>)
+  add_library(${target} SHARED)
+  rooms_of(${folder} rooms)
+  foreach(room IN LISTS rooms)
+    get_target_property(type ${room} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${room}>)
+    endif()
+  endforeach()
   add_library(Traceloom::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX
@@ -33,42 +40,53 @@ target_compile_features(traceloom_recorder_library INTERFACE cxx_std_17)
 
 shared_library(node_merge traceloom_node_merge node_merge traceloom::merge traceloom::output)
 # What it uses of the recorder comes from the other library, but for these three, which that does not show.
-target_sources(traceloom_node_merge_library PRIVATE record/keep_forever.cpp record/own_file.cpp record/trace_file.cpp)
+target_sources(traceloom_node_merge_library PRIVATE record/support/keep_forever.cpp
+               record/support/own_file.cpp record/files/trace_file.cpp)
 target_include_directories(traceloom_node_merge_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt ZLIB::ZLIB PUBLIC traceloom_recorder_library)
 target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_20)
 
-# Beside recorder.h, which is all that most programs include: schedules, names of files, the host. They are C++20
-# and find each other as here, by "record/".
-set(extra_headers host_recorder host_sampler memory_scope name_template proc_file proc_text run_place schedule trace_folder)
-list(TRANSFORM extra_headers PREPEND record/)
-list(TRANSFORM extra_headers APPEND .h)
-
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
-install(FILES record/trace_handler.h ${extra_headers} DESTINATION ${header_folder}/record)
-install(FILES node_merge/node_merger.h DESTINATION ${header_folder}/node_merge)
+# install_header(FILE [TEXT BY]): FILE below traceloom/ in the folder of its name, whatever room it is in
+# here: "record/names/schedule.h" is installed as "record/schedule.h", and its own includes say so.
+function(install_header file)
+  file(READ ${file} text)
+  string(REGEX REPLACE "#include \"record/[a-z]+/" "#include \"record/" text "${text}")
+  if(ARGC GREATER 1)
+    string(REPLACE ${ARGN} text "${text}")
+  endif()
+  string(REGEX REPLACE "/.*" "" folder ${file})
+  cmake_path(GET file FILENAME name)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom/${folder}/${name} CONTENT "${text}" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  install(FILES ${PROJECT_BINARY_DIR}/include/traceloom/${folder}/${name} DESTINATION ${header_folder}/${folder})
+endfunction()
+
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder})
-# recorder.h finds its parts beside itself: <traceloom/recorder.h> needs one -I, or none below /usr/local, and no
+# recorder.h finds its parts next to itself: <traceloom/recorder.h> needs one -I, or none below /usr/local, and no
 # "record/session.h" of the program is taken for ours.
 foreach(header IN ITEMS recorder position slots marker timed_range session)
-  file(READ record/${header}.h text)
-  string(REPLACE "#include \"record/" "#include \"" text "${text}")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom/record/${header}.h CONTENT "${text}" @ONLY)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS record/${header}.h)
-  install(FILES ${PROJECT_BINARY_DIR}/include/traceloom/record/${header}.h DESTINATION ${header_folder}/record)
+  install_header(record/${header}.h "#include \"record/" "#include \"")
 endforeach()
+# What few programs need besides recorder.h: schedules, names of files, the host. These are C++20 and find each other
+# by "record/".
+foreach(header IN ITEMS trace_handler names/name_template names/run_place names/schedule names/trace_folder
+                        host/host_recorder host/host_sampler host/memory_scope host/proc_file host/proc_text)
+  install_header(record/${header}.h)
+endforeach()
+install_header(node_merge/node_merger.h)
 # Those for C lie side by side, for a makefile with one -I; here headers are found by their module.
 file(READ node_merge/traceloom_node_merge.h node_merge_header)
-string(REPLACE "\"record/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")
+string(REPLACE "\"record/c/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h CONTENT "${node_merge_header}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS node_merge/traceloom_node_merge.h)
-install(FILES record/traceloom.h ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES record/c/traceloom.h ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake
         DESTINATION ${package_folder})
-# By its own place, so that the tree may be moved.
+# The .pc files use their own place, so that the tree may be moved.
 file(RELATIVE_PATH up_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(package IN ITEMS traceloom traceloom-node-merge)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)

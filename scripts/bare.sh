@@ -136,7 +136,7 @@ mirror() {
     grep -v security | head -n 1
 }
 
-# How this machine reaches it: names, proxies, certificates.
+# Copies how this machine reaches the network: names, proxies, certificates.
 copy_network_settings() {
   local file
   cp -L /etc/resolv.conf "$1/etc/resolv.conf" 2> /dev/null || true

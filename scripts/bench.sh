@@ -85,7 +85,7 @@ memory_rows() {
   memory_row "memory within 32 MiB, gz" 32 ranks gz out.json.gz --max-memory 32MiB
 }
 
-# By hyperfine without a shell, as a shell takes as long as what is to be measured.
+# The row uses hyperfine without a shell, because a shell takes as long as the measured program.
 start_up_row() {
   local input=testdata/small/multi4_rank0.json seconds
   chosen "start-up on 7 KB" || return 0
@@ -130,7 +130,7 @@ stats_rows() {
   stats_memory_row "memory of bottleneck" bottleneck
 }
 
-# --- yardsticks: what a tool's time is divided by -------------------------------------------------
+# --- yardsticks: the measured times are divided by theirs -----------------------------------------
 
 cat_copy() { cat "${plain[@]}" > "$work/out"; }
 cat_read() { cat "${plain[@]}" > /dev/null; }
@@ -257,7 +257,7 @@ measure_tool() {
   largest=$((peak_kib > largest ? peak_kib : largest))
 }
 
-# Where the yardstick had less text than the tool, its time is scaled up.
+# If the yardstick processed less text than the tool, its time is scaled up.
 measure_yardstick() {
   timed "$1"
   local bytes=${yardstick_bytes:-$text_bytes}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Trains with a slow data loader, then with a slow rank, and lets the tools find out what was slow: record -> merge -> report.
+# Trains with a slow data loader, then with a slow rank, and lets the tools find the reason: record -> merge ->
+# report.
 # `./dev demo` builds the tools and runs this; a test runs it with those of its own build.
 #
 #   PATH=<bin folder>:$PATH scripts/demo.sh FOLDER     FOLDER, which is made anew, gets the traces

@@ -37,8 +37,8 @@ is_installed() {
   dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
 }
 
-# stdout belongs to the task that called us, so all words go to stderr. dpkg prints hundreds of lines, which nobody
-# reads unless something fails.
+# stdout belongs to the task that called us, so all words go to stderr. dpkg prints hundreds of lines, which matter
+# only if something fails.
 install() {
   local as_root=(env DEBIAN_FRONTEND=noninteractive) log
   if [ "$(id -u)" -ne 0 ]; then

@@ -4,8 +4,10 @@
 #   cmake -DROOT=<source tree> -P check_layers.cmake
 #   lib/base/error.h: 'base' may not include 'scan'
 #
-# Also an error: a source that no trace_module() names (it would be built by nobody), an #include of ours
-# that does not start at lib/ (two spellings of one header), and modules that depend on each other.
+# A module is a folder without the folders below it, which are modules of their own ("merge", "merge/rows"): a
+# folder that holds others says nothing of what these may include, nor they of it. Also an error: a source in a
+# folder that no trace_module() names (nothing would build it), a trace_module() without a source, an #include
+# of ours that does not start at lib/ (two spellings of one header), and modules that depend on each other.
 cmake_minimum_required(VERSION 3.24)
 
 cmake_path(ABSOLUTE_PATH ROOT)
@@ -17,7 +19,7 @@ function(violation text)
   set(violations ${violations} PARENT_SCOPE)
 endfunction()
 
-# From the table: `modules`, and for each module M `depends_M` and `files_M` (as in "base/error.h").
+# From the table: `modules`, and for each module M `depends_M`.
 macro(read_table)
   file(READ ${ROOT}/lib/CMakeLists.txt table)
   string(REGEX REPLACE "#[^\n]*" "" table "${table}")
@@ -26,12 +28,10 @@ macro(read_table)
   foreach(call IN LISTS calls)
     string(REGEX REPLACE "^[ \t\n]*trace_module\\(([^)]*)\\)$" "\\1" call "${call}")
     separate_arguments(arguments UNIX_COMMAND "${call}")
-    cmake_parse_arguments(M "" "" "HEADERS;SOURCES;DEPENDS;LIBRARIES" ${arguments})
+    cmake_parse_arguments(M "" "" "DEPENDS;LIBRARIES" ${arguments})
     list(GET M_UNPARSED_ARGUMENTS 0 module)
     list(APPEND modules ${module})
     set(depends_${module} ${M_DEPENDS})
-    set(files_${module} ${M_HEADERS} ${M_SOURCES})
-    list(TRANSFORM files_${module} PREPEND ${module}/)
   endforeach()
 endmacro()
 
@@ -60,8 +60,9 @@ endfunction()
 
 # check_include(base/error.h base scan/cursor.h ours): `spelling` is ours ("…") or system (<…>).
 function(check_include file module included spelling)
-  string(REGEX REPLACE "/.*" "" target "${included}")
-  if(spelling STREQUAL "system" AND NOT target IN_LIST modules AND NOT target MATCHES "^(tools|tests)$")
+  cmake_path(GET included PARENT_PATH target)
+  string(REGEX REPLACE "/.*" "" top "${included}")
+  if(spelling STREQUAL "system" AND NOT top IN_LIST top_folders AND NOT top MATCHES "^(tools|tests)$")
     return()
   endif()
   if(NOT included MATCHES "/")
@@ -73,9 +74,9 @@ function(check_include file module included spelling)
 endfunction()
 
 function(check_file file)
-  string(REGEX REPLACE "/.*" "" module "${file}")
-  if(NOT file IN_LIST files_${module})
-    violation("lib/${file}: no trace_module() in lib/CMakeLists.txt names it")
+  cmake_path(GET file PARENT_PATH module)
+  if(NOT module IN_LIST modules)
+    violation("lib/${file}: no trace_module() in lib/CMakeLists.txt names its folder")
   endif()
   file(STRINGS ${ROOT}/lib/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
   foreach(line IN LISTS includes)
@@ -97,6 +98,13 @@ file(GLOB_RECURSE files RELATIVE ${ROOT}/lib ${ROOT}/lib/*.h ${ROOT}/lib/*.cpp)
 if(NOT modules OR NOT files)
   message(FATAL_ERROR "layers: found no modules or no sources under ${ROOT}/lib")
 endif()
+set(top_folders ${modules})
+list(TRANSFORM top_folders REPLACE "/.*" "")
+foreach(module IN LISTS modules)
+  if(NOT files MATCHES "(^|;)${module}/[^/;]+(;|$)")
+    violation("lib/CMakeLists.txt: '${module}' has no source")
+  endif()
+endforeach()
 foreach(file IN LISTS files)
   check_file(${file})
 endforeach()

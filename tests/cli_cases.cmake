@@ -1,5 +1,5 @@
 # add_cli_cases(<prefix> <folder>): each subfolder with a file `cmd` becomes the test <prefix>.<subfolder>.
-# What such a folder holds is told in run_cli_case.cmake.
+# run_cli_case.cmake describes the content of such a folder.
 function(add_cli_cases prefix folder)
   file(GLOB commands CONFIGURE_DEPENDS ${folder}/*/cmd)
   foreach(command IN LISTS commands)
@@ -9,8 +9,8 @@ function(add_cli_cases prefix folder)
              COMMAND ${CMAKE_COMMAND} -DCASE=${case} -DSCRATCH=${PROJECT_BINARY_DIR}/cli_cases/${prefix}.${name}
                      -DTOOLS=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
                      -P ${PROJECT_SOURCE_DIR}/tests/run_cli_case.cmake)
-    # What takes a second may take a minute under the thread sanitizer. Cases that record whole programs say
-    # by their times what was slow in these, so they have the machine to themselves.
+    # A case of one second may take a minute under the thread sanitizer. Cases that record whole programs find by time
+    # measurements what was slow, so no other test runs at the same time.
     set_tests_properties(${prefix}.${name} PROPERTIES TIMEOUT 600)
     if(name MATCHES "^record-(demo|is-a-trace)")
       set_tests_properties(${prefix}.${name} PROPERTIES RUN_SERIAL ON)

@@ -35,7 +35,7 @@ function(run_case)
   forget_speed(${actual}/stderr)
 endfunction()
 
-# A merge that takes a second tells how long; with a sanitizer, or beside other work, any may.
+# A merge that takes a second prints its time. With a sanitizer, or while other work runs, any merge may do so.
 function(forget_speed file)
   file(READ ${file} text)
   string(REGEX REPLACE " in [0-9.]+ s \\([0-9]+ MB/s\\)\n" "\n" without "${text}")
@@ -95,7 +95,7 @@ function(rewrite expected got)
   default_of(${expected} reference)
   execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${reference} ${got} RESULT_VARIABLE code
                   OUTPUT_QUIET ERROR_QUIET)
-  # What equals the default needs no file, but a file in expect/ is there to say that it exists.
+  # Output that equals the default needs no file. But a file in expect/ must exist to be expected.
   if(NOT code EQUAL 0 OR expected MATCHES "/expect/")
     file(COPY_FILE ${got} ${expected})
   endif()

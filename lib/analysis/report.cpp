@@ -4,9 +4,9 @@
 #include "base/units.h"
 #include "output/file_list.h"
 #include "output/json_writer.h"
-#include "report/json_report.h"
-#include "report/markdown_report.h"
-#include "report/text_report.h"
+#include "table/json_report.h"
+#include "table/markdown_report.h"
+#include "table/text_report.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   return text;
 }
 
-// "0-3,7", as --rank takes it.
+// Returns "0-3,7", the form that --rank accepts.
 std::string ranges_of(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {

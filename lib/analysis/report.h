@@ -1,18 +1,18 @@
-// Report: the answer of an analysis, ready to be shown as text, CSV, JSON or Markdown.
+// Report: the answer of an analysis, which can be shown as text, CSV, JSON or Markdown.
 //
 //   Report report("steps", run);
 //   report.notes.push_back("no device activity in these traces: host roles only");
 //   report.tables.push_back({"rows", "", table});
 //   std::string text = render_report(report, TableFormat::text, {});
 //
-// The JSON document, of which keys are only ever added:
+// This is the JSON document; later versions only add keys:
 //   {"schema_version":1,"command":"steps","files":[{"path","rank","ranks","events","text_bytes",
 //    "error"}], <the values and tables of the report>,"notes":["..."],
 //    "problems":[{"file","kind","count","first_offset"}]}
 #pragma once
 
-#include "report/table.h"
 #include "run/run.h"
+#include "table/table.h"
 
 #include <cstdint>
 #include <string>
@@ -22,10 +22,10 @@
 
 namespace traceloom {
 
-// A part of a report, the most important first.
+// A part of a report; the most important part comes first.
 struct ReportTable {
-  std::string key;    // in JSON
-  std::string title;  // for people; none where it needs none
+  std::string key;    // key in JSON
+  std::string title;  // title for people; empty if it needs none
   Table table;
 };
 
@@ -35,17 +35,18 @@ struct Report {
 
   std::string command;
   std::vector<RunFile> files;
-  std::vector<std::string> headline;  // for people, before the tables; its facts are in `values`
+  std::vector<std::string> headline;  // lines for people before the tables; `values` holds their
+                                      // facts
   std::vector<std::pair<std::string, std::string>> values;  // key and JSON
-  std::vector<ReportTable> tables;                          // CSV has the first one
-  std::vector<std::string> notes;                           // what could not be told, and why
+  std::vector<ReportTable> tables;                          // CSV shows the first one
+  std::vector<std::string> notes;                           // reasons for values that are not known
 };
 
-// Notes about ranks, which say once what is the same of several: "ranks 0-3,7: no spans that could
-// be a step". In the order in which they were first said.
+// Notes about ranks. A note that holds for several ranks appears once: "ranks 0-3,7: no spans that
+// could be a step". Notes stand in the order in which they were first added.
 class RankNotes {
  public:
-  // Ranks ascend; one said twice counts once.
+  // Ranks must ascend; adding a rank twice has no effect.
   void add(std::int64_t rank, const std::string& what);
   void append_to(Report& report) const;
 
@@ -53,16 +54,16 @@ class RankNotes {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> notes_;
 };
 
-// "rank 2", "ranks 0-3,7"; `ranks` ascend.
+// Returns "rank 2" or "ranks 0-3,7"; `ranks` must ascend.
 std::string ranks_text(const std::vector<std::int64_t>& ranks);
 
-// "1 file", "4 files", "14,052 events".
+// Returns "1 file", "4 files", "14,052 events".
 std::string count_of(std::uint64_t number, std::string_view noun);
 
-// Nothing where there is no whole.
+// Returns an empty cell if `all` is 0.
 Cell share_cell(std::int64_t part, std::int64_t all);
 
-// Ends with a newline.
+// The text ends with a newline.
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-// Characters of plain ASCII, whatever the locale says of them.
+// Classifies and lowers ASCII characters; the locale has no influence.
 //
 //   to_lower("Merged.GZ") == "merged.gz"
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace traceloom {
 
-// What may stand between the tokens of JSON.
+// JSON allows exactly these characters between its tokens.
 inline bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }

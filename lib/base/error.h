@@ -1,4 +1,4 @@
-// Error: what ends the work on one input or output, with the place where it went wrong.
+// Error: ends the work on one input or output, and names the place where the work failed.
 //
 //   throw Error("rank3.json.gz", 8812, "string is not closed");
 //   // what(): "rank3.json.gz: byte 8812: string is not closed"
@@ -11,9 +11,9 @@
 
 namespace traceloom {
 
-// Thrown by everything in lib/; what nobody does without its file (keep_going) ends in
-// tools/common/run_tool.cpp, as a line on stderr and exit code 2. A problem that does not end the
-// work is a Problem (problems.h).
+// Everything in lib/ throws it. Errors that no caller handles (keep_going handles those of one
+// input) end in tools/common/run_tool.cpp: a line on stderr and exit code 2. A problem that does
+// not end the work is a Problem (problems.h).
 class Error : public std::runtime_error {
  public:
   // `problem` says what is wrong and, where there is one, what to try next.
@@ -31,7 +31,7 @@ class Error : public std::runtime_error {
   std::string problem_;
 };
 
-// The same Error with `advice` behind what is wrong: "...; --keep-going leaves it out".
+// The same Error with `advice` after its text: "...; --keep-going leaves it out".
 Error with_advice(const Error& error, const std::string& advice);
 
 // An Error with what the system says about `error_number` (an errno): "rank3.json: No such file or

@@ -1,4 +1,4 @@
-// FileFacts: what every report tells of an input, whatever else it is about.
+// FileFacts: the facts about an input that every report shows.
 //
 //   for (const FileFacts& file : run.files) use(file.path, file.events);
 #pragma once
@@ -14,13 +14,15 @@ namespace traceloom {
 
 struct FileFacts {
   std::string path;
-  std::optional<std::int64_t> rank = {};  // none for a merged file, and for one that was left out
-  std::vector<std::int64_t> ranks = {};   // of a merged file
+  std::optional<std::int64_t> rank = {};  // absent for a merged file and for a file that was left
+                                          // out
+  std::vector<std::int64_t> ranks = {};   // the ranks of a merged file
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;  // uncompressed
-  std::string error = {};        // why it could not be read; empty when it could
-  bool is_repeat = false;        // left out, as `problems` say: others hold its events (repeats.h)
-  ProblemCounts problems = {};   // of what was read, and of ranks
+  std::string error = {};        // why the file could not be read; empty after a success
+  bool is_repeat = false;        // the file was left out because others hold its events
+                                 // (repeats.h); `problems` names them
+  ProblemCounts problems = {};   // problems of the text and of the ranks
 };
 
 }  // namespace traceloom

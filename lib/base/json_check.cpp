@@ -29,16 +29,16 @@ inline Kind kind_of(char c) {
   return kKinds[static_cast<unsigned char>(c)];
 }
 
-// The functions from here on take the position where something should begin and give the one
-// behind it, or nullptr when it does not begin there. They read [at, end); those without `end` rely
-// on a character that stops them, which the last one of an object or list is.
+// The functions from here on take the position where their item should begin. They return the
+// position after the item, or nullptr if no such item begins there. They read [at, end). Those
+// without `end` need a character that stops them; the last character of an object or list does.
 
 inline const char* skip_space(const char* at) {
   while (static_cast<unsigned char>(*at) <= ' ' && kind_of(*at) == Kind::space) ++at;
   return at;
 }
 
-// A string from its first character on, with something to look at from `at` on.
+// Checks a string from its first character on; the caller found the first odd character at `at`.
 const char* odd_string(const char* begin, const char* at, const char* end) {
   while (at != end && *at != '"') {
     if (*at == '\\' && ++at == end) return nullptr;
@@ -61,14 +61,14 @@ const char* literal(const char* at, const char* end) {
   return nullptr;
 }
 
-// A value that is no object or list.
+// Checks a value that is neither an object nor a list.
 inline const char* scalar(const char* at, const char* end) {
   if (*at == '"') return string(at, end);
   if (kind_of(*at) == Kind::digit || *at == '-') return skip_json_number(at, end);
   return literal(at, end);
 }
 
-// A key, its colon, and the white space around that.
+// Checks a key, its colon, and the white space around the colon.
 inline const char* key(const char* at, const char* end) {
   if (*at != '"') return nullptr;
   at = string(at, end);
@@ -77,8 +77,9 @@ inline const char* key(const char* at, const char* end) {
   return *at == ':' ? skip_space(at + 1) : nullptr;
 }
 
-// Which containers are open, the innermost last: true for an object. Real values stay within a
-// register; what nests deeper is checked again with a stack that has room for it.
+// The open containers, one bit each (1 for an object), the innermost in the lowest bit. The nesting
+// of real values fits into a register. A value that nests deeper is checked again with a stack that
+// has enough room.
 class RegisterStack {
  public:
   static constexpr std::size_t kRoom = kMaxSkippedDepth;
@@ -105,13 +106,13 @@ class DeepStack {
   std::vector<bool> bits_;
 };
 
-// Behind the container whose bracket or brace stands at `at`; nullptr when it is not strict JSON or
-// not whole.
+// Returns the position after the container whose bracket or brace stands at `at`, or nullptr if the
+// container is cut or no strict JSON.
 template <class Stack>
 const char* container(const char* at, const char* end, std::size_t max_depth, bool& too_deep) {
   Stack stack;
   while (true) {
-    // Here a value begins.
+    // A value begins here.
     bool closes = false;
     if (kind_of(*at) == Kind::open) {
       if (stack.depth() == max_depth) {
@@ -132,7 +133,7 @@ const char* container(const char* at, const char* end, std::size_t max_depth, bo
       if (at == nullptr) return nullptr;
       at = skip_space(at);
     }
-    // Here the container goes on or ends.
+    // The container continues or ends here.
     while (closes || *at != ',') {
       closes = false;
       if (*at != (stack.in_object() ? '}' : ']')) return nullptr;

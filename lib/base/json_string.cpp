@@ -13,14 +13,14 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// What stands at the start of a text: a character, or the longest prefix of one.
+// The first character of a text, or the longest prefix of a character if the character is broken.
 struct Sequence {
   std::size_t length;
   bool well_formed;
 };
 
-// The range of the second byte is what tells overlong forms, surrogates and what lies beyond
-// U+10FFFF; every later byte is 80..BF.
+// The range of the second byte excludes overlong forms, surrogates and code points beyond U+10FFFF.
+// Every later byte is 80..BF.
 struct LeadByte {
   std::size_t length;
   unsigned char second_min;
@@ -51,14 +51,14 @@ Sequence first_sequence(std::string_view text) {
   return {lead.length, true};
 }
 
-// True for what stands for itself in a JSON string and needs no further look.
+// True for a character that stands for itself in a JSON string and needs no further look.
 bool is_plain(char c) {
   return static_cast<signed char>(c) >= 0x20 && c != '"' && c != '\\';
 }
 
-// True when all eight characters from `start` are plain. A byte's high bit comes up when it is
-// below 0x20, a quote, a backslash or not ASCII. A borrow can raise the bit of the byte after such
-// a one only, so "all plain" is exact.
+// True if all eight characters from `start` are plain. The high bit of a byte is set if the byte is
+// below 0x20, a quote, a backslash or not ASCII. A borrow can also set the bit of the byte after
+// such a byte, but of no other, so "all plain" is exact.
 bool eight_plain(const char* start) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   std::uint64_t word;
@@ -69,8 +69,9 @@ bool eight_plain(const char* start) {
   return ((control | quote | backslash | word) & (0x80 * kOnes)) == 0;
 }
 
-// How many characters at the start are plain. Names in traces nearly always are to their end, so
-// this loop is the cost of a string: eight bytes a step, the last step over some bytes twice.
+// Returns the number of plain characters at the start. Nearly all names in traces are plain to
+// their end, so this loop is the cost of a string. It takes eight bytes a step; the last step reads
+// some bytes twice.
 std::size_t plain_prefix(std::string_view text) {
   std::size_t i = 0;
   while (i + 8 <= text.size() && eight_plain(text.data() + i)) i += 8;
@@ -110,7 +111,7 @@ std::optional<std::uint32_t> hex_digit(char c) {
 
 constexpr std::size_t kUnicodeEscapeLength = 6;  // \uXXXX
 
-// The number of the \uXXXX that `text` starts with, if it does.
+// Returns the code unit of the \uXXXX that `text` starts with, if it does.
 std::optional<std::uint32_t> unicode_escape(std::string_view text) {
   if (text.size() < kUnicodeEscapeLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
   std::uint32_t unit = 0;
@@ -132,7 +133,7 @@ bool is_low_surrogate(std::uint32_t unit) {
   return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-// The character that a backslash and `c` mean, 0 when they mean none.
+// Returns the character that a backslash and `c` mean, or 0 if they mean none.
 char simple_escape(char c) {
   switch (c) {
     case '"':
@@ -162,7 +163,7 @@ std::size_t append_escape(std::string& out, std::string_view text) {
   }
   const std::optional<std::uint32_t> unit = unicode_escape(text);
   if (!unit) {
-    out += '\\';  // no escape: the backslash stands for itself, and so does what follows
+    out += '\\';  // unknown escape: keep the backslash and the characters after it as they are
     return 1;
   }
   if (!is_surrogate(*unit)) {
@@ -178,7 +179,7 @@ std::size_t append_escape(std::string& out, std::string_view text) {
   return kUnicodeEscapeLength;
 }
 
-// Copies one character, or U+FFFD for bytes that are none; returns how many bytes were used.
+// Copies one character, or U+FFFD for bytes that form none; returns the number of bytes used.
 std::size_t append_sequence(std::string& out, std::string_view text) {
   const Sequence sequence = first_sequence(text);
   out += sequence.well_formed ? text.substr(0, sequence.length) : kReplacement;
@@ -198,7 +199,8 @@ void append_control(std::string& out, char c) {
   out += kHex[c & 0xF];
 }
 
-// The length of the escape that `text` starts with, 0 when it is none or half of a surrogate pair.
+// Returns the length of the escape that `text` starts with, or 0 for no escape and for half of a
+// surrogate pair.
 std::size_t clean_escape_length(std::string_view text) {
   if (text.size() >= 2 && simple_escape(text[1]) != 0) return 2;
   const std::optional<std::uint32_t> unit = unicode_escape(text);
@@ -264,7 +266,7 @@ bool is_clean_json_string(std::string_view body) {
       if (sequence.well_formed) length = sequence.length;
     }
     if (length == 0)
-      return false;  // a quote, a control character, or one of the above that is broken
+      return false;  // a quote, a control character, or a broken escape or UTF-8 sequence
     body.remove_prefix(length);
   }
 }

@@ -9,23 +9,24 @@
 
 namespace traceloom {
 
-// The characters that `body` (what stands between the quotes) means, as valid UTF-8. Takes what the
-// field writes: an unknown escape \x becomes a backslash and x, half a surrogate pair and bytes
-// that are not UTF-8 become U+FFFD, raw control characters stand for themselves. Never fails.
+// Returns the characters that `body` (the text between the quotes) means, as valid UTF-8. It
+// accepts the broken strings of real traces: an unknown escape \x becomes a backslash and x, half a
+// surrogate pair and bytes that are not UTF-8 become U+FFFD, raw control characters stand for
+// themselves. It never fails.
 std::string decode_json_string(std::string_view body);
 
-// Appends `text` as a JSON string with its quotes. Escapes only what JSON demands (quote,
-// backslash, control characters); bytes that are not UTF-8 become U+FFFD, so that the result is
-// always valid.
+// Appends `text` as a JSON string with its quotes. It escapes only the characters for which JSON
+// demands it (quote, backslash, control characters). Bytes that are not UTF-8 become U+FFFD, so the
+// result is always valid.
 void append_json_string(std::string& out, std::string_view text);
-// The same by itself.
+// The same, as a new string.
 std::string json_string(std::string_view text);
 
-// True when `body` is already what append_json_string(decode_json_string(body)) would write, or a
-// valid JSON string as it stands without surrogate escapes (which one viewer refuses).
+// True if `body` is already what append_json_string(decode_json_string(body)) would write, or if it
+// is a valid JSON string without surrogate escapes (which one viewer refuses).
 bool is_clean_json_string(std::string_view body);
 
-// What is wrong with a string and decode_json_string() puts right. A surrogate pair is not wrong.
+// The faults of a string that decode_json_string() repairs. A surrogate pair is no fault.
 struct StringFaults {
   bool control_character = false;
   bool bad_escape = false;  // an unknown one, or half a surrogate pair

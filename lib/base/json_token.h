@@ -1,9 +1,9 @@
-// Where a string or a number of strict JSON ends: the inner loops of all that reads JSON.
+// Finds the end of a string or number of strict JSON: the inner loops of all code that reads JSON.
 //
 //   const char* behind = skip_json_number(at, end);   // nullptr: no JSON number begins at `at`
 //
-// All functions read [at, end) only, and want at < end. With SSE2, which every x86-64 has, 16 bytes
-// a step; otherwise 8.
+// All functions read [at, end) only and require at < end. With SSE2, which every x86-64 has, they
+// take 16 bytes a step, otherwise 8.
 #pragma once
 
 #include <bit>
@@ -20,10 +20,10 @@ namespace traceloom {
 #if defined(__SSE2__)
 namespace json_token {
 
-// One bit for each of the 16 bytes that does not simply stand for itself in a string.
+// Sets one bit for each of the 16 bytes that is not a plain character of a string.
 inline unsigned odd_characters(const char* at) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-  // As signed bytes, what is not ASCII lies below the control characters.
+  // Seen as signed numbers, bytes that are not ASCII are below the control characters.
   const __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
   const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
   const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
@@ -31,7 +31,7 @@ inline unsigned odd_characters(const char* at) {
       _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(control, quote), backslash)));
 }
 
-// One bit for each of the 16 bytes that is no digit.
+// Sets one bit for each of the 16 bytes that is no digit.
 inline unsigned other_than_digits(const char* at) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
   const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
@@ -42,8 +42,8 @@ inline unsigned other_than_digits(const char* at) {
 }  // namespace json_token
 #endif
 
-// The first character >= at that does not simply stand for itself in a string: a quote, a
-// backslash, a control character or a byte that is not ASCII; `end` when there is none.
+// Returns the first character >= at that is not plain in a string (a quote, a backslash, a control
+// character or a byte that is not ASCII), or `end` if there is none.
 inline const char* skip_plain_characters(const char* at, const char* end) {
 #if defined(__SSE2__)
   for (; end - at >= 16; at += 16)
@@ -55,8 +55,8 @@ inline const char* skip_plain_characters(const char* at, const char* end) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, sizeof word);
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-    // A high bit comes up for each such byte. A borrow can raise one more behind such a byte only,
-    // so the lowest is exact.
+    // The high bit of each odd byte is set. A borrow can only set the bit of a byte after an odd
+    // one, so the lowest bit is exact.
     const std::uint64_t odd = ((word - 0x20 * kOnes) | ((word ^ ('"' * kOnes)) - kOnes) |
                                ((word ^ ('\\' * kOnes)) - kOnes) | word) &
                               kHighs;
@@ -72,8 +72,8 @@ inline const char* skip_digits(const char* at, const char* end) {
   return at;
 }
 
-// Behind the number that begins at `at`, or nullptr when none does. What follows it is not looked
-// at.
+// Returns the position after the number that begins at `at`, or nullptr if none does. It does not
+// look at what follows the number.
 inline const char* skip_json_number(const char* at, const char* end) {
   if (*at == '-') ++at;
   const char* const integer = at;
@@ -94,8 +94,9 @@ inline const char* skip_json_number(const char* at, const char* end) {
   return at;
 }
 
-// The usual numbers, faster: up to 15 digits, and the same with a point and digits behind it, 31
-// characters in all. nullptr for any other text. 32 bytes must be there to be read.
+// These two skip the usual numbers faster: up to 15 digits, and up to 15 digits with a point and
+// digits after it, 31 characters in all. They return nullptr for any other text. The caller must
+// make sure that 32 bytes can be read.
 inline const char* skip_plain_integer(const char* at) {
 #if defined(__SSE2__)
   const int digits = std::countr_zero(json_token::other_than_digits(at) | 0x10000U);

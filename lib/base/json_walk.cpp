@@ -11,7 +11,7 @@ namespace traceloom {
 
 namespace {
 
-// For any number of keys, and those with escapes.
+// Handles any number of keys, and keys with escapes.
 bool repeats_decoded_key(std::string_view object) {
   std::unordered_set<std::string> keys;
   for (JsonWalk walk(object); walk.next();)
@@ -19,7 +19,7 @@ bool repeats_decoded_key(std::string_view object) {
   return false;
 }
 
-// Escapes make it longer.
+// Compares lengths first: escapes make the written key longer, so a shorter one cannot match.
 bool is_key(std::string_view written, std::string_view key) {
   if (written.size() <= key.size()) return written == key;
   return written.find('\\') != std::string_view::npos && decode_json_string(written) == key;
@@ -29,7 +29,8 @@ bool is_key(std::string_view written, std::string_view key) {
 
 bool repeats_key(std::string_view object) {
   if (!is_json_object(object)) return false;
-  // Real args have a handful of keys: to compare each with those before it beats any table.
+  // Real args have a handful of keys: comparing each key with the earlier ones is faster than any
+  // table.
   std::array<std::string_view, 24> keys;
   std::size_t count = 0;
   for (JsonWalk walk(object); walk.next();) {

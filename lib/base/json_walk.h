@@ -4,9 +4,10 @@
 //     if (key == "snapshot") use(value);
 //   });
 //
-// Nothing is copied. The text should be is_strict_json(): what it is not, is not noticed, and the
-// members of such a text may be any of its parts; nothing outside is read. In the header as it is
-// the hot path of statistics: out of line, those of memory and operators took 8 and 5 % longer.
+// The walk copies nothing. The text should be is_strict_json(): the walk does not notice where it
+// is not and may then return any part of the text as a member, but it never reads outside the text.
+// The code stands in the header because it is the hot path of statistics: out of line, memory and
+// operators took 8 and 5 % longer.
 #pragma once
 
 #include "base/json_token.h"
@@ -22,12 +23,12 @@ inline bool is_json_object(std::string_view value) {
 inline bool is_json_list(std::string_view value) {
   return !value.empty() && value.front() == '[';
 }
-// Of strict JSON: only numbers begin like that.
+// In strict JSON only numbers begin with these characters.
 inline bool is_json_number(std::string_view value) {
   return !value.empty() && (value.front() == '-' || (value.front() >= '0' && value.front() <= '9'));
 }
 
-// One step of a walk over what stands between two brackets.
+// Walks over the members between two brackets, one step at a time.
 class JsonWalk {
  public:
   // `container` is an object or a list; anything else has no members.
@@ -44,7 +45,7 @@ class JsonWalk {
   // Moves to the next member or element; false when there is none.
   bool next() {
     if (has_keys_) {
-      // Whatever stands before it: some write comments there, or a comma too many.
+      // Skip everything before the key: some producers write comments there, or a comma too many.
       while (at_ != end_ && *at_ != '"') ++at_;
       if (at_ == end_) return false;
       read_key();
@@ -61,7 +62,7 @@ class JsonWalk {
     value_ = {value, static_cast<std::size_t>(at_ - value)};
     return true;
   }
-  // What stands between the quotes of the key, as written; empty in a list.
+  // The text between the quotes of the key, as written; empty in a list.
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
 
@@ -79,7 +80,7 @@ class JsonWalk {
     if (at_ != end_) ++at_;  // the colon
     skip_space();
   }
-  // From an opening quote to behind the closing one.
+  // Moves from an opening quote to the position after the closing one.
   void skip_string() {
     ++at_;
     while (at_ != end_) {
@@ -100,7 +101,7 @@ class JsonWalk {
         continue;
       }
       const bool closes = c == '}' || c == ']';
-      // A number or word ends there.
+      // A number or word ends here.
       if (depth == 0 && (closes || c == ',' || is_space(c))) return;
       if (c == '{' || c == '[') ++depth;
       ++at_;
@@ -127,12 +128,13 @@ void for_each_element(std::string_view list, Visit visit) {
   for (JsonWalk walk(list); walk.next();) visit(walk.value());
 }
 
-// Whether two members of an object have one key, however it is written ("a" and "\u0061"). What the
-// values hold is not looked at; false for what is no object.
+// True if two members of an object have the same key, however it is written ("a" and "\u0061").
+// Only this object's own keys are compared, not those of nested values. False if `object` is no
+// object.
 bool repeats_key(std::string_view object);
 
-// The value of the last member of that key, however it is written; empty when there is none or the
-// value is no object.
+// Returns the value of the last member with that key, however the key is written. Empty if there is
+// none or if the value is no object.
 std::string_view find_member(std::string_view object, std::string_view key);
 
 }  // namespace traceloom

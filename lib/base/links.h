@@ -1,4 +1,4 @@
-// Where a chain of symbolic links ends.
+// end_of_links: the path at the end of a chain of symbolic links.
 //
 //   if (const auto end = end_of_links("latest.json")) write_to(*end);   // "run7/merged.json"
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace traceloom {
 
-// The path itself when it is no link; nothing need be there yet. nullopt for more links than Linux
-// follows.
+// Returns the path itself if it is no link; the file need not exist. Returns nullopt for more links
+// than Linux follows.
 inline std::optional<std::filesystem::path> end_of_links(std::filesystem::path target) {
   constexpr int kMostLinks = 40;
   for (int links = 0; links < kMostLinks; ++links) {

@@ -11,14 +11,15 @@ namespace {
 
 struct Obeyed {
   std::uint32_t code_point;
-  std::size_t length;  // in bytes; 0: the text begins with nothing that a terminal obeys
+  std::size_t length;  // length in bytes; 0 if the text does not begin with a character that a
+                       // terminal obeys
 };
 
 // `text` is valid UTF-8.
 Obeyed first_obeyed(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return {byte(0), 1};
-  // U+0080 to U+009F: some terminals obey them as they obey ESC.
+  // Some terminals obey U+0080 to U+009F like ESC.
   if (byte(0) == 0xC2 && byte(1) < 0xA0) return {byte(1), 2};
   if (byte(0) != 0xE2) return {};
   const std::uint32_t code_point = 0x2000 | (byte(1) & 0x3FU) << 6 | (byte(2) & 0x3FU);

@@ -1,4 +1,4 @@
-// keep_first, keep_least: one value of those that several sources may give.
+// keep_first, keep_least: keep one of the values that several sources may give.
 //
 //   std::optional<std::int64_t> bound_us;
 //   for (const ClockFacts& file : files) keep_least(bound_us, file.error_bound_us);

@@ -9,7 +9,8 @@ namespace {
 
 using enum Severity;
 
-// In the order of enum Problem; describe() relies on it and a test checks the names.
+// The rows stand in the order of enum Problem: describe() relies on it, and a test checks the
+// names.
 constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kProblemKinds{{
     {"missing_bracket", info, "the closing ] is missing (legal: the writer was stopped)"},
     {"cut_event", loss, "the file is cut inside an event; everything before it was kept"},

@@ -1,4 +1,4 @@
-// ProblemCounts: what was wrong with one input and did not stop the work, counted by kind.
+// ProblemCounts: the problems of one input that did not stop the work, counted by kind.
 //
 //   ProblemCounts problems;
 //   problems.add(Problem::cut_event, 8812);
@@ -15,13 +15,13 @@
 namespace traceloom {
 
 enum class Severity : std::uint8_t {
-  info,    // legal, worth a word (a list without its closing bracket)
+  info,    // legal but worth a word (a list without its closing bracket)
   notice,  // repaired; nothing that the file said is missing from the result
   loss,    // something the file said is missing from the result; --strict fails on it
 };
 
 enum class Problem : std::uint8_t {
-  // the container
+  // problems of the container
   missing_bracket,
   cut_event,
   cut_object,
@@ -40,12 +40,12 @@ enum class Problem : std::uint8_t {
   gzip_checksum,
   gzip_trailing_garbage,
   gzip_twice,
-  // elements of the event array
+  // problems of elements of the event array
   not_an_object,
   empty_object,
   malformed_event,
   event_too_large,
-  // fields of an event
+  // problems of fields of an event
   no_phase,
   unknown_phase,
   bad_timestamp,
@@ -59,12 +59,12 @@ enum class Problem : std::uint8_t {
   bad_args,
   bad_field,
   bad_counter,
-  // strings and values
+  // problems of strings and values
   invalid_utf8,
   control_character,
   bad_escape,
   not_json_value,
-  // begin and end
+  // problems of begin and end events
   end_without_begin,
   begin_without_end,
   out_of_order,
@@ -72,7 +72,7 @@ enum class Problem : std::uint8_t {
   arrow_without_start,
   dangling_arrow,
   backward_arrow,
-  // ranks and clocks
+  // problems of ranks and clocks
   rank_from_position,
   rank_disagrees,
   ranks_in_one_pid,
@@ -96,40 +96,40 @@ enum class Problem : std::uint8_t {
   missing_rank,
   inexact_timestamp,
   far_timestamp,
-  // what the recorder could not write
+  // losses of the recorder
   events_lost,
   events_dropped,
   events_unnamed,
   events_damaged,
-  journal_kept,  // of no input: what --recover met
-  count_         // not a kind: how many there are
+  journal_kept,  // found by --recover; belongs to no input
+  count_         // the number of kinds, not a kind
 };
 
 struct ProblemKind {
-  std::string_view name;  // in JSON reports: stable
+  std::string_view name;  // name in JSON reports; stable
   Severity severity;
-  std::string_view sentence;  // for people: what is wrong and what was done about it
+  std::string_view sentence;  // text for people: what is wrong and what was done about it
 };
 
 const ProblemKind& describe(Problem problem);
 
-// Counts and first byte offsets, one slot a kind. Not thread-safe; each worker has one and they are
-// added up in file order.
+// Counts and first byte offsets of the kinds that were met. Not thread-safe: each worker has its
+// own counts, and they are added up in file order.
 class ProblemCounts {
  public:
   void add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count = 1);
   void add(const ProblemCounts& other);
-  // What is to be said of a problem that was added, beside its sentence: the values that disagree,
-  // say. The first explanation of a kind stays.
+  // Adds words to the sentence of a problem that was added, for example the values that disagree.
+  // The first explanation of a kind stays.
   void explain(Problem problem, std::string words);
 
-  // What has turned out to be none.
+  // Removes a problem that turned out to be none.
   void forget(Problem problem);
 
   std::uint64_t count(Problem problem) const;
-  // The lowest offset, in the uncompressed text, at which the problem was met; 0 when it was not.
+  // The lowest offset in the uncompressed text at which the problem was met; 0 if it was not met.
   std::uint64_t first_offset(Problem problem) const;
-  // Empty when there is none.
+  // Empty if the problem has no explanation.
   std::string_view explanation(Problem problem) const;
   // The kinds that were met, in the order of the enum.
   std::vector<Problem> kinds() const;
@@ -145,8 +145,8 @@ class ProblemCounts {
   };
   const Met* find(Problem problem) const;
 
-  // By kind. Most files have none, and thousands of files are held at once: room for all kinds was
-  // a third of what is known of a file.
+  // The problems that were met, sorted by kind. Most files have none, and thousands of files are
+  // held at once: with a slot for every kind, the counts took a third of the memory of a file.
   std::vector<Met> met_;
 };
 

@@ -1,9 +1,9 @@
-// Sums of times that a file may say are as long as can be.
+// Sums of times that saturate, because a file may claim times of any length.
 //
 //   add_to(total_ns, span_ns);                                 // at most the greatest int64
 //
-// What does not fit is cut to what does (292 years), so that sums of any spans are sums still and
-// no command depends on how a number overflows.
+// A sum that does not fit is cut to the limit of int64 (292 years). So sums of any spans stay
+// meaningful, and no command depends on how a number overflows.
 #pragma once
 
 #include <cstdint>

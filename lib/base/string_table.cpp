@@ -1,6 +1,6 @@
 #include "base/string_table.h"
 
-#define XXH_INLINE_ALL  // how xxHash asks to be used without its library
+#define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
 #include <xxhash.h>
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-// There are thousands of small tables when a merge has thousands of inputs.
+// A merge of thousands of inputs has thousands of small tables.
 constexpr std::size_t kFirstBlockBytes = 512;
 constexpr std::size_t kMaxBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
 
-// The slot that holds `text`, or the free one where it belongs.
+// Returns the slot that holds `text`, or the free slot where it belongs.
 std::size_t StringTable::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::uint32_t tag = static_cast<std::uint32_t>(hash >> 32);
   const std::size_t mask = slots_.size() - 1;

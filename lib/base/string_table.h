@@ -1,11 +1,11 @@
-// StringTable: texts to small dense numbers and back.
+// StringTable: maps texts to small dense numbers and back.
 //
 //   StringTable names;
 //   std::uint32_t id = names.intern("gemm");   // 0; the same text gives the same number
 //   names[id];                                  // "gemm"
 //
-// Why our own: a look-up is one hash and, nearly always, one compare, and no text costs an
-// allocation.
+// It is our own because a look-up is one hash and, nearly always, one comparison, and because no
+// text costs an allocation.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace traceloom {
 
-// Any bytes are a text. Holds up to 2^32 - 1 of them. Not thread-safe.
+// A text may hold any bytes. The table holds up to 2^32 - 1 texts. Not thread-safe.
 class StringTable {
  public:
-  // The number of `text`: 0, 1, 2, ... in the order in which texts come first.
+  // Returns the number of `text`: 0, 1, 2, ... in the order in which the texts first appear.
   std::uint32_t intern(std::string_view text);
-  // Its number if it has one.
+  // Returns the number of `text` if it has one.
   std::optional<std::uint32_t> find(std::string_view text) const;
 
-  // Valid until clear() or destruction.
+  // The view is valid until clear() or destruction.
   std::string_view operator[](std::uint32_t id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 
@@ -34,7 +34,7 @@ class StringTable {
 
  private:
   struct Slot {
-    std::uint32_t tag = 0;        // more bits of the hash: most compares end here
+    std::uint32_t tag = 0;        // more bits of the hash: most comparisons end here
     std::uint32_t id_plus_1 = 0;  // 0: free
   };
 
@@ -45,11 +45,11 @@ class StringTable {
   std::vector<Slot> slots_;
   std::vector<std::string_view> texts_;
   std::vector<std::unique_ptr<char[]>> blocks_;
-  std::size_t block_used_ = 0;  // of the last block
+  std::size_t block_used_ = 0;  // bytes used of the last block
   std::size_t block_size_ = 0;
 };
 
-// A number as the text of eight bytes that intern() takes, for tables of pairs of numbers.
+// A pair of numbers as a text of eight bytes, which intern() takes, for tables of pairs.
 class NumberPair {
  public:
   NumberPair(std::uint32_t a, std::uint32_t b) : numbers_{a, b} {}

@@ -1,11 +1,11 @@
-// TextBuffer: a text that grows at its end, for what is written in small pieces.
+// TextBuffer: a text that grows at its end, for output written in small pieces.
 //
 //   TextBuffer text;
 //   char* const end = write_microseconds(text.room(24), 1500);
 //   text.end_at(end);
 //   text += ",\n";
 //
-// A std::string fills its room with zeros before something is written there: that took 3 % of a
+// A std::string fills its room with zeros before something is written there; that took 3 % of a
 // merge's time.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace traceloom {
 class TextBuffer {
  public:
   TextBuffer() = default;
-  // The other one is empty then.
+  // Leaves the other buffer empty.
   TextBuffer(TextBuffer&& other) noexcept { swap(other); }
   TextBuffer& operator=(TextBuffer&& other) noexcept {
     TextBuffer taken(std::move(other));
@@ -32,7 +32,7 @@ class TextBuffer {
   TextBuffer& operator=(const TextBuffer&) = delete;
   ~TextBuffer() = default;
 
-  // Valid until the text grows or ends.
+  // The view is valid until the text grows or ends.
   std::string_view view() const { return {bytes_.get(), size_}; }
   operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor)
   std::size_t size() const { return size_; }
@@ -47,7 +47,7 @@ class TextBuffer {
     size_ += more.size();
     return *this;
   }
-  // Where `bytes` more can be written, behind the text; end_at() says how far that was done.
+  // Returns the place after the text where `bytes` more can be written; end_at() sets the new end.
   char* room(std::size_t bytes) {
     if (bytes > capacity_ - size_) grow(bytes);
     return bytes_.get() + size_;

@@ -11,14 +11,14 @@
 namespace traceloom {
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;  // 64 bits times 64 bits
+__extension__ typedef unsigned __int128 Wide;  // the product of two 64-bit numbers fits
 
 struct Unit {
   std::string_view name;
   std::uint64_t factor;
 };
 
-// Digits after the point that are looked at; 10^-18 of the largest unit is nothing.
+// The number of digits after the point that count; 10^-18 of the largest unit is below any result.
 constexpr std::size_t kMaxFractionDigits = 18;
 
 std::string_view take_digits(std::string_view& text) {
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> to_integer(std::string_view digits) {
   return value;
 }
 
-// number * factor, what is left below 1 cut off; nullopt when it does not fit.
+// Returns number * factor without its fraction, or nullopt if the product does not fit.
 std::optional<std::uint64_t> scale(const Decimal& number, std::uint64_t factor) {
   std::optional<std::uint64_t> whole = to_integer(number.whole);
   if (!whole || __builtin_mul_overflow(*whole, factor, &*whole)) return std::nullopt;
@@ -106,7 +106,7 @@ constexpr std::array<Unit, 8> kTimeUnits{{
     {"ns", 1},
     {"us", 1'000},
     {"\u00B5s", 1'000},  // the micro sign
-    {"\u03BCs", 1'000},  // the Greek letter; both are typed
+    {"\u03BCs", 1'000},  // the Greek letter; people type both
     {"ms", 1'000'000},
     {"s", 1'000'000'000},
     {"min", 60'000'000'000},
@@ -119,7 +119,7 @@ std::optional<std::int64_t> with_sign(std::uint64_t magnitude, bool negative) {
   return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
-// magnitude / factor rounded half up, as thousandths.
+// Returns magnitude / factor in thousandths, rounded half up.
 std::uint64_t thousandths(std::uint64_t magnitude, std::uint64_t factor) {
   return static_cast<std::uint64_t>((Wide{magnitude} * 1000 + factor / 2) / factor);
 }

@@ -1,4 +1,4 @@
-// Numbers as people write and read them: "64 MiB", "1.2 ms", "41,233".
+// Formats and parses numbers as people write and read them: "64 MiB", "1.2 ms", "41,233".
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@ std::string format_count(std::uint64_t count);
 // 67108864 -> "64.0 MiB"; below 1 KiB: "812 B".
 std::string format_bytes(std::uint64_t bytes);
 
-// Three digits after the point and a unit that fits: 0 -> "0 ns", 1234 -> "1.234 us",
-// 93'000'000 -> "93.000 ms", 61'000'000'000 -> "61.000 s". Rounded half away from zero; `ns` may be
-// negative.
+// Writes three digits after the point and a unit that fits: 0 -> "0 ns", 1234 -> "1.234 us",
+// 93'000'000 -> "93.000 ms", 61'000'000'000 -> "61.000 s". The number is rounded half away from
+// zero; `ns` may be negative.
 std::string format_duration(std::int64_t ns);
 
 enum class TimeUnit : std::uint8_t { automatic, ns, us, ms, s };
-// In the order of the enum, for --help and did-you-mean.
+// The names stand in the order of the enum; --help and did-you-mean use them.
 inline constexpr std::string_view kTimeUnitNames[] = {"auto", "ns", "us", "ms", "s"};
 
-// In one unit, for columns that are to be compared: 1234567 in us -> "1,234.567 us".
+// The same in one fixed unit, for columns that readers compare: 1234567 in us -> "1,234.567 us".
 std::string format_duration(std::int64_t ns, TimeUnit unit);
 
-// "64MiB", "64 MB", "1.5G", "4096" -> bytes; nullopt when it is no size or does not fit. Powers of
-// 1024 for K, M, G, T, P and KiB, MiB, ...; of 1000 for KB, MB, ...; in any case of letters. Parts
-// of a byte are cut off.
+// Parses "64MiB", "64 MB", "1.5G", "4096" into bytes; nullopt if the text is no size or does not
+// fit. K, M, G, T, P and KiB, MiB, ... are powers of 1024; KB, MB, ... are powers of 1000. Letters
+// may have any case. Fractions of a byte are cut off.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
-// "5us", "1.5 ms", "-3s", "2min", "1h" -> ns, exact; nullopt when it is no time or does not fit.
-// Takes ns, us (also with a micro sign), ms, s, min, h. A bare number is refused but for 0: nobody
-// can know what 7 is. Parts of a nanosecond are cut off.
+// Parses "5us", "1.5 ms", "-3s", "2min", "1h" into exact nanoseconds; nullopt if the text is no
+// time or does not fit. The units are ns, us (also with a micro sign), ms, s, min, h. A bare number
+// other than 0 is refused, because its unit is not known. Fractions of a nanosecond are cut off.
 std::optional<std::int64_t> parse_duration(std::string_view text);
 
 }  // namespace traceloom

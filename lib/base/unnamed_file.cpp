@@ -14,7 +14,7 @@ std::string temporary_folder() {
 int open_unnamed_file(const std::string& folder) {
   const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (unnamed >= 0) return unnamed;
-  // Not every file system can do that.
+  // Some file systems do not support O_TMPFILE.
   std::string path = folder + "/.traceloom.XXXXXX";
   const int named = mkostemp(path.data(), O_CLOEXEC);
   if (named >= 0) unlink(path.c_str());

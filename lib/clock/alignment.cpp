@@ -77,10 +77,12 @@ class Aligner {
   std::vector<FileClock> clocks_;
   const SyncCycles cycles_;
   const CycleShifts shifts_;
-  std::vector<const RankSync*> synced_by_;  // of each file; nullptr for other methods
-  std::vector<std::shared_ptr<const TimeMap::Line>> drifts_;  // of each file: none where unknown
-  std::vector<std::shared_ptr<const TimeMap::Line>> lines_;   // those by which it is mapped
-  std::map<std::size_t, KnownShift> placed_;  // files without a sync: by machine, by sync events
+  std::vector<const RankSync*> synced_by_;  // sync of each file; nullptr for other methods
+  // drift line of each file; null if the drift is not known
+  std::vector<std::shared_ptr<const TimeMap::Line>> drifts_;
+  std::vector<std::shared_ptr<const TimeMap::Line>> lines_;  // lines by which files are mapped
+  std::map<std::size_t, KnownShift> placed_;  // files without a sync, placed by machine or by sync
+                                              // events
 };
 
 std::vector<bool> Aligner::wants_sync() const {
@@ -94,8 +96,9 @@ bool Aligner::goes_by_sync(const ClockFacts& file) const {
          (options_.align_by == AlignBy::any || options_.align_by == AlignBy::sync);
 }
 
-// By the sync of another file of its rank. What is merged is not of one rank; and a clock that
-// counts from the start of the machine says nothing of one that shows Unix time.
+// True if the file may use the sync of another file of its rank. A merged file does not belong to
+// one rank; and a clock that counts from the start of the machine has no relation to one with Unix
+// time.
 bool Aligner::may_go_by(const RankSync& sync, std::size_t file) const {
   if (files_[file].is_merged) return false;
   const std::optional<bool> own = shows_unix_time(files_[file]);
@@ -148,7 +151,7 @@ void Aligner::decide(std::size_t file) {
     clock.method = ClockMethod::epoch;
 }
 
-// Files that share moments, by those.
+// Places files that share named moments by those moments.
 void Aligner::place_by_events() {
   if (options_.align_by != AlignBy::any && options_.align_by != AlignBy::sync) return;
   std::vector<SyncNode> nodes(files_.size());
@@ -157,7 +160,7 @@ void Aligner::place_by_events() {
     if (is_stronger_than_events(clocks_[i].method)) nodes[i].offset_ns = clocks_[i].offset_ns;
   }
   std::vector<std::size_t> placed;
-  bool is_first = true;  // of the groups without a clock sync
+  bool is_first = true;  // true for the first group without a clock sync
   for (const std::vector<std::size_t>& group : connected_by_sync_events(nodes)) {
     const bool has_anchor = std::any_of(group.begin(), group.end(), [&](std::size_t file) {
       return nodes[file].offset_ns.has_value();
@@ -179,8 +182,8 @@ void Aligner::place_by_events() {
   }
 }
 
-// The file whose clock is that of a group without any clock sync; nullopt when there is none to
-// compare it with other files by.
+// Returns the file whose clock a group without any clock sync uses; nullopt if no evidence relates
+// that clock to other files.
 std::optional<std::size_t> Aligner::root_of(const std::vector<std::size_t>& group,
                                             bool is_first) const {
   const auto has_clock = [&](std::size_t file) {
@@ -194,7 +197,7 @@ std::optional<std::size_t> Aligner::root_of(const std::vector<std::size_t>& grou
 }
 
 void Aligner::find_drifts() {
-  std::map<std::int64_t, std::vector<std::size_t>> by_sync;  // the files of a rank that go by one
+  std::map<std::int64_t, std::vector<std::size_t>> by_sync;  // the files of a rank that use a sync
   for (std::size_t file = 0; file < files_.size(); ++file)
     if (synced_by_[file] != nullptr) by_sync[files_[file].rank].push_back(file);
   for (const auto& [rank, files] : by_sync) {
@@ -204,11 +207,11 @@ void Aligner::find_drifts() {
   }
 }
 
-// Of the files of one rank.
+// Finds the drift of the files of one rank.
 void Aligner::find_drift(const std::vector<std::size_t>& files,
                          const std::vector<const RankSync*>& syncs) {
   std::vector<SyncPoint> points;
-  std::vector<const RankSync*> sync_of;  // of each point
+  std::vector<const RankSync*> sync_of;  // sync of each point
   for (const RankSync* sync : syncs) {
     const CycleShift& shift = shifts_.of(*sync);
     if (shift.set_back)
@@ -227,7 +230,7 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
   const std::vector<Drift> drifts = drifts_of(points);
   for (const std::size_t file : files) {
     const RankSync& own = *synced_by_[file];
-    // Beyond all cycles of the reference a rank stays with those that share its cycle.
+    // Outside the cycles of the reference a rank stays with the ranks that share its cycle.
     if (!cycles_.is_of_reference(own) &&
         (own.ns < points.front().at_ns || own.ns > points.back().at_ns))
       continue;
@@ -238,8 +241,9 @@ void Aligner::find_drift(const std::vector<std::size_t>& files,
   }
 }
 
-// On the line from sync to sync a file is as far off as the moments of its cycle are from it, which
-// are knots of it unless too little is known of the drift within the cycle.
+// With a drift line, the error is the largest distance between the line and the moments of the
+// file's cycle. The moments are knots of the line, unless too little is known of the drift within
+// the cycle.
 void Aligner::interpolate(std::size_t file, const Drift& drift) {
   FileClock& clock = clocks_[file];
   clock.drift_ppm = drift.ppm;
@@ -264,7 +268,8 @@ void Aligner::interpolate(std::size_t file, const Drift& drift) {
   lines_[file] = drift.line;
 }
 
-// It has no sync, and the nearest one is of another cycle, so far away that the clock has drifted.
+// True if the file has no sync and the nearest sync belongs to another cycle, so far away that the
+// clock has drifted.
 bool Aligner::is_of_other_cycle(std::size_t file) const {
   const std::string& cycle = files_[file].cycle;
   if (clocks_[file].method != ClockMethod::sync_of_rank || cycle.empty()) return false;
@@ -273,7 +278,7 @@ bool Aligner::is_of_other_cycle(std::size_t file) const {
                       [&](std::size_t other) { return files_[other].cycle == cycle; });
 }
 
-// Files without a sync, by one that has a place and the same machine.
+// Places files without a sync by a file that has a place and the same machine.
 void Aligner::place_by_machines() {
   if (options_.align_by != AlignBy::any && options_.align_by != AlignBy::sync) return;
   for (std::size_t file = 0; file < files_.size(); ++file)
@@ -313,7 +318,7 @@ void Aligner::map_times(std::size_t file) {
   }
 }
 
-// Whether the error of a file is about more than one moment.
+// True if the error of a file holds for more than one moment.
 bool Aligner::is_bound_throughout(std::size_t file) const {
   const RankSync* const sync = synced_by_[file];
   if (sync == nullptr) return !placed_.contains(file);
@@ -352,7 +357,7 @@ void Aligner::tell_rounds(std::size_t file) {
   clocks_[file].rounds = {on_common_clock(stamps.start, file), on_common_clock(stamps.end, file)};
 }
 
-// None where one is no usable stamp there.
+// Returns empty rounds if a stamp is not usable on the common clock.
 SyncRounds Aligner::on_common_clock(SyncRounds rounds, std::size_t file) const {
   const std::int64_t base_ns = files_[file].base_ns.value_or(0);
   for (std::vector<std::int64_t>* const times : {&rounds.enter_ns, &rounds.exit_ns})

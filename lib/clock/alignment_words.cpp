@@ -1,5 +1,5 @@
-// How alignment.h's kinds are written, in options and reports.
-#include "clock/alignment.h"
+// The spelling of alignment.h's enums in options and reports.
+#include "clock/alignment_words.h"
 
 namespace traceloom {
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// A circle of the ways that lengths were found by; empty where there is none.
+// Returns a circle among the links by which the lengths were found; empty if there is none.
 std::vector<std::size_t> circle_in(const std::vector<std::size_t>& before) {
   std::vector<std::size_t> seen_from(before.size(), kNone);
   for (std::size_t start = 0; start < before.size(); ++start) {
@@ -44,8 +44,8 @@ void ClockRanges::forget(std::size_t clock) {
     most_[clock * clocks_ + other] = most_[other * clocks_ + clock] = kUnlimited;
 }
 
-// Bellman and Ford. A way that comes back to a clock and is shorter is found in what the ways came
-// from, mostly at once.
+// The algorithm of Bellman and Ford. A shorter path that returns to a clock shows as a circle in
+// the links, mostly at once.
 ClockRanges::Lengths ClockRanges::shortest(std::size_t from, bool is_turned) const {
   Lengths lengths{std::vector<std::int64_t>(clocks_, kUnlimited), {}};
   std::vector<std::size_t> before(clocks_, kNone);

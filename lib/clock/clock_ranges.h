@@ -1,10 +1,9 @@
-// ClockRanges: by how much clocks may be ahead of each other, of what is known of pairs of them:
-// what holds from a to b and from b to c holds from a to c.
+// ClockRanges: computes how far clocks may be ahead of each other from limits for pairs of clocks:
+// a limit from a to b and one from b to c give one from a to c.
 //
 //   ClockRanges ranges(3);
 //   ranges.limit(0, 1, 50);                  // clock 1 is at most 50 ns ahead of clock 0
-//   ranges.limit(1, 0, 10);                  // and at most 10 ns behind it
-//   ranges.from(0).ahead[1] == ClockRange{-10, 50}
+//   ranges.limit(1, 0, 10);                  // and at most 10 ns slow against it
 #pragma once
 
 #include "clock/sync_rounds.h"
@@ -19,16 +18,16 @@ class ClockRanges {
  public:
   explicit ClockRanges(std::size_t clocks);
 
-  // Clock b is at most so much ahead of clock a.
+  // Clock b is at most `ahead_ns` ahead of clock a.
   void limit(std::size_t a, std::size_t b, std::int64_t ahead_ns);
-  // From now on nothing is known by way of that clock.
+  // Removes all limits of that clock.
   void forget(std::size_t clock);
 
   struct Found {
-    // Of each clock how far it is ahead of that one: by the shortest paths. The numeric limits
-    // where none leads.
+    // The lead of each clock over `clock`, by the shortest paths; the numeric limits if no path
+    // exists.
     std::vector<ClockRange> ahead;
-    // Clocks that contradict each other, in a circle; then `ahead` means nothing.
+    // Clocks that contradict each other, in a circle; `ahead` then has no meaning.
     std::vector<std::size_t> contradiction;
   };
   Found from(std::size_t clock) const;
@@ -44,7 +43,7 @@ class ClockRanges {
   Lengths shortest(std::size_t from, bool is_turned) const;
 
   std::size_t clocks_;
-  std::vector<std::int64_t> most_;  // by a and b
+  std::vector<std::int64_t> most_;  // indexed by a and b
 };
 
 }  // namespace traceloom

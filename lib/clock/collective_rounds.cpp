@@ -18,12 +18,13 @@ namespace {
 using Outcome = CollectiveFit::Outcome;
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
-// Ranks leave a collective some per cent of its time apart.
+// Ranks leave a collective at times that differ by some per cent of its length.
 constexpr std::int64_t kPercentOfCollective = 3;
-// Of all rounds together; a ninth of a second. Where there are more, every second round is enough.
+// The limit for all rounds together, which takes a ninth of a second. If there are more, every
+// second round is enough.
 constexpr std::size_t kMostPairs = std::size_t{1} << 26;
 
-// The time of a clock without what it gains, as far as that is known.
+// Converts the time of a clock into one without its known drift.
 struct Steady {
   double slope = 0;
   double slope_error = 0;
@@ -32,7 +33,7 @@ struct Steady {
   std::int64_t at(std::int64_t ns) const {
     return saturating_subtract(ns, std::llround(slope * since_middle(ns)));
   }
-  // How far at() may be off there, when it is right in the middle.
+  // Returns the possible error of at() at `ns` if it is right in the middle.
   std::int64_t error_at(std::int64_t ns) const {
     return static_cast<std::int64_t>(std::ceil(slope_error * std::abs(since_middle(ns))));
   }
@@ -80,7 +81,7 @@ class ClockFitter {
   }
 
  private:
-  // A known clock that an unknown one can be compared with.
+  // A placed clock with which another clock can be compared.
   struct Partner {
     std::size_t clock = 0;
     std::int64_t moving_ns = 0;
@@ -103,12 +104,12 @@ class ClockFitter {
   std::vector<CollectiveFit> fits_;
   std::vector<Steady> steady_;
   std::vector<std::vector<const CollectiveRound*>> rounds_of_;
-  std::vector<std::size_t> by_messages_;  // clocks of which no end says anything
-  std::vector<std::size_t> placed_;       // in the order in which that was done
+  std::vector<std::size_t> by_messages_;  // clocks without a usable end of a collective
+  std::vector<std::size_t> placed_;       // in the order in which they were placed
 };
 
-// All clocks that can be compared with those that are placed; by messages only where no collective
-// leads on.
+// Places all clocks that can be compared with placed ones. Messages are used only if no collective
+// leads to a further clock.
 bool ClockFitter::place_next() {
   for (const bool by_messages : {false, true}) {
     const std::map<std::size_t, Partner> found = partners(by_messages);
@@ -169,7 +170,8 @@ std::vector<PairedRound> ClockFitter::paired(std::size_t a, std::size_t b, bool 
 void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messages) {
   CollectiveFit& fit = fits_[clock];
   const CollectiveFit& known = fits_[partner.clock];
-  // Beside the steady time of the partner, so that the slope is that to the reference.
+  // The rounds are compared with the steady time of the partner, so that the slope is relative to
+  // the reference.
   const std::vector<PairedRound> rounds = paired(partner.clock, clock, by_messages);
   const ClockSlope slope = by_messages ? slope_of({}) : slope_of(rounds);
   steady_[clock] = {slope.slope, steady_[partner.clock].slope_error + slope.uncertainty,
@@ -216,7 +218,7 @@ void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
   fit.ahead_ns = std::clamp(fit.ahead_ns, ahead.low_ns, ahead.high_ns);
 }
 
-// Where clocks contradict each other in a circle, the one that was placed last is the odd one.
+// If clocks contradict each other in a circle, the one that was placed last is considered wrong.
 void ClockFitter::find_ranges() {
   ClockRanges ranges = known_ranges();
   ClockRanges::Found found = ranges.from(reference_);

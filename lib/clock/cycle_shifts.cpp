@@ -27,7 +27,8 @@ CycleShifts::CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles&
       if (&cycles.first_of(*sync) == sync) settle_first(*sync);
 }
 
-// Cycles of earlier ranks first: those that begin with this rank lie by their neighbours.
+// The rank's syncs in cycles of earlier ranks come first: cycles that begin with this rank are
+// placed by their neighbours.
 void CycleShifts::place_rank(std::int64_t rank) {
   std::vector<const RankSync*> found;
   for (const RankSync* sync : cycles_.of(rank)) {
@@ -42,8 +43,8 @@ void CycleShifts::place_rank(std::int64_t rank) {
   }
 }
 
-// The error of its point is what it adds to those of the ranks that go by it. `found` are the syncs
-// of its rank in cycles of earlier ranks, by time.
+// The error of its point is added to the errors of all ranks that are aligned through it. `found`
+// holds the syncs of its rank in cycles of earlier ranks, by time.
 CycleShift CycleShifts::first_shift(const RankSync& sync,
                                     const std::vector<const RankSync*>& found) const {
   SyncPoint point{sync.ns, 0, 0};
@@ -60,7 +61,7 @@ CycleShift CycleShifts::first_shift(const RankSync& sync,
   return shift;
 }
 
-// Between the syncs around it, where the clock only drifted from one to the other.
+// Interpolates between the neighbouring syncs if the clock only drifted from one to the other.
 std::optional<SyncPoint> CycleShifts::on_line(const RankSync& sync,
                                               const std::vector<const RankSync*>& found) const {
   const auto after = std::ranges::upper_bound(found, sync.ns, {}, &RankSync::ns);
@@ -75,7 +76,7 @@ std::optional<SyncPoint> CycleShifts::on_line(const RankSync& sync,
                    std::max(earlier.error_ns, later.error_ns)};
 }
 
-// It is said to go by what the others go by.
+// The first sync of a cycle gets the method that the other ranks use.
 void CycleShifts::settle_first(const RankSync& first) {
   const auto goes_by = [&](ClockMethod method) {
     const std::vector<const RankSync*>& syncs = cycles_.all_of(first);
@@ -129,8 +130,8 @@ std::optional<CycleShift> CycleShifts::by_machine(const RankSync& sync) const {
       ClockMethod::same_boot, *shift_ns, *error_ns, {{sync.ns, *shift_ns, *error_ns}}, {}};
 }
 
-// The middle of what both ends of the cycle allow for; but where the clock was set in between, the
-// first end's.
+// Uses the middle of what both ends of the cycle allow. If the clock was set in between, it uses
+// the first end.
 bool CycleShifts::by_rounds(const RankSync& sync, CycleShift& shift) const {
   const std::optional<SyncPoint> start = point(sync, &CycleRounds::start, shift.bad_rounds);
   const std::optional<SyncPoint> end = point(sync, &CycleRounds::end, shift.bad_rounds);
@@ -179,7 +180,7 @@ CycleRounds CycleShifts::stamps_on(const RankSync& sync) const {
           on_machine(on_clock.end, *behind).value_or(SyncRounds{})};
 }
 
-// A machine is of use where ranks share it, and where its clock is one.
+// A machine is used if several ranks share it and its clock is a single one.
 void CycleShifts::gather_stamps(const RankSync& first) {
   std::map<std::string, int> ranks_on;
   for (const RankSync* sync : cycles_.all_of(first))

@@ -1,10 +1,11 @@
-// CycleShifts: how far the clock of a rank is from the common one in each of its cycles, by the
-// best that the cycle's files have: their machine's clock, the rounds of the barriers, the sync.
+// CycleShifts: the difference between the clock of a rank and the common one in each of its cycles.
+// It uses the best evidence in the cycle's files: their machine's clock, the rounds of the
+// barriers, the sync.
 //
 //   CycleShifts shifts(files, cycles);
 //   if (const RankSync* sync = cycles.own(file)) offset_ns = base_ns + shifts.of(*sync).shift_ns;
 //
-// What is taken when, and what the errors mean: see align().
+// See align() for the choice of the evidence and the meaning of the errors.
 #pragma once
 
 #include "clock/alignment.h"
@@ -29,26 +30,26 @@ struct CycleShift {
   std::optional<std::int64_t> error_ns = {};
   // The moments of the cycle at which the shift is known, ascending; one or two.
   std::vector<SyncPoint> points = {};
-  // What is known of its end where the clock has been set back to before `points`.
+  // The point at the end of the cycle if the clock was set back to before `points`.
   std::optional<SyncPoint> set_back = {};
-  std::string bad_rounds = {};  // why they are not used though they are there; empty: none such
+  std::string bad_rounds = {};  // why existing rounds are not used; empty if none were refused
 
-  // Whether the clock was set between the beginning and the end of the cycle.
+  // True if the clock was set between the beginning and the end of the cycle.
   bool was_set() const;
 };
 
 class CycleShifts {
  public:
-  // `files` and `cycles` must live as long.
+  // `files` and `cycles` must outlive the object.
   CycleShifts(const std::vector<ClockFacts>& files, const SyncCycles& cycles);
 
-  // `sync` is one of `cycles`.
+  // `sync` must belong to `cycles`.
   const CycleShift& of(const RankSync& sync) const { return shifts_.at(&sync); }
-  // On the rank's own clock, whatever others of its machine have stamped of its cycle, too.
+  // Returns the stamps on the rank's own clock, including those of other ranks on its machine.
   CycleRounds stamps_on(const RankSync& sync) const;
 
  private:
-  // Of a cycle, by clock: that of a machine, or of a rank where none is known.
+  // The stamps of a cycle by clock: that of a machine, or of a rank whose machine is not known.
   using StampsOfClock = std::map<std::string, CycleRounds>;
 
   void place_rank(std::int64_t rank);
@@ -73,8 +74,9 @@ class CycleShifts {
   const std::vector<ClockFacts>& files_;
   const SyncCycles& cycles_;
   std::map<const RankSync*, CycleShift> shifts_;
-  std::map<std::size_t, StampsOfClock> stamps_;                // by cycle
-  std::set<std::pair<std::size_t, std::string>> no_machines_;  // by cycle: not to be used
+  std::map<std::size_t, StampsOfClock> stamps_;  // keyed by cycle
+  // (cycle, machine) pairs that must not be used
+  std::set<std::pair<std::size_t, std::string>> no_machines_;
 };
 
 }  // namespace traceloom

@@ -41,7 +41,8 @@ ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later) {
     return change * 1'000'000 <= elapsed * kMaxDriftPpm;
   };
   if (!is_what_clocks_drift(jump - error)) return ClockChange::step;
-  // Cycles that follow each other at once are apart by the noise of two barriers.
+  // Between cycles that follow each other directly, the difference is only the noise of two
+  // barriers.
   return is_what_clocks_drift(jump) && is_what_clocks_drift(error) ? ClockChange::drift
                                                                    : ClockChange::unsure;
 }

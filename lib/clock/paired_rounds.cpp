@@ -14,9 +14,9 @@ namespace {
 constexpr double kMillionth = 1e-6;
 constexpr double kMostSlope = kMaxDriftPpm * kMillionth;
 constexpr std::int64_t kLeastApartNs = 5'000'000;
-constexpr std::size_t kLeastRounds = 5;  // to tell a slope by
+constexpr std::size_t kLeastRounds = 5;  // rounds that a slope needs
 constexpr std::size_t kMostRounds = 256;
-// Ranks leave a collective of any size that far apart.
+// Ranks leave a collective of any size with at least this distance.
 constexpr std::int64_t kLeastSkewNs = 1'000;
 constexpr std::size_t kFewRounds = 7;
 constexpr std::int64_t kMuchLonger = 4;
@@ -27,7 +27,7 @@ std::int64_t middle_of(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-// The least that `percent` of the values lie below or at.
+// Returns the least value that at least `percent` of the values do not exceed.
 std::int64_t at_percent(std::vector<std::int64_t> values, std::size_t percent) {
   const std::size_t place = (values.size() * percent + 99) / 100 - 1;
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
@@ -45,8 +45,8 @@ std::vector<PairedRound> shortest(std::vector<PairedRound> rounds, std::size_t c
   return rounds;
 }
 
-// Or seven of them, but none that moves data much longer than the shortest; and an odd number, so
-// that the middle is one of them.
+// Returns the shortest tenth of the rounds, at least seven, without those that move data much
+// longer than the shortest one. The number is odd, so that the median is one of them.
 std::vector<PairedRound> shortest_tenth(std::vector<PairedRound> rounds,
                                         std::int64_t least_moving_ns) {
   const std::size_t count = std::max(kFewRounds, rounds.size() / 10);
@@ -65,7 +65,7 @@ std::int64_t middle_of_ends(const std::vector<PairedRound>& rounds) {
   return middle_of(std::move(ends));
 }
 
-// Theil-Sen; nothing where no two rounds are far enough apart.
+// The slopes for Theil-Sen; empty if no two rounds are far enough apart.
 std::vector<double> slopes_between(const std::vector<PairedRound>& rounds) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i < rounds.size(); ++i)
@@ -78,7 +78,7 @@ std::vector<double> slopes_between(const std::vector<PairedRound>& rounds) {
   return slopes;
 }
 
-// How far the ends are from the line of that slope, all but one in twenty of them.
+// Returns the distance of the ends from the line of that slope that 95 % of them do not exceed.
 double scatter_about(const std::vector<PairedRound>& rounds, double slope) {
   std::vector<std::int64_t> off;
   off.reserve(rounds.size());

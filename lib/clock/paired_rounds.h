@@ -1,11 +1,6 @@
-// Two clocks, by the collectives and messages that both had a part in.
+// slope_of, fit_pair: compare two clocks by the collectives and messages of both ranks.
 //
-//   std::vector<PairedRound> rounds = {...};                  // b beside a
-//   const ClockSlope slope = slope_of(rounds);                // how much faster b runs
-//   const PairFit fit = fit_pair(rounds);                     // once the slopes are taken out
-//
-// Nobody leaves a collective before all have entered it, and nothing is received before it is sent.
-// And all leave a collective at nearly one time, which a message does not promise.
+//   std::vector<PairedRound> rounds = {...};                  // clock b relative to clock a
 #pragma once
 
 #include "clock/sync_rounds.h"
@@ -19,42 +14,45 @@ namespace traceloom {
 
 struct PairedRound {
   std::int64_t at_ns = 0;      // its end on clock a
-  std::int64_t ends_ns = 0;    // its end on clock b, less that on clock a
-  ClockRange ahead = {};       // b of a, as far as this round allows for
-  std::int64_t length_ns = 0;  // the shorter of the two parts
-  std::int64_t moving_ns = 0;  // the shortest of all parts: nobody waited there
+  std::int64_t ends_ns = 0;    // its end on clock b minus its end on clock a
+  ClockRange ahead = {};       // lead of b over a that this round allows
+  std::int64_t length_ns = 0;  // length of the shorter of the two parts
+  std::int64_t moving_ns = 0;  // length of the shortest of all parts: its rank did not wait
 };
 
-// How much faster a clock runs than another, as a share of the time, and how far that may be off.
+// The rate by which one clock runs faster than another, as a share of the time, and its possible
+// error.
 struct ClockSlope {
   double slope = 0;
   double uncertainty = 0;
 };
 
-// By the middle of the slopes between all two rounds that are 5 ms and more apart (Theil-Sen), of
-// the shortest. Where the ends are too far apart, too few or too near to tell, or clocks do not
-// part so fast, the slope is 0 and the uncertainty what clocks may drift (kMaxDriftPpm).
+// Computes the median of the slopes between any two of the shortest rounds that are at least 5 ms
+// apart (Theil-Sen). The slope is 0, and the uncertainty is the greatest drift of clocks
+// (kMaxDriftPpm), if the ends scatter too much, are too few or too close together, or clocks cannot
+// drift so fast.
 ClockSlope slope_of(const std::vector<PairedRound>& rounds);
 
 struct PairFit {
   ClockRange ahead = {std::numeric_limits<std::int64_t>::min(),
-                      std::numeric_limits<std::int64_t>::max()};  // that all rounds allow for
-  // The middle of the differences of ends, of the shortest tenth of the rounds, or of the shortest
-  // seven where these are more, but of none that moves data four times as long as the shortest:
-  // ends are the farther apart the longer that takes.
+                      std::numeric_limits<std::int64_t>::max()};  // range that all rounds allow
+  // The median difference of the ends. It uses the shortest tenth of the rounds, at least seven,
+  // but no round that moves data four times as long as the shortest: the longer that takes, the
+  // farther apart are the ends.
   std::int64_t ends_ns = 0;
-  std::int64_t residual_p50_ns = 0;  // of all rounds, how far the ends are from that
+  std::int64_t residual_p50_ns = 0;  // distance of the ends of all rounds from the median
   std::int64_t residual_p95_ns = 0;
-  std::int64_t moving_ns = 0;  // the shortest collective
-  // The middle of the differences of ends of the first tenth, by time, and of the last one.
+  std::int64_t moving_ns = 0;  // length of the shortest collective
+  // The median difference of the ends in the first tenth of the rounds, by time, and in the last
+  // one.
   std::int64_t first_ends_ns = 0;
   std::int64_t last_ends_ns = 0;
 
-  // No two clocks that only run could have shown this.
+  // True if two clocks that only run cannot have given these rounds.
   bool is_contradiction() const { return ahead.low_ns > ahead.high_ns; }
 };
 
-// `rounds` is not empty.
+// `rounds` must not be empty.
 PairFit fit_pair(const std::vector<PairedRound>& rounds);
 
 }  // namespace traceloom

@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// Moments stay below this, so that the difference of two of them always fits.
+// Moments stay below this limit, so that the difference of two of them always fits.
 constexpr std::int64_t kMaxMomentNs = std::int64_t{1} << 62;
 
 std::optional<std::int64_t> nanoseconds(std::int64_t us) {
@@ -21,7 +21,7 @@ bool is_moment(std::optional<std::int64_t> ns) {
   return ns && *ns > -kMaxMomentNs && *ns < kMaxMomentNs;
 }
 
-// "ep0-ba12"
+// True for "ep0-ba12".
 bool is_batch_name(std::string_view name) {
   const auto take = [&](std::string_view word) {
     if (!name.starts_with(word)) return false;
@@ -52,7 +52,7 @@ SyncCycles::SyncCycles(const std::vector<ClockFacts>& files, const std::vector<b
   gather_cycles();
 }
 
-// Who has a cycle in common with those that have their place leads to who has not.
+// Ranks that share a cycle with placed ranks come before ranks that share none.
 void SyncCycles::place_all() {
   for (const auto& [rank, syncs] : syncs_of_rank_) waiting_.insert(rank);
   while (!waiting_.empty()) {
@@ -107,8 +107,8 @@ void SyncCycles::gather_syncs(const std::vector<bool>& wants_sync) {
   }
 }
 
-// The first rank to come here is the reference: there is no cycle yet, so each of its syncs starts
-// one, unshifted.
+// The first rank is the reference: there is no cycle yet, so each of its syncs starts one,
+// unshifted.
 void SyncCycles::place(std::vector<RankSync>& syncs) {
   const bool is_reference = cycles_.empty();
   if (!find_by_label(syncs) && may_go_by_order(syncs)) find_by_order(syncs);
@@ -136,7 +136,8 @@ bool SyncCycles::find_by_label(std::vector<RankSync>& syncs) const {
   return !taken.empty();
 }
 
-// Names that are not Composer's may tell the host or the run; of other batches are other moments.
+// True if order may be used: names that are not Composer's may contain the host or the run, but
+// different batches are different moments.
 bool SyncCycles::may_go_by_order(const std::vector<RankSync>& syncs) const {
   return has_vague_cycle_ || !std::ranges::all_of(syncs, tells_batch);
 }

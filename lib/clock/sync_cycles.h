@@ -1,9 +1,9 @@
-// SyncCycles: which clock syncs of different ranks are stamps of one moment.
+// SyncCycles: finds the clock syncs of different ranks that are stamps of one moment.
 //
 //   SyncCycles cycles(files, wants_sync);
 //   if (const RankSync* sync = cycles.own(file)) offset_ns = base_ns + cycles.shift_ns(*sync);
 //
-// How cycles are found again: see align().
+// See align() for the rules by which cycles are matched.
 #pragma once
 
 #include "base/saturating.h"
@@ -20,21 +20,21 @@
 
 namespace traceloom {
 
-// nullopt when it does not fit.
+// Returns nullopt if the sum does not fit.
 inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
   return result;
 }
 
-// Not known of a file without events.
+// Returns nullopt for a file without events.
 inline std::optional<bool> shows_unix_time(const ClockFacts& file) {
   if (!file.first_ns) return std::nullopt;
   return is_unix_time(saturating_add(*file.first_ns, file.base_ns.value_or(0)));
 }
 
-// A cycle's name, and the how-maniest of that name on the rank it is: files of two runs carry the
-// same names.
+// The name of a cycle, and its number among the cycles of that name on the rank: files of two runs
+// have the same names.
 using CycleLabel = std::pair<std::string, std::size_t>;
 
 // One stamp of one rank, and the files that carry it.
@@ -48,42 +48,43 @@ struct RankSync {
 
 class SyncCycles {
  public:
-  // `wants_sync`: which of the files go by their syncs. `files` must live as long.
+  // `wants_sync` marks the files that use their syncs. `files` must outlive the object.
   SyncCycles(const std::vector<ClockFacts>& files, const std::vector<bool>& wants_sync);
   SyncCycles(const SyncCycles&) = delete;
   SyncCycles& operator=(const SyncCycles&) = delete;
 
-  // The sync of a file; nullptr when it has none that can be used.
+  // Returns the sync of a file, or nullptr if it has no usable one.
   const RankSync* own(std::size_t file) const { return own_[file]; }
-  // The sync of its rank that a file without one of its own goes by: of the same cycle, else the
-  // nearest in time. nullptr when the rank has none.
+  // Returns the sync of its rank that a file without one of its own uses: of the same cycle,
+  // otherwise the nearest in time. Returns nullptr if the rank has none.
   const RankSync* of_rank(std::size_t file) const;
-  // Those of a rank that can be used, by time.
+  // Returns the usable syncs of a rank, by time.
   const std::vector<const RankSync*>& of(std::int64_t rank) const;
-  // Files with a sync that cannot be used; once for each reason.
+  // Files with an unusable sync, listed once for each reason.
   const std::vector<std::size_t>& bad_syncs() const { return bad_syncs_; }
 
-  // Common time = time of the rank + this, at the sync: by the stamp alone.
+  // Common time = time of the rank + this, at the sync, by the stamp alone.
   std::int64_t shift_ns(const RankSync& sync) const {
     return cycles_[sync.cycle].moment_ns - sync.ns;
   }
-  // The stamp that the cycle began with: of the first of ranks() in it.
+  // Returns the stamp with which the cycle began, that of the first of ranks() in it.
   const RankSync& first_of(const RankSync& sync) const {
     return *cycles_[sync.cycle].syncs.front();
   }
-  // All stamps of the cycle, in the order of ranks().
+  // Returns all stamps of the cycle, in the order of ranks().
   const std::vector<const RankSync*>& all_of(const RankSync& sync) const {
     return cycles_[sync.cycle].syncs;
   }
-  // All ranks that have a sync, each behind those that its cycles are found by; else ascending.
+  // Returns all ranks with a sync. Each comes after the ranks through which its cycles were found,
+  // otherwise in ascending order.
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
-  // How far two ranks may be apart: the least bound of the cycle, plus 1 us.
+  // Returns the greatest distance between two ranks: the least bound of the cycle, plus 1 us.
   std::optional<std::int64_t> error_ns(const RankSync& sync) const;
-  // Whether the reference rank stamped this moment as well: otherwise the shift was taken over from
-  // the neighbouring cycles.
+  // True if the reference also stamped this moment; otherwise the shift comes from the neighbouring
+  // cycles.
   bool is_of_reference(const RankSync& sync) const { return cycles_[sync.cycle].is_of_reference; }
-  // Whether cycles that ranks have in common lead from this one to one of the reference: otherwise
-  // nothing is known of how far its clocks are from the reference's, and the shift is 0.
+  // True if shared cycles lead from this one to a cycle of the reference. Otherwise the difference
+  // between the clocks is not known, and the shift is 0.
   bool is_linked(const RankSync& sync) const { return cycles_[sync.cycle].is_linked; }
 
  private:
@@ -108,20 +109,21 @@ class SyncCycles {
   static std::vector<const RankSync*> placed(const std::vector<RankSync>& syncs);
 
   const std::vector<ClockFacts>& files_;
-  std::map<std::int64_t, std::vector<RankSync>> syncs_of_rank_;  // by time
+  std::map<std::int64_t, std::vector<RankSync>> syncs_of_rank_;  // keyed by rank; sorted by time
   std::map<std::int64_t, std::vector<const RankSync*>> placed_of_rank_;
-  std::vector<const RankSync*> own_;  // of each file
+  std::vector<const RankSync*> own_;  // sync of each file
   std::vector<Cycle> cycles_;
   std::map<CycleLabel, std::size_t> cycle_of_label_;
   std::map<CycleLabel, std::vector<std::int64_t>> ranks_of_label_;
   std::set<std::int64_t> waiting_;  // ranks that have no place yet
-  std::set<std::int64_t> linked_;   // those of them that have a label of cycle_of_label_
-  bool has_vague_cycle_ = false;    // one whose names tell no batch
+  std::set<std::int64_t> linked_;   // waiting ranks that have a label of cycle_of_label_
+  bool has_vague_cycle_ = false;    // a known cycle has no name of a batch
   std::vector<std::int64_t> ranks_;
   std::vector<std::size_t> bad_syncs_;
 };
 
-// The one nearest to `ns`, the earlier of two; nullptr when there is none. `syncs` are by time.
+// Returns the sync nearest to `ns`, the earlier of two, or nullptr if there is none. `syncs` must
+// be sorted by time.
 const RankSync* nearest_sync(const std::vector<const RankSync*>& syncs, std::int64_t ns);
 
 }  // namespace traceloom

@@ -10,15 +10,15 @@
 namespace traceloom {
 namespace {
 
-// A stamp of a moment: who has it, or what it is of.
+// The stamp of a moment by a file.
 struct Stamp {
   std::size_t other;  // the moment's number for a file, the file's for a moment
   std::int64_t moment_ns;
   std::int64_t error_ns;
 };
 
-// Files and named moments, each with its stamps: as large as the stamps are many, however many
-// files share a moment.
+// Files and named moments with their stamps. The size is linear in the number of stamps, however
+// many files share a moment.
 struct Graph {
   std::vector<std::vector<Stamp>> of_file;
   std::vector<std::vector<Stamp>> of_moment;
@@ -36,7 +36,7 @@ struct Graph {
   }
 };
 
-// What is to be looked at next: the smallest error first, then files before moments, by number.
+// The next thing to visit: the smallest error first, then files before moments, by number.
 struct Step {
   std::int64_t error_ns;
   bool is_moment;
@@ -49,7 +49,7 @@ struct Step {
   }
 };
 
-// Finds the shortest ways, as Dijkstra does.
+// Finds the shortest paths with Dijkstra's algorithm.
 class Walk {
  public:
   explicit Walk(const std::vector<SyncNode>& files)

@@ -30,13 +30,13 @@ bool shift(std::vector<std::int64_t>& times, std::int64_t less_ns) {
   });
 }
 
-// How much two clocks may part in that time, rounded up.
+// Returns the most by which two clocks may diverge in that time, rounded up.
 Int128 most_drift(Int128 elapsed) {
   constexpr int kMillion = 1'000'000;
   return ((elapsed < 0 ? -elapsed : elapsed) * kMaxDriftPpm + kMillion - 1) / kMillion;
 }
 
-// In the first round ranks wait for the last one.
+// Skips the first round if there are more, because in it ranks wait for the last one.
 std::int64_t middle_of(const SyncRounds& rounds) {
   const std::size_t first = rounds.enter_ns.size() > 1 ? 1 : 0;
   return static_cast<std::int64_t>((Int128{rounds.enter_ns[first]} + rounds.exit_ns.back()) / 2);

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-// Rounded down, always, so that the sum of time and shift never goes back.
+// Always rounds down, so that the sum of time and shift never decreases.
 std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& after,
                           std::int64_t ns) {
   const Int128 span = Int128{after.at_ns} - before.at_ns;

@@ -1,9 +1,9 @@
-// How far the events of a file may be off, where its shift is known at one moment only.
+// drift_error_ns: the possible error of a file's events if its shift is known at only one moment.
 //
 //   std::int64_t more_ns = drift_error_ns(facts, {.from_ns = sync_ns, .to_ns = sync_ns});
 //
-// What is known of a clock at its sync is known less the farther away an event is: a drift of 100
-// ppm makes 10 ms in 100 s.
+// The error at the sync grows with the distance of an event from it: a drift of 100 ppm makes 10 ms
+// in 100 s.
 #pragma once
 
 #include "clock/alignment.h"
@@ -14,25 +14,26 @@
 
 namespace traceloom {
 
-// Of two clocks that are each good for 100 ppm, as quartz is.
+// The drift between two clocks that are each good for 100 ppm, like quartz.
 inline constexpr int kWorstDriftPpm = 200;
 
-// All on the clock of the rank: the time of its files plus their base.
+// The moments at which a shift is known. Times are on the clock of the rank: the time of its files
+// plus their base.
 struct KnownShift {
-  // The moment, or moments of which it is one.
+  // The moment, or a range of moments that includes it.
   std::int64_t from_ns = 0;
   std::int64_t to_ns = 0;
-  std::int64_t shift_ns = 0;  // which counts where there is a line
-  // What is known of the drift: the shift between syncs. nullptr: nothing.
+  std::int64_t shift_ns = 0;  // used if there is a line
+  // The known drift: the shift between syncs; nullptr if it is not known.
   std::shared_ptr<const TimeMap::Line> line = nullptr;
 };
 
-// By the moments that the file shares with others: which of them it was is not asked.
+// Uses the moments that the file shares with others, without finding out which of them placed it.
 KnownShift known_by_events(const ClockFacts& file);
 
-// The most that the file's shift may be another at one of its events than at the moment where it is
-// known: on the line as far as that goes, beyond it, or without one, by kWorstDriftPpm. 0 for a
-// file without events.
+// Returns the most by which the shift at one of the file's events may differ from that at the known
+// moment. It follows the line as far as that reaches; beyond it, or without a line, it uses
+// kWorstDriftPpm. It is 0 for a file without events.
 std::int64_t drift_error_ns(const ClockFacts& file, const KnownShift& known);
 
 }  // namespace traceloom

@@ -11,7 +11,7 @@
 namespace traceloom {
 namespace {
 
-// By how their names begin; the first that fits counts.
+// A rule compares how the names of a process and a thread begin; the first rule that fits is used.
 struct RowRule {
   std::string_view process;
   std::string_view thread;
@@ -53,11 +53,11 @@ constexpr RowRule kRules[] = {
     {"CANN", "", {RowUse::calls, RowMaker::ascend}},
 };
 
-// Words of names of devices, in lower case and without a number behind them.
+// Words that name a device with or without a number after them, in lower case.
 constexpr std::string_view kDeviceWords[] = {
     "npu",    "tpu", "hpu", "xpu",        "ipu",         "mtia", "gaudi",
     "neuron", "dcu", "mlu", "neuroncore", "accelerator", "gcu",  "hardware"};
-// These count only where a number is behind them, or nothing.
+// Words that name a device only if a number or nothing follows them.
 constexpr std::string_view kShortWords[] = {"gpu", "device"};
 
 template <typename List>
@@ -69,7 +69,7 @@ bool is_letter(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-// "gpu", "0" of "gpu:0" and of "gpu0".
+// Splits into words of letters and words of digits: "gpu" and "0" for both "gpu:0" and "gpu0".
 std::vector<std::string_view> words_of(std::string_view lower) {
   std::vector<std::string_view> words;
   for (std::size_t from = 0; from < lower.size();) {

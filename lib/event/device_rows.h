@@ -1,12 +1,12 @@
-// DeviceRow: what the events of a row are, by the names of its process and its thread. Producers
-// that give events no category (JAX and all of XLA, Ascend) say it there.
+// DeviceRow: the kind of events on a row, found by the names of its process and its thread.
+// Producers that give events no category (JAX and all of XLA, Ascend) name the kind there.
 //
 //   find_device_row("/device:GPU:0", "Stream #13(Compute)").use == RowUse::work
 //   find_device_row("python3", "").use == RowUse::host
 //   find_device_row("NPU 3", "").use == RowUse::unknown
 //
-// The table is in device_rows.cpp: to teach all commands another producer, add its rows there, and
-// what their events are in lib/run/event_class.cpp.
+// The table is in device_rows.cpp. To teach all commands another producer, add its rows there, and
+// the kinds of its events in lib/run/event_class.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,39 +19,40 @@ enum class RowMaker : std::uint8_t { none, xla, ascend };
 
 enum class RowUse : std::uint8_t {
   host,
-  calls,          // of the device's runtime, by the host
-  work,           // of a device
-  transfers,      // copies and collectives under way beside its work; all else there is a copy
+  calls,          // calls of the device's runtime, made by the host
+  work,           // work of a device
+  transfers,      // copies and collectives that run next to the work; every other event there is a
+                  // copy
   communication,  // collectives of a device
-  steps,          // each span is a step
-  copy,           // tells again what other rows of the process tell
-  check,          // what the producer has worked out of other rows
-  unknown,        // looks like a device; nothing here knows what it is
+  steps,          // each span is one step
+  copy,           // a repetition of what other rows of the process show
+  check,          // results that the producer computed from other rows
+  unknown,        // looks like a device, but no rule knows what it holds
 };
 
 struct DeviceRow {
   RowUse use = RowUse::host;
   RowMaker maker = RowMaker::none;
-  // Rows of one process with different levels tell the same time: those of the highest level that
-  // has events count.
+  // Rows of one process with different levels show the same time. Only the rows of the highest
+  // level that has events count.
   std::uint8_t level = 0;
-  bool is_nested = false;   // spans of the row lie in others, which they are parts of
-  bool is_program = false;  // its spans are whole programs, in which anything may be done
+  bool is_nested = false;   // spans of the row are parts of other spans, inside which they lie
+  bool is_program = false;  // its spans are whole programs, which may do anything
 };
 
-// Names as the file says, decoded; either may be empty.
+// The names are the decoded names of the file; either may be empty.
 DeviceRow find_device_row(std::string_view process, std::string_view thread);
 
-// True for names of devices: "/device:TPU:0", "NPU 3", "Gaudi accelerator". Not for "GPU Process",
-// which is one of a browser.
+// True for names of devices: "/device:TPU:0", "NPU 3", "Gaudi accelerator". False for "GPU
+// Process", which is a process of a browser.
 bool looks_like_device(std::string_view process);
 
-// True for processes of the table, whatever their threads are.
+// True for processes of the table, whatever their threads are called.
 bool is_named_device(std::string_view process);
 
-// 3 of "/device:GPU:3"; nothing where the name is of another form.
+// Returns 3 for "/device:GPU:3", nullopt if the name has another form.
 std::optional<std::int32_t> device_number(std::string_view process);
-// 13 of "Stream #13(Compute)" and "Stream 13".
+// Returns 13 for "Stream #13(Compute)" and "Stream 13".
 std::optional<std::int32_t> stream_number(std::string_view thread);
 
 }  // namespace traceloom

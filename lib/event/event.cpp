@@ -8,8 +8,8 @@
 namespace traceloom {
 namespace {
 
-// "7.0", "7e0" and "-0" as the integer text they mean; empty when the number is no integer of at
-// most 30 digits.
+// Returns "7.0", "7e0" and "-0" as the integer text that they mean; empty if the number is no
+// integer of at most 30 digits.
 std::string integer_text(std::string_view number) {
   const bool negative = !number.empty() && number.front() == '-';
   if (negative) number.remove_prefix(1);
@@ -43,13 +43,13 @@ std::string integer_text(std::string_view number) {
   return negative ? "-" + digits : digits;
 }
 
-// As nearly all ids are.
+// True for the usual ids: digits without a leading zero, fewer than 30.
 bool is_plain_integer(std::string_view value) {
   return value.size() < 30 && value.front() != '0' &&
          value.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// As it stands, without quotes.
+// Parses digits without quotes.
 std::optional<std::int64_t> integer_in(std::string_view digits) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);

@@ -1,4 +1,4 @@
-// Event: one element of a trace's event list, as views into the text it was read from.
+// Event: one element of a trace's event list, as views into the text from which it was read.
 //
 //   if (event.phase == 'X') std::string_view duration = event.text(Key::dur);   // "12.345"
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace traceloom {
 
-// The keys of an event that anything here looks at. All others stay in `raw`, untouched.
+// The keys of an event that our code reads. All other keys stay in `raw`, untouched.
 enum class Key : std::uint8_t {
   name,
   cat,
@@ -35,7 +35,7 @@ enum class Key : std::uint8_t {
   flow_out,
   cname,
   cut_id,
-  count_  // not a key: how many there are
+  count_  // the number of keys, not a key
 };
 inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::count_);
 
@@ -53,27 +53,29 @@ struct FieldRange {
   std::uint32_t end = 0;
 };
 
-// What the scanner noticed about the text of an event and a writer has to act on.
+// Facts that the scanner noticed about the text of an event and on which a writer has to act.
 struct EventFlags {
-  bool strict : 1 = false;  // the text is strict JSON, no key of args stands twice and none of the
-                            // other flags holds: it may be copied. Not set for every such text
-  bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range is the last one's
-  bool escaped_key : 1 = false;    // a key was written with escapes ("\u0070h")
+  bool strict : 1 = false;  // the text is strict JSON, no key of args stands twice, and no other
+                            // flag is set, so the text may be copied. Some such texts lack the flag
+  bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range belongs to the last
+                                   // one
+  bool escaped_key : 1 = false;    // a key is written with escapes ("\u0070h")
   bool loose_syntax : 1 =
       false;  // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)
   bool suspect_text : 1 = false;  // the text holds a backslash, a control character in a string or
-                                  // a byte >= 0x80: it has to be looked at before it is copied
-  bool nested_value : 1 = false;  // the value of a key outside enum Key is an object or a list, and
-                                  // nobody has looked inside it
+                                  // a byte >= 0x80, so a writer has to check it before it copies it
+  bool nested_value : 1 = false;  // a key outside enum Key has an object or a list as value, which
+                                  // the scanner did not check
 };
 
-// Every view is valid as long as the text the event was read from (for EventScanner: its window).
+// Every view is valid as long as the text from which the event was read (for EventScanner: its
+// window).
 struct Event {
-  std::string_view raw;      // from '{' to '}'
-  std::uint64_t offset = 0;  // of raw in the uncompressed text of the file
-  char phase = 0;            // first character of ph; 0 when ph is absent, empty or no string
+  std::string_view raw;      // the whole event, from '{' to '}'
+  std::uint64_t offset = 0;  // offset of `raw` in the uncompressed text of the file, in bytes
+  char phase = 0;            // first character of ph; 0 if ph is absent, empty or no string
   EventFlags flags;
-  std::uint32_t present = 0;  // one bit a key: which of `fields` mean something
+  std::uint32_t present = 0;  // one bit a key, set if its entry in `fields` is valid
   std::array<FieldRange, kKeyCount> fields;
 
   static constexpr std::uint32_t bit(Key key) { return 1U << static_cast<unsigned>(key); }
@@ -84,11 +86,11 @@ struct Event {
     fields[static_cast<std::size_t>(key)] = {static_cast<std::uint32_t>(begin),
                                              static_cast<std::uint32_t>(end)};
   }
-  // Empty when the key is absent.
+  // Returns an empty range if the key is absent.
   FieldRange range(Key key) const {
     return has(key) ? fields[static_cast<std::size_t>(key)] : FieldRange{};
   }
-  // The JSON text of the value (strings with their quotes), or empty when the key is absent.
+  // Returns the JSON text of the value (strings with their quotes), or empty if the key is absent.
   std::string_view text(Key key) const {
     const FieldRange r = range(key);
     return {raw.data() + r.begin, r.end - r.begin};
@@ -99,19 +101,20 @@ constexpr bool is_json_string(std::string_view value) {
   return !value.empty() && value.front() == '"';
 }
 
-// What stands between the quotes of a string value; the value itself when it is no string.
+// Returns the text between the quotes of a string value, or the value itself if it is no string.
 constexpr std::string_view unquoted(std::string_view value) {
   return is_json_string(value) && value.size() >= 2 ? value.substr(1, value.size() - 2) : value;
 }
 
-// The characters of a string value as UTF-8 (escapes decoded); other values as they are written.
+// Returns the characters of a string value as UTF-8 (escapes decoded), or another value as written.
 std::string decoded(std::string_view value);
 
-// One spelling for what both viewers take for the same pid or tid: 7, 7.0, 7e0 and "7" are all "7"
-// (numbers without quotes), other strings keep their quotes: "\"Spans\"". Absent or null: empty.
+// Returns one spelling for values that both viewers take for the same pid or tid: 7, 7.0, 7e0 and
+// "7" all give "7" (a number without quotes). Other strings keep their quotes: "\"Spans\"". An
+// absent value and null give an empty text.
 std::string canonical_id(std::string_view value);
 
-// A whole number, also in quotes or written as 7.0.
+// Parses a whole number, also in quotes or written as 7.0.
 std::optional<std::int64_t> json_integer(std::string_view value);
 
 }  // namespace traceloom

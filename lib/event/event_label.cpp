@@ -5,8 +5,8 @@
 namespace traceloom {
 namespace {
 
-// Between name and category, or the other way round, when nothing stands between them but one key:
-// `", "name": "` at most. With another member between them it would be longer.
+// The most characters between the values of name and category, in either order, if only one key
+// stands between them: `", "name": "`. Another member between them would make the gap longer.
 constexpr std::size_t kWidestGap = 11;
 
 }  // namespace

@@ -17,12 +17,12 @@ bool is_missing(std::string_view duration) {
   return duration.empty() || duration == "null";
 }
 
-// Or negative.
+// True also for a negative duration.
 bool is_too_long(std::int64_t duration_ns) {
   return static_cast<std::uint64_t>(duration_ns) > std::uint64_t{kLongestDurationNs};
 }
 
-// The duration of an X event that starts at `start`.
+// Finds the duration of an X event that starts at `start`.
 void time_duration(const Event& event, const ParsedTime& start, EventTiming& timing,
                    ProblemCounts& problems) {
   const std::string_view text = event.text(Key::dur);
@@ -95,8 +95,7 @@ bool is_known_phase(char phase) {
 
 namespace {
 
-// False, with nothing that means anything in `timing`, when the event has to be looked at more
-// closely.
+// Returns false, and leaves nothing valid in `timing`, if the event needs the exact path.
 bool time_usual_event(const Event& event, EventTiming& timing) {
   if (event.phase == 'M' || !is_known_phase(event.phase) ||
       !parse_plain_time(event.text(Key::ts), timing.start_ns))
@@ -112,7 +111,7 @@ bool time_usual_event(const Event& event, EventTiming& timing) {
   return true;
 }
 
-// What time_start() gives, and the exact start for who needs it.
+// Returns what time_start() returns, and the exact start in `start`.
 EventTiming time_start_exactly(const Event& event, ProblemCounts& problems, ParsedTime& start) {
   EventTiming timing;
   if (event.phase == 0) {
@@ -154,8 +153,9 @@ EventTiming time_start(const Event& event, ProblemCounts& problems) {
 }
 
 EventTiming time_event(const Event& event, ProblemCounts& problems) {
-  // Nearly all events: a known phase and plain times need no exact addition and no rounding. One
-  // variable for both ways, so that it is made where the caller wants it and never copied.
+  // Nearly all events have a known phase and plain times; they need no exact addition and no
+  // rounding. Both paths fill one variable, so that it is built in the caller's place and never
+  // copied.
   EventTiming timing;
   if (!time_usual_event(event, timing)) timing = time_exactly(event, problems);
   return timing;

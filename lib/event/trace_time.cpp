@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kAttoPerNs = 1'000'000'000'000'000'000U;
 constexpr std::uint64_t kMaxNs = std::numeric_limits<std::int64_t>::max();
-// Exponents beyond this make every value either zero or too large; the cap keeps the sums small.
+// Larger exponents make every value either zero or too large; the cap keeps the sums small.
 constexpr int kMaxExponent = 1000;
 constexpr std::uint32_t kEightDigits = 100'000'000;
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t kEightDigits = 100'000'000;
 struct DecimalText {
   bool negative = false;
   std::string_view integer;
-  std::string_view padding;  // zeros
+  std::string_view padding;  // zeros between the point and `fraction`
   std::string_view fraction;
   int exponent = 0;
 };
@@ -59,7 +59,7 @@ bool take_kineto_remainder(std::string_view& text, DecimalText& number) {
   return text.empty();
 }
 
-// JSON's number grammar, and Kineto's broken negatives.
+// Splits a number of JSON's grammar, or one of Kineto's broken negatives.
 std::optional<DecimalText> split(std::string_view text) {
   DecimalText number;
   if (!text.empty() && text.front() == '-') {
@@ -89,13 +89,14 @@ std::string_view without_quotes(std::string_view json_value) {
   return json_value;
 }
 
-// The slow, complete way: puts every digit where it belongs, the first one at 10^place nanoseconds.
+// The slow, complete way: it adds every digit at its place, the first one at 10^place nanoseconds.
 std::optional<ParsedTime> evaluate(const DecimalText& number) {
   const std::uint64_t limit = kMaxNs + (number.negative ? 1U : 0U);
   std::uint64_t ns = 0;
   std::uint64_t atto = 0;
   int place = static_cast<int>(number.integer.size()) - 1 + 3 + number.exponent;
-  std::uint64_t atto_unit = kAttoPerNs;  // of the digit before the one at `place`, once place < 0
+  std::uint64_t atto_unit = kAttoPerNs;  // weight of the digit before the one at `place`, once
+                                         // place < 0
   for (int skipped = -1; skipped > place && atto_unit > 1; --skipped) atto_unit /= 10;
   for (const std::string_view digits : {number.integer, number.padding, number.fraction}) {
     for (const char c : digits) {
@@ -120,17 +121,18 @@ std::optional<ParsedTime> evaluate(const DecimalText& number) {
   return ParsedTime{static_cast<std::int64_t>(0 - ns - 1), kAttoPerNs - atto, false};
 }
 
-// The number that eight digits are, the first of them in the lowest byte; each byte 0 to 9.
+// Joins eight digits, each a byte from 0 to 9 and the first in the lowest byte, into their number.
 std::uint32_t join_eight(std::uint64_t digits) {
-  // Pairs, then fours, then all.
+  // Join pairs, then groups of four, then all.
   digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffU;
   digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffU;
   return static_cast<std::uint32_t>(digits * 10000 + (digits >> 32));
 }
 
-// The eight digits of a number below 10^8, as join_eight() takes them.
+// Splits a number below 10^8 into eight digits, in the form that join_eight() takes.
 std::uint64_t split_eight(std::uint32_t number) {
-  // Fours, then pairs, then all; x / 100 and x / 10 by multiplying, exact for numbers so small.
+  // Split into groups of four, then pairs, then digits. The multiplications replace x / 100 and x /
+  // 10; they are exact for numbers this small.
   std::uint64_t digits = number / 10000 | std::uint64_t{number % 10000} << 32;
   const std::uint64_t hundreds = (digits * 10486 >> 20) & 0x0000007f0000007fU;
   digits = hundreds | (digits - 100 * hundreds) << 16;
@@ -138,7 +140,8 @@ std::uint64_t split_eight(std::uint32_t number) {
   return tens | (digits - 10 * tens) << 8;
 }
 
-// Eight characters less '0'; those that are no digits have a bit in 0xf0 or are 10 to 15.
+// Loads eight characters and subtracts '0'. A character that is no digit then has a bit in 0xf0 or
+// is 10 to 15.
 std::uint64_t load_eight(const char* text) {
   std::uint64_t chunk = 0;
   std::memcpy(&chunk, text, sizeof chunk);
@@ -156,11 +159,11 @@ bool are_digits(std::uint64_t chunk) {
   return (((chunk + 0x7676767676767676U) | chunk) & 0x8080808080808080U) == 0;
 }
 
-// 1 to 16 digits, and nothing else, in [at, end).
+// Accepts 1 to 16 digits in [at, end) and nothing else.
 bool parse_digits(const char* at, const char* end, std::uint64_t& value) {
   const std::ptrdiff_t size = end - at;
   if (size >= 8) {
-    // The last eight, and what stands before them, shifted to where zeros stand before it.
+    // The last eight digits, and the digits before them, shifted so that zeros stand before those.
     const std::uint64_t last = load_eight(end - 8);
     const std::uint64_t first = load_eight(at);
     if (!are_digits(last) || !are_digits(first)) return false;
@@ -176,7 +179,7 @@ bool parse_digits(const char* at, const char* end, std::uint64_t& value) {
   return size > 0;
 }
 
-// Nothing, or a point and one to three digits.
+// Accepts nothing, or a point and one to three digits.
 bool parse_thousandths(const char* point, const char* end, std::uint64_t& value) {
   const std::ptrdiff_t size = end - point;
   if (size == 0) return true;
@@ -189,7 +192,7 @@ bool parse_thousandths(const char* point, const char* end, std::uint64_t& value)
   return true;
 }
 
-// Without zeros before it; at most 8 characters are written behind it.
+// Writes the number without leading zeros; may write up to 8 characters after its end.
 char* write_first_digits(char* out, std::uint32_t number) {
   const std::uint64_t digits = split_eight(number);
   constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56;
@@ -198,7 +201,7 @@ char* write_first_digits(char* out, std::uint32_t number) {
   return out + (8 - zeros);
 }
 
-// Of a number below 10^16.
+// Writes a number below 10^16.
 char* write_digits(char* out, std::uint64_t number) {
   if (number < kEightDigits) return write_first_digits(out, static_cast<std::uint32_t>(number));
   out = write_first_digits(out, static_cast<std::uint32_t>(number / kEightDigits));
@@ -213,14 +216,15 @@ bool parse_plain_time(std::string_view json_value, std::int64_t& ns) {
   const bool negative = at != end && *at == '-';
   at += negative ? 1 : 0;
   if (at == end) return false;
-  // Three decimals are the most common, none comes next.
+  // Three decimals are the most common, no decimals come next.
   const bool has_three_decimals = end - at > 4 && end[-4] == '.';
   const char* const point = has_three_decimals ? end - 4 : std::find(at, end, '.');
   if (point - at > 16 || (*at == '0' && point - at > 1)) return false;
   std::uint64_t value = 0;
   std::uint64_t thousandths = 0;
   if (!parse_digits(at, point, value) || !parse_thousandths(point, end, thousandths)) return false;
-  // At most 16 + 3 digits: below 10^19 it fits uint64; what does not fit int64 goes the slow way.
+  // At most 16 + 3 digits are below 10^19 and fit uint64. A value that does not fit int64 takes the
+  // slow way.
   value = value * 1000 + thousandths;
   if (value > kMaxNs) return false;
   ns = static_cast<std::int64_t>(value);
@@ -264,7 +268,7 @@ char* write_microseconds(char* out, std::int64_t ns) {
   out = write_digits(out, magnitude / 1000);
   const unsigned rest = static_cast<unsigned>(magnitude % 1000);
   if (rest == 0) return out;
-  // All three are written; the zeros at the end do not count.
+  // The code writes all three digits; the end excludes trailing zeros.
   out[0] = '.';
   out[1] = static_cast<char>('0' + rest / 100);
   out[2] = static_cast<char>('0' + rest / 10 % 10);

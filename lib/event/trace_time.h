@@ -1,7 +1,9 @@
 // Time as int64 nanoseconds, to and from the microsecond text of traces, never through a double.
 //
-//   ParsedTime start = *parse_time("1712195495406752.812");   // start.floor_ns ==
-//   1712195495406752812 std::string text; append_microseconds(text, 1500);         // "1.5"
+//   ParsedTime start = *parse_time("1712195495406752.812");
+//   // start.floor_ns == 1712195495406752812
+//   std::string text;
+//   append_microseconds(text, 1500);   // "1.5"
 #pragma once
 
 #include <compare>
@@ -12,17 +14,18 @@
 
 namespace traceloom {
 
-// An exact decimal time: floor_ns + atto / 10^18 nanoseconds. More than 18 digits behind the
-// nanosecond are cut; no producer writes a trace in which that moves a rounded nanosecond. What
-// parse_time() and add() give lies in [-2^63, 2^63 - 1] ns, so that rounding cannot overflow.
+// An exact decimal time: floor_ns + atto / 10^18 nanoseconds. Digits after the 18th below the
+// nanosecond are cut; no producer writes a trace in which those would change a rounded nanosecond.
+// The results of parse_time() and add() lie in [-2^63, 2^63 - 1] ns, so that rounding cannot
+// overflow.
 struct ParsedTime {
   std::int64_t floor_ns = 0;
   std::uint64_t atto = 0;  // [0, 10^18)
   bool is_plain = false;  // the text was digits, a point and at most three decimals, as we write it
 
-  // Half up, so that rounding is monotone: nesting and adjacency of spans survive it.
+  // Rounds half up, so that rounding is monotone: nesting and adjacency of spans survive it.
   std::int64_t rounded_ns() const { return floor_ns + (atto >= 500'000'000'000'000'000U ? 1 : 0); }
-  // True when the text had digits below the nanosecond that are not zero.
+  // True if the text has nonzero digits below the nanosecond.
   bool is_fractional() const { return atto != 0; }
 
   friend bool operator==(const ParsedTime& a, const ParsedTime& b) {
@@ -34,7 +37,7 @@ struct ParsedTime {
   }
 };
 
-// The exact sum, or nullopt when it does not fit int64 nanoseconds.
+// Returns the exact sum, or nullopt if it does not fit int64 nanoseconds.
 std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 
 // Reads the text of a JSON value that holds microseconds: a number in any JSON form (12, 12.345,
@@ -43,19 +46,19 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
 
-// Whether the text is a number as parse_time() reads them, also one that is beyond int64
-// nanoseconds, and if it is whether it is below 0 (-0 is); nullopt for what is no number.
+// Returns whether the number is below 0 (-0 is), or nullopt if the text is no number. It reads
+// numbers like parse_time(), but also those beyond int64 nanoseconds.
 std::optional<bool> is_negative_number(std::string_view json_value);
 
 // The usual case of parse_time() by itself: a sign, up to 16 digits, a point and up to three
-// decimals. False, and `ns` untouched, for any other text.
+// decimals. Returns false and leaves `ns` unchanged for any other text.
 bool parse_plain_time(std::string_view json_value, std::int64_t& ns);
 
 // Appends nanoseconds as microsecond text: at most three decimals, no trailing zeros, no exponent.
 void append_microseconds(std::string& out, std::int64_t ns);
 // The same into a buffer of at least 24 bytes; returns the end.
 char* write_microseconds(char* out, std::int64_t ns);
-// All eight digits of a number below 10^8, zeros in front too; returns the end.
+// Writes all eight digits of a number below 10^8, with leading zeros; returns the end.
 char* write_eight_digits(char* out, std::uint32_t number);
 
 }  // namespace traceloom

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-// Of pipes, folders and devices, of which nothing is known, and which are no file that was there.
+// The state of a pipe, folder or device: nothing is known about it, and it equals no regular file.
 constexpr FileState kNoFile{};
 
 FileState state_of(const struct stat& status) {

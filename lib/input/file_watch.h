@@ -1,8 +1,8 @@
-// FileWatch: sees to it that all passes over some files read the same bytes.
+// FileWatch: makes sure that all passes over some files read the same bytes.
 //
 //   FileWatch watch;
-//   watch.opened("rank3.json", descriptor);   // each time it is opened
-//   watch.read("rank3.json", descriptor);     // each time all that is wanted of it has been read
+//   watch.opened("rank3.json", descriptor);   // after each open
+//   watch.read("rank3.json", descriptor);     // after each complete read
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace traceloom {
 
-// What tells a file that was written to, cut or replaced from the one that was there.
+// The facts by which a file that was written to, cut or replaced differs from the earlier one.
 struct FileState {
   dev_t device = 0;
   ino_t inode = 0;
   std::uint64_t size = 0;
-  std::int64_t changed_ns = 0;  // when its bytes last were (mtime)
+  std::int64_t changed_ns = 0;  // time of the last change of its bytes (mtime)
 
   friend bool operator==(const FileState&, const FileState&) = default;
 };
 
-// Only regular files are looked at. Thread-safe.
+// Watches regular files only. Thread-safe.
 class FileWatch {
  public:
-  // Both throw Error when the file is not as it was when it was opened first. A file that has been
-  // removed while it was read is still whole for who has it open, and no error.
+  // Both throw Error if the file differs from the one that was opened first. A file that is removed
+  // while it is read stays whole for its readers, so that is no error.
   void opened(const std::string& path, int descriptor);
   void read(const std::string& path, int descriptor) const;
 

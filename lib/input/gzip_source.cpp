@@ -6,7 +6,7 @@
 namespace traceloom {
 namespace {
 
-// RFC 1952, 2.3.1.
+// The numbers of RFC 1952, 2.3.1.
 constexpr std::uint8_t kMagic1 = 0x1f;
 constexpr std::uint8_t kMagic2 = 0x8b;
 constexpr std::uint8_t kDeflate = 8;
@@ -59,7 +59,7 @@ std::optional<std::uint8_t> GzipSource::next_byte() {
 
 void GzipSource::start_member() {
   if (!first_member_) {
-    // Tapes and preallocated files are padded with zeros; that is no damage.
+    // Tapes and preallocated files are padded with zeros; such padding is no damage.
     while (!at_hand().empty() && buffer_[position_] == 0) ++position_;
     if (at_hand().empty()) return end(std::nullopt);
   }
@@ -112,7 +112,7 @@ bool GzipSource::skip_text() {
 
 std::size_t GzipSource::inflate(std::span<char> output) {
   const Inflater::Step step = inflater_->inflate(at_hand(), output);
-  position_ += static_cast<std::size_t>(step.consumed);  // wraps around where bytes are given back
+  position_ += static_cast<std::size_t>(step.consumed);  // wraps around if `consumed` is negative
   text_bytes_ += step.produced;
   if (step.status == Inflater::Status::finished)
     finish_member();
@@ -139,8 +139,8 @@ void GzipSource::finish_member() {
 
 void GzipSource::end(std::optional<Problem> reason) {
   state_ = State::ended;
-  // What broke the layer below (gzip inside gzip) also cuts this one: say it once, and in offsets
-  // of this text.
+  // Damage of a lower layer (gzip inside gzip) also cuts this layer. It is counted once, at an
+  // offset of this layer's text.
   const ProblemCounts& below = compressed_->problems();
   if (reason && !below.has_loss()) problems_.add(*reason, text_bytes_);
   for (const Problem kind : below.kinds()) problems_.add(kind, text_bytes_, below.count(kind));

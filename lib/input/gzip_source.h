@@ -2,13 +2,13 @@
 //
 //   GzipSource source(std::make_unique<PlainSource>("rank3.json.gz"), make_inflater());
 //
-// Any number of members is read as one text. What is damaged ends the data and is counted:
-//   gzip_cut               the file ends too early; all that could be unpacked has been delivered
-//   (with
-//                          ISA-L, but for up to 2 bytes)
-//   gzip_damaged           no deflate data any more, or no gzip header at the start
-//   gzip_checksum          a member's CRC or size is wrong; its text has been delivered, and more
-//   may follow gzip_trailing_garbage  something else than zeros or another member follows a member
+// All members are read as one text, however many there are. Damage ends the data and is counted as
+// one of these problems:
+// - gzip_cut: the file ends too early; all text that could be unpacked was delivered (ISA-L may
+//   lose up to 2 bytes)
+// - gzip_damaged: the deflate data are broken, or there is no gzip header at the start
+// - gzip_checksum: a member's CRC or size is wrong; its text was delivered, and reading goes on
+// - gzip_trailing_garbage: a member is followed by something other than zeros or another member
 #pragma once
 
 #include "input/byte_source.h"
@@ -27,8 +27,8 @@ inline constexpr std::size_t kGzipBufferBytes = std::size_t{256} << 10;
 
 class GzipSource : public ByteSource {
  public:
-  // `known` is what is known about the input before its first byte is read. `buffer_bytes` of
-  // compressed data are asked for at a time.
+  // `known` holds the problems of the input that are known before its first byte is read. The
+  // source asks for `buffer_bytes` of compressed data at a time.
   GzipSource(std::unique_ptr<ByteSource> compressed, std::unique_ptr<Inflater> inflater,
              const ProblemCounts& known = {}, std::size_t buffer_bytes = kGzipBufferBytes);
 
@@ -41,12 +41,13 @@ class GzipSource : public ByteSource {
  private:
   enum class State : std::uint8_t { between_members, in_member, ended };
 
-  // The compressed bytes at hand; refilled when there are none, empty at the end of the input.
+  // Returns the unread compressed bytes. It refills the buffer if there are none; an empty result
+  // means the end of the input.
   std::span<const char> at_hand();
   std::optional<std::uint8_t> next_byte();
 
   void start_member();
-  // What start_member() found: a Problem that ends the data.
+  // Reads the header of a member; returns the Problem that ends the data, if there is one.
   std::optional<Problem> read_header();
   std::optional<Problem> skip_optional_fields(unsigned flags);
   bool skip(std::size_t count);
@@ -60,7 +61,7 @@ class GzipSource : public ByteSource {
   std::unique_ptr<Inflater> inflater_;
   ProblemCounts problems_;
 
-  // The front keeps the last bytes of the filling before, for an Inflater that gives some back.
+  // The front keeps the last bytes of the previous filling, for an Inflater that gives some back.
   std::vector<char> buffer_;
   std::size_t position_ = kInflaterLookback;
   std::size_t filled_ = kInflaterLookback;
@@ -68,7 +69,7 @@ class GzipSource : public ByteSource {
   State state_ = State::between_members;
   bool first_member_ = true;
   std::uint64_t text_bytes_ = 0;
-  std::uint64_t member_start_ = 0;  // in text_bytes_
+  std::uint64_t member_start_ = 0;  // value of text_bytes_ at the start of the member
 };
 
 }  // namespace traceloom

@@ -27,7 +27,7 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kTraceNames = "*.json, *.json.gz or node_trace.*.log";
 
 using FileId = std::pair<dev_t, ino_t>;
-constexpr FileId kStdinId{};  // no file has it
+constexpr FileId kStdinId{};  // no file has this id
 
 std::optional<FileId> file_id(const std::string& path) {
   struct stat status = {};
@@ -44,14 +44,15 @@ bool is_directory(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
-// The manifest of an unpacked perfetto-tar of ours stands beside its traces.
+// A perfetto-tar of ours holds a manifest next to its traces; the manifest is no trace.
 bool is_trace_name(std::string_view name) {
   if (name == "perfetto_manifest.json") return false;
   return name.ends_with(".json") || name.ends_with(".json.gz") ||
          (name.starts_with("node_trace.") && name.ends_with(".log"));
 }
 
-// An entry knows what it is without being asked for, unless it is a link.
+// Returns directory entries, because an entry knows its type without a further system call, unless
+// it is a link.
 std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;
@@ -65,8 +66,8 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   return entries;
 }
 
-// Appends the traces below `directory`. Links are followed; `visited` breaks their loops, and takes
-// a directory that two links lead to once.
+// Appends the traces below `directory`. It follows links; `visited` breaks their loops and makes
+// sure that a directory to which two links lead is taken once.
 void collect_traces(const std::string& directory, std::set<FileId>& visited,
                     std::vector<std::string>& found) {
   const std::optional<FileId> id = file_id(directory);
@@ -77,7 +78,8 @@ void collect_traces(const std::string& directory, std::set<FileId>& visited,
       collect_traces(entry.path().native(), visited, found);
     else if (is_trace_name(entry.path().filename().native()) &&
              (entry.is_regular_file(ignored) || !entry.exists(ignored)))
-      found.push_back(entry.path().native());  // a link to nothing too: opening it says why
+      found.push_back(entry.path().native());  // also a link to a missing file: opening it reports
+                                               // the reason
   }
 }
 
@@ -99,7 +101,7 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
   return found;
 }
 
-// The files that one argument (without its RANK=) stands for.
+// Returns the files that one argument (without its RANK=) stands for.
 std::vector<std::string> expand_one(const std::string& path, MissingFile missing) {
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
@@ -128,7 +130,7 @@ std::vector<std::string> expand_one(const std::string& path, MissingFile missing
   return files;
 }
 
-// "3=slow.json" -> rank 3 and "slow.json".
+// Splits "3=slow.json" into rank 3 and "slow.json".
 Input split_rank(const std::string& argument) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0 || exists(argument))
@@ -146,24 +148,24 @@ Input split_rank(const std::string& argument) {
   return {argument.substr(equals + 1), rank};
 }
 
-// The end of the run of digits that starts at `position`.
+// Returns the end of the run of digits that starts at `position`.
 std::size_t digits_end(std::string_view text, std::size_t position) {
   return std::min(text.find_first_not_of(kDigits, position), text.size());
 }
 
-// Of the number that starts at `position`.
+// Returns the digits of the number at `position` without its leading zeros.
 std::string_view significant_digits(std::string_view text, std::size_t position) {
   const std::size_t end = digits_end(text, position);
   const std::size_t first = std::min(text.find_first_not_of('0', position), end);
   return text.substr(first, end - first);
 }
 
-// A directory's files stay together, whatever else begins with its name.
+// '/' sorts first, so that a directory's files stay together, whatever other names begin like it.
 int sort_value(char c) {
   return c == '/' ? 0 : static_cast<unsigned char>(c) + 1;
 }
 
-// `known` is the file that `input` names once more.
+// `input` names the file `known` once more.
 void take_again(Input& known, const Input& input) {
   if (known.forced_rank && input.forced_rank && known.forced_rank != input.forced_rank)
     throw UsageError(fmt::format("{}: given as rank {} and as rank {}", input.path,
@@ -175,7 +177,7 @@ void take_again(Input& known, const Input& input) {
   known.found_by.insert(known.found_by.end(), input.found_by.begin(), input.found_by.end());
 }
 
-// What the argument of that number leads to at `path`.
+// Makes the input for the file at `path`, to which the argument with that number leads.
 Input found_input(const Input& given, const std::string& path, std::size_t argument) {
   Input input{path, given.forced_rank};
   input.is_named = path == given.path;
@@ -225,7 +227,7 @@ bool natural_less(const std::string& a, const std::string& b) {
     }
   }
   if (i == a.size() && j == b.size())
-    return a < b;  // rank1 and rank01: some order, always the same
+    return a < b;  // rank1 and rank01 need an order, and always the same one
   return i == a.size();
 }
 
@@ -235,8 +237,8 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 bool is_same_path(const std::string& a, const std::string& b) {
-  // Of a relative path that does not exist weakly_canonical() makes no absolute one, and it takes a
-  // link to what does not exist for a file.
+  // weakly_canonical() does not make a relative path absolute if nothing exists there, and it
+  // treats a link to a missing file as a file.
   const auto canonical = [](const std::string& path) {
     std::error_code error;
     const fs::path absolute = fs::absolute(path, error);
@@ -248,7 +250,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
 bool is_input(const std::vector<Input>& inputs, const std::string& path) {
   std::error_code error;
   const std::string output = path == "-" ? "/dev/stdout" : path;
-  // A terminal or a null device may well be both.
+  // A terminal or a null device may be both input and output.
   if (path == "-" && !std::filesystem::is_regular_file(output, error)) return false;
   const std::optional<FileId> id = file_id(output);
   return id && std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {

@@ -1,5 +1,5 @@
-// Command-line arguments to input files: directories and globs expanded, natural order, RANK= split
-// off.
+// expand_inputs: turns command-line arguments into input files. It expands directories and globs,
+// sorts in natural order, and splits off RANK=.
 //
 //   std::vector<Input> inputs = expand_inputs({"traces/", "3=slow/rank.json"});
 #pragma once
@@ -14,56 +14,62 @@ namespace traceloom {
 
 struct Input {
   std::string path;                         // "-" is stdin
-  std::optional<std::int64_t> forced_rank;  // from RANK=path
-  // The path by which a later argument led to this file again, unless one of the two gave its rank.
+  std::optional<std::int64_t> forced_rank;  // the rank given as RANK=path
+  // The path by which a later argument led to this file again; absent if one of the two arguments
+  // gave the rank.
   std::optional<std::string> named_again = {};
-  // How it came to be an input: an argument is this very file; these arguments, by their number,
-  // are folders or patterns that it was found by.
+  // The way to the input: `is_named` means that an argument is this very file; `found_by` holds
+  // the numbers of the arguments that are folders or patterns and led to it.
   bool is_named = true;
   std::vector<std::size_t> found_by = {};
 
-  // Which file it is, however it was found.
+  // Compares which file it is, not how it was found.
   friend bool operator==(const Input& a, const Input& b) {
     return a.path == b.path && a.forced_rank == b.forced_rank && a.named_again == b.named_again;
   }
 };
 
-// A file stands for itself. A directory stands for the *.json, *.json.gz and node_trace.*.log files
-// in it and below it (hidden files and directories left out, links followed); a pattern with * ? [
-// that names no file for what it matches. Arguments keep their order; what one argument expands to
-// is in natural order (rank2 before rank10). A file reached twice is taken once, where it was met
-// first; when two arguments led to it, `named_again` tells, so that the tools can refuse what looks
-// like a slip of the hand. (A folder and a RANK= for one of its files is none.)
+// Expands each argument by these rules:
+// 1. A file stands for itself.
+// 2. A directory stands for the *.json, *.json.gz and node_trace.*.log files in it and below it.
+//    Hidden files and directories are left out, links are followed.
+// 3. A pattern with * ? [ that names no file stands for the files that it matches.
+// 4. RANK=path forces the rank of all files that the path stands for. A file whose name really
+//    starts with "3=" has priority over that reading.
 //
-// RANK=path forces the rank of all files that the path stands for; a file whose name really starts
-// "3=" wins over that reading. Throws UsageError when nothing is given or a RANK makes no sense,
-// and Error when a pattern matches nothing, a directory holds no trace or a path does not exist;
-// MissingFile::keep keeps such a path, so that opening it fails, and may be survived.
+// Arguments keep their order; the files of one argument are in natural order (rank2 before rank10).
+// A file reached twice is taken once, at its first place. If two arguments led to it, `named_again`
+// is set, so that the tools can refuse a probable mistake. (A folder plus a RANK= for one of its
+// files is no mistake.)
+//
+// Throws UsageError if nothing is given or a RANK makes no sense. Throws Error if a pattern matches
+// nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
+// stays in the list, so that opening it fails later and the caller can go on without it.
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  MissingFile missing = MissingFile::refuse);
 
-// True when a sorts before b: runs of digits compare as numbers. A strict total order.
+// True if a sorts before b: runs of digits compare as numbers. The order is strict and total.
 bool natural_less(const std::string& a, const std::string& b);
 
-// True when both paths name the same file (device and inode), also through links. "-" is no file.
+// True if both paths name the same file (device and inode), also through links. "-" is no file.
 bool same_file(const std::string& a, const std::string& b);
-// The same, or the same path where there is no file yet.
+// True if same_file() is, or if both are the same path and no file exists there yet.
 bool is_same_path(const std::string& a, const std::string& b);
 
-// True when `path` ("-" is stdout) is the file of one of the inputs, also through links or as
-// stdin: to write there would destroy it.
+// True if `path` ("-" is stdout) is the file of one of the inputs, also through links or as stdin:
+// writing there would destroy the input.
 bool is_input(const std::vector<Input>& inputs, const std::string& path);
 
-// False for a pipe and for "-", which may be one. True where nothing is, or a folder: opening it
-// will tell.
+// False for a pipe and for "-", which may be a pipe. True for a folder and a missing file: opening
+// it will report the error.
 bool can_be_reread(const std::string& path);
 
-// Throws UsageError, with both names, when two arguments led to one file.
+// Throws UsageError with both names if two arguments led to one file.
 void refuse_repeated(const std::vector<Input>& inputs);
 
-// What the files of all inputs take on disk together, for progress; 0 when that is not known of one
-// (a pipe).
+// The bytes that all input files take on disk together, for progress. It is 0 if the size of one of
+// them is not known (a pipe).
 std::uint64_t stored_bytes(const std::vector<Input>& inputs);
 
 }  // namespace traceloom

@@ -15,13 +15,14 @@ namespace traceloom {
 #if TRACELOOM_HAVE_ISAL
 namespace {
 
-// 3 times as fast as zlib. The state holds 64 KiB of text; ISA-L decodes into it where the output
-// is short.
+// ISA-L is 3 times as fast as zlib. The state holds 64 KiB of text; ISA-L decodes into it if the
+// output has little room.
 class IsalInflater : public Inflater {
  public:
   void start() override {
     isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP_NO_HDR;  // only keeps the checksum while it inflates; no frame
+    state_.crc_flag = ISAL_GZIP_NO_HDR;  // ISA-L only computes the checksum; it parses no gzip
+                                         // frame
     damaged_ = false;
   }
 
@@ -31,7 +32,7 @@ class IsalInflater : public Inflater {
         static_cast<std::uint32_t>(std::min(input.size(), kMaxSpanBytes));
     const std::uint32_t output_size =
         static_cast<std::uint32_t>(std::min(output.size(), kMaxSpanBytes));
-    // ISA-L's interface knows no const; it does not write there.
+    // ISA-L's interface lacks const; it does not write to its input.
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));
     state_.avail_in = input_size;
     state_.next_out = reinterpret_cast<std::uint8_t*>(output.data());
@@ -58,7 +59,7 @@ class IsalInflater : public Inflater {
   std::uint32_t crc32() const override { return state_.crc; }
 
  private:
-  // On damage ISA-L leaves good text behind in its own buffer.
+  // After damage, ISA-L leaves good text in its own buffer; this function takes it from there.
   std::size_t take_held_back(std::span<char> output) {
     const std::size_t size = std::min(held_back(), output.size());
     if (size == 0) return 0;
@@ -67,10 +68,11 @@ class IsalInflater : public Inflater {
     return size;
   }
 
-  // A match without a valid distance is refused by ISA-L's assembler after it has counted the
-  // match as written. What stands there is the match's symbol (its length + 254, as 4 bytes) and
-  // then whatever the memory held: not text, and not the same from run to run. Takes it back, from
-  // what is held back first; returns how much of the `produced` bytes in `output` goes.
+  // Removes the bytes of a match that was counted but not written. ISA-L's assembler refuses a
+  // match without a valid distance only after it has counted the match as written. The text then
+  // ends with the match's symbol (its length + 254, as 4 bytes) and whatever the memory held, which
+  // differs from run to run. The function first removes bytes that are held back; it returns how
+  // many of the `produced` bytes in `output` to remove.
   std::size_t drop_unwritten(std::span<const char> output, std::size_t produced) {
     constexpr std::size_t kMinMatch = 3;
     constexpr std::size_t kMaxMatch = 258;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxGzipLayers = 2;
 
-// Gives back the bytes that were read to find out what the source is, then goes on with the source.
+// Delivers the bytes again that were read to recognise the format, then the rest of the source.
 class ReplaySource : public ByteSource {
  public:
   ReplaySource(std::string head, std::unique_ptr<ByteSource> rest)
@@ -54,7 +54,7 @@ std::string why_empty(const ByteSource& source, int gzip_layers) {
   return "the file is empty (gzip of nothing)";
 }
 
-// A layer of gzip around what `head` and `source` hold; `gzip_layers` are around it already.
+// Wraps `source` in one more layer of gzip; `gzip_layers` layers were removed before.
 std::unique_ptr<ByteSource> unpack(std::unique_ptr<ByteSource> source, int gzip_layers) {
   ProblemCounts known;
   if (gzip_layers > 0) known.add(Problem::gzip_twice, 0);

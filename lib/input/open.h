@@ -1,4 +1,4 @@
-// Opens an input by what its first bytes say, never by its name.
+// open_input: opens an input and recognises its format by the first bytes, never by its name.
 #pragma once
 
 #include "input/byte_source.h"
@@ -9,11 +9,11 @@
 
 namespace traceloom {
 
-// Plain text or gzip (any number of members; gzip inside gzip is unpacked twice). "-" is stdin.
-// Throws Error when the file cannot be opened, is empty, or is recognised as something that is no
-// JSON trace: zip, zstd, bzip2, xz, PNG, HTML, UTF-16, a git-lfs pointer, a binary Perfetto trace,
-// SQLite; the message names what it looks like and what to do. Also when `watch`, which must live
-// as long as the source, has seen another file there.
+// Opens plain text or gzip (any number of members; gzip inside gzip is unpacked twice). "-" is
+// stdin. Throws Error if the file cannot be opened, is empty, or is something other than a JSON
+// trace: zip, zstd, bzip2, xz, PNG, HTML, UTF-16, a git-lfs pointer, a binary Perfetto trace,
+// SQLite. The message names the format and what to do. Throws Error also if `watch` has seen
+// another file at this path; `watch` must live as long as the source.
 std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch = nullptr);
 
 }  // namespace traceloom

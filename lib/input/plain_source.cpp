@@ -17,12 +17,12 @@
 namespace traceloom {
 namespace {
 
-// Linux moves at most 2 GiB in one read() anyway.
+// Linux moves at most 2 GiB in one read().
 constexpr std::size_t kMaxReadBytes = std::size_t{1} << 30;
 
 constexpr const char* kIsDirectory = "is a directory; name the files in it";
 
-// Where "-" begins each time, once make_stdin_rereadable() has been called.
+// The position where "-" begins each time, once make_stdin_rereadable() has been called.
 off_t stdin_start = -1;
 
 class OwnDescriptor {
@@ -44,7 +44,8 @@ int open_for_reading(const std::string& path, FileWatch* watch) {
     if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
     return STDIN_FILENO;
   }
-  // Looked at first: to open a pipe that has taken the place of a file would wait for ever.
+  // The file is checked before it is opened for reading: opening a pipe that replaced it would wait
+  // for ever.
   const OwnDescriptor named(watch == nullptr ? -1 : open(path.c_str(), O_PATH | O_CLOEXEC));
   if (named.number() >= 0) watch->opened(path, named.number());
   for (;;) {
@@ -54,7 +55,7 @@ int open_for_reading(const std::string& path, FileWatch* watch) {
   }
 }
 
-// With what errno says.
+// Throws with the reason in errno.
 [[noreturn]] void throw_cannot_copy_stdin() {
   throw Error("temporary copy of stdin",
               fmt::format("{}: {}; TMPDIR names another folder", temporary_folder(),
@@ -103,7 +104,7 @@ PlainSource::PlainSource(const std::string& path, FileWatch* watch)
   }
   struct stat status = {};
   if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  // Files in /proc say 0 and hold something; stdin may stand in the middle of its file.
+  // Files in /proc report size 0 but hold text; stdin may start in the middle of its file.
   const off_t position = std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
   if (status.st_size > position) size_ = static_cast<std::uint64_t>(status.st_size - position);
 }

@@ -1,10 +1,10 @@
-// PlainSource: a file, a pipe or stdin as it is.
+// PlainSource: reads a file, a pipe or stdin without any conversion.
 //
 //   PlainSource source("rank3.json");   // "-" is stdin
 //
-// Plain read() is as fast as a mapping here: the text is looked at once, and is in the cache then
-// (two threads of a merge: 0.256 s, mapped 0.269). And a file that shrinks meanwhile ends the data
-// instead of the process.
+// A plain read() is as fast as a mapping here, because the text is read once and is in the cache
+// then (two threads of a merge: 0.256 s, mapped 0.269). And if a file shrinks meanwhile, read()
+// ends the data, while a mapping would end the process.
 #pragma once
 
 #include "input/byte_source.h"
@@ -17,18 +17,18 @@
 
 namespace traceloom {
 
-// "stdin" for "-", else the path itself: how an input is called in messages.
+// Returns the name of an input for messages: "stdin" for "-", otherwise the path itself.
 std::string input_name(const std::string& path);
 
-// Lets "-" be opened more than once: a stdin that is no file is copied to a temporary one in
-// $TMPDIR or /tmp, which has no name and goes with the process. Throws Error when there is no room
-// for it.
+// Allows opening "-" more than once. A stdin that is no file is copied to a temporary file in
+// $TMPDIR or /tmp, which has no name and disappears with the process. Throws Error if there is no
+// room for it.
 void make_stdin_rereadable();
 
 class PlainSource : public ByteSource {
  public:
-  // Throws Error when the path cannot be opened or is a directory, or `watch` has seen another file
-  // there.
+  // Throws Error if the path cannot be opened or is a directory, or if `watch` has seen another
+  // file there.
   explicit PlainSource(const std::string& path, FileWatch* watch = nullptr);
   ~PlainSource() override;
 

@@ -9,7 +9,7 @@
 namespace traceloom {
 
 std::optional<SeekableFile> SeekableFile::open(const std::string& path, FileWatch* watch) {
-  // Not blocking: to open a pipe that nobody writes to would wait for ever.
+  // O_NONBLOCK is needed because opening a pipe without a writer would wait for ever.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
   SeekableFile file(descriptor, 0);

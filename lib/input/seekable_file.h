@@ -1,4 +1,4 @@
-// SeekableFile: a look into any place of a regular file.
+// SeekableFile: reads any part of a regular file.
 //
 //   if (std::optional<SeekableFile> file = SeekableFile::open("rank3.json"))
 //     std::string last = file->read(file->size() - 4096, 4096);
@@ -15,21 +15,21 @@ namespace traceloom {
 
 class SeekableFile {
  public:
-  // nullopt when the file cannot be opened or is no regular one.
-  // Throws Error when `watch` has seen another file there.
+  // Returns nullopt if the file cannot be opened or is not a regular file. Throws Error if `watch`
+  // has seen another file there.
   static std::optional<SeekableFile> open(const std::string& path, FileWatch* watch = nullptr);
   ~SeekableFile();
   SeekableFile(SeekableFile&& other) noexcept;
   SeekableFile& operator=(SeekableFile&&) = delete;
 
   std::uint64_t size() const { return size_; }
-  // Shorter than `size` at the end of the file, or when it cannot be read.
+  // Returns a shorter text at the end of the file, or if the file cannot be read.
   std::string read(std::uint64_t offset, std::size_t size) const;
 
  private:
   SeekableFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  int descriptor_;  // -1: moved from
+  int descriptor_;  // -1 after a move
   std::uint64_t size_;
 };
 

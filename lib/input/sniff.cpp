@@ -47,7 +47,7 @@ bool is_json_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// A bracket or brace with a zero byte on one side of it, which UTF-8 text never has.
+// UTF-16 text begins with a bracket or brace and a zero byte next to it; UTF-8 text never does.
 bool is_utf16_without_mark(std::string_view head) {
   if (head.size() < 4) return false;
   const auto opens = [](char c) { return c == '[' || c == '{' || is_json_space(c); };
@@ -56,9 +56,9 @@ bool is_utf16_without_mark(std::string_view head) {
   return little || big;
 }
 
-// A Perfetto trace is a list of packets, each a line feed (field 1, bytes), its length and its
-// fields; JSON may begin with a line feed too. What follows tells them apart: a field's key where
-// JSON has a bracket or more white space.
+// A Perfetto trace is a list of packets. Each begins with a line feed (field 1, bytes), its length
+// and its fields. JSON may begin with a line feed too, but the next bytes differ: a packet has the
+// key of a field where JSON has a bracket or more white space.
 bool is_perfetto(std::string_view head) {
   if (head.empty() || head[0] != '\n') return false;
   std::size_t position = 1;

@@ -26,7 +26,7 @@ class ZlibInflater : public Inflater {
   Step inflate(std::span<const char> input, std::span<char> output) override {
     const uInt input_size = static_cast<uInt>(std::min(input.size(), kMaxSpanBytes));
     const uInt output_size = static_cast<uInt>(std::min(output.size(), kMaxSpanBytes));
-    // zlib's interface is older than const; it does not write there.
+    // zlib's interface lacks const; it does not write to its input.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
     stream_.avail_in = input_size;
     Bytef* const text = reinterpret_cast<Bytef*>(output.data());
@@ -37,7 +37,7 @@ class ZlibInflater : public Inflater {
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     const uInt produced = output_size - stream_.avail_out;
     crc_ = static_cast<std::uint32_t>(::crc32(crc_, text, produced));
-    // Z_BUF_ERROR only says that this call could do nothing.
+    // Z_BUF_ERROR only means that this call could do nothing.
     const Status status = result == Z_STREAM_END                    ? Status::finished
                           : result == Z_OK || result == Z_BUF_ERROR ? Status::going_on
                                                                     : Status::damaged;

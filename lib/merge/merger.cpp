@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "input/plain_source.h"
-#include "merge/archive_merge.h"
-#include "merge/merge_inputs.h"
-#include "merge/merge_output.h"
-#include "merge/write_visitor.h"
+#include "merge/archive/archive_merge.h"
+#include "merge/frame/frame.h"
+#include "merge/order/merge_output.h"
+#include "merge/passes/merge_inputs.h"
+#include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
+#include "output/gzip_sink.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +19,10 @@
 namespace traceloom {
 namespace {
 
-// What a folder led to may be the output of an earlier merge of the others, and is left out then;
-// MergeInputs sees to that before the output is replaced.
+static_assert(kMergeGzipLevel == kDefaultGzipLevel);
+
+// Refuses an output that is also an input. A folder may contain the output of an earlier merge;
+// such an input is left out, and MergeInputs sees to that before the output is replaced.
 void refuse_output(const MergeOptions& options) {
   std::vector<Input> inputs = options.inputs;
   if (is_written_aside(options.output))
@@ -48,13 +52,14 @@ MergeSummary plan_only(const MergeOptions& options) {
   return inputs.summarize(std::vector<ProblemCounts>(inputs.size()), inputs.planned_events());
 }
 
-// One Chrome JSON trace: by a guess in one pass, and by a survey in a second one if need be.
+// Writes one Chrome JSON trace: by a guess in one pass, and by a survey in a second one if need be.
 class JsonMerge {
  public:
   explicit JsonMerge(const MergeOptions& options) : options_(options), inputs_(options) {}
 
   MergeSummary run() {
-    // Opened first: nobody wants to wait for the survey to hear that the folder does not exist.
+    // The output is opened first: nobody wants to wait for the survey to hear that the folder does
+    // not exist.
     open_output();
     if (std::optional<MergeSummary> summary = merge_by_guess()) return std::move(*summary);
     if (!inputs_.is_planned()) inputs_.survey();
@@ -71,12 +76,12 @@ class JsonMerge {
 
  private:
   void open_output() {
-    output_.reset();  // its temporary file goes first: the names are the same
+    output_.reset();  // removes its temporary file first: the names are the same
     output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level,
                                             StdoutUse{.outlives_reader = options_.outlives_reader});
   }
 
-  // nullopt when nothing has been written.
+  // Returns nullopt if nothing has been written.
   std::optional<MergeSummary> merge_by_guess() {
     if (!is_written_aside(options_.output)) return std::nullopt;
     const std::optional<GuessedPlan> guess = inputs_.guess();

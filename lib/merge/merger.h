@@ -1,4 +1,4 @@
-// merge_traces: many traces into one, on one clock.
+// merge_traces(): merges many traces into one, on one clock.
 //
 //   MergeOptions options;
 //   options.inputs = expand_inputs({"traces/"});
@@ -6,25 +6,33 @@
 //   MergeSummary summary = merge_traces(options);
 #pragma once
 
-#include "merge/merge_options.h"
-#include "merge/merge_summary.h"
+#include "merge/options/merge_options.h"
+#include "merge/options/merge_summary.h"
 
 namespace traceloom {
 
-// Time: one pass over the inputs where samples of them tell what has to be known before the first
-// event is written (survey_guess.h; packed inputs are unpacked twice for that); two for an output
-// that cannot be written anew (stdout, a pipe), for inputs that were merged before, where the
-// samples have misled, and for a perfetto_tar (there of files that were merged before one more a
-// rank). A filter that asks for more than whole ranks takes three: what belongs together has to be
-// known before any of it is written.
+// Time: one pass over the inputs, if samples of them say what has to be known before the first
+// event is written (survey_guess.h; packed inputs are unpacked twice for that). Two passes are
+// needed
+//
+// - if the output cannot be written anew (stdout, a pipe),
+// - if an input was merged before, or the samples have misled,
+// - for a perfetto_tar, which reads files that were merged before once more a rank.
+//
+// A filter that asks for more than whole ranks takes three passes: which events belong together has
+// to be known before any of them is written.
 //
 // Memory: about 10 MiB a thread whatever the size of the inputs, plus their tracks, odd ids and
-// begin events that stay open, with a filter some 24 bytes a flow event, plus the largest single
-// event. The same bytes come out for any number of threads. After an exception the old output is
-// untouched. Throws UsageError, before anything is opened for writing, when the output is one of
-// the inputs or an input is a pipe other than stdin (inputs are read twice; stdin is copied); Error
-// for an input that is no trace (unless keep_going), that cannot be read or changes meanwhile, and
-// for the output.
+// begin events that stay open, plus the largest single event, and with a filter some 24 bytes a
+// flow event.
+//
+// The same bytes come out for any number of threads. After an exception the old output is
+// untouched.
+//
+// Throws UsageError, before anything is opened for writing, if the output is one of the inputs or
+// an input is a pipe other than stdin (inputs are read twice; stdin is copied). Throws Error for an
+// input that is no trace (unless keep_going), that cannot be read or changes meanwhile, and for the
+// output.
 MergeSummary merge_traces(const MergeOptions& options);
 
 }  // namespace traceloom

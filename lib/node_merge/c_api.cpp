@@ -1,9 +1,9 @@
 // The functions of traceloom_node_merge.h.
 #include "node_merge/node_merger.h"
 #include "node_merge/traceloom_node_merge.h"
-#include "record/c_api_options.h"
-#include "record/c_api_support.h"
-#include "record/call_both.h"
+#include "record/c/c_api_options.h"
+#include "record/c/c_api_support.h"
+#include "record/c/call_both.h"
 
 #include <cstddef>
 #include <deque>
@@ -20,7 +20,8 @@ struct traceloom_node_merger {
   traceloom_node_merger(NodeMergeOptions options, const traceloom_options& from)
       : session(options_without_callback(from)), merger(std::move(options), session) {}
 
-  // The merger is to set the callback alone: what the program has is called by the session.
+  // Leaves out the callback of the program, so that the merger sets its own alone: note_saved()
+  // calls that of the program.
   static Options options_without_callback(const traceloom_options& from) {
     Options options = options_of(&from);
     options.on_saved = {};
@@ -34,13 +35,13 @@ struct traceloom_node_merger {
 
 namespace {
 
-// What a session's options point to. A program may use those again, or close the session behind the
-// merger, so it outlives both.
+// The argument of the callback in a session's options. A program may use the options again, or
+// close the session after the merger, so the link outlives both.
 struct SavedLink {
   void (*before)(void* arg, const traceloom_saved_trace* trace);
   void* before_arg;
   std::mutex mutex;
-  std::shared_ptr<traceloom_node_merger> merger;  // nullptr when it has been closed
+  std::shared_ptr<traceloom_node_merger> merger;  // nullptr after the merger has been closed
 };
 
 SavedLink& new_link(const traceloom_options& from) {
@@ -63,10 +64,11 @@ void note_in(SavedLink& link, const traceloom_saved_trace* trace) {
     merger->session.on_saved({position_of(trace->at), trace->path, trace->events, trace->dropped});
 }
 
-// What it throws the session tells.
+// If this throws, the session reports it.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
   SavedLink& link = *static_cast<SavedLink*>(arg);
-  // Or this rank would be a cycle behind the others from now on.
+  // The note is written even if the callback throws; otherwise this rank would be a cycle behind
+  // the others from now on.
   call_both(
       [&] {
         if (link.before != nullptr) link.before(link.before_arg, trace);

@@ -1,16 +1,16 @@
 #include "node_merge/node_merger.h"
 
 #include "base/error.h"
-#include "merge/merge_format.h"
+#include "identity/ranks/trace_name.h"
+#include "merge/options/merge_options.h"
 #include "node_merge/node_notes.h"
 #include "node_merge/node_trace.h"
-#include "record/call_both.h"
-#include "record/engine.h"
-#include "record/keep_forever.h"
-#include "record/name_template.h"
-#include "record/quiet_thread.h"
-#include "record/session_place.h"
-#include "survey/trace_name.h"
+#include "record/c/call_both.h"
+#include "record/engine/engine.h"
+#include "record/names/name_template.h"
+#include "record/names/session_place.h"
+#include "record/support/keep_forever.h"
+#include "record/support/quiet_thread.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::chrono::milliseconds kPatienceAtExit{5'000};
 
-// Without placeholders, and with the folder of the merged trace.
+// Fills in the placeholders of the folder and the name of the run; the default folder is that of
+// the traces.
 NodeMergeOptions settled(NodeMergeOptions options, const record::Options& session) {
   if (options.run_name.empty()) options.run_name = record::default_run_name();
   record::RunIdentity run = identity_of(session);
@@ -51,7 +52,8 @@ NodeMergeOptions settled(NodeMergeOptions options, const record::Options& sessio
   return options;
 }
 
-// A process that nobody has told of others is alone on its node.
+// Fills in the place of the process. If nothing says how many processes its node has, it is alone
+// there.
 record::Options settled(record::Options session) {
   const bool is_told = session.local_world_size != record::kFromEnvironment;
   session = record::settled_options(std::move(session));
@@ -78,10 +80,10 @@ void check_node_merge(const NodeMergeOptions& options, const record::Options& gi
                     options.file_name));
 }
 
-// One rank's part, and of the first rank the thread that merges.
+// The part of one rank; on the first rank also the thread that merges.
 class NodeMerger::Node {
  public:
-  // Both are settled.
+  // Both arguments must be settled().
   Node(NodeMergeOptions options, const record::Options& session)
       : options_(std::move(options)),
         rank_(session.rank),
@@ -118,13 +120,14 @@ class NodeMerger::Node {
   bool is_calling() const { return std::this_thread::get_id() == thread_.get_id(); }
 
   void close() { close(patience()); }
-  // A process that exits without closing may be one that has failed, and others wait for its end.
+  // A process that exits without closing may have failed, and others wait for its end: it waits
+  // less.
   void close_at_exit() { close(std::min(patience(), kPatienceAtExit)); }
 
  private:
   void close(std::chrono::milliseconds patience) {
     if (is_calling()) return;
-    const std::lock_guard once(close_mutex_);  // the process may exit meanwhile
+    const std::lock_guard once(close_mutex_);  // the process may exit at the same time
     {
       const std::lock_guard lock(mutex_);
       if (!is_closing_) patience_ends_ = Clock::now() + patience;
@@ -135,15 +138,16 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
-  // Cycles of different ranks are found again by their names. One that a file of this rank had
-  // before would lead to another cycle, and to its clock.
+  // Chooses a file's second name. The cycles of different ranks are matched by their names. If a
+  // file of this rank had the name before, the name would match another cycle, and its clock, so
+  // the file is named by the number of its cycle.
   NodeNotes::KeptName kept_name(const TraceNote& note) {
     const std::string cycle = cycle_of_name(note.path);
     const bool is_told = !cycle.empty() && told_cycles_.insert(cycle).second;
     return is_told ? NodeNotes::KeptName::own : NodeNotes::KeptName::of_cycle;
   }
 
-  using Notes = std::vector<std::optional<TraceNote>>;  // by local rank
+  using Notes = std::vector<std::optional<TraceNote>>;  // index: local rank
   struct Cycle {
     std::uint64_t number = 0;
     record::Position position;
@@ -175,11 +179,11 @@ class NodeMerger::Node {
     try {
       options_.on_merged(merged);
     } catch (...) {
-      return;  // one that fails has nobody to tell
+      return;  // nobody can be informed of a callback that fails
     }
   }
 
-  // nullopt when there are no more.
+  // Returns nullopt if there are no more cycles.
   std::optional<Cycle> next_cycle() {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return is_closing_ || !cycles_.empty(); });
@@ -189,7 +193,7 @@ class NodeMerger::Node {
     return cycle;
   }
 
-  // One that all ranks have noted by now.
+  // Returns the next cycle if all ranks have noted it by now.
   std::optional<Cycle> next_whole_cycle() {
     const std::lock_guard lock(mutex_);
     if (cycles_.empty()) return std::nullopt;
@@ -211,7 +215,7 @@ class NodeMerger::Node {
       for (std::size_t i = 0; i < notes.size(); ++i) {
         if (notes[i]) continue;
         const auto rank = static_cast<std::int64_t>(i);
-        // In this order: what a rank notes before it goes is seen.
+        // The order matters: what a rank notes before it leaves is seen.
         const bool is_at_work = rank != local_rank_ && notes_.is_at_work(rank);
         notes[i] = notes_.read(cycle, rank);
         may_come = may_come || (!notes[i] && (is_at_work || !is_to_end));
@@ -232,7 +236,7 @@ class NodeMerger::Node {
     return is_closing_ && Clock::now() >= patience_ends_;
   }
 
-  // One for each.
+  // Returns one result for each cycle.
   std::vector<NodeMerge> merge(const std::vector<Cycle>& cycles) {
     std::vector<NodeMerge> results;
     results.reserve(cycles.size());
@@ -262,7 +266,7 @@ class NodeMerger::Node {
     result.problem += problem;
   }
 
-  // What there is of a cycle.
+  // Adds the traces that there are of a cycle to `parts`, and reports what is missing.
   static NodeMerge add_parts(const Cycle& cycle, std::vector<NodeTrace::Part>& parts) {
     NodeMerge result{.cycle = cycle.number, .position = cycle.position};
     for (std::size_t i = 0; i < cycle.notes.size(); ++i) {
@@ -286,24 +290,24 @@ class NodeMerger::Node {
   const std::int64_t rank_;
   const std::int64_t local_rank_;
   const std::int64_t ranks_;
-  const bool keeps_;  // what the session may delete or replace before it is merged
+  const bool keeps_;  // the session may delete or replace traces before they are merged
   const pid_t process_ = getpid();
   NodeNotes notes_;
-  NodeTrace trace_;  // of the thread
+  NodeTrace trace_;  // used by the thread alone
 
   std::mutex close_mutex_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Cycle> cycles_;
   std::uint64_t next_cycle_ = 0;
-  std::set<std::string> told_cycles_;  // by the names of what was kept
+  std::set<std::string> told_cycles_;  // cycles by name, one for each kept file with its own name
   bool is_closing_ = false;
   Clock::time_point patience_ends_;
   std::thread thread_;
 };
 
-// Those of this process that the program has not closed, for its exit: a merge must not go on while
-// what it is made with is destroyed.
+// The mergers of this process that the program has not closed. The exit closes them: a merge must
+// not go on while the objects it uses are destroyed.
 class NodeMerger::OpenNodes {
  public:
   static void add(const std::shared_ptr<Node>& node) {
@@ -319,7 +323,7 @@ class NodeMerger::OpenNodes {
   static void close_all() {
     const std::vector<std::shared_ptr<Node>> nodes = instance().taken();
     if (nodes.empty()) return;
-    record::close_open_session();  // its last cycle is to be merged, too
+    record::close_open_session();  // its last cycle has to be merged, too
     for (const std::shared_ptr<Node>& node : nodes) node->close_at_exit();
   }
 
@@ -351,11 +355,12 @@ NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   OpenNodes::add(node_);
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {
-    // A child of fork() may have a session of its own, by the same options.
+    // A child of fork() may have a session of its own with the same options.
     const auto note = [&] {
       if (node->is_of_this_process()) node->note(trace);
     };
-    // Or this rank would be a cycle behind the others from now on.
+    // The note is written even if the callback throws; otherwise this rank would be a cycle behind
+    // the others from now on.
     record::call_both(
         [&] {
           if (before) before(trace);

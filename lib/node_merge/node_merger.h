@@ -8,17 +8,18 @@
 //   session.close();
 //   merger.close();                                    // and now the last one, too
 //
-// Every rank of the node has one, and all write their traces into one folder. A rank tells the
-// first one, by a small file beside the traces, what it has saved; a thread of the first rank waits
-// for those of all ranks, merges them as trace-merge does and calls on_merged. Nothing of it runs
-// in the threads that train.
+// Every rank of the node has one, and all write their traces into one folder. A rank reports what
+// it has saved to the first rank, by a small file next to the traces. A thread of the first rank
+// waits for the traces of all ranks, merges them as trace-merge does and calls on_merged. Nothing
+// of this runs in the threads that train.
 //
-// For each cycle the merged trace is read and written as a whole: after N cycles about N / 2 times
-// what was recorded. Cycles that come faster than that are merged together. With a name that has
-// {epoch} or {batch} in it each cycle becomes a trace of its own instead.
+// For each cycle the merged trace is read and written as a whole: after N cycles that is about N /
+// 2 times what was recorded. If cycles come faster than they can be merged, several are merged
+// together. If the name has {epoch} or {batch} in it, each cycle becomes a trace of its own
+// instead.
 #pragma once
 
-#include "record/name_template.h"
+#include "record/names/name_template.h"
 #include "record/recorder.h"
 
 #include <cstdint>
@@ -26,75 +27,76 @@
 #include <memory>
 #include <string>
 
-#pragma GCC visibility push(default)  // all of this is what the shared library has to offer
+#pragma GCC visibility push(default)  // the shared library exports this
 
 namespace traceloom {
 
-// What became of a cycle.
+// The result of merging a cycle.
 struct NodeMerge {
-  std::uint64_t cycle = 0;         // of the session, from 0
-  record::Position position = {};  // at its end
+  std::uint64_t cycle = 0;         // the session's cycle, from 0
+  record::Position position = {};  // at the end of the cycle
   std::string path = {};           // "": there is no merged trace of it
   std::uint64_t events = 0;        // in the trace, without metadata
-  std::int64_t ranks = 0;          // of which it has this cycle
-  std::string problem = {};        // what is missing, and why; "" when all ranks are in it
+  std::int64_t ranks = 0;          // number of ranks whose cycle is in it
+  std::string problem = {};        // what is missing, and why; "" if all ranks are in it
 };
 
 struct NodeMergeOptions {
-  // For the merged trace, with the placeholders that are known from the start (name_template.h).
-  // "": that of the traces. Readers of a folder leave out a merge beside what it was made of.
+  // The folder of the merged trace, with the placeholders that are known from the start
+  // (name_template.h). "" means the folder of the traces. Commands that read that folder leave out
+  // a merge that lies next to the traces it was made of.
   std::string folder = {};
-  // With the placeholders of names of traces. Where it has no place of the training in it
-  // ({epoch}, {batch}) one trace has all cycles: after each it is there with that, whole, or as it
-  // was. A name that existed before the first gets a number, or with Options::overwrite is
-  // replaced; one that ends in .gz is compressed.
+  // The name of the merged trace, with the placeholders of names of traces. If it has no place of
+  // the training in it ({epoch}, {batch}), one trace has all cycles: after each cycle, the file
+  // either has it or is as it was before. If a file of that name exists before the first cycle, the
+  // trace gets a number, or with Options::overwrite replaces the file. A name that ends in .gz is
+  // compressed.
   std::string file_name = std::string(record::kDefaultMergedName);  // "node{node_rank}.json"
   std::string run_name = {};  // for {run_name}; "": default_run_name()
   int gzip_level = 1;         // 0 to 9
-  // 1 is the background thread alone. With more TBB starts threads; a process that was forked from
-  // one with such threads must not ask for that.
+  // The number of threads that merge. 1 is the background thread alone. With more, TBB starts
+  // threads; a process that was forked from one with such threads must not ask for more.
   unsigned threads = 1;
-  // How long close() waits for traces of ranks that are still at work.
+  // Milliseconds that close() waits for traces of ranks that are still at work.
   unsigned patience_ms = 60'000;
-  // In the background thread; may call close(), which does nothing there.
+  // Called in the background thread. It may call close(), which does nothing there.
   std::function<void(const NodeMerge&)> on_merged = {};
 };
 
-// Throws std::invalid_argument where the session writes no traces or does not say its ranks, and
-// for an archive (.tar) that is to grow.
+// Throws std::invalid_argument if the session writes no traces or does not say its ranks, and if an
+// archive (.tar) would have to grow.
 void check_node_merge(const NodeMergeOptions& options, const record::Options& session);
 
-// note() may be called by any thread, the others by one.
+// One thread at a time may use a merger; only note() may be called by any thread.
 class NodeMerger {
  public:
-  // Sets `session.on_saved` to call note() behind what was there. Made before the session, so that
-  // with its barrier no rank saves a trace before all have one; must live as long as the session.
-  // What the session deletes (num_traces_to_keep) or replaces it still merges.
-  //
-  // Throws what check_node_merge() throws, and std::runtime_error when the folder of the traces
-  // cannot be written.
+  // Sets `session.on_saved` to call note() after the callback that was there. Make the merger
+  // before the session, so that with the session's barrier no rank saves a trace before all have a
+  // merger. The merger must outlive the session. It also merges traces that the session deletes
+  // (num_traces_to_keep) or replaces.
   NodeMerger(NodeMergeOptions options, record::Options& session);
-  ~NodeMerger();  // close()
+  ~NodeMerger();  // calls close()
   NodeMerger(const NodeMerger&) = delete;
   NodeMerger& operator=(const NodeMerger&) = delete;
 
-  // This rank has saved a trace: the next cycle's. Throws std::runtime_error when that cannot be
-  // told.
+  // Notes that this rank has saved the trace of the next cycle. Throws std::runtime_error if the
+  // note cannot be written.
   void note(const record::SavedTrace& trace);
 
-  // On the first rank waits until all cycles that it has noted are merged. What a rank does not
-  // save any more (it has closed, or died, or takes longer than patience_ms) is left out, and
-  // told. Once; later calls do nothing. In the child of a fork() nothing is done. When the process
-  // exits, one that is still open is closed, behind the session, with 5 s of patience at most.
+  // Ends the merge. On the first rank it waits until all cycles that this rank has noted are
+  // merged. A trace that a rank no longer saves (the rank has closed, or died, or takes longer than
+  // patience_ms) is left out and reported. Later calls do nothing, nor does a call in the child of
+  // a fork(). When the process exits, a merger that is still open is closed after the session, with
+  // 5 s of patience at most.
   void close();
-  // Whether this is a call of on_merged, where close() does nothing, and the destructor must not
+  // Returns true within a call of on_merged, where close() does nothing and the destructor must not
   // be called.
   bool is_calling() const;
 
  private:
   class Node;
   class OpenNodes;
-  std::shared_ptr<Node> node_;  // also of the exit
+  std::shared_ptr<Node> node_;  // shared with the handler of the exit
 };
 
 }  // namespace traceloom

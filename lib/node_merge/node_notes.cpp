@@ -28,7 +28,7 @@ constexpr std::string_view kKept = ".kept";  // a folder, so that the trace may 
 constexpr std::string_view kLock = ".lock";
 constexpr mode_t kMode = 0666;
 
-// The local rank of "cycle3-rank1.note", "rank1.lock".
+// Returns the local rank in "cycle3-rank1.note" or "rank1.lock".
 std::optional<std::int64_t> rank_of(std::string_view name, std::string_view ending) {
   constexpr std::string_view kRank = "rank";
   const std::size_t at = name.rfind(kRank);
@@ -39,7 +39,7 @@ std::optional<std::int64_t> rank_of(std::string_view name, std::string_view endi
   return error == std::errc{} && stop == end ? std::optional(rank) : std::nullopt;
 }
 
-// What cannot be read has no names.
+// Returns the names in a folder; a folder that cannot be read has none.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -49,7 +49,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// What this process is at work as.
+// The locks that this process holds.
 struct HeldLocks {
   std::mutex mutex;
   std::set<FileOfProcess> files;
@@ -101,8 +101,9 @@ NodeNotes::NodeNotes(const std::string& traces, std::int64_t node_rank, std::int
   remove_stale();
 }
 
-// Of the process and not of the open file: a child of fork() does not hold it. So this process
-// would get it a second time, and lose it with the first that closes the file.
+// Takes the lock. It belongs to the process and not to the open file, so that a child of fork()
+// does not hold it. So this process could take it a second time, and would lose it when one of the
+// two files is closed; held_locks() prevents that.
 void NodeNotes::take_lock() {
   const std::string path = lock_path(local_rank_);
   const std::lock_guard guard(held_locks().mutex);
@@ -126,13 +127,13 @@ NodeNotes::~NodeNotes() {
   leave();
 }
 
-// Notes of a run that was killed would be taken for those of this one.
+// Removes the notes of a run that was killed: they would be mistaken for notes of this run.
 void NodeNotes::remove_stale() const {
   for (const std::string& name : names_in(folder_)) {
     std::optional<std::int64_t> rank = rank_of(name, kNote);
     if (!rank) rank = rank_of(name, kKept);
     if (!rank || (*rank != local_rank_ && (local_rank_ != 0 || is_at_work(*rank)))) continue;
-    std::error_code ignored;  // gone meanwhile
+    std::error_code ignored;  // it may be gone meanwhile
     fs::remove_all(fs::path(folder_) / name, ignored);
   }
 }
@@ -171,7 +172,7 @@ TraceNote NodeNotes::keep(TraceNote note, KeptName name) const {
   return note;
 }
 
-// Relative to the traces: the first rank may call their folder by another name.
+// Writes the path relative to the traces: the first rank may know their folder by another name.
 void NodeNotes::write(const TraceNote& note) const {
   std::string path;
   if (!note.path.empty()) {
@@ -195,7 +196,7 @@ std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local
   int kept_as = 0;
   if (!(in >> note.rank >> note.bytes >> note.inode >> kept_as)) return std::nullopt;
   std::ostringstream rest;
-  in.get();  // the blank in front of the path
+  in.get();  // the blank before the path
   if (in.peek() != std::ifstream::traits_type::eof()) rest << in.rdbuf();
   if (!rest.str().empty()) note.path = (fs::path(traces_) / rest.str()).string();
   if (kept_as != 0)
@@ -204,13 +205,13 @@ std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local
 }
 
 void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
-  std::error_code ignored;  // the next run does it
+  std::error_code ignored;  // the next run removes them
   fs::remove(path_of(cycle, local_rank), ignored);
   fs::remove_all(kept_folder(cycle, local_rank), ignored);
 }
 
 bool NodeNotes::is_at_work(std::int64_t local_rank) const {
-  // To close the file of one's own lock would give it up.
+  // Closing a file of our own lock would release the lock.
   if (local_rank == local_rank_) return lock_ >= 0;
   const int file = open(lock_path(local_rank).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
@@ -224,18 +225,18 @@ void NodeNotes::leave() {
   if (lock_ < 0) return;
   {
     const std::lock_guard guard(held_locks().mutex);
-    close(lock_);  // first: of two that leave at a time one at least sees that the other has left
+    close(lock_);  // comes first: if two leave at once, at least one sees that the other has left
     lock_ = -1;
     if (held_) held_locks().files.erase(*held_);
   }
   std::vector<std::int64_t> ranks;
   for (const std::string& name : names_in(folder_)) {
     const std::optional<std::int64_t> rank = rank_of(name, kLock);
-    // One is at work, or there is a note that the first rank has not read.
+    // A rank is at work, or there is a note that the first rank has not read.
     if (!rank || is_at_work(*rank)) return;
     ranks.push_back(*rank);
   }
-  std::error_code ignored;  // another one does the same
+  std::error_code ignored;  // another rank does the same
   for (const std::int64_t rank : ranks) fs::remove(lock_path(rank), ignored);
   fs::remove(folder_, ignored);
 }

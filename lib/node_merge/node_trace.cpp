@@ -1,7 +1,7 @@
 #include "node_merge/node_trace.h"
 
 #include "merge/merger.h"
-#include "record/trace_file.h"
+#include "record/files/trace_file.h"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is called so only while it is written. Its name ends like the last one, which says how it is
-// packed and may be as long as a name can be.
+// Returns the name that a file has while it is written. It ends like the final name, which shows
+// how the file is packed and may be as long as a name can be.
 std::string hidden_path(const fs::path& path) {
   constexpr std::size_t kMostOfName = 200;
   const std::string name = path.filename().string();
@@ -45,7 +45,7 @@ NodeTrace::Merged NodeTrace::add(const record::Position& at, const std::vector<P
     merged.problem = fmt::format(
         "{} is not there as it was merged last; what it held of earlier cycles is not in this one",
         last_->path);
-  std::error_code ignored;  // what is wrong shows when the file is made
+  std::error_code ignored;  // a problem shows when the file is made
   fs::create_directories(fs::path(path).parent_path(), ignored);
   for (const Part& part : parts) {
     options.inputs.push_back({part.source, std::nullopt});

@@ -1,5 +1,5 @@
-/* The merge per node for programs in C: one trace of all ranks of a node, which grows by a cycle at
- * a time while the training goes on. What it does is said in node_merger.h; link
+/* The merge per node for programs in C: one trace of all ranks of a node, which grows by a cycle
+ * at a time while the training goes on. node_merger.h describes what it does; link
  * libtraceloom_node_merge as well.
  *
  *   traceloom_options options = TRACELOOM_OPTIONS_INIT;
@@ -15,7 +15,7 @@
 #ifndef TRACELOOM_NODE_MERGE_H
 #define TRACELOOM_NODE_MERGE_H
 
-#include "record/traceloom.h"
+#include "record/c/traceloom.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,15 +28,15 @@ extern "C" {
 
 typedef struct traceloom_node_merger traceloom_node_merger;
 
-/* What became of a cycle; valid during the call only. */
+/* The result of merging a cycle; valid during the call only. */
 typedef struct traceloom_merged_trace {
   uint32_t size;
-  uint64_t cycle;               /* of the session, from 0 */
-  const traceloom_position* at; /* its end */
+  uint64_t cycle;               /* the session's cycle, from 0 */
+  const traceloom_position* at; /* the end of the cycle */
   const char* path;             /* "": there is no merged trace of it */
   uint64_t events;              /* in the trace, without metadata */
-  int64_t ranks;                /* of which it has this cycle */
-  const char* problem;          /* what is missing, and why; "" when all ranks are in it */
+  int64_t ranks;                /* number of ranks whose cycle is in it */
+  const char* problem;          /* what is missing, and why; "" if all ranks are in it */
 } traceloom_merged_trace;
 
 /* Begin with TRACELOOM_NODE_MERGE_OPTIONS_INIT. */
@@ -45,25 +45,25 @@ typedef struct traceloom_node_merge_options {
   const char* folder; /* for the merged trace, with placeholders; NULL: that of the traces */
   const char*
       file_name;    /* with {epoch} or {batch} in it one a cycle; NULL: "node{node_rank}.json" */
-  int gzip_level;   /* of names that end in .gz; 0: 1 */
+  int gzip_level;   /* for names that end in .gz; 0 means 1 */
   uint32_t threads; /* 1: the background thread alone */
-  uint32_t patience_ms; /* how long the close waits for ranks that are still at work */
-  /* In the background thread, of the first rank of a node only. */
+  uint32_t patience_ms; /* time that closing waits for ranks at work */
+  /* Called in the background thread, and only on the first rank of a node. */
   void (*on_merged)(void* arg, const traceloom_merged_trace* trace);
   void* on_merged_arg;
 } traceloom_node_merge_options;
 #define TRACELOOM_NODE_MERGE_OPTIONS_INIT \
   { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL }
 
-/* In front of traceloom_open(), on every rank of the node: sets on_saved_trace of the session's
- * options, which calls what was there first. They may be used again, for another session with a
- * merger of its own. NULL when it fails. */
+/* Call this before traceloom_open(), on every rank of the node. It sets on_saved_trace of the
+ * session's options, which calls the callback that was there first. The options may be used again,
+ * for another session with a merger of its own. Returns NULL if it fails. */
 TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
     const traceloom_node_merge_options* options, traceloom_options* session);
-/* Behind traceloom_close(): waits until all cycles of the session are merged, and frees it. What
- * the session saves later is not merged. In its on_merged nothing is done, and it is an error. The
- * exit of the process does the same with one that is open, behind the session, but waits for other
- * ranks for 5 s at most. */
+/* Call this after traceloom_close(). It waits until all cycles of the session are merged, and
+ * frees the merger; what the session saves later is not merged. Within on_merged it does nothing
+ * and returns an error. When the process exits, an open merger is closed in the same way, after
+ * the session, but waits for other ranks for 5 s at most. */
 TRACELOOM_API int traceloom_node_merger_close(traceloom_node_merger* merger);
 
 #ifdef __cplusplus

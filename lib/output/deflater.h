@@ -1,4 +1,5 @@
-// Deflater: text to independent blocks of raw deflate data, by whichever library is there.
+// Deflater: compresses text into independent blocks of raw deflate data, with the library that the
+// build has.
 //
 //   std::unique_ptr<Deflater> deflater = make_zlib_deflater();
 //   deflater->append_block(text, 6, deflated);
@@ -12,30 +13,32 @@
 
 namespace traceloom {
 
-// What a Deflater takes at once: the libraries count in 32 bits, and it holds that much memory.
+// The most text that a Deflater takes at once: the libraries count in 32 bits, and it holds memory
+// of that size.
 inline constexpr std::size_t kMaxDeflateBytes = std::size_t{16} << 20;
 
-// Not thread-safe; one a thread.
+// Compresses one block after another. Not thread-safe: use one a thread.
 class Deflater {
  public:
   virtual ~Deflater() = default;
   Deflater(const Deflater&) = delete;
   Deflater& operator=(const Deflater&) = delete;
 
-  // Appends to `out`: a byte-aligned piece of a deflate stream, not its end, that looks back at
-  // nothing in front of it. At most kMaxDeflateBytes of text. The bytes depend on text and level
-  // only.
+  // Appends to `out` a byte-aligned piece of a deflate stream. The piece is not the end of the
+  // stream and refers to no earlier data. `text` has at most kMaxDeflateBytes. The bytes depend
+  // only on text and level.
   virtual void append_block(std::string_view text, int level, std::string& out) = 0;
-  // The CRC-32 of what `crc` is of, followed by `text`; 0 is the CRC of nothing.
+  // Returns the CRC-32 of the bytes whose CRC is `crc`, followed by `text`; 0 is the CRC of no
+  // bytes.
   virtual std::uint32_t crc32(std::uint32_t crc, std::string_view text) const = 0;
 
  protected:
   Deflater() = default;
 };
 
-// Levels 1-3. Null in a build without ISA-L.
+// Supports levels 1-3. Returns null in a build without ISA-L.
 std::unique_ptr<Deflater> make_isal_deflater();
-// Levels 1-9.
+// Supports levels 1-9.
 std::unique_ptr<Deflater> make_zlib_deflater();
 
 }  // namespace traceloom

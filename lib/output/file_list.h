@@ -1,4 +1,5 @@
-// The inputs of a report as JSON objects: one form in all reports.
+// write_files, write_file_problems: write the inputs of a report as JSON objects, in the same form
+// for all reports.
 //
 //   write_files(json, run.files);
 //   write_file_problems(json, run.files);
@@ -12,10 +13,10 @@
 
 namespace traceloom {
 
-// {"path", "rank", "ranks", "events", "text_bytes", "error"}, with null for what there is not.
+// Writes {"path", "rank", "ranks", "events", "text_bytes", "error"}, with null for missing values.
 void write_file(JsonWriter& json, const FileFacts& file);
 
-// The key "files" and an array of these. `File` is a FileFacts.
+// Writes the key "files" and an array of these objects. `File` is a FileFacts.
 template <typename File>
 void write_files(JsonWriter& json, const std::vector<File>& files) {
   json.key("files");
@@ -24,7 +25,7 @@ void write_files(JsonWriter& json, const std::vector<File>& files) {
   json.end_array();
 }
 
-// The key "problems" and an array of those of all files.
+// Writes the key "problems" and an array of the problems of all files.
 template <typename File>
 void write_file_problems(JsonWriter& json, const std::vector<File>& files) {
   json.key("problems");

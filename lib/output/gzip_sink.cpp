@@ -16,12 +16,12 @@ using namespace std::string_view_literals;
 
 constexpr int kMaxIsalLevel = 3;
 
-// Deflate, no flags, no time, no hint, unknown system: nothing that differs from run to run.
+// Deflate, no flags, no time, no hint, unknown system: the header is the same in every run.
 constexpr std::string_view kHeader = "\x1f\x8b\x08\0\0\0\0\0\0\xff"sv;
-// An empty last block: what ends the deflate data behind blocks that do not.
+// An empty last block, which ends the deflate data after blocks that do not.
 constexpr std::string_view kLastBlock = "\x03\0"sv;
 
-// Both are cheap until they are used.
+// Both deflaters need little memory until they are used.
 struct Deflaters {
   std::unique_ptr<Deflater> isal = make_isal_deflater();
   std::unique_ptr<Deflater> zlib = make_zlib_deflater();

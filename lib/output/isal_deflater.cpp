@@ -22,10 +22,11 @@ constexpr std::array<std::uint32_t, 4> kLevelBufferBytes{ISAL_DEF_LVL0_LARGE, IS
 class IsalDeflater : public Deflater {
  public:
   void append_block(std::string_view text, int level, std::string& out) override {
-    // Text that does not compress is stored: 5 bytes more for each 65535.
+    // Text that does not compress is stored, with 5 extra bytes for each 65535.
     const std::size_t bound = text.size() + text.size() / 1024 + 1024;
     if (buffer_.size() < bound) buffer_.resize(bound);
-    // Its size decides where blocks end, so it must not depend on what came before.
+    // The size of the level buffer decides where blocks end, so it must not depend on earlier
+    // calls.
     const std::uint32_t level_bytes = kLevelBufferBytes.at(static_cast<std::size_t>(level));
     if (level_buffer_.size() < level_bytes) level_buffer_.resize(level_bytes);
     isal_deflate_stateless_init(&stream_);
@@ -34,7 +35,7 @@ class IsalDeflater : public Deflater {
     stream_.level_buf_size = level_bytes;
     stream_.flush = FULL_FLUSH;
     stream_.end_of_stream = 0;
-    // ISA-L's interface knows no const; it does not write there.
+    // ISA-L's interface lacks const; it does not write to its input.
     stream_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<std::uint32_t>(text.size());
     stream_.next_out = reinterpret_cast<std::uint8_t*>(buffer_.data());

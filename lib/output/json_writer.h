@@ -1,11 +1,11 @@
-// JsonWriter: strict JSON text, comma and nesting kept right by the writer, not by the caller.
+// JsonWriter: writes strict JSON text; it places commas and brackets itself.
 //
 //   std::string text;
 //   JsonWriter json(text);
 //   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
 //
-// What cannot be JSON (a value without its key, an end that does not match) is a bug of the caller
-// and asserted.
+// Calls that cannot give JSON (a value without its key, an end that does not match) are bugs of the
+// caller; assertions catch them.
 #pragma once
 
 #include <concepts>
@@ -35,10 +35,10 @@ class JsonWriter {
   void value(std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
     raw(std::to_string(number));
   }
-  // Shortest text that reads back as the same double; NaN and infinities are written as null.
+  // Writes the shortest text that reads back as the same double; NaN and infinities become null.
   void value(double number);
   void null();
-  // null for nothing.
+  // Writes null for nullopt.
   template <typename T>
   void value(const std::optional<T>& maybe) {
     if (maybe)
@@ -46,7 +46,7 @@ class JsonWriter {
     else
       null();
   }
-  // `json` is valid JSON already and goes in as it is.
+  // Inserts `json`, which must be valid JSON, unchanged.
   void raw(std::string_view json);
 
  private:

@@ -10,7 +10,8 @@ namespace traceloom {
 int move_to_new_name(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno == EEXIST) return EEXIST;
-  // Not every file system can do that; link() refuses to replace, and then rename() has to do.
+  // Some file systems lack RENAME_NOREPLACE. There link() also refuses to replace; without links,
+  // only a plain rename is left.
   if (link(from.c_str(), to.c_str()) == 0) {
     unlink(from.c_str());
     return 0;

@@ -1,4 +1,5 @@
-// The problems of an input as JSON objects: one form in all reports and in merged traces.
+// write_problems: writes the problems of an input as JSON objects, in the same form for all reports
+// and merged traces.
 //
 //   json.key("problems");
 //   json.begin_array();
@@ -13,8 +14,8 @@
 
 namespace traceloom {
 
-// One {"file", "kind", "count", "first_offset"} a kind, with "detail" where there is more to say,
-// into the array that is open.
+// Writes one {"file", "kind", "count", "first_offset"} for each kind, with "detail" if the problem
+// has an explanation, into the array that is open.
 void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts& problems);
 
 }  // namespace traceloom

@@ -22,10 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxTemporaryNames = 100;
-constexpr std::size_t kMaxNameBytes = 200;  // of NAME, for a file name may have 255 in all
+constexpr std::size_t kMaxNameBytes = 200;  // limit for NAME, because a file name may have 255
+                                            // bytes in all
 constexpr std::string_view kEnding = ".tmp";
 
-// What the names of all temporary files for `target` begin with.
+// Returns the beginning that the names of all temporary files for `target` share.
 std::string temporary_stem(const fs::path& target) {
   return fmt::format(".{}.traceloom-", target.filename().string().substr(0, kMaxNameBytes));
 }
@@ -59,8 +60,9 @@ bool is_file_of(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// False when somebody who tidies up was faster: then the file is his to remove. Where the file
-// system knows no locks nobody can take one for abandoned.
+// Locks a new temporary file. Returns false if another process that cleans up was faster and
+// removes the file. On a file system without locks it returns true, because no process can consider
+// the file abandoned there.
 bool lock_new(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
   struct stat status = {};
@@ -71,7 +73,7 @@ void remove_if_abandoned(const std::string& path) {
   struct stat named = {};
   if (lstat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode) || named.st_uid != geteuid())
     return;
-  // For writing, because some file systems (NFS) lock no other descriptors.
+  // The file is opened for writing because some file systems (NFS) lock no other descriptors.
   const int descriptor = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat opened = {};
@@ -109,7 +111,7 @@ Replacement::~Replacement() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-// A name that is taken is passed over: its owner may have the same process id in another container.
+// A name that is taken is skipped: its owner may have the same process id in another container.
 void Replacement::create(std::optional<mode_t> mode) {
   const fs::path folder = folder_of(target_);
   const std::string stem = temporary_stem(target_);
@@ -125,7 +127,7 @@ void Replacement::create(std::optional<mode_t> mode) {
     ::close(std::exchange(descriptor_, -1));
   }
   if (descriptor_ < 0) throw_cannot_create(path_, folder, EEXIST);
-  // The umask may have taken some of it away.
+  // The umask may have removed some permissions.
   struct stat status = {};
   if (!mode || fstat(descriptor_, &status) != 0 || (status.st_mode & 0777U) == wanted) return;
   if (fchmod(descriptor_, wanted) == 0) return;

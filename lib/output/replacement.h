@@ -1,4 +1,4 @@
-// Replacement: a hidden file beside a target, which takes the target's place or goes away.
+// Replacement: a hidden file next to a target, which replaces the target or is removed.
 //
 //   Replacement replacement("merged.json", target, std::nullopt);
 //   write(replacement.descriptor(), ...);
@@ -15,23 +15,23 @@
 
 namespace traceloom {
 
-// Called `.NAME.traceloom-PID.tmp`, and locked (flock) as long as its process writes it: so whoever
-// writes the same target next knows, and removes, what a killed process has left of it. Only a
-// regular file of that name, of the same owner, that nobody has locked goes away, and none where
-// the file system knows no locks.
+// The file is called `.NAME.traceloom-PID.tmp` and stays locked (flock) while its process writes
+// it. By the lock, the next process that writes the same target recognises, and removes, the file
+// of a killed process. It removes only regular files with such a name, of the same owner, that are
+// not locked, and none on a file system without locks.
 class Replacement {
  public:
-  // Creates the file with `mode`, or 0666 less the umask: at no time may others do more with it
-  // than with the file in the end. Throws Error with `path`, by which the user calls the target.
+  // Creates the file with `mode`, or 0666 less the umask: other users never have more permissions
+  // than on the final file. Throws Error with `path`, the user's name for the target.
   Replacement(std::string path, std::filesystem::path target, std::optional<mode_t> mode);
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
-  // Until complete().
+  // Valid until complete().
   int descriptor() const { return descriptor_; }
-  // Closes the descriptor, which is when some file systems say that there was no room, and keeps
-  // the lock.
+  // Closes the descriptor and keeps the lock. Some file systems report only now that there was no
+  // room.
   void complete();
   void replace_target();
 
@@ -47,7 +47,7 @@ class Replacement {
   bool done_ = false;
 };
 
-// The folder of `target`, "." for a name alone.
+// Returns the folder of `target`, "." for a name alone.
 std::filesystem::path folder_of(const std::filesystem::path& target);
 
 }  // namespace traceloom

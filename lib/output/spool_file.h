@@ -1,5 +1,5 @@
-// SpoolFile: bytes that wait on disk: until it is known how many they are, or because they do not
-// fit into memory.
+// SpoolFile: stores bytes on disk until their number is known, or because they do not fit into
+// memory.
 //
 //   SpoolFile spool("merged.tar");              // in the folder of merged.tar
 //   spool.open_sink()->write(text);
@@ -18,22 +18,24 @@
 
 namespace traceloom {
 
-// A file without a name, that is gone with the process however that ends. Not thread-safe. Errors
-// are thrown as Error, with "temporary file for OUTPUT" as the path.
+// The file has no name and disappears with the process, however the process ends. Not thread-safe.
+// All functions throw Error with "temporary file for OUTPUT" as the path.
 class SpoolFile {
  public:
-  // Beside `output`; for stdout ("-") and what is no regular file, in $TMPDIR or /tmp.
+  // Creates the file in the folder of `output`; for stdout ("-") and anything but a regular file,
+  // in $TMPDIR or /tmp.
   explicit SpoolFile(const std::string& output);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
-  // Writes to the end; close() does nothing. The file must outlive it.
+  // Returns a sink that writes to the end of the file; its close() does nothing. The SpoolFile must
+  // outlive the sink.
   std::unique_ptr<Sink> open_sink();
   std::uint64_t size() const { return size_; }
-  // At the end.
+  // Appends `bytes` to the file.
   void write(std::string_view bytes);
-  // All of [offset, offset + size), which has been written.
+  // Reads all of [offset, offset + size), which must have been written.
   void read(std::uint64_t offset, char* to, std::size_t size) const;
   void for_each_piece(const std::function<void(std::string_view)>& use) const;
   void clear();

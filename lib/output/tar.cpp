@@ -31,7 +31,7 @@ void put(std::string& header, const Field& field, std::string_view text) {
   header.replace(field.begin, text.size(), text);
 }
 
-// Octal digits up to a NUL; where they do not fit, the bytes of the number behind a set bit.
+// Writes octal digits up to a NUL. A number that does not fit is written as bytes after a set bit.
 void put_number(std::string& header, const Field& field, std::uint64_t number) {
   const std::size_t digits = field.size - 1;
   if (number >> (3 * digits) == 0)
@@ -53,7 +53,7 @@ std::string tar_header(std::string_view name, std::uint64_t size) {
   put_number(header, kTime, 0);
   put(header, kType, "0");
   put(header, kMagic, {"ustar\00000", kMagic.size});
-  // The sum is of the header with spaces in place of the sum.
+  // The checksum is computed over the header with spaces in its own place.
   put(header, kChecksum, "        ");
   unsigned sum = 0;
   for (const char c : header) sum += static_cast<unsigned char>(c);

@@ -10,8 +10,8 @@
 namespace traceloom {
 namespace {
 
-// A handler can interrupt any thread anywhere, so: no locks, no memory from the heap, and a path is
-// read only by whoever has moved its slot out of `ready`.
+// A signal handler can interrupt any thread anywhere. So there are no locks and no memory from the
+// heap, and only the code that has moved a slot out of `ready` reads its path.
 enum class SlotState : int { free, changing, ready, removing, removed };
 
 struct Slot {
@@ -53,7 +53,7 @@ TemporaryFileEntry::~TemporaryFileEntry() {
 }
 
 void remove_temporary_files() noexcept {
-  const int saved_errno = errno;  // belongs to whatever was interrupted
+  const int saved_errno = errno;  // it belongs to the interrupted code
   for (Slot& slot : slots) {
     if (!move(slot, SlotState::ready, SlotState::removing)) continue;
     unlink(slot.path.data());

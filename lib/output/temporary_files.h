@@ -1,15 +1,15 @@
-// Which temporary files exist at this moment, for a signal handler that has to remove them.
+// TemporaryFileEntry: registers a temporary file, so that a signal handler can remove it.
 //
-//   TemporaryFileEntry entry(".merged.json.traceloom-4711.tmp");   // forgotten again when `entry`
-//   goes
+//   TemporaryFileEntry entry(".merged.json.traceloom-4711.tmp");   // registered as long as it
+//   lives
 #pragma once
 
 #include <string>
 
 namespace traceloom {
 
-// From now until its destruction, remove_temporary_files() unlinks `path`. There is room for 64 at
-// a time; more are simply not remembered, and a signal leaves them behind. Thread-safe.
+// From construction to destruction, remove_temporary_files() unlinks `path`. There is room for 64
+// files at a time; a signal leaves further ones behind. Thread-safe.
 class TemporaryFileEntry {
  public:
   explicit TemporaryFileEntry(const std::string& path) noexcept;
@@ -21,8 +21,8 @@ class TemporaryFileEntry {
   int slot_;
 };
 
-// Unlinks the temporary files of all FileSinks that are open. Async-signal-safe: for a handler of
-// SIGINT and SIGTERM, after which the process ends.
+// Unlinks the temporary files of all open FileSinks. It is async-signal-safe, for a handler of
+// SIGINT and SIGTERM after which the process ends.
 void remove_temporary_files() noexcept;
 
 }  // namespace traceloom

@@ -19,12 +19,12 @@ class ZlibDeflater : public Deflater {
 
   void append_block(std::string_view text, int level, std::string& out) override {
     restart(level);
-    // deflateBound() is for the whole stream; the flush adds an empty block and its alignment.
+    // deflateBound() covers the whole stream; the flush adds an empty block and its alignment.
     constexpr std::size_t kFlushBytes = 16;
     const auto text_size = static_cast<uInt>(text.size());
     const std::size_t bound = deflateBound(&stream_, text_size) + kFlushBytes;
     if (buffer_.size() < bound) buffer_.resize(bound);
-    // zlib's interface is older than const; it does not write there.
+    // zlib's interface lacks const; it does not write to its input.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = text_size;
     do {

@@ -1,4 +1,5 @@
-// Marker, Scope, Counter: what a program puts where something lasts, happens or has a value.
+// Marker, Scope, Counter: record what a program does that lasts, what happens in it, and values
+// that change.
 //
 //   static const Marker forward("forward", "model");
 //   { Scope scope(forward); loss = model(batch); }   // a duration
@@ -25,11 +26,11 @@
 namespace traceloom::record {
 
 struct MarkerOptions {
-  Actions actions = kWhileRecording;  // under which it records
-  bool instant_on_start = false;      // an instant of the same name where it starts, or finishes
+  Actions actions = kWhileRecording;  // the actions under which it records
+  bool instant_on_start = false;      // also record an instant of the same name at the start
   bool instant_on_finish = false;
-  // For what lasts longer than a few batches: it is written when it begins and again when it ends,
-  // so that the file of a killed run shows it. Twice the bytes.
+  // Set this for a marker that lasts longer than a few batches: it is written when it begins and
+  // again when it ends, so that the file of a killed run shows it. It takes twice the bytes.
   bool long_running = false;
 };
 
@@ -46,16 +47,16 @@ Site* register_counter(const std::string& name, const std::string& categories,
 inline namespace enabled {
 
 // A named place of the program that can last, or happen. Markers of equal name, categories and
-// options are one in the trace, and one marker may be used by several threads at once, and within
-// itself. Whether it is recorded is decided when it starts.
+// options are one in the trace. Several threads may use one marker at once, and a marker may be
+// used within itself. Whether a use is recorded is decided when it starts.
 class Marker {
  public:
-  // For literals: both texts are read when the marker is first used, not before. Categories are
-  // joined by ','. As a static or global object it costs nothing to construct.
+  // Takes literals: both texts are read when the marker is first used, not before. Categories are
+  // joined by ','. A static or global object costs nothing to construct.
   constexpr explicit Marker(const char* name, const char* categories = "",
                             MarkerOptions options = {})
       : name_(name), categories_(categories), options_(options) {}
-  // For names that are made up while the program runs.
+  // Makes a marker whose name is made up while the program runs.
   static Marker of(const std::string& name, const std::string& categories = "",
                    MarkerOptions options = {}) {
     Marker marker("", "", options);
@@ -69,9 +70,9 @@ class Marker {
         site_(other.site_.load(std::memory_order_acquire)) {}
   Marker& operator=(const Marker&) = delete;
 
-  // A pair for where a Scope does not fit: both in the same thread, other pairs may begin or end
-  // between them in any order. A finish() without its start() does nothing; the first of each
-  // marker is told to Options::log, and all are counted in Session::status().
+  // These are a pair for where a Scope does not fit. Call both in the same thread; other pairs may
+  // begin or end between them in any order. A finish() without its start() does nothing: the first
+  // one of each marker is reported to Options::log, and all are counted in Session::status().
   void start() const noexcept { detail::push_open(site()); }
   void finish() const noexcept { detail::pop_open(site()); }
 
@@ -80,10 +81,10 @@ class Marker {
     if (at.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(at);
   }
 
-  // Calls `function` within a Scope and gives what it returns.
+  // Calls `function` within a Scope and returns its result.
   template <typename Function, typename... Args>
   decltype(auto) call(Function&& function, Args&&... args) const;
-  // A function that does the same whenever it is called. The marker must live as long.
+  // Returns a function that does the same whenever it is called. The marker must outlive it.
   template <typename Function>
   auto wrap(Function function) const {
     return [this, function = std::move(function)](auto&&... args) mutable -> decltype(auto) {
@@ -109,8 +110,8 @@ class Marker {
   mutable std::atomic<detail::Site*> site_{&detail::unregistered_site};
 };
 
-// Records from here to the end of the block, or to finish(), also when an exception ends it. May
-// end in another thread than it began in; it is shown in the one where it ends.
+// Records from here to the end of the block, or to finish(), also if an exception ends the block.
+// It may end in another thread than it began in, and is shown in the one where it ends.
 class Scope {
  public:
   explicit Scope(const Marker& marker) noexcept : span_(detail::begin(marker.site())) {}
@@ -120,7 +121,7 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
 
   void finish() noexcept { detail::end(std::exchange(span_, {})); }
-  // It shall not have been: nothing is recorded of it (but a long-running one stays open).
+  // Cancels the scope: nothing is recorded. A long-running marker stays open.
   void abandon() noexcept { span_ = {}; }
 
  private:
@@ -133,17 +134,18 @@ decltype(auto) Marker::call(Function&& function, Args&&... args) const {
   return std::forward<Function>(function)(std::forward<Args>(args)...);
 }
 
-// Values that change over time: one track, one curve a key.
+// Values that change over time. The trace shows one track, with one curve a key.
 class Counter {
  public:
-  // Of more than 64 keys the first 64. A key that stands twice gets its last value, and the log is
-  // told.
+  // If there are more than 64 keys, the first 64 count. A key that stands twice gets its last
+  // value, and the log gets a warning.
   Counter(const std::string& name, const std::string& categories,
           const std::vector<std::string>& keys, Actions actions = kWhileRecording)
       : site_(detail::register_counter(name, categories, keys, actions)) {}
 
-  // One value a key, in their order. Values that are no number (NaN, infinity) are left out of the
-  // file; an event without any other is not in it at all and counts as lost (Status::lost).
+  // Takes one value a key, in their order. Values that are no number (NaN, infinity) are left out
+  // of the file. An event without any other value is not written at all and counts as lost
+  // (Status::lost).
   template <typename... Values>
   void record(Values... values) const noexcept {
     static_assert((std::is_arithmetic_v<Values> && ...));
@@ -187,7 +189,7 @@ class Marker {
 class Scope {
  public:
   explicit Scope(const Marker& /*marker*/) noexcept {}
-  ~Scope() {}  // not trivial, as in the other case: no warning of an unused variable
+  ~Scope() {}  // not trivial, like the real one: no warning of an unused variable
   Scope(Scope&&) noexcept {}
   void finish() noexcept {}
   void abandon() noexcept {}

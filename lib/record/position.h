@@ -1,4 +1,4 @@
-// Position, Action, Schedule: where the training is, and what is to be recorded there.
+// Position, Action, Schedule: where the training is, and what is recorded there.
 //
 //   options.schedule = [](const Position& at) {
 //     return at.batch < 5 ? Action::active : Action::skip;
@@ -16,14 +16,14 @@
 
 namespace traceloom::record {
 
-// What the schedule wants for a batch.
+// The answer of a schedule for a batch.
 enum class Action : std::uint8_t { skip, warmup, active, active_and_save };
 const char* to_string(Action action);  // "SKIP", "WARMUP", "ACTIVE", "ACTIVE_AND_SAVE"
 
-// Where the training is: counts of what has been completed, as Composer counts them.
+// A place of the training: counts of what has been completed, as Composer counts them.
 struct Position {
   std::uint64_t epoch = 0;
-  std::uint64_t batch = 0;  // of the whole run
+  std::uint64_t batch = 0;  // in the whole run
   std::uint64_t batch_in_epoch = 0;
   std::uint64_t sample = 0;
   std::uint64_t sample_in_epoch = 0;
@@ -32,12 +32,12 @@ struct Position {
   double total_wct = 0;  // wall-clock seconds
   double epoch_wct = 0;
   double batch_wct = 0;
-  std::optional<std::uint64_t> epoch_batches;  // how many batches an epoch has, where that is known
+  std::optional<std::uint64_t> epoch_batches;  // number of batches of an epoch, if known
 };
 
-// Must give the same answer for the same position; asked by batch_begin(), batch_end() and
-// set_position(), never where events are recorded, and not for a batch behind the last one of an
-// epoch (epoch_batches) while no cycle is open.
+// A schedule must give the same answer for the same position. batch_begin(), batch_end() and
+// set_position() ask it. It is never asked where events are recorded, and not for a batch after the
+// last one of an epoch (epoch_batches) while no cycle is open.
 using Schedule = std::function<Action(const Position&)>;
 
 // A set of actions.

@@ -17,17 +17,19 @@
 //     session.batch_end(position);
 //   }
 //
-// Its parts can be read alone: position.h (what is recorded when), marker.h, timed_range.h and
-// session.h. slots.h is what their inline functions need.
+// Parts: position.h (what is recorded when), marker.h, timed_range.h and session.h can be read
+// alone. slots.h is what their inline functions need.
 //
 // Costs: a recorded Scope is two reads of the clock and a store of 32 bytes (no lock, allocation or
-// system call); one that is not recorded is two loads. With TRACELOOM_DISABLE defined before this
-// header, markers, scopes and counters are empty.
+// system call); a Scope that is not recorded is two loads. With TRACELOOM_DISABLE defined before
+// this header, markers, scopes and counters are empty.
 //
-// Everything here may be used by any thread unless it says otherwise. Nothing but the constructor
-// of Session throws because of what happens to a trace: training goes on, and Session::status()
-// tells. A signal's handler may record, too, but what it records while its thread is recording may
-// be lost without being counted.
+// Errors: only the constructor of Session throws because of what happens to a trace. Otherwise
+// training goes on, and Session::status() says what went wrong.
+//
+// Threads: everything here may be used by any thread unless it says otherwise. A signal's handler
+// may record, too, but what it records while its thread is recording may be lost without being
+// counted.
 #pragma once
 
 #include "record/marker.h"

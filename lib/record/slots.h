@@ -1,10 +1,11 @@
-// What the inline functions of markers, scopes and counters need; not for use. A thread puts each
-// event as one slot, or a few, into a chunk of its own, where the writer finds it.
+// begin(), end(), put(): what the inline functions of markers, scopes and counters need; programs
+// do not call them. A thread puts each event as one slot, or a few, into a chunk of its own, where
+// the writer finds it.
 //
 //   const OpenSpan span = begin(site);   // what a Scope does
 //   end(span);                           // now a Slot is in this_chunk
 //
-// put() takes a lock only where it needs a new chunk: once in 2046 events.
+// put() takes a lock only if it needs a new chunk: once in 2046 events.
 #pragma once
 
 #include <atomic>
@@ -19,12 +20,12 @@ namespace traceloom::record::detail {
 inline constexpr std::uint32_t kOff = 0;
 inline constexpr std::uint32_t kInline = 1;
 inline constexpr std::uint32_t kOutOfLine =
-    2;  // of a rare kind, or without the processor's counter
+    2;  // for rare kinds, or without the processor's counter
 
 struct Site {
   std::atomic<std::uint32_t> mode{kOff};
   std::uint32_t id = 0;
-  std::atomic<bool> is_inline{false};  // also while it is off: for those that began before
+  std::atomic<bool> is_inline{false};  // kept while it is off, for spans that began before
 };
 extern Site unregistered_site;
 
@@ -33,19 +34,19 @@ enum class Kind : std::uint8_t { none, whole, begin, end, instant, counter };
 // One event as a thread leaves it for the writer.
 struct Slot {
   std::uint64_t time;   // ticks
-  std::uint64_t value;  // ticks that it lasted; of a counter the first value
-  std::uint64_t extra;  // position; of a counter the second value
+  std::uint64_t value;  // ticks that it lasted; first value of a counter
+  std::uint64_t extra;  // position; second value of a counter
   std::uint32_t site;
   Kind kind;
-  std::uint8_t value_count;  // of a counter
-  std::uint16_t more_slots;  // that follow and belong to it
+  std::uint8_t value_count;  // for a counter
+  std::uint16_t more_slots;  // following slots that belong to it
 };
 static_assert(sizeof(Slot) == 32);
 
 inline constexpr std::size_t kChunkBytes = 65536;
 inline constexpr std::uint32_t kChunkSlots = kChunkBytes / sizeof(Slot) - 2;
 
-// In front of the slots that one thread fills. Zero bytes are a free chunk.
+// Stands before the slots that one thread fills. Zero bytes are a free chunk.
 struct alignas(64) ChunkHeader {
   std::atomic<std::uint32_t>
       committed;  // slots that the writer may read; the owner alone changes it
@@ -54,23 +55,25 @@ struct alignas(64) ChunkHeader {
   std::uint32_t tid;
   std::uint64_t sequence;
   char thread_name[16];
-  std::uint32_t followers;           // slots so far that belong to the one before: Slot::more_slots
-  std::atomic<std::uint32_t> limit;  // slots for its owner; 0 when its session has been closed
+  // Slots so far that belong to one before them: Slot::more_slots.
+  std::uint32_t followers;
+  std::atomic<std::uint32_t> limit;  // slots for its owner; 0 once its session has been closed
 
   Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-// Never null; one that is full where a thread has none. The model costs 3 ns less an event within a
-// shared library, and eight bytes of what the loader sets aside for libraries that come late.
+// The chunk of this thread; never null: a thread without a chunk has a full one. This TLS model
+// saves 3 ns an event within a shared library, and takes eight bytes of what the loader reserves
+// for libraries that come late.
 extern __thread ChunkHeader* this_chunk __attribute__((tls_model("initial-exec")));
 extern std::atomic<bool> clock_is_tsc;
 extern std::atomic<std::uint64_t> position;  // epoch << 32 | batch
 
-// A chunk with room for `slots`, now this_chunk; nullptr when the event has to be dropped.
+// Returns a chunk with room for `slots`, now this_chunk; nullptr if the event has to be dropped.
 ChunkHeader* next_chunk(std::uint32_t slots) noexcept;
 
-// Only where clock_is_tsc.
+// Works only if clock_is_tsc.
 inline std::uint64_t read_counter() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -103,14 +106,14 @@ inline void put(const Slot& slot) noexcept {
   chunk->committed.store(count + 1, std::memory_order_release);
 }
 
-// A duration that has begun; not recorded when begin_ticks is 0.
+// A duration that has begun; it is not recorded if begin_ticks is 0.
 struct OpenSpan {
   const Site* site = nullptr;
   std::uint64_t begin_ticks = 0;
   std::uint64_t position = 0;
 };
 
-// Numbers and not an OpenSpan, which would have to lie in memory for them.
+// The functions take numbers and not an OpenSpan, which would have to lie in memory for them.
 std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept;
 void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept;
 void push_open(Site& site) noexcept;  // start() and finish()
@@ -118,7 +121,7 @@ void pop_open(Site& site) noexcept;
 void put_instant(Site& site) noexcept;
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 
-// By value throughout, so that a span stays in registers.
+// Spans are passed by value throughout, so that they stay in registers.
 inline OpenSpan begin(Site& site) noexcept {
   const std::uint32_t mode = site.mode.load(std::memory_order_relaxed);
   if (mode == kOff) return {};

@@ -1,4 +1,4 @@
-// TimedRange, timed, timed_next: the time that a data loader takes for each batch, recorded.
+// TimedRange, timed(), timed_next(): record the time that a data loader takes for each batch.
 //
 //   for (auto& batch : timed(loader, marker)) ...
 //   while (auto batch = timed_next(marker, [&] { return loader.next(); })) ...
@@ -16,9 +16,9 @@
 
 namespace traceloom::record {
 
-// The range of a data loader, with the time that it takes to return each batch recorded: to step to
-// it and to get it, without the time of the one who uses it, and without the step that finds the
-// end. `loader` and `marker` must live as long as the range.
+// The range of a data loader. It records the time that the loader takes to return each batch, that
+// is, to step to it and to get it. The time of the code that uses the batch is not recorded, and
+// neither is the step that finds the end. `loader` and `marker` must outlive the range.
 template <typename Range>
 class TimedRange {
  public:
@@ -59,7 +59,7 @@ class TimedRange {
         scope_->abandon();
       scope_.reset();
     }
-    // What a reference leads to, or a value that the loader makes anew.
+    // Holds the element that a reference leads to, or a value that the loader makes anew.
     struct Held {
       using Kept = std::conditional_t<std::is_reference_v<reference>,
                                       std::remove_reference_t<reference>*, value_type>;
@@ -102,7 +102,7 @@ TimedRange<Range> timed(Range& range, const Marker& marker) {
   return TimedRange<Range>(range, marker);
 }
 
-// The same for a loader that is asked by a function, until what it returns is false (a null
+// Does the same for a loader that is asked by a function, until what that returns is false (a null
 // pointer, an empty optional).
 template <typename Next>
 auto timed_next(const Marker& marker, Next&& next) {

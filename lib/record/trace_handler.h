@@ -1,16 +1,16 @@
-// TraceHandler: where recorded events go. The recorder's own JSON files are one; others stand
-// beside it.
+// TraceHandler: gets recorded events. The recorder's own JSON files are one handler; others stand
+// next to it.
 //
 //   struct LongestBatch : traceloom::record::TraceHandler {
 //     void duration(const DurationEvent& event) override {
-//       if (event.label->name == "event/batch") longest_ns = std::max(longest_ns,
-//       event.duration_ns);
+//       if (event.label->name == "event/batch")
+//         longest_ns = std::max(longest_ns, event.duration_ns);
 //     }
 //     std::int64_t longest_ns = 0;
 //   };
 //   options.handlers.push_back(std::make_shared<LongestBatch>());
 //
-// Needs nothing but the standard library (C++17).
+// It needs nothing but the standard library (C++17).
 #pragma once
 
 #include <cstddef>
@@ -25,25 +25,25 @@ namespace traceloom::record {
 // Times are nanoseconds since 1970 on a clock that never steps back: the real time when the session
 // began, and from there on CLOCK_MONOTONIC.
 
-// What events of one marker or counter share. Lives as long as the process.
+// The facts that events of one marker or counter share. They live as long as the process.
 struct EventLabel {
   std::uint32_t id =
       0;  // 1, 2, 3, ... in order of first use: an index for what a handler keeps of it
   std::string name;
   std::string categories;             // joined by ','
-  const std::string* keys = nullptr;  // of a counter
+  const std::string* keys = nullptr;  // for a counter
   std::size_t key_count = 0;
 };
 
-// The thread that recorded an event. Lives as long as the session.
+// The thread that recorded an event. It lives as long as the session.
 struct EventThread {
-  std::int64_t tid = 0;  // what the system calls it
+  std::int64_t tid = 0;  // its id in the system
   std::string name;
 };
 
 enum class DurationPart : std::uint8_t {
   whole,  // begin and duration are known
-  begin,  // of a long-running marker: it has begun, its end comes later
+  begin,  // a long-running marker has begun, its end comes later
   end,    // the end of one whose begin was handed over in this cycle; begin and duration are known
 };
 
@@ -55,8 +55,8 @@ struct DurationEvent {
   std::int64_t duration_ns = 0;  // 0 in a DurationPart::begin
   std::uint32_t epoch = 0;       // where the training was when it began
   std::uint32_t batch = 0;
-  // Of a whole one of a long-running marker, whose begin was handed over in an earlier cycle: a
-  // number that stands for it in the files of both; 0 for all others.
+  // Set in a whole event of a long-running marker whose begin was handed over in an earlier cycle:
+  // a number that stands for it in the files of both. 0 in all others.
   std::uint64_t cut_id = 0;
 };
 
@@ -76,7 +76,7 @@ struct CounterEvent {
   std::size_t value_count = 0;
 };
 
-// What is told of the file rather than of a moment: names, rank, clocks.
+// A fact about the file rather than a moment: names, rank, clocks.
 struct MetadataEvent {
   std::string_view name;
   std::string_view args_json;  // an object: {"value":3}
@@ -88,16 +88,17 @@ struct MetadataEvent {
 struct CycleInfo {
   std::int64_t rank = 0;
   std::uint64_t number = 0;  // 0, 1, 2, ...
-  // The file of the cycle. While it is being recorded it carries the name it had at its beginning
-  // with ".unfinished" in front of ".json" (and a number, should another session take that name
-  // first); from end_cycle() on it is its final one.
+  // The file of the cycle. While the cycle is recorded, the file carries the name it had at its
+  // beginning with ".unfinished" before ".json" (and a number, should another session take that
+  // name first). From end_cycle() on this is its final name.
   std::string path;
 };
 
-// All functions are called by one thread, the recorder's writer, never by the threads that record;
-// so a slow handler delays files and in the end fills the pool, but never the training. Events come
-// in the order in which each thread recorded them; threads are interleaved by chunk. What a handler
-// throws ends its part in the cycle and is told by Session::status().
+// Derive from this class to get events. One thread calls all functions, the recorder's writer, and
+// never the threads that record. So a slow handler delays files and in the end fills the pool, but
+// never the training. Events come in the order in which each thread recorded them; threads are
+// interleaved by chunk. If a handler throws, it gets no more of the cycle, and Session::status()
+// reports the exception.
 class TraceHandler {
  public:
   virtual ~TraceHandler() = default;
@@ -109,9 +110,9 @@ class TraceHandler {
   virtual void instant(const InstantEvent& /*event*/) {}
   virtual void counter(const CounterEvent& /*event*/) {}
   virtual void metadata(const MetadataEvent& /*event*/) {}
-  // A Chrome JSON trace that another profiler wrote (Session::record_chrome_json_trace_file).
+  // Gets a Chrome JSON trace that another profiler wrote (Session::record_chrome_json_trace_file).
   virtual void external_trace(const std::string& /*path*/) {}
-  // What was handed over so far ought to survive the end of the process.
+  // Called when all that was handed over so far ought to survive the end of the process.
   virtual void flush() {}
   virtual void end_cycle(const CycleInfo& /*cycle*/) {}
 

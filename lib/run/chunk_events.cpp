@@ -13,21 +13,21 @@
 namespace traceloom {
 namespace {
 
-// What a call is named that is known by its arrow alone.
+// The name of a call that is known only by its arrow.
 constexpr std::string_view kLaunchArrow = "HostToDevice";
 
 bool is_external_key(std::string_view key) {
   return key == "External id" || key == "external id";
 }
 
-// Functions of Python that take less are in others that are kept.
+// Shorter functions of Python are left out; they lie inside functions that are kept.
 constexpr std::int64_t kLeastFrame = 20'000;  // ns
 
 std::int64_t integer_of(const JsonWalk& member) {
   return json_integer(member.value()).value_or(kNoId);
 }
 
-// Spans of Composer that mark steps.
+// True for spans of Composer that mark steps.
 bool may_have_note(std::string_view name) {
   return name.starts_with("\"event/") || name.starts_with("\"dataloader/");
 }
@@ -99,7 +99,7 @@ std::uint32_t ChunkEvents::label_of(const Event& event) {
   return label;
 }
 
-// Events of one row mostly follow each other.
+// Compares with the last row first: events of one row mostly follow each other.
 std::uint32_t ChunkEvents::track_of(const Event& event) {
   const std::string_view pid = event.text(Key::pid);
   const std::string_view tid = event.text(Key::tid);
@@ -146,7 +146,7 @@ std::uint32_t ChunkEvents::detail_of(std::string_view args, bool (*is_wanted)(st
 
 void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
   DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
-  // Which collective it is tells who waited for whom.
+  // The name of a collective is needed to find out which rank waited for which.
   const bool meets = labels_[span.label].kind.role == Role::communication;
   if (wanted_.details || meets) device.detail = detail_of(event.text(Key::args), is_detail);
   int missing = 4;
@@ -210,8 +210,9 @@ void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
   columns_.on_rows.push_back(found);
 }
 
-// Ascend's arrows begin where the host hands work to the device. Their names hold their first ids,
-// which a merge may change, and these the connection of the work in their upper half.
+// Adds a launch for an arrow of Ascend, which begins where the host hands work to the device. The
+// arrow's name holds its first id, before a merge may have changed the id. The upper half of that
+// id is the connection of the work.
 void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
   if (unquoted(event.text(Key::cat)) != kLaunchArrow) return;
   const std::string_view name = unquoted(event.text(Key::name));
@@ -229,7 +230,7 @@ void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
   if (is_of_collective(kind.mark)) {
-    // Its tensors tell how much it moves.
+    // The tensors of a collective give the bytes that it moves.
     marked.arguments = detail_of(event.text(Key::args), is_argument);
     for (JsonWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
@@ -269,7 +270,7 @@ void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
   for (JsonWalk args(event.text(Key::args)); args.next();) {
     const std::optional<double> value = read_counter_value(args.value());
     if (!value) continue;
-    // Counters of one name and several ids are several counters.
+    // Counters with one name and several ids are different counters.
     scratch_ = event.has(Key::id) ? "[" + canonical_id(event.text(Key::id)) + "] " : std::string();
     scratch_ += decode_json_string(args.key());
     sample.key = detail_texts_.intern(scratch_);

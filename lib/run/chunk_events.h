@@ -1,21 +1,21 @@
-// ChunkEvents: what the events of one chunk say, gathered in parallel with those of other chunks.
+// ChunkEvents: the columns of one chunk's events, gathered in parallel with those of other chunks.
 //
 //   ChunkEvents events;
 //   events.add(event, time_event(event, problems));
 //   events.move_to(run_texts, file, columns);                  // one chunk at a time
 //   events.reset();                                            // for the next chunk
 //
-// Names are looked at once: the tables of labels stay from chunk to chunk, so reuse it. Nothing is
-// allocated for an event of a known name on a known row.
+// Each name is classified once: the tables of labels stay from chunk to chunk, so reuse the object.
+// An event with a known name on a known row needs no allocation.
 #pragma once
 
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/row_names.h"
+#include "identity/evidence/start_times.h"
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
-#include "survey/file_evidence.h"
-#include "survey/row_names.h"
-#include "survey/start_times.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,36 +25,36 @@
 
 namespace traceloom {
 
-// What the begin event of a span of Composer says: {"epoch": 0, "batch": 3}.
+// The numbers in the begin event of a span of Composer: {"epoch": 0, "batch": 3}.
 struct BatchNote {
   std::int64_t epoch = kNoId;
   std::int64_t batch = kNoId;
 };
 
-// Reads it from args; both kNoId when it is not there.
+// Reads the note from args; both numbers are kNoId if args hold none.
 BatchNote read_batch_note(std::string_view args);
 
-// The tables of a run that all chunks share.
+// The tables of a run, which all chunks share.
 struct RunTexts {
   Labels& labels;
   Tracks& tracks;
   StringTable& details;
 };
 
-// Not thread-safe.
+// Gathers one chunk after another. Not thread-safe.
 class ChunkEvents {
  public:
-  // Any event; what is of no use is left out.
+  // Adds any event; it leaves out events that no analysis uses.
   void add(const Event& event, const EventTiming& timing);
 
-  // What to gather beside the columns of every analysis; nothing at first.
+  // Sets which columns to gather besides those of every analysis; none at first.
   void want(const WantedColumns& wanted) { wanted_ = wanted; }
 
   // Appends the spans of X events to `columns`, with the texts of the run.
   void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
 
   const BeginEndBatch& begin_end() const { return begin_end_; }
-  // One a record of begin_end(): an index of notes(), or kNoPayload.
+  // Has one entry for each record of begin_end(): an index into notes(), or kNoPayload.
   const std::vector<std::uint32_t>& payloads() const { return payloads_; }
   const std::vector<BatchNote>& notes() const { return notes_; }
   const FileEvidence& evidence() const { return evidence_; }
@@ -70,7 +70,7 @@ class ChunkEvents {
     std::string name;
     std::string category;
     EventClass kind;
-    // What is_told_by_row() says of events that have a category, or have none.
+    // The results of is_told_by_row() for events with and without a category.
     bool with_category_by_row = false;
     bool without_category_by_row = false;
     std::uint32_t in_run = kUnknown;
@@ -91,7 +91,7 @@ class ChunkEvents {
   void add_memory(const Event& event, std::int64_t start_ns);
   void add_counter(const Event& event, std::int64_t start_ns);
 
-  EventColumns columns_;  // without those that stand by themselves until they are packed
+  EventColumns columns_;  // the columns, except spans that are packed later (hosts_, marks_)
   std::vector<HostSpan> hosts_;
   std::vector<MarkedSpan> marks_;
   BeginEndBatch begin_end_;
@@ -109,7 +109,7 @@ class ChunkEvents {
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
   StringTable track_texts_;
-  std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid, as JSON text
+  std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid as JSON text
   std::string last_pid_;
   std::string last_tid_;
   std::uint32_t last_track_ = kUnknown;

@@ -32,7 +32,7 @@ constexpr std::string_view kDetails[] = {"grid",
                                          "Out split size"};
 constexpr std::string_view kArguments[] = {"Input Dims", "Input dims", "Input type",
                                            "Input Strides", "Concrete Inputs"};
-// Between a key and its value, and behind the value: neither stands raw in JSON.
+// These stand after a key and after its value: neither character occurs raw in a string of JSON.
 constexpr char kBehindKey = '\t';
 constexpr char kBehindValue = '\n';
 
@@ -44,14 +44,15 @@ std::optional<Number> read_number(std::string_view text) {
   return number;
 }
 
-// A separator in a value would end it: pretty JSON has them, and so have strings that are no JSON.
+// Leaves out separators in a value, which would end it. Pretty-printed JSON contains them, and so
+// do strings that are not JSON.
 void append_line(std::string& text, std::string_view value) {
   for (const char c : value)
     if (c != kBehindKey && c != kBehindValue) text += c;
 }
 
-// "[4, 1, 1]", whatever white space is between its elements, so that what is equal is one text;
-// that of ["long int"] stays.
+// Writes "[4, 1, 1]" whatever white space is between the elements, so that equal lists have equal
+// texts. White space in strings (["long int"]) stays.
 void append_list(std::string& text, std::string_view list) {
   bool in_string = false;
   for (const char c : list) {

@@ -12,13 +12,13 @@ namespace traceloom {
 namespace {
 
 struct CategoryRow {
-  std::string_view category;  // in lower case
+  std::string_view category;  // category in lower case
   EventPlace place;
   Role role;
 };
 
-// torch.profiler's categories, those of its older exporters ("Kernel", "Runtime", "Operator") too.
-// What is not here is a span of the host.
+// The categories of torch.profiler, including those of its older exporters ("Kernel", "Runtime",
+// "Operator"). Any other category means a span of the host.
 constexpr CategoryRow kCategories[] = {
     {"kernel", EventPlace::device, Role::kernel},
     {"concurrent_kernel", EventPlace::device, Role::kernel},
@@ -39,9 +39,11 @@ constexpr CategoryRow kCategories[] = {
     {"xpu_driver", EventPlace::call, Role::runtime},
     {"privateuse1_runtime", EventPlace::call, Role::runtime},
     {"privateuse1_driver", EventPlace::call, Role::runtime},
-    // Python's frames are around all that the host does: with them nothing would be left over.
+    // Python's frames surround everything that the host does; counted as work, they would claim all
+    // time.
     {"python_function", EventPlace::host, Role::other},
-    // Copies of host ranges on device rows, waits that take no time of a device, the profiler.
+    // Copies of host ranges on device rows, waits that take no time of a device, and the profiler
+    // itself.
     {"gpu_user_annotation", EventPlace::nowhere, Role::other},
     {"cuda_sync", EventPlace::nowhere, Role::other},
     {"cuda_event", EventPlace::nowhere, Role::other},
@@ -52,15 +54,15 @@ constexpr CategoryRow kCategories[] = {
 };
 
 struct NameRow {
-  std::string_view category;  // in lower case
+  std::string_view category;  // category in lower case
   std::string_view name;
   EventPlace place;
   Role role;
 };
 
-// Of a category that has more than one thing in it, what is no kernel: copies of MTIA's devices,
-// and marks and waits of their streams, in which no work is done. All else of MTIA's is a whole
-// program ("merge"), or the part of one that ran before the recording began ("pe_exe").
+// Events that are no kernels although their category has kernels: copies of MTIA's devices, and
+// marks and waits of their streams, which do no work. All other events of MTIA are a whole program
+// ("merge"), or the part of one that ran before the recording began ("pe_exe").
 constexpr NameRow kNames[] = {
     {"mtia_ccp_events", "dma_request", EventPlace::device, Role::memcpy},
     {"mtia_ccp_events", "event_wait", EventPlace::nowhere, Role::other},
@@ -68,18 +70,19 @@ constexpr NameRow kNames[] = {
 };
 constexpr std::string_view kProgramCategory = "mtia_ccp_events";
 
-// Categories of the host beside those of calls.
+// The categories of the host besides those of calls.
 constexpr std::string_view kHostCategories[] = {
     "cpu_op", "operator", "user_annotation", "cpu_instant_event", "enqueue", "dequeue"};
 
 struct RowNameRule {
-  std::string_view start;  // of the name, in lower case
+  std::string_view start;  // beginning of the name, in lower case
   RowMaker maker;
   EventPlace place;
   Role role;
 };
 
-// What is no kernel on the rows of devices. HLO has its names for what is done between devices.
+// Work on rows of devices that is no kernel. HLO has names of its own for transfers between
+// devices.
 constexpr RowNameRule kRowNames[] = {
     {"memcpy", RowMaker::xla, EventPlace::device, Role::memcpy},
     {"memset", RowMaker::xla, EventPlace::device, Role::memset},
@@ -110,7 +113,7 @@ constexpr RowNameRule kRowNames[] = {
     {"hcom_", RowMaker::ascend, EventPlace::device, Role::communication},
 };
 
-// What statistics keep apart from the host (event_side.h) is what analyses take for device work.
+// Statistics (event_side.h) and analyses must agree on which categories are work of a device.
 static_assert(std::all_of(std::begin(kCategories), std::end(kCategories),
                           [](const CategoryRow& row) {
                             return row.place == EventPlace::nowhere ||
@@ -118,7 +121,7 @@ static_assert(std::all_of(std::begin(kCategories), std::end(kCategories),
                                        is_device_category(row.category);
                           }));
 
-// Found anywhere in the name of a kernel, in lower case.
+// Parts of kernel names, in lower case, that mean communication.
 constexpr std::string_view kCommunicationKernels[] = {
     "nccl",        "rccl",        "hccl",           "mscclpp",        "msccl",
     "oneccl",      "nvshmem",     "rocshmem",       "deep_ep",        "deepep",
@@ -126,17 +129,17 @@ constexpr std::string_view kCommunicationKernels[] = {
     "alltoall",    "all_to_all",  "reducescatter",  "reduce_scatter", "cross_device_reduce",
     "intranode::", "internode::", "internode_ll::", "multimem_",      "lamport"};
 
-// What torch.distributed calls its backends in the names of host ranges; shm: is the demo of
-// trace-record, whose ranks meet in shared memory.
+// The prefixes of torch.distributed's backends in the names of host ranges. shm: belongs to the
+// demo of trace-record, whose ranks meet in shared memory.
 constexpr std::string_view kBackends[] = {
     "nccl:", "gloo:", "mpi:", "ucc:", "hccl:", "xccl:", "rccl:", "shm:"};
 
-// Around whole steps, or the frame of one: what is left of them is nobody's.
+// Ranges around whole steps or frames of steps. Their own time belongs to no role.
 constexpr std::string_view kContainers[] = {
     "event/epoch",           "event/fit",    "event/iteration", "event/eval", "event/eval_batch",
     "event/eval_standalone", "event/predict"};
 
-// What is done with a category, of a comma list the first that is known.
+// Returns the row of the first known category in a comma list.
 const CategoryRow* find_category(std::string_view list) {
   const std::string lower = to_lower(list);
   std::string_view rest = lower;
@@ -169,7 +172,7 @@ bool read_step(std::string_view name, std::int64_t& step) {
   return error == std::errc{} && stop == end && step >= 0;
 }
 
-// Reads a number at the start of `text` and takes it away.
+// Reads a number at the start of `text` and removes it.
 bool take_number(std::string_view& text, std::uint64_t& number) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;
@@ -182,7 +185,8 @@ bool take(std::string_view& text, std::string_view start) {
   return true;
 }
 
-// "execute_9_context_2(...)_generation_7(...)"; vLLM writes "execute_context_2(...)..." as well.
+// Parses "execute_9_context_2(...)_generation_7(...)"; vLLM also writes
+// "execute_context_2(...)...".
 SpanMark vllm_iteration(std::string_view name) {
   std::uint64_t number = 0;
   std::uint64_t context = 0;
@@ -199,7 +203,7 @@ SpanMark vllm_iteration(std::string_view name) {
   return generation > 0 ? SpanMark::decode : SpanMark::none;
 }
 
-// "step[EXTEND bs=15 toks=15360]", by its forward mode; an idle one is none.
+// Parses "step[EXTEND bs=15 toks=15360]" by its forward mode; an idle step is no iteration.
 SpanMark sglang_iteration(std::string_view name) {
   if (!take(name, "step[")) return SpanMark::none;
   for (const std::string_view mode : {"EXTEND", "MIXED", "SPLIT_PREFILL", "PREFILL"})
@@ -247,7 +251,8 @@ EventClass classify_host(std::string_view name) {
   return found;
 }
 
-// "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel"; not "cublas..." nor "custom_call".
+// True for "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel", but not for "cublas..." or
+// "custom_call".
 bool is_runtime_call(std::string_view name) {
   for (const std::string_view start : {"cuda", "cu", "hip"})
     if (name.size() > start.size() && name.starts_with(start))
@@ -255,7 +260,8 @@ bool is_runtime_call(std::string_view name) {
   return false;
 }
 
-// JAX puts calls of the driver and frames of Python ("$file.py:12 run") among the spans of threads.
+// JAX writes calls of the driver and frames of Python ("$file.py:12 run") among the spans of
+// threads.
 EventClass classify_xla_host(std::string_view name) {
   if (is_runtime_call(name)) return {EventPlace::call, Role::runtime};
   if (name.starts_with('$')) return {EventPlace::host, Role::other};
@@ -271,7 +277,7 @@ EventClass classify_work(const DeviceRow& row, std::string_view name) {
       break;
     }
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
-  // Beside collectives and copies they are other rows' ops, in flight.
+  // Other events on these rows repeat ops of other rows while they are in flight.
   if (row.use == RowUse::transfers && found.role == Role::kernel) return {};
   found.is_program = row.is_program && found.role == Role::kernel;
   return found;

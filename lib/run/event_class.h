@@ -1,4 +1,4 @@
-// EventClass: what an event is for an analysis, decided once for each name and category.
+// EventClass: the meaning of an event for analyses, decided once for each name and category.
 //
 //   EventClass kind = classify("ncclDevKernel_AllReduce_Sum_bf16", "kernel");
 //   kind.place == EventPlace::device, kind.role == Role::communication
@@ -15,8 +15,8 @@
 
 namespace traceloom {
 
-// What an instant of a step was spent on, in the order in which they claim it: an instant belongs
-// to the first of those that hold it.
+// The use of an instant of a step, in order of priority: an instant belongs to the first role that
+// has an event at that instant.
 enum class Role : std::uint8_t {
   kernel,         // computation on a device
   memcpy,         // copies by a device
@@ -24,13 +24,13 @@ enum class Role : std::uint8_t {
   communication,  // collectives and sends, on a device or (gloo) on the host
   runtime,        // calls of the device's runtime and driver
   dataloader,     // waiting for the next batch
-  cpu,            // anything else the host says it did
-  host_code,      // Python's functions, where the host says nothing else; see WantedColumns::python
-  other,          // nothing of the above
-  count_          // not a role: how many there are
+  cpu,            // any other work of the host
+  host_code,      // Python's functions where no other host event is; see WantedColumns::python
+  other,          // none of the roles above
+  count_          // the number of roles, not a role
 };
 inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::count_);
-// "kernel", "memcpy", ...: JSON keys are made of these, see steps.
+// The names "kernel", "memcpy", ... are parts of JSON keys, see steps.
 inline constexpr std::array<std::string_view, kRoleCount> kRoleNames{
     "kernel",     "memcpy", "memset",    "communication", "runtime",
     "dataloader", "cpu",    "host_code", "other"};
@@ -39,19 +39,19 @@ constexpr std::string_view role_name(Role role) {
 }
 
 enum class EventPlace : std::uint8_t {
-  nowhere,  // of no use here: copies of host ranges on device rows, marks of the profiler
-  host,     // Role::other: kept only for its mark
+  nowhere,  // not used by analyses: copies of host ranges on device rows, marks of the profiler
+  host,     // a span of the host; with Role::other kept only for its mark
   call,     // a call of the device's runtime, which may have launched something
   device,   // work of a device
 };
 
-// What a host span means to the steps of its rank.
+// The meaning of a host span for the steps of its rank.
 enum class SpanMark : std::uint8_t {
   none,
-  step,           // ProfilerStep#N; of JAX a range with step_num
-  device_step,    // a step as a device's own row of steps has it
-  prefill,        // an iteration of an inference engine that takes prompts in
-  decode,         // one that makes a token for each request, and takes none in
+  step,           // ProfilerStep#N; for JAX a range with step_num
+  device_step,    // a step on a device's own row of steps
+  prefill,        // an iteration of an inference engine that processes prompts
+  decode,         // an iteration that only makes a token for each request
   batch,          // event/batch of Composer: a step without its wait for data
   train_batch,    // event/train_batch, whose args hold the number of the step
   loader,         // a wait for data
@@ -63,7 +63,7 @@ enum class SpanMark : std::uint8_t {
   collective_op,  // torch's operator around it: "c10d::_allgather_base_"
 };
 
-// True for marks whose args say the tensors.
+// True for marks whose args describe the tensors.
 constexpr bool is_of_collective(SpanMark mark) {
   return mark == SpanMark::collective || mark == SpanMark::collective_op;
 }
@@ -79,30 +79,32 @@ struct EventClass {
   SpanMark mark = SpanMark::none;
   std::int64_t step = -1;    // N of ProfilerStep#N
   bool is_operator = false;  // see is_operator()
-  // Of a device's kernel: a whole program, of which nothing tells how much is computing.
+  // True for a kernel of a device that is a whole program; how much of it is computation is not
+  // known.
   bool is_program = false;
 
   friend bool operator==(const EventClass&, const EventClass&) = default;
 };
 
-// Both as they are, not as they are escaped in a file; `category` may be empty or a comma list.
-// An iteration of vLLM, "execute_9_context_2(...)_generation_7(...)", that takes any context in is
-// a prefill, as one of SGLang, "step[MIXED bs=...]", is: its length is that of its prompts.
+// Name and category are decoded; `category` may be empty or a comma list. An iteration of vLLM,
+// "execute_9_context_2(...)_generation_7(...)", that processes any context is a prefill, and so is
+// SGLang's "step[MIXED bs=...]": the prompts determine its length.
 EventClass classify(std::string_view name, std::string_view category);
 
-// Whether only the row of an event can tell what it is: its category is none, or none that is
-// known, and its name is not that of a mark.
+// True if only the row of an event shows what the event is: it has no category, or an unknown one,
+// and its name is no mark.
 bool is_told_by_row(const EventClass& kind, std::string_view category, bool has_category);
 
-// What an event of a row is that has no category of its own. Nothing tells of unknown rows.
+// Classifies an event on a row that has no category of its own. Events on unknown rows stay
+// unknown.
 EventClass classify_on_row(const DeviceRow& row, std::string_view name);
 
-// Whether a span of the host is an operator: what torch calls one, and no step, loader, optimizer
-// or wrapper around the model.
+// True if a span of the host is an operator: torch calls it one, and it is no step, loader,
+// optimizer or wrapper around the model.
 bool is_operator(std::string_view name, std::string_view category);
 
 // True for the kernels of NCCL, RCCL, oneCCL, HCCL, MSCCL++, NVSHMEM, DeepEP, and for the
-// all-reduces and all-gathers that inference engines bring along.
+// all-reduces and all-gathers of inference engines.
 bool is_communication_kernel(std::string_view name);
 
 }  // namespace traceloom

@@ -8,7 +8,7 @@
 
 namespace traceloom {
 
-// The pairs of B and E of one file, as rows of its columns.
+// Turns the pairs of B and E of one file into rows of its columns.
 class EventCollector::PairReader {
  public:
   PairReader(EventCollector& collector, std::size_t file)
@@ -34,7 +34,8 @@ class EventCollector::PairReader {
   }
 
  private:
-  // Small parts, so that a growing one never holds its old and its new memory at a time.
+  // Parts are small, so that a growing part never holds its old and its new memory at the same
+  // time.
   static constexpr std::size_t kRowsOfAPart = std::size_t{1} << 14;
 
   void move_part() {
@@ -43,7 +44,7 @@ class EventCollector::PairReader {
     columns_ = {};
   }
 
-  // Only open begins need theirs, so a place is used again.
+  // Returns the place of the note. Places are reused, because only open begins need their notes.
   std::uint32_t keep_note(const BatchNote& note) {
     if (free_notes_.empty()) {
       notes_.push_back(note);
@@ -104,10 +105,10 @@ class EventCollector::PairReader {
   EventCollector& collector_;
   std::size_t file_;
   EventColumns columns_;
-  std::vector<BatchNote> notes_;           // of begins that are open
-  std::vector<std::uint32_t> free_notes_;  // places in it
+  std::vector<BatchNote> notes_;           // notes of the open begins
+  std::vector<std::uint32_t> free_notes_;  // free places in notes_
   std::vector<std::uint32_t> payloads_;
-  StringTable pairs_known_;  // (name, category) of the pairer
+  StringTable pairs_known_;  // (name, category) as numbers of the pairer
   std::vector<std::uint32_t> labels_;
   std::vector<std::uint32_t> tracks_;
   BeginEndPairer pairer_;

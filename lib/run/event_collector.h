@@ -1,16 +1,16 @@
-// EventCollector: the visitor that gathers the columns of all files, for scan_files().
+// EventCollector: a visitor for scan_files() that gathers the columns of all files.
 //
 //   EventCollector collector(paths.size(), false);
 //   scan_files(paths, collector, {});
 //   collector.files()[0].parts
 #pragma once
 
+#include "identity/evidence/row_names.h"
+#include "identity/repeats/file_reading.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
 #include "scan/result_pool.h"
 #include "scan/scan_files.h"
-#include "survey/file_reading.h"
-#include "survey/row_names.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,20 +21,21 @@
 
 namespace traceloom {
 
-// What is known of one file in the end. Times are its own.
+// The result of reading one file. Times are on the file's own clock.
 struct CollectedEvents : FileReading {
-  std::vector<EventColumns> parts;  // in file order, and those of pairs of B and E
+  std::vector<EventColumns> parts;  // columns in file order, then those of pairs of B and E
   PhaseCounts phases = {};
   RowNames row_names = {};
 };
 
 class EventCollector : public FileVisitor {
  public:
-  // With `keep_going` an Error of a file is kept in CollectedEvents, and its events are forgotten.
+  // With `keep_going`, an Error of a file is stored in CollectedEvents, and the file's events are
+  // discarded.
   EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted = {});
   ~EventCollector() override;
 
-  // When scan_files() is done.
+  // The result, complete after scan_files().
   std::vector<CollectedEvents>& files() { return files_; }
   Labels& labels() { return labels_; }
   Tracks& tracks() { return tracks_; }
@@ -64,7 +65,7 @@ class EventCollector : public FileVisitor {
   Labels labels_;
   Tracks tracks_;
   StringTable details_;
-  std::unique_ptr<PairReader> pairs_;  // of the file whose chunks are being taken
+  std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
   ResultPool<Chunk> pool_;
 };
 

@@ -16,7 +16,7 @@ std::uint32_t Labels::intern(std::string_view name, std::string_view category,
   if (kind == classify(name, category)) return intern(name, category);
   const std::uint32_t name_number = texts_.intern(name);
   const std::uint32_t category_number = texts_.intern(category);
-  // Of another length than the pair of an ordinary label.
+  // This key has another length than the key of an ordinary label.
   std::string key(NumberPair(name_number, category_number).bytes());
   for (const int part : {static_cast<int>(kind.place), static_cast<int>(kind.role),
                          static_cast<int>(kind.mark), kind.is_program ? 1 : 0})

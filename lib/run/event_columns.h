@@ -1,4 +1,4 @@
-// EventColumns: the events that analyses look at, as rows of numbers; texts are in tables.
+// EventColumns: the events that analyses use, as rows of numbers; the texts are in tables.
 //
 //   for (const DeviceSpan& span : columns.devices) busy.push_back(span.interval());
 #pragma once
@@ -17,20 +17,20 @@
 
 namespace traceloom {
 
-// No correlation, external id, step, epoch or device is known.
+// Means that a correlation, external id, step, epoch or device is not known.
 inline constexpr std::int64_t kNoId = -1;
 inline constexpr std::int32_t kNoEpoch = -1;
 
 struct HostSpan {
   std::int64_t start_ns;
   std::int64_t end_ns;
-  std::uint32_t label;  // in Labels
-  std::uint32_t track;  // in Tracks
+  std::uint32_t label;  // number in Labels
+  std::uint32_t track;  // number in Tracks
 
   Interval interval() const { return {start_ns, end_ns}; }
 };
 
-// A call of the runtime; `correlation` is that of what it launched.
+// A call of the runtime; `correlation` is the id that the launched work also has.
 struct CallSpan : HostSpan {
   std::int64_t correlation;
   std::int64_t external;
@@ -39,46 +39,51 @@ struct CallSpan : HostSpan {
 struct DeviceSpan : HostSpan {
   std::int64_t correlation;
   std::int64_t external;
-  std::int32_t device;   // of its own row when the event does not say
-  std::int32_t stream;   // kNoId when the event does not say
-  std::uint32_t detail;  // of Run::details; of collectives, and of all when asked for
+  std::int32_t device;   // device of the event, otherwise that of its row
+  std::int32_t stream;   // kNoId if the event names none
+  std::uint32_t detail;  // number in Run::details; set for collectives, and for all work if details
+                         // are wanted
 };
 inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
-// An operator of torch. With WantedColumns::details these stand by themselves, else among `hosts`.
+// An operator of torch. With WantedColumns::details operators have a column of their own, otherwise
+// they are among `hosts`.
 struct OperatorSpan : HostSpan {
   std::int64_t external;
-  std::uint32_t arguments;  // of Run::details; when asked for
+  std::uint32_t arguments;  // number in Run::details, if arguments are wanted
 };
 
-// A span that marks steps, or a part of them; it is a HostSpan as well, unless it is a step.
+// A span that marks steps or parts of them. Unless it is a step, it is also among `hosts`.
 struct MarkedSpan : HostSpan {
-  // Of a step, N of ProfilerStep#N; is_of_collective(): its External id; else the batch of Composer
-  // at the begin of the span.
+  // For a step: N of ProfilerStep#N. If is_of_collective(): the External id. Otherwise: Composer's
+  // batch at the begin of the span.
   std::int64_t number;
-  std::int32_t epoch;  // of Composer
+  std::int32_t epoch;  // epoch of Composer
   SpanMark mark;
-  bool is_merged;  // an X of Composer, which a merge has made of B and E: the batch is that of its
-                   // end
-  std::uint32_t arguments = kNoDetail;  // is_of_collective(), of Run::details: its tensors
+  bool is_merged;  // an X of Composer that a merge made of B and E, so that its batch is that of
+                   // the end
+  std::uint32_t arguments = kNoDetail;  // if is_of_collective(): number in Run::details of its
+                                        // tensors
 };
 
-// A span that only its row can tell what it is (is_told_by_row()), until the file has been read.
+// A span whose meaning depends on its row (is_told_by_row()). It is resolved after the file has
+// been read.
 struct RowSpan : HostSpan {
-  std::int64_t correlation;  // with a launch or a piece of device work, whatever its key is called
+  std::int64_t correlation;  // id shared with a launch or a piece of device work, whatever its key
+                             // is called
   std::int64_t step;         // step_num of JAX
-  std::int32_t device;       // kNoId when the event does not say
-  std::int32_t stream;       // the same
+  std::int32_t device;       // kNoId if the event names none
+  std::int32_t stream;       // kNoId if the event names none
   bool has_category;
 };
 
-// Spans of a row that looks like a device and is not understood.
+// The spans of a row that looks like a device's but is not understood.
 struct UnknownSpans {
-  std::uint32_t track = 0;   // in Tracks
-  std::uint32_t detail = 0;  // of Run::details: "process", "thread", "category"
+  std::uint32_t track = 0;   // number in Tracks
+  std::uint32_t detail = 0;  // number in Run::details of "process", "thread", "category"
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
-  // No row of its process is understood, so that nothing is known of that device.
+  // No row of its process is understood, so nothing is known about that device.
   bool is_whole_device = false;
 };
 
@@ -161,20 +166,21 @@ struct RowCodec<MarkedSpan> {
   }
 };
 
-// How many events have a phase, by its letter.
+// The number of events of each phase, by its letter.
 using PhaseCounts = std::array<std::uint64_t, 128>;
 
-// What is gathered beside what every analysis needs.
+// The columns to gather besides those that every analysis needs.
 struct WantedColumns {
-  bool details = false;    // what all device work says, and operators with their External ids
-  bool arguments = false;  // with details: the shapes and values that operators were called with
+  bool details = false;    // the details of all device work, and operators with their External ids
+  bool arguments = false;  // with details: the shapes and values of the operators' arguments
   bool frames = false;     // spans around others: Python's functions, steps, containers
-  bool python = false;     // of these Python's functions alone, from 20 us on
+  bool python = false;     // of the frames, only Python's functions of at least 20 us
   bool samples = false;    // counters and "[memory]" instants
 };
 
 struct EventColumns {
-  std::size_t file = 0;  // as Tracks::file(): ids count in one file only (run/id_index.h)
+  std::size_t file = 0;  // file number as in Tracks::file(); ids are unique only within a file
+                         // (run/id_index.h)
   PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;
@@ -182,11 +188,11 @@ struct EventColumns {
   std::vector<DeviceSpan> devices;
   PackedRows<MarkedSpan> marks;
   std::vector<UnknownSpans> unknown;
-  std::vector<MemorySample> memory;  // this and counters: when samples were asked for
+  std::vector<MemorySample> memory;  // memory and counters are filled only if samples are wanted
   std::vector<CounterSample> counters;
-  // Calls that were not selected, but launched device work that was: of no use but for Launches.
+  // Calls outside the selection that launched selected device work; only Launches uses them.
   std::vector<CallSpan> calls_outside = {};
-  // Until the file has been read to its end, when they move to the columns above.
+  // Spans that move to the columns above once the file has been read to its end.
   PackedRows<RowSpan> on_rows = {};
 
   bool empty() const {
@@ -217,12 +223,12 @@ struct EventColumns {
   }
 };
 
-// The different names and categories of events, with what they are. Not thread-safe.
+// The distinct names and categories of events, with their meaning. Not thread-safe.
 class Labels {
  public:
-  // Both as they are, not as they are escaped in a file.
+  // Name and category are decoded texts.
   std::uint32_t intern(std::string_view name, std::string_view category);
-  // A label of those that something other than name and category tells what it is.
+  // Adds a label whose meaning does not follow from name and category alone.
   std::uint32_t intern(std::string_view name, std::string_view category, const EventClass& kind);
 
   std::size_t size() const { return entries_.size(); }
@@ -242,10 +248,10 @@ class Labels {
   std::vector<Entry> entries_;
 };
 
-// The different rows (file, pid, tid) of events. Not thread-safe.
+// The distinct rows (file, pid, tid) of events. Not thread-safe.
 class Tracks {
  public:
-  // pid and tid: canonical_id().
+  // `pid` and `tid` are the results of canonical_id().
   std::uint32_t intern(std::size_t file, std::string_view pid, std::string_view tid);
 
   std::size_t size() const { return entries_.size(); }

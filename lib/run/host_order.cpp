@@ -30,7 +30,7 @@ HostOrder::HostOrder(const RankEvents& rank, const HostKinds& kinds) : rank_(ran
   });
 }
 
-// Where they can be looked up, in as many parts.
+// Unpacks the hosts so that they can be looked up, with as many parts as the rank has.
 void HostOrder::unpack_hosts() {
   for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
     const PackedRows<HostSpan>& packed = rank_.parts[i].hosts;

@@ -1,9 +1,9 @@
-// HostOrder: the spans of a rank's host threads, row by row, an outer one before those in it.
+// HostOrder: the spans of a rank's host threads, row by row, outer spans before the spans in them.
 //
 //   HostOrder order(rank, {.frames = true});
 //   for (const HostRef& ref : order.refs()) use(order.span(ref).start_ns, ref.kind());
 //
-// Eight bytes a span: the spans themselves stay in the columns, unless they are packed there.
+// It takes eight bytes a span: the spans stay in the columns, unless they are packed there.
 #pragma once
 
 #include "run/run.h"
@@ -13,10 +13,10 @@
 
 namespace traceloom {
 
-// Of two that begin and end together the one of the lesser kind is around the other.
+// If two spans begin and end together, the span of the smaller kind is the outer one.
 enum class HostKind : std::uint8_t { frame, host, operation, call };
 
-// Where a span stands in the columns of its rank.
+// The place of a span in the columns of its rank.
 class HostRef {
  public:
   HostRef(std::size_t part, HostKind kind, std::size_t row)
@@ -27,19 +27,19 @@ class HostRef {
   std::size_t part() const { return part_; }
   HostKind kind() const { return static_cast<HostKind>(kind_and_row_ >> kRowBits); }
   std::size_t row() const { return kind_and_row_ & ((std::uint32_t{1} << kRowBits) - 1); }
-  // Ascending as they stand in the files.
+  // True if this span stands before the other in the files.
   bool stands_before(const HostRef& other) const {
     return part_ != other.part_ ? part_ < other.part_ : kind_and_row_ < other.kind_and_row_;
   }
 
  private:
-  static constexpr unsigned kRowBits = 30;  // a part is of one chunk of text
+  static constexpr unsigned kRowBits = 30;  // a part holds only one chunk of text
 
   std::uint32_t part_;
   std::uint32_t kind_and_row_;
 };
 
-// Which spans.
+// The kinds of spans to include.
 struct HostKinds {
   bool frames = false;
   bool hosts = false;
@@ -47,15 +47,15 @@ struct HostKinds {
   bool calls = true;
 };
 
-// Of one rank, which must outlive it.
+// Orders the spans of one rank; the rank must outlive it.
 class HostOrder {
  public:
   HostOrder(const RankEvents& rank, const HostKinds& kinds);
 
-  // By row, then by start, longer ones first.
+  // Sorted by row, then by start, longer spans first.
   const std::vector<HostRef>& refs() const { return refs_; }
   const HostSpan& span(const HostRef& ref) const;
-  // Of a ref of that kind only.
+  // These two take only refs of their kind.
   const OperatorSpan& operation(const HostRef& ref) const {
     return rank_.parts[ref.part()].operators[ref.row()];
   }
@@ -67,7 +67,7 @@ class HostOrder {
   void unpack_hosts();
 
   const RankEvents& rank_;
-  std::vector<std::vector<HostSpan>> hosts_;  // of each part
+  std::vector<std::vector<HostSpan>> hosts_;  // unpacked hosts of each part
   std::vector<HostRef> refs_;
 };
 

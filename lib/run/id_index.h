@@ -1,6 +1,7 @@
-// IdIndex: what an id stood for at a time. Ids (correlation, External id) begin again in each
-// process, and one file may hold what several processes did (a merge). So an id counts in its file
-// alone, and of several that have it there the last one that had begun.
+// IdIndex: finds the object that an id meant at a certain time. Ids (correlation, External id)
+// start again in each process, and one file may hold the events of several processes (a merge). So
+// an id is valid only in its file; if several objects there have the id, the last one that had
+// begun is used.
 //
 //   IdIndex<std::uint32_t> calls;
 //   calls.add(file, call.correlation, call.start_ns, node);
@@ -21,21 +22,21 @@ namespace traceloom {
 template <typename Value>
 class IdIndex {
  public:
-  // Adds nothing for kNoId.
+  // Adds nothing if `id` is kNoId.
   void add(std::size_t file, std::int64_t id, std::int64_t start_ns, Value value) {
     if (id != kNoId)
       entries_.push_back({id, start_ns, static_cast<std::uint32_t>(file), std::move(value)});
   }
 
-  // After the last add() and before the first find().
+  // Call it after the last add() and before the first find().
   void sort() {
     const auto before = [](const Entry& a, const Entry& b) { return a.key() < b.key(); };
     if (!std::is_sorted(entries_.begin(), entries_.end(), before))
       std::stable_sort(entries_.begin(), entries_.end(), before);
   }
 
-  // Of those with that id the last one that had begun at `at_ns`, else the first one; nullptr where
-  // nothing in the file has it.
+  // Among the objects with that id, returns the last one that had begun at `at_ns`, or else the
+  // first one. Returns nullptr if no object of the file has the id.
   const Value* find(std::size_t file, std::int64_t id, std::int64_t at_ns) const {
     if (id == kNoId) return nullptr;
     const auto number = static_cast<std::uint32_t>(file);
@@ -61,7 +62,7 @@ class IdIndex {
     }
   };
 
-  std::vector<Entry> entries_;  // ascending by key()
+  std::vector<Entry> entries_;  // sorted by key()
 };
 
 }  // namespace traceloom

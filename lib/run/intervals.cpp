@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// An object and no function, so that sorting has it inline.
+// It is an object and not a function, so that sorting can inline it.
 constexpr auto kBeginsBefore = [](const Interval& a, const Interval& b) {
   return a.from_ns < b.from_ns;
 };
@@ -16,7 +16,7 @@ constexpr auto kBeginsBefore = [](const Interval& a, const Interval& b) {
 }  // namespace
 
 Intervals unite(Intervals pieces) {
-  // The events of a row mostly stand in the order of time.
+  // The events of a row are mostly in time order already.
   if (!std::is_sorted(pieces.begin(), pieces.end(), kBeginsBefore))
     std::sort(pieces.begin(), pieces.end(), kBeginsBefore);
   std::size_t kept = 0;

@@ -1,10 +1,11 @@
-// Intervals: sets of instants and their exact arithmetic, in whole nanoseconds.
+// Intervals: sets of instants and exact arithmetic on them, in whole nanoseconds.
 //
 //   Intervals busy = unite({{0, 10}, {5, 20}});          // {{0, 20}}
 //   total_ns(subtract(busy, {{8, 12}}))                  // 16
 //
-// A set is a list of half-open intervals [from, to), ascending, that neither overlap nor touch; all
-// functions but unite() take such sets and all give them. Linear in the intervals of both sets.
+// A set is a list of half-open intervals [from, to), ascending, that neither overlap nor touch. All
+// functions except unite() require such sets, and all return them. They are linear in the intervals
+// of both sets.
 #pragma once
 
 #include "base/saturating.h"
@@ -21,25 +22,26 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// What does not fit is cut to what does.
+// Returns the length; a length that does not fit is cut to the limit of int64.
 inline std::int64_t length_ns(const Interval& piece) {
   return saturating_subtract(piece.to_ns, piece.from_ns);
 }
 
 using Intervals = std::vector<Interval>;
 
-// The instants that any of `pieces` holds, which may stand in any order, overlap, or be empty.
+// Returns the instants that are in any of `pieces`, which may have any order, overlap, or be empty.
 Intervals unite(Intervals pieces);
 
 Intervals intersect(const Intervals& a, const Intervals& b);
-// What is in `a` and not in `b`.
+// Returns the instants that are in `a` and not in `b`.
 Intervals subtract(const Intervals& a, const Intervals& b);
 
-// How many instants are in the set; what does not fit is cut to what does.
+// Returns the number of instants (ns) in the set; a number that does not fit is cut to the limit of
+// int64.
 std::int64_t total_ns(const Intervals& set);
 
-// How many instants of a set are in any window; fast where a window is not far behind the last one.
-// The set must outlive it.
+// Returns the number of instants of a set that are in a window. It is fast if a window is not far
+// before the previous one. The set must outlive it.
 class IntervalLengths {
  public:
   explicit IntervalLengths(const Intervals& set);
@@ -52,12 +54,13 @@ class IntervalLengths {
   std::int64_t until(std::int64_t ns);
 
   const Intervals& set_;
-  std::vector<std::int64_t> before_;  // of the intervals before each
-  std::size_t place_ = 0;             // the interval that the last window ended in, or before
+  std::vector<std::int64_t> before_;  // instants in all intervals before each interval
+  std::size_t place_ = 0;             // the interval in which the last window ended, or the one
+                                      // before
 };
 
-// How many instants of `set` are in each of `windows`, which ascend and do not overlap but may
-// touch or be empty.
+// Returns the number of instants of `set` in each of `windows`, which ascend and do not overlap but
+// may touch or be empty.
 std::vector<std::int64_t> totals_in(const Intervals& set, const Intervals& windows);
 
 }  // namespace traceloom

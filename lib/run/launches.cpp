@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// Calls use(call, file) for all that may have launched something.
+// Calls use(call, file) for all calls that may have launched something.
 template <typename Use>
 void for_each_launch(const std::vector<EventColumns>& parts, Use use) {
   for (const EventColumns& part : parts)
@@ -40,7 +40,7 @@ Launches::Launches(const std::vector<EventColumns>& parts) {
   calls_.sort();
 }
 
-// For the correlations that work has, where they are not too far apart.
+// Makes slots for the correlations that work has, if those are not too far apart.
 void Launches::make_slots(const std::vector<EventColumns>& parts) {
   constexpr std::int64_t kSlotsOfWork = 16;
   constexpr std::int64_t kFewSlots = 4096;

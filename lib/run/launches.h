@@ -1,4 +1,4 @@
-// Launches: which call of the host launched a piece of device work.
+// Launches: finds the call of the host that launched a piece of device work.
 //
 //   Launches launches(rank.parts);
 //   for (const EventColumns& part : rank.parts)
@@ -15,17 +15,19 @@
 
 namespace traceloom {
 
-// Of one rank. A call may have launched several pieces (CUDA graphs). The parts must outlive it.
+// Serves one rank, whose parts must outlive it. A call may have launched several pieces (CUDA
+// graphs).
 class Launches {
  public:
   explicit Launches(const std::vector<EventColumns>& parts);
 
-  // The call in the file of `part`, which has the work, by the rule of IdIndex; also one that was
-  // not selected (EventColumns::calls_outside). nullptr when no call there has its correlation.
+  // Returns the call in the file of `part`, to which the work belongs, by the rule of IdIndex. The
+  // call may be outside the selection (EventColumns::calls_outside). Returns nullptr if no call
+  // there has the work's correlation.
   const CallSpan* find(const EventColumns& part, const DeviceSpan& work) const;
 
  private:
-  // Most correlations are of one call, and close to each other: those need not be sorted.
+  // Most correlations belong to one call and are close to each other; those need no sorting.
   struct Slot {
     const CallSpan* call = nullptr;
     std::size_t file = 0;
@@ -36,8 +38,9 @@ class Launches {
   Slot* slot_of(std::int64_t id);
 
   std::int64_t first_id_ = 0;
-  std::vector<Slot> slots_;         // by correlation, from first_id_ on
-  IdIndex<const CallSpan*> calls_;  // of correlations that several have, or all without slots
+  std::vector<Slot> slots_;         // indexed by correlation - first_id_
+  IdIndex<const CallSpan*> calls_;  // for correlations that several calls have, or for all if there
+                                    // are no slots
 };
 
 }  // namespace traceloom

@@ -12,7 +12,8 @@ bool contains(const OperatorNode& node, const HostSpan& span) {
   return node.start_ns <= span.start_ns && span.end_ns <= node.end_ns;
 }
 
-// On a SpanStack a call is the operator around it with this bit; kNoOperator has it too.
+// On a SpanStack, a call is represented by the operator around it with this bit set. kNoOperator
+// has the bit, too.
 constexpr std::uint32_t kCallBit = std::uint32_t{1} << 31;
 
 std::uint32_t operator_around(const SpanStack::Place& place) {
@@ -38,7 +39,8 @@ std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
     track = span.track;
     const SpanStack::Place place = open.find(span.start_ns, span.end_ns);
     const std::uint32_t around = operator_around(place);
-    // What is in a call (a driver's in the runtime's) has been taken off with that.
+    // A call inside another call (the driver's in the runtime's) was already subtracted with the
+    // outer one.
     if (place.around == around && around != kNoOperator)
       nodes_[around].host_self_ns -= place.counted_ns;
     if (ref.kind() == HostKind::call) {
@@ -58,8 +60,8 @@ std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
   return calls;
 }
 
-// The External id counts where the operator that has it was running; an id of another kind of
-// counter would lead anywhere.
+// Uses the External id only if the operator that has it was running; an id of another numbering
+// would lead to a random operator.
 std::uint32_t Operators::caller_of(const Call& call) const {
   const std::uint32_t* const named =
       externals_.find(tracks_.file(call.span.track), call.span.external, call.span.start_ns);
@@ -71,7 +73,8 @@ void Operators::add_calls(const std::vector<Call>& calls) {
     const std::uint32_t caller = caller_of(call);
     correlations_.add(tracks_.file(call.span.track), call.span.correlation, call.span.start_ns,
                       caller);
-    // Old exporters number the threads of calls in another way: of one thread two rows.
+    // Old exporters number the threads of calls differently, so that one thread appears as two
+    // rows.
     if (caller == kNoOperator || nodes_[caller].track == call.span.track) continue;
     std::int64_t& self_ns = nodes_[caller].host_self_ns;
     self_ns = std::max<std::int64_t>(self_ns - (call.span.end_ns - call.span.start_ns), 0);
@@ -98,7 +101,7 @@ void Operators::mark_repeats(const Labels& labels) {
     const OperatorNode& parent = nodes_[node.parent];
     node.is_repeat = parent.children == 1 && labels.name(parent.label) == labels.name(node.label);
   }
-  // What a repeat did itself, the first of its name did; inner ones before outer ones.
+  // The times of a repeat are added to the operator whose name it repeats, inner repeats first.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     OperatorNode& node = nodes_[i];
     if (!node.is_repeat) continue;

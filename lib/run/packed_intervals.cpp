@@ -39,8 +39,8 @@ PackedIntervals IntervalPacker::finish() {
 const Intervals& IntervalWindows::in(const Interval& window) {
   const auto reaches = [&](const Interval& piece) { return piece.to_ns > window.from_ns; };
   found_.erase(found_.begin(), std::find_if(found_.begin(), found_.end(), reaches));
-  // What begins behind the window is left for a later one; what is kept of an earlier one that
-  // began there cannot be, as windows ascend.
+  // Intervals that begin after the window are left for a later call. An interval kept from an
+  // earlier window cannot begin there, because windows ascend.
   for (; next_ != end_ && next_->from_ns < window.to_ns; ++next_)
     if (reaches(*next_)) found_.push_back(*next_);
   return found_;

@@ -1,4 +1,5 @@
-// PackedIntervals: a set of instants (run/intervals.h) as few bytes, for sets of millions.
+// PackedIntervals: a set of instants (run/intervals.h) in few bytes, for sets of millions of
+// intervals.
 //
 //   IntervalPacker packer;
 //   rank.for_each_host([&](const HostSpan& span) { packer.add(span.interval()); });
@@ -34,11 +35,11 @@ struct RowCodec<Interval> {
   }
 };
 
-// Ascending intervals that neither overlap nor touch.
+// The intervals ascend and neither overlap nor touch.
 using PackedIntervals = PackedRows<Interval>;
 
-// Makes the set of instants that any of the intervals holds. They may come in any order; of those
-// that do not come by their begin, 16 bytes each are held until finish().
+// Builds the set of the instants that are in any interval. Intervals may come in any order; each
+// interval that does not come in order of its begin takes 16 bytes until finish().
 class IntervalPacker {
  public:
   void add(const Interval& piece);
@@ -46,17 +47,17 @@ class IntervalPacker {
 
  private:
   PackedIntervals packed_;
-  Interval last_;  // behind those in packed_; empty when there is none
+  Interval last_;  // the interval after those in packed_; empty if there is none
   Intervals late_;
 };
 
-// A set, one window of time after the other. The set must outlive it.
+// Reads a set in one window of time after another. The set must outlive it.
 class IntervalWindows {
  public:
   explicit IntervalWindows(const PackedIntervals& set) : next_(set.begin()), end_(set.end()) {}
 
-  // The whole intervals that have an instant in `window`, which does not begin before the last one
-  // asked for. Valid until the next call.
+  // Returns the whole intervals that have an instant in `window`. The window must not begin before
+  // the previous one. Valid until the next call.
   const Intervals& in(const Interval& window);
 
  private:

@@ -1,14 +1,15 @@
-// PackedRows: rows of numbers that are like those before them, held as few bytes each.
+// PackedRows: stores rows of numbers that resemble their predecessors in few bytes each.
 //
 //   PackedRows<HostSpan> spans;
 //   spans.push_back(span);
 //   for (const HostSpan& each : spans) busy.add(each.interval());
 //
-// What a row holds is what comes in: nothing is rounded. A row is written as its differences to the
-// one before, in numbers of as many bytes as they need, times in whole microseconds where they are
-// such: a span takes 4 to 8 bytes and not 24. How is said by RowCodec<Row>, beside the row.
+// The rows are stored exactly; nothing is rounded. A row is written as its differences to the
+// previous row, in numbers of as many bytes as they need; times that are whole microseconds are
+// written as such. A span takes 4 to 8 bytes instead of 24. RowCodec<Row>, which stands next to the
+// row, defines the format.
 //
-// Rows are appended and read from the first on. Reading one costs some nanoseconds.
+// Rows are appended, and read from the first one on. Reading a row costs some nanoseconds.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +22,15 @@
 
 namespace traceloom {
 
-// Specialised for a Row, with
+// Specialise it for a Row with:
 //   static constexpr std::size_t kMostBytes;
 //   static void write(PackedWriter& to, const Row& before, const Row& row);
 //   static void read(PackedReader& from, Row& row);   // `row` is the one before when called
-// The first row follows Row{}.
+// The previous row of the first one is Row{}.
 template <typename Row>
 struct RowCodec;
 
-// Differences of any two numbers fit: they are taken modulo 2^64.
+// The difference of any two numbers fits because it is taken modulo 2^64.
 inline std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -37,7 +38,8 @@ inline std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-// Times of which all are whole microseconds are written as such.
+// Returns the unit for `times`: a microsecond if all are whole microseconds, otherwise a
+// nanosecond.
 template <typename... Times>
 std::int64_t unit_of(Times... times) {
   constexpr std::int64_t kMicrosecond = 1000;
@@ -55,7 +57,7 @@ class PackedWriter {
     for (; value >= kMore; value >>= 7) *at_++ = static_cast<std::uint8_t>(value | kMore);
     *at_++ = static_cast<std::uint8_t>(value);
   }
-  // Small ones, below 0 too, take few bytes.
+  // Numbers near 0, of either sign, take few bytes.
   void signed_number(std::int64_t value) {
     number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
   }
@@ -97,15 +99,16 @@ class PackedRows {
   using value_type = Row;
 
  private:
-  // Of a row all bytes are in one block. Blocks do not move when rows are added: a vector of all
-  // bytes takes up to three times what it holds while it grows.
+  // All bytes of a row are in one block. Blocks do not move when rows are added: a single vector
+  // would take up to three times its content while it grows.
   using Block = std::vector<std::uint8_t>;
   static constexpr std::size_t kFirstBlock = 256;
   static constexpr std::size_t kLargestBlock = std::size_t{32} << 10;
   static_assert(RowCodec<Row>::kMostBytes <= kFirstBlock);
 
  public:
-  // A row stays as it is until the next ++. Valid until rows are added or taken away.
+  // The row that it refers to does not change until the next ++. Valid until rows are added or
+  // removed.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -114,7 +117,7 @@ class PackedRows {
     using pointer = const Row*;
     using reference = const Row&;
 
-    // `block` is the first; it is looked at only where `left` rows are more than none.
+    // `block` is the first block; it is read only if `left` is not 0.
     Iterator(const Block* block, std::size_t left)
         : from_(left > 0 ? block->data() : nullptr), block_(block), left_(left) {
       read();
@@ -126,7 +129,7 @@ class PackedRows {
       read();
       return *this;
     }
-    // Of one container.
+    // Compares iterators of one container.
     bool operator==(const Iterator& other) const { return left_ == other.left_; }
 
    private:
@@ -156,7 +159,7 @@ class PackedRows {
   bool empty() const { return size_ == 0; }
   Iterator begin() const { return {blocks_.data(), size_}; }
   Iterator end() const { return {nullptr, 0}; }
-  // Reads all rows up to it: for one that is wanted alone. Throws std::out_of_range.
+  // Reads all rows up to `place`, so it is for single look-ups. Throws std::out_of_range.
   Row at(std::size_t place) const {
     if (place >= size_) throw std::out_of_range("PackedRows::at");
     Iterator row = begin();
@@ -164,7 +167,7 @@ class PackedRows {
     return *row;
   }
 
-  // Keeps one block for the rows that come next.
+  // Keeps one block for the next rows.
   void clear() {
     if (!blocks_.empty()) {
       std::swap(blocks_.front(), blocks_.back());
@@ -179,8 +182,8 @@ class PackedRows {
     blocks_.shrink_to_fit();
   }
 
-  // Each row as change(row) leaves it, without those for which it returns false. Takes room for one
-  // more block.
+  // Replaces each row by what change(row) makes of it, and removes rows for which it returns false.
+  // It needs memory for one more block.
   template <typename Change>
   void rewrite(Change change) {
     PackedRows changed;
@@ -199,7 +202,7 @@ class PackedRows {
   }
 
  private:
-  // The last one, with room for so many bytes more.
+  // Returns the last block, with room for `bytes` more.
   Block& block_for(std::size_t bytes) {
     if (!blocks_.empty() && blocks_.back().capacity() - blocks_.back().size() >= bytes)
       return blocks_.back();

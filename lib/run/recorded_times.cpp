@@ -22,7 +22,7 @@ void for_each_time(const EventColumns& part, Recorded what, Use use) {
     for (const HostSpan& span : part.marks) use(span.interval());
 }
 
-// The longest time in `window` that is not in the set; empty where there is none.
+// Returns the longest interval of `window` that is not in the set; empty if there is none.
 Interval longest_free(const Interval& window, const Intervals& set) {
   Interval longest;
   for (const Interval& free : subtract({window}, set))
@@ -30,7 +30,7 @@ Interval longest_free(const Interval& window, const Intervals& set) {
   return longest;
 }
 
-// Between steps of the host, where numbers do not go on.
+// Returns the gaps between steps of the host whose numbers are not consecutive.
 Intervals find_breaks(const StepList& steps) {
   Intervals breaks;
   if (steps.kind != StepKind::torch) return breaks;
@@ -45,14 +45,14 @@ Intervals find_breaks(const StepList& steps) {
   return breaks;
 }
 
-// The first interval of the set that ends behind that moment.
+// Returns the first interval of the set that ends after that moment.
 Intervals::const_iterator first_behind(const Intervals& set, std::int64_t ns) {
   return std::upper_bound(set.begin(), set.end(), ns, [](std::int64_t moment, const Interval& one) {
     return moment < one.to_ns;
   });
 }
 
-// The instants of each break at which something was recorded.
+// Returns, for each break, the instants at which something was recorded.
 std::vector<Intervals> recorded_in(const Intervals& breaks,
                                    const std::vector<EventColumns>& parts) {
   std::vector<Intervals> recorded(breaks.size());
@@ -77,7 +77,7 @@ Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what) 
       file->second.from_ns = std::min(file->second.from_ns, time.from_ns);
       file->second.to_ns = std::max(file->second.to_ns, time.to_ns);
     });
-  if (files.size() == 1) return {files.begin()->second};  // also where it takes no time
+  if (files.size() == 1) return {files.begin()->second};  // kept even if the file spans no time
   Intervals times;
   times.reserve(files.size());
   for (const auto& [file, time] : files) times.push_back(time);

@@ -16,21 +16,21 @@
 namespace traceloom {
 namespace {
 
-// What a row of the file is.
+// A row of the file with its meaning.
 struct PlacedRow {
   RowName name;
   DeviceRow row;
   std::int32_t device = 0;
   std::int32_t stream = -1;
-  // Of several rows that tell the same time, one of those that count.
+  // False for a row whose time another row of the same device shows better.
   bool counts = true;
-  bool is_whole_device = false;  // of an unknown row: see UnknownSpans
+  bool is_whole_device = false;  // the row is unknown and so is its whole device: see UnknownSpans
 };
 
-// A device, or a part of one, as its producer names it: a merge puts several under one pid.
-using Device = std::pair<std::string_view, std::string_view>;  // pid and name of the process
+// A device, or a part of one, by its producer's name; a merge puts several of them under one pid.
+using Device = std::pair<std::string_view, std::string_view>;
 
-// The rows of all spans that only rows tell of, by their numbers in Tracks.
+// The rows of all spans whose meaning depends on the row, by their numbers in Tracks.
 class Rows {
  public:
   Rows(const std::vector<EventColumns>& parts, const RowNames& names, const Tracks& tracks)
@@ -74,7 +74,8 @@ class Rows {
     for (auto& [track, row] : rows_) row.counts = row.row.level == highest_of(track, row);
   }
 
-  // Where a producer's account of its device is all that is left of it, nothing is known of that.
+  // Finds devices about which nothing is known. If no row has work, only the producer's computed
+  // results (RowUse::check) are left, and these count as unknown, too.
   void find_unknown(const std::vector<EventColumns>& parts) {
     std::map<Device, bool> understood;
     bool any = false;
@@ -90,13 +91,13 @@ class Rows {
     }
     if (any_unknown) note_devices(parts, understood);
     for (auto& [track, row] : rows_) {
-      // XLA puts what is beside its devices there.
+      // XLA uses this process for rows that are no device.
       const bool is_beside = row.name.process.starts_with("/device:CUSTOM:") && any;
       row.is_whole_device = !is_beside && !understood[device_of(track, row)];
     }
   }
 
-  // Work that its category tells of.
+  // Marks devices as understood if their work has a category.
   void note_devices(const std::vector<EventColumns>& parts, std::map<Device, bool>& understood) {
     std::set<std::uint32_t> tracks;
     for (const EventColumns& part : parts)
@@ -112,7 +113,7 @@ class Rows {
   std::map<std::uint32_t, PlacedRow> rows_;
 };
 
-// N of "N" and of "train N".
+// Returns N of "N" and of "train N".
 std::int64_t number_in(std::string_view name) {
   const std::size_t before = name.find_last_not_of("0123456789");
   const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
@@ -121,15 +122,15 @@ std::int64_t number_in(std::string_view name) {
   return error == std::errc{} ? number : kNoId;
 }
 
-// "hcom_allReduce__637" of Ascend's "hcom_allReduce__637_0_1": the number of the group stays, those
-// of the collective in it would make a name of each.
+// Returns "hcom_allReduce__637" for Ascend's "hcom_allReduce__637_0_1". The number of the group
+// stays; the numbers of the single collective are removed, since they would make each name unique.
 std::string_view without_index(std::string_view name) {
   const std::size_t group = name.starts_with("hcom_") ? name.find("__") : name.npos;
   if (group == name.npos) return name;
   return name.substr(0, name.find('_', group + 2));
 }
 
-// Appends each instant of the spans of a row as a piece of the innermost one that has it.
+// Splits the spans of a row into pieces, so that each instant belongs to the innermost span there.
 void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pieces) {
   std::stable_sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
@@ -166,7 +167,7 @@ class Placer {
     part.on_rows = {};
   }
 
-  // What all parts together tell.
+  // Returns the columns that need the spans of all parts.
   EventColumns finish() {
     EventColumns rest;
     for (auto& [track, spans] : nested_) append_innermost(std::move(spans), rest.devices);
@@ -211,19 +212,19 @@ class Placer {
     part.marks.push_back({host, number, kNoEpoch, kind.mark, false});
   }
 
-  // A span with a category that nobody knows, which says on which stream of which device it was.
+  // True for a span with an unknown category that names a stream of a device.
   static bool is_unknown_work(const RowSpan& span, const PlacedRow& placed) {
     return placed.row.use == RowUse::host && span.has_category && span.device >= 0 &&
            span.stream >= 0;
   }
 
-  // What a label is on rows of a use, and its label there.
+  // The class of a label on rows of a certain use, and the label for it.
   struct Known {
     EventClass kind;
     std::uint32_t label;
   };
 
-  // Names are looked at once for each use of a row.
+  // Each name is classified once for each use of a row.
   const Known& known_of(const RowSpan& span, const PlacedRow& placed) {
     const DeviceRow& row = placed.row;
     const std::tuple key(span.label, row.use, row.maker, row.is_program, span.step != kNoId);
@@ -269,7 +270,7 @@ class Placer {
 
   const Rows& rows_;
   RowTexts texts_;
-  std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // by row
+  std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
   std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool>, Known> known_;
 };
@@ -289,7 +290,7 @@ void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, Ro
 
 void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
                           const Tracks& tracks) {
-  std::map<std::uint32_t, std::int32_t> devices;  // by row
+  std::map<std::uint32_t, std::int32_t> devices;  // keyed by row
   for (EventColumns& part : parts)
     for (DeviceSpan& span : part.devices) {
       if (span.device >= 0) continue;

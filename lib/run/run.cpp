@@ -1,11 +1,11 @@
 #include "run/run.h"
 
 #include "base/saturating.h"
+#include "identity/clocks/clock_plan.h"
+#include "identity/ranks/ranks.h"
 #include "run/event_collector.h"
 #include "run/recorded_times.h"
 #include "run/step_runs.h"
-#include "survey/clock_plan.h"
-#include "survey/ranks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   return paths;
 }
 
-// Ranks and clocks, one entry an input; those of inputs that do not count mean nothing.
+// Ranks and clocks, one entry an input; entries of inputs that do not count have no meaning.
 struct Places {
   std::vector<FileRank> ranks;
   std::vector<FileClock> clocks;
@@ -57,12 +57,12 @@ Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents
   return places;
 }
 
-// As far as its metadata and what stands beside its events tell.
+// Returns the producer, as far as the metadata and the values outside the event list name it.
 std::string producer_of(const FileEvidence& evidence) {
   if (evidence.was_merged_by_us()) return "traceloom " + evidence.merged_by;
   if (evidence.has_several_ranks()) return "a merge of several ranks";
   if (!evidence.rank_marks.empty()) return "Composer";
-  return evidence.is_torch ? "torch.profiler" : "unknown";
+  return evidence.is_torch ? std::string(kTorchProducer) : "unknown";
 }
 
 bool goes_by_collectives(const FileEvidence& evidence, const FileClock& clock) {
@@ -78,7 +78,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   described.offset_ns = clock.offset_ns;
   described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
-  described.world_size = file.evidence.world_size.value_or(0);
+  described.world_size = file.evidence.world_size.value_or(file.evidence.merged_world_size);
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);
@@ -88,7 +88,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   return described;
 }
 
-// False for a time that is on no time line with the others.
+// Returns false for a time that is on no common time line.
 bool map_span(HostSpan& span, const TimeMap& times) {
   const std::int64_t end_ns = times.end_or_same(span.start_ns, span.end_ns);
   if (!times.map(span.start_ns, span.start_ns)) return false;
@@ -128,7 +128,7 @@ void map_times(EventColumns& part, const TimeMap& times) {
   map_starts(part.counters, times);
 }
 
-// Moves the parts of a file to the ranks that they are of. `rank_of_track` knows all tracks.
+// Moves the parts of a file to the ranks to which they belong. `rank_of_track` covers all tracks.
 class RankSorter {
  public:
   RankSorter(const RunRequest& request, const Tracks& tracks, const Places& places)
@@ -147,7 +147,8 @@ class RankSorter {
         ranks_[file.rank].push_back(std::move(part));
       part = {};
     }
-    if (!file.is_merged() && is_wanted(file.rank)) ranks_[file.rank];  // also where it is empty
+    // a wanted rank exists even if it is empty
+    if (!file.is_merged() && is_wanted(file.rank)) ranks_[file.rank];
   }
 
   std::vector<RankEvents> finish() {
@@ -224,7 +225,8 @@ void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
   }
 }
 
-// Without them the first work of a selection would have been launched by nobody.
+// Keeps calls that launched selected work. Without them the first work of a selection would have no
+// launch.
 void keep_launching_calls(RankEvents& rank) {
   const auto has_none = [](const EventColumns& part) { return part.calls_outside.empty(); };
   if (std::all_of(rank.parts.begin(), rank.parts.end(), has_none)) return;
@@ -239,7 +241,7 @@ void keep_launching_calls(RankEvents& rank) {
     });
 }
 
-// A device that the event does not name is the one whose row it is in.
+// Gives work whose event names no device the device of its row.
 void name_devices(RankEvents& rank, const Tracks& tracks) {
   for (EventColumns& part : rank.parts)
     for (DeviceSpan& span : part.devices)
@@ -249,7 +251,7 @@ void name_devices(RankEvents& rank, const Tracks& tracks) {
       }
 }
 
-// What is selected, and the steps of it.
+// Keeps the selected events and steps of the rank.
 void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
   name_devices(rank, tracks);
   if (request.time) {

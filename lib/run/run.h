@@ -1,11 +1,11 @@
-// Run: the events of all ranks as columns, on one clock. What every analysis but summarize begins
-// with.
+// Run: the events of all ranks as columns on one clock. Every analysis except summarize starts with
+// it.
 //
 //   Run run = read_run({.inputs = expand_inputs({"traces/"})});
 //   for (const RankEvents& rank : run.ranks)
 //     rank.for_each_device([&](const DeviceSpan& span) { use(run.labels.name(span.label)); });
 //
-// Ranks and clocks are found as in a merge (survey/), so that the numbers of a merged file are
+// Ranks and clocks are found as in a merge (identity/), so that the numbers of a merged file are
 // those of its inputs. Reads the files once, in parallel. Memory: 4 to 48 bytes an event (spans of
 // the host are packed, run/packed_rows.h), the different names, and the chunks being read; never
 // the text.
@@ -25,44 +25,52 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
 
 struct RunRequest {
   std::vector<Input> inputs = {};
-  std::vector<NumberRange> ranks = {};      // empty: all
-  std::optional<TimeSelection> time = {};   // events that start in it
-  std::optional<StepSelection> steps = {};  // these steps, and events that start in them
-  bool details = false;     // also what all device work, not that of collectives alone, says of
-                            // itself (run/details.h), and operators by themselves
-  bool arguments = false;   // with details: also what operators were called with
-  bool frames = false;      // also what is around other spans: see EventColumns::frames
-  bool python = false;      // of these Python's functions alone, from 20 us on: Role::host_code
-  bool samples = false;     // also counters and "[memory]" instants (run/samples.h)
-  bool keep_going = false;  // an input that is no trace is left out, instead of throwing its Error
-  unsigned threads = 0;     // 0: as many as there are cores
-  std::function<void(std::uint64_t)> progress = {};  // as in ScanOptions
+  std::vector<NumberRange> ranks = {};      // ranks to include; empty: all
+  std::optional<TimeSelection> time = {};   // only events that start in it
+  std::optional<StepSelection> steps = {};  // only these steps, and events that start in them
+  bool details = false;     // also gather the details of all device work, not only of collectives
+                            // (run/details.h), and operators in a column of their own
+  bool arguments = false;   // with details: also gather the arguments of operators
+  bool frames = false;      // also gather spans around other spans: see EventColumns::frames
+  bool python = false;      // of the frames, only Python's functions of at least 20 us:
+                            // Role::host_code
+  bool samples = false;     // also gather counters and "[memory]" instants (run/samples.h)
+  bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
+  unsigned threads = 0;     // 0: one a core
+  std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
 };
+
+inline constexpr std::string_view kTorchProducer = "torch.profiler";  // RunFile::producer
 
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
-  std::int64_t offset_ns = 0;                          // from its clock to the common one
-  std::optional<CollectiveEstimate> collectives = {};  // as in FileClock
-  std::string producer = {};                           // who wrote it, as far as it tells
-  std::string rank_source = {};                        // what the rank is known from
-  PhaseCounts phases = {};                             // events by the letter of their phase
-  std::int64_t span_ns = 0;                            // from its first to its last event begins
-  std::int64_t world_size = 0;        // ranks of the job, as far as the file tells; else 0
-  ProblemCounts clock_problems = {};  // what is odd about its clock beside those of the others
+  std::int64_t offset_ns = 0;                          // nanoseconds from its clock to the common
+                                                       // one
+  std::optional<CollectiveEstimate> collectives = {};  // estimate by collectives, as in FileClock
+  std::string producer = {};                           // program that wrote the file, if it names
+                                                       // one
+  std::string rank_source = {};                        // the evidence for the rank
+  PhaseCounts phases = {};                             // number of events by the letter of their
+                                                       // phase
+  std::int64_t span_ns = 0;                            // nanoseconds from the first to the last
+                                                       // begin of an event
+  std::int64_t world_size = 0;        // number of ranks of the job if the file names it, else 0
+  ProblemCounts clock_problems = {};  // problems of its clock compared with the other clocks
 };
 
-// Of one rank. Times are ns since the first event of all files.
+// The events of one rank. Times are ns since the first event of all files.
 struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
-  Intervals unrecorded = {};  // between recordings: run/recorded_times.h
+  Intervals unrecorded = {};  // times between recordings: run/recorded_times.h
 
   template <typename Use>
   void for_each_host(Use use) const {
@@ -115,24 +123,24 @@ struct RankEvents {
 };
 
 struct Run {
-  std::vector<RunFile> files;     // is_told_before(), in whatever order the inputs were given
-  std::vector<RankEvents> ranks;  // ascending; those that were asked for
+  std::vector<RunFile> files;     // sorted by is_told_before(), whatever the order of the inputs
+  std::vector<RankEvents> ranks;  // the requested ranks, ascending
   Labels labels;
   Tracks tracks;
   StringTable details;  // texts for find_detail(); keys of counters
-  // Whether times of different ranks can be compared: all files of all ranks have a common clock.
+  // True if times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
-  // Whether that was made of collectives, by this reading or a merge: who waited for whom in these
-  // cannot be told by it.
+  // True if that clock was computed from collectives, by this reading or a merge. Then it cannot
+  // show which rank waited for which in these collectives.
   bool clock_of_collectives = false;
-  unsigned threads = 0;  // as asked for
+  unsigned threads = 0;  // number of threads in the request
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.
 Run read_run(const RunRequest& request);
 
-// Calls use(index) for 0 .. count - 1 from up to `threads` threads (0: as many as there are cores).
-// For work on ranks, which do not know each other.
+// Calls use(index) for 0 .. count - 1 from up to `threads` threads (0: one a core), for independent
+// work on each rank.
 void for_each_parallel(std::size_t count, unsigned threads,
                        const std::function<void(std::size_t)>& use);
 

@@ -16,8 +16,8 @@ struct DeviceName {
 constexpr DeviceName kDeviceNames[] = {{1, "GPU"},  {6, "GPU"},  {9, "XLA"},   {12, "XPU"},
                                        {13, "MPS"}, {15, "HPU"}, {19, "MTIA"}, {20, "NPU"}};
 
-// No device has so much; what says more is no amount, and sums have room.
-constexpr double kMostValue = 1e100;  // what is more overflows in sums and units
+// No device has more memory; a larger number is no amount, and sums have room for this one.
+constexpr double kMostValue = 1e100;  // larger values overflow in sums and units
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
 
 std::int64_t read_bytes(const JsonWalk& walk) {

@@ -1,4 +1,4 @@
-// Samples: what events say about an amount at a moment: torch's "[memory]" instants, and counters.
+// Samples: amounts at a moment, from torch's "[memory]" instants and from counters.
 //
 //   if (const auto sample = read_memory_sample(event.text(Key::args))) use(sample->bytes);
 #pragma once
@@ -11,39 +11,39 @@
 
 namespace traceloom {
 
-// An address or total that the event does not tell.
+// The value of an address or total that the event does not have.
 inline constexpr std::int64_t kNotTold = std::numeric_limits<std::int64_t>::min();
 
-// Memory that an allocator of torch gave out or took back.
+// Memory that an allocator of torch allocated or freed.
 struct MemorySample {
   std::int64_t start_ns = 0;
-  std::uint32_t track = 0;       // in Tracks: who asked for it
-  std::int32_t device_type = 0;  // torch's number
-  std::int64_t device = -1;      // -1: the host
-  std::int64_t bytes = 0;        // negative: given back
+  std::uint32_t track = 0;       // number in Tracks of the thread that asked for it
+  std::int32_t device_type = 0;  // torch's number of the type
+  std::int64_t device = -1;      // -1 for the host
+  std::int64_t bytes = 0;        // bytes allocated; negative if freed
   std::int64_t address = kNotTold;
-  std::int64_t allocated = kNotTold;  // of the device in all, with this
+  std::int64_t allocated = kNotTold;  // bytes allocated on the device in all, including this
   std::int64_t reserved = kNotTold;
 };
 
 // One value of a counter event (C).
 struct CounterSample {
   std::int64_t start_ns = 0;
-  std::uint32_t label = 0;  // in Labels
-  std::uint32_t track = 0;  // in Tracks
-  std::uint32_t key = 0;    // in Run::details: what the value is called in the event's args
+  std::uint32_t label = 0;  // number in Labels
+  std::uint32_t track = 0;  // number in Tracks
+  std::uint32_t key = 0;    // number in Run::details of the value's key in the event's args
   double value = 0;
 };
 
 inline constexpr std::string_view kMemoryEvent = "[memory]";
 
-// What the args of a "[memory]" instant say; nothing when they do not say how many bytes.
+// Reads the args of a "[memory]" instant; nullopt if they do not give the bytes.
 std::optional<MemorySample> read_memory_sample(std::string_view args);
 
-// A number as JSON text, also in quotes, that can be counted with: up to 1e100.
+// Reads a number, also in quotes, that can be added up: at most 1e100.
 std::optional<double> read_counter_value(std::string_view value);
 
-// "CPU", "GPU0" (CUDA and ROCm), "XPU1"; "device 42:0" for a type that has no name here.
+// Returns "CPU", "GPU0" (CUDA and ROCm), "XPU1", or "device 42:0" for a type without a name here.
 std::string memory_device_name(std::int32_t type, std::int64_t device);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-// SpanStack: which span of a row is around which, and how much of each is its own time.
+// SpanStack: finds the span around a span of a row, and each span's own time.
 //
 //   SpanStack stack;
 //   for (const HostSpan& span : sorted) {                      // by start, longer ones first
@@ -7,10 +7,10 @@
 //     stack.push(node++, span.end_ns, place);                  // unless it has none in it
 //   }
 //
-// Spans nest by time. One that crosses the end of the span that it starts in is taken for the next
-// one beside that, and what both share counts for the earlier one: so no instant counts twice, and
-// the own times of all spans of a row, each its counted time without that of those right in it, add
-// up to the time in which any of them runs.
+// Spans nest by time. If a span crosses the end of the span in which it starts, it becomes that
+// span's sibling, and the time that both share counts for the earlier one. So no instant counts
+// twice. The own time of a span is its counted time without that of its children; the own times of
+// all spans of a row add up to the time in which any of them runs.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,12 @@ class SpanStack {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   struct Place {
-    std::uint32_t around = kNone;  // the node of the innermost span around it
-    std::int64_t counted_ns = 0;   // of its length
-    bool crosses = false;          // the end of another span
+    std::uint32_t around = kNone;  // node of the innermost span around it
+    std::int64_t counted_ns = 0;   // nanoseconds of its length that count
+    bool crosses = false;          // it crosses the end of another span
   };
 
-  // Where the next span of the row is.
+  // Returns the place of the next span of the row.
   Place find(std::int64_t start_ns, std::int64_t end_ns) {
     std::int64_t from_ns = start_ns;
     bool crosses = false;
@@ -47,29 +47,29 @@ class SpanStack {
     return {around, end_ns - std::min(from_ns, end_ns), crosses};
   }
 
-  // The innermost span around one that is no span of the row itself.
+  // Returns the innermost span around a span that does not belong to the row itself.
   std::uint32_t around(std::int64_t start_ns, std::int64_t end_ns) const {
     for (std::size_t i = open_.size(); i-- > 0;)
       if (holds(open_[i], start_ns, end_ns)) return open_[i].node;
     return kNone;
   }
 
-  // It may have others in it, whose `around` is `node`.
+  // Opens a span, which then can be the `around` of later ones as `node`.
   void push(std::uint32_t node, std::int64_t end_ns, const Place& place) {
     open_.push_back({node, end_ns - place.counted_ns, end_ns});
   }
 
-  // Begins another row.
+  // Starts another row.
   void clear() { open_.clear(); }
 
  private:
   struct Open {
     std::uint32_t node;
-    std::int64_t from_ns;  // of what counts
+    std::int64_t from_ns;  // start of the time that counts
     std::int64_t end_ns;
   };
 
-  // A span of no length at the end of another is in it.
+  // A span without length at the end of another span lies in that span.
   static bool holds(const Open& outer, std::int64_t start_ns, std::int64_t end_ns) {
     return end_ns <= outer.end_ns && (start_ns < outer.end_ns || start_ns == end_ns);
   }

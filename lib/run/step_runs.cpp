@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// A run, by its number, lasts from the begin of its first step to the end of its last one.
+// A run (key: its number) lasts from the begin of its first step to the end of its last one.
 using RunTimes = std::map<std::uint32_t, Interval>;
 
 RunTimes times_of_runs(const StepList& steps) {

@@ -1,12 +1,13 @@
-// Runs of a rank: recordings of a job that was begun again, whose steps have the numbers of earlier
-// ones.
+// RunCounter: numbers the runs of a rank: recordings of a job that was started again, whose steps
+// repeat the numbers of earlier steps.
 //
 //   RunCounter runs;
 //   for (Step& step : steps) step.run = runs.run_of(step);    // 0, 0, 0, 1, 1
 //   align_runs(ranks, common_clock);
 //
-// A run begins with a step whose number, of Composer in its epoch, is not larger than that of the
-// step before it. So the files of a rank may be merged or not. Without numbers nothing tells.
+// A run begins with a step whose number (with Composer: its number in its epoch) is not larger than
+// that of the previous step. So merged and separate files of a rank give the same runs. Without
+// step numbers there is only one run.
 #pragma once
 
 #include "run/steps.h"
@@ -20,15 +21,16 @@ struct RankEvents;
 
 class RunCounter {
  public:
-  // Of steps in the order of time.
+  // Takes steps in time order.
   std::uint32_t run_of(const Step& step);
 
  private:
   StepKey before_;
 };
 
-// Where ranks have different runs, as when a file of one is not there: those of one time get one
-// number, by the common clock. Without it the n-th run of a rank stays the n-th.
+// Makes the run numbers of ranks agree if ranks have different runs, for example because a file of
+// one is missing: runs at the same time on the common clock get the same number. Without a common
+// clock, the n-th run of a rank stays the n-th.
 void align_runs(std::vector<RankEvents>& ranks, bool common_clock);
 
 }  // namespace traceloom

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-// Those for which is_wanted(mark). By begin, longer ones first; as they stand in the files where
-// they are alike.
+// Returns the marks for which is_wanted(mark), sorted by begin, longer ones first; equal ones stay
+// in file order.
 template <typename Wanted>
 PackedRows<MarkedSpan> find_marks_if(const std::vector<EventColumns>& parts, Wanted is_wanted) {
   const auto before = [](const MarkedSpan& a, const MarkedSpan& b) {
@@ -46,8 +46,8 @@ PackedRows<MarkedSpan> find_marks(const std::vector<EventColumns>& parts, SpanMa
   return find_marks_if(parts, [&](SpanMark other) { return other == mark; });
 }
 
-// One range a step. A number that stands twice at the same time (two recorders of one process, two
-// devices) is one step.
+// Makes one step of each range. If a number appears twice at the same time (two recorders of one
+// process, two devices), it is one step.
 std::vector<Step> numbered_steps(const std::vector<EventColumns>& parts, SpanMark mark) {
   std::vector<Step> steps;
   for (const MarkedSpan& span : find_marks(parts, mark)) {
@@ -64,7 +64,7 @@ std::vector<Step> numbered_steps(const std::vector<EventColumns>& parts, SpanMar
   return steps;
 }
 
-// One range an iteration, but for those in others.
+// Makes one step of each iteration that does not lie in another.
 std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts) {
   std::vector<Step> steps;
   for (const MarkedSpan& span : find_marks_if(parts, is_iteration)) {
@@ -78,8 +78,8 @@ std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts) {
   return steps;
 }
 
-// Of a device's own row of steps: one lasts until the next begins, as its host has work to do until
-// then, unless some are missing between them. What begins in one is of it.
+// Takes the steps of a device's own row. Each lasts until the next one begins, since its host works
+// until then, unless steps are missing between them. Work that begins in a step belongs to it.
 void extend_to_next(const std::vector<EventColumns>& parts, std::vector<Step>& steps) {
   std::int64_t end_ns = steps.front().host.from_ns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -99,13 +99,13 @@ void extend_to_next(const std::vector<EventColumns>& parts, std::vector<Step>& s
     }
 }
 
-// When the device work of each step begins and ends.
+// The begin and end of the device work of each step.
 struct DeviceWork {
   std::int64_t first_ns = kNever;
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
 };
 
-// The step that a call lies in; nothing when it lies in none, or not whole.
+// Returns the step that contains the whole call, or nothing if none does.
 std::optional<std::size_t> step_around(const std::vector<Step>& steps, const Interval& call) {
   auto after =
       std::upper_bound(steps.begin(), steps.end(), call.from_ns,
@@ -137,7 +137,7 @@ std::vector<DeviceWork> find_device_work(const std::vector<EventColumns>& parts,
   return work;
 }
 
-// The end of the device work of steps before the first one that was recorded, of a run.
+// Returns the end of the device work that steps before a run's first recorded step launched.
 std::int64_t end_before(const Step& first, const DeviceWork& work,
                         const std::vector<Interval>& not_launched) {
   std::int64_t end_ns = first.host.from_ns;
@@ -164,7 +164,7 @@ void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>
   }
 }
 
-// Returns how many steps of the run it leaves out.
+// Returns the number of steps of the run that it leaves out.
 std::size_t leave_out_tail(std::span<Step> steps) {
   std::size_t kept = steps.size();
   while (kept > 0 && steps[kept - 1].device_ops == 0) --kept;
@@ -187,12 +187,12 @@ std::size_t leave_out_tails(std::vector<Step>& steps) {
   return dropped;
 }
 
-// The spans of one mark, one after the other.
+// Walks over the spans of one mark.
 class MarkWalk {
  public:
   explicit MarkWalk(const PackedRows<MarkedSpan>& spans) : at_(spans.begin()), end_(spans.end()) {}
 
-  // nullptr behind the last one; valid until next().
+  // Returns nullptr after the last span; valid until next().
   const MarkedSpan* span() const { return at_ == end_ ? nullptr : &*at_; }
   void next() { ++at_; }
 
@@ -201,8 +201,8 @@ class MarkWalk {
   PackedRows<MarkedSpan>::Iterator end_;
 };
 
-// Of an X, which a merge has made, the args are those of its end; event/train_batch within it
-// knows. Batches come by their begin.
+// Returns the number of a batch. If a merge made the span, its args are those of its end, so the
+// number is taken from event/train_batch inside it. Batches must come by their begin.
 std::int64_t number_of(const MarkedSpan& batch, MarkWalk& trains) {
   if (!batch.is_merged) return batch.number;
   while (trains.span() != nullptr && trains.span()->start_ns < batch.start_ns) trains.next();
@@ -221,7 +221,7 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   RunCounter runs;
   for (const MarkedSpan& batch : batches) {
-    if (batch.start_ns < before_ns) continue;  // inside another: of another recorder
+    if (batch.start_ns < before_ns) continue;  // inside another batch, from another recorder
     Step step;
     step.number = number_of(batch, trains);
     step.epoch = batch.epoch;
@@ -245,7 +245,7 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
   return steps;
 }
 
-// Takes the times of the host, else those of devices.
+// Uses the times of the host, otherwise those of devices.
 std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
   Intervals times = times_of_files(parts, Recorded::host);
   if (times.empty()) times = times_of_files(parts, Recorded::device);
@@ -331,7 +331,8 @@ void RowCodec<Step>::read(PackedReader& from, Step& row) {
 
 namespace {
 
-// Of what marks them first in this order: what is told of all work in them is told best.
+// Uses the first kind of mark in this order that the rank has: the earlier kinds cover all work of
+// a step.
 std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepKind& kind) {
   kind = StepKind::iterations;
   std::vector<Step> list = iteration_steps(parts);

@@ -1,19 +1,25 @@
-// Steps: which training steps a rank has, and when each begins and ends.
+// Steps: the training steps of a rank, with their begins and ends.
 //
 //   StepList steps = find_steps(parts);
 //   for (const Step& step : steps.list) use(step.number, step.time);
 //
-// torch: ProfilerStep#N, extended to the end of what it launched on devices, as tb_plugin does: a
-// step begins where the one before it ended and lasts until its own host range and the last of its
-// device work have ended. The tail does not count: steps behind the last one with device work, and
-// the last one where it has less than 0.8 of the device work of the one before it (the profiler
-// lost it); each run of several has its own. Inference engines: their iterations, likewise; they
-// have the numbers of their order, one that lies in another is the same, as where two parts of an
-// engine mark it, and the last one is compared with the one of its phase before it. XLA: the spans
-// of its devices' own rows of steps, each until the next begins, else the host's ranges with a
-// step_num, as torch's. Composer: from the begin of the wait for its data, else of event/batch, to
-// the end of event/batch. Neither: one step, number 0, from the first to the last event, for each
-// file unless they are of one time.
+// Steps are found by the first of these marks that the rank has:
+// 1. Iterations of inference engines. They are numbered in order. If one lies in another (two parts
+//    of an engine mark it), both are one iteration. Like torch's steps, they are extended to the
+//    end of their device work.
+// 2. XLA: the spans on its devices' own rows of steps; each step lasts until the next one begins,
+//    unless steps are missing between them.
+// 3. torch: ProfilerStep#N, or a range of JAX's host with a step_num. As in tb_plugin, a step
+//    begins where the previous one ended and lasts until its own host range and the last of its
+//    device work have ended.
+// 4. Composer: from the begin of the wait for data, or else of event/batch, to the end of
+//    event/batch.
+// 5. Without marks: one step with number 0 from the first to the last event of each file; files of
+//    the same time share one.
+//
+// The tail of torch steps and iterations does not count: steps after the last one with device work,
+// and the last one if it has less than 0.8 of the device work of the previous one (of the same
+// phase), because the profiler lost its end. If there are several runs, each has its own tail.
 #pragma once
 
 #include "run/event_columns.h"
@@ -26,25 +32,25 @@
 
 namespace traceloom {
 
-// What an iteration of an inference engine does: one that takes prompts in is another thing than
-// one that does not, and there is no mean of both.
+// The work of an iteration of an inference engine. Iterations that process prompts differ so much
+// from those that do not that no mean covers both.
 enum class StepPhase : std::uint8_t {
-  none,  // of a step of a training, and of an unmarked one
+  none,  // a step of a training, or an unmarked step
   prefill,
   decode
 };
-// "prefill", "decode"; empty for none.
+// Returns "prefill" or "decode", and an empty text for none.
 std::string_view to_string(StepPhase phase);
 
 struct Step {
   StepPhase phase = StepPhase::none;
   std::int64_t number = 0;
-  std::int64_t epoch = kNoId;    // of Composer
-  std::uint32_t run = 0;         // how many times a number had come again: see step_runs.h
-  Interval time;                 // what statistics are about
-  Interval host;                 // as the host marked it; of Composer the batch alone
-  std::uint64_t device_ops = 0;  // launched in it
-  bool counted = true;           // false for the tail: it counts in no mean
+  std::int64_t epoch = kNoId;    // epoch of Composer
+  std::uint32_t run = 0;         // how often numbers had started again before it: see step_runs.h
+  Interval time;                 // time for which statistics are computed
+  Interval host;                 // range that the host marked; with Composer the batch alone
+  std::uint64_t device_ops = 0;  // number of device operations launched in it
+  bool counted = true;           // false for the tail, which counts in no mean
 };
 
 template <>
@@ -54,7 +60,7 @@ struct RowCodec<Step> {
   static void read(PackedReader& from, Step& row);
 };
 
-// A StepKey tells which step it is, and is the same on all ranks.
+// Identifies a step; the same step has the same key on all ranks.
 struct StepKey {
   std::uint32_t run = 0;
   std::int64_t epoch = kNoId;
@@ -72,12 +78,13 @@ inline StepKey key_of(const Step& step) {
 enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla };
 std::string_view to_string(StepKind kind);
 
-// Ascending by time; they do not overlap. Packed, as runs with tiny steps have millions of them.
+// The steps are ascending by time and do not overlap. They are packed because runs with tiny steps
+// have millions of them.
 struct StepList {
   StepKind kind = StepKind::none;
   PackedRows<Step> list;
-  std::uint64_t dropped = 0;  // of the tail: not counted
-  Intervals probes;           // waits of Composer for data that no batch followed
+  std::uint64_t dropped = 0;  // number of steps of the tail, which do not count
+  Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;
 };

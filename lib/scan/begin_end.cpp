@@ -8,12 +8,12 @@
 namespace traceloom {
 namespace {
 
-// Stands between pid and tid; both are whole JSON values, so that no two pairs look the same.
+// Separates pid and tid. Both are whole JSON values, so no two pairs give the same text.
 constexpr char kTrackSeparator = '\n';
 
 constexpr auto kByTime = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
 
-// The text in which a pid and tid are found again, whatever characters they hold.
+// Returns a unique text for a pid and tid, whatever characters they hold.
 std::string track_name(std::string_view pid, std::string_view tid) {
   return std::to_string(pid.size()).append(":").append(pid).append(tid);
 }
@@ -93,7 +93,7 @@ void BeginEndPairer::take_slices(const BeginEndBatch& batch,
   most_slices_ = std::max(reorder_records_, 2 * held_slices_);
 }
 
-// Lists for each track the times of the B events that wait, ascending.
+// Returns for each track the times of its waiting B events, ascending.
 std::vector<std::vector<std::int64_t>> BeginEndPairer::waiting_begins() const {
   std::vector<std::vector<std::int64_t>> begins(tracks_.size());
   for (const Record& record : waiting_)
@@ -107,7 +107,7 @@ void BeginEndPairer::end_inside_slices() {
     if (track.slices.size() > 0 && track.innermost != kNone) end_inside_slices(track);
 }
 
-// A B inside of an X ends with that one unless it is closed itself.
+// A B inside of an X ends with the X unless it is closed itself.
 void BeginEndPairer::end_inside_slices(Track& track) {
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = track.innermost; i != kNone; i = open_[i].outer) open.push_back(i);
@@ -121,7 +121,8 @@ void BeginEndPairer::end_inside_slices(Track& track) {
     open_[open[i]].around_end_ns = std::min(open_[open[i]].around_end_ns, ends[i]);
 }
 
-// The pairer's number of each text of a batch. Escapes are decoded once a file, not once a batch.
+// Returns the pairer's number of each text of a batch. Escapes are decoded once a file, not once a
+// batch.
 std::vector<std::uint32_t> BeginEndPairer::number_texts(const BeginEndBatch& batch) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t i = 0; i < batch.texts_.size(); ++i) {
@@ -167,7 +168,7 @@ void BeginEndPairer::finish() {
   std::sort(orphan_ends_.begin(), orphan_ends_.end());
 }
 
-// Pairs the `count` oldest of the records that wait.
+// Pairs the `count` oldest of the waiting records.
 void BeginEndPairer::release(std::size_t count) {
   if (!waiting_sorted_) std::stable_sort(waiting_.begin(), waiting_.end(), kByTime);
   waiting_sorted_ = true;
@@ -183,7 +184,7 @@ void BeginEndPairer::release(std::size_t count) {
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// The chain of open B's of the record's track and name.
+// Returns the chain of open B's with the record's track and name.
 std::uint32_t BeginEndPairer::chain_of(const Record& record) {
   const std::uint32_t chain = chain_names_.intern(NumberPair(record.track, record.name).bytes());
   if (chain == chains_.size()) chains_.push_back(kNone);
@@ -214,7 +215,7 @@ void BeginEndPairer::add_open(const Record& begin) {
   chains_[chain] = index;
 }
 
-// In open_.
+// Returns the index in open_ of the B that `end` closes.
 std::uint32_t BeginEndPairer::begin_of(const Record& end) {
   if (end.name != kNoText) {
     const std::uint32_t of_name = chains_[chain_of(end)];
@@ -225,7 +226,7 @@ std::uint32_t BeginEndPairer::begin_of(const Record& end) {
 
 void BeginEndPairer::close(const Record& end) {
   const std::uint32_t index = begin_of(end);
-  // Only an event that came too late to be sorted can end before what it would close began.
+  // An E that is older than the B it would close came too late to be sorted.
   if (index == kNone || open_[index].begin.start_ns > end.start_ns) {
     problems_.add(Problem::end_without_begin, end.offset);
     orphan_ends_.push_back(end.offset);
@@ -242,13 +243,14 @@ void BeginEndPairer::close(const Record& end) {
   unlink(index);
 }
 
-// What is open inside of a slice that is closed, and in no closed one yet, ends with this one
-// unless it is closed itself. Both leave their chain, so that each B is looked at once.
+// An open B inside of the closed slice ends with that slice, unless it already ends with an earlier
+// one or is closed itself later. Each such B leaves the chain of bare B's, so that it is visited
+// once.
 void BeginEndPairer::end_inside(const Open& closed, std::int64_t end_ns) {
   std::uint32_t& innermost = tracks_[closed.begin.track].innermost_bare;
   while (innermost != kNone && open_[innermost].number >= closed.number) {
     Open& inside = open_[innermost];
-    // One that came too late to be sorted may begin behind that.
+    // A B that came too late to be sorted may begin after the end.
     if (inside.number > closed.number)
       inside.around_end_ns =
           std::min(inside.around_end_ns, std::max(end_ns, inside.begin.start_ns));
@@ -262,8 +264,8 @@ std::uint32_t BeginEndPairer::same_start_outer(const Open& open) const {
   return open_[open.outer].begin.payload;
 }
 
-// Takes an open B out of both chains. It is the innermost of its name: whoever closes by name takes
-// that one, and the innermost of its track is the innermost of its name too.
+// Takes an open B out of both chains. The B is the innermost of its name: closing by name takes
+// that one, and the innermost B of a track is also the innermost of its name.
 void BeginEndPairer::unlink(std::uint32_t index) {
   const Open& closed = open_[index];
   if (closed.inner == kNone) {

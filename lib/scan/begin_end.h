@@ -1,4 +1,5 @@
-// Which end event (E) closes which begin event (B): the one rule for merge and statistics.
+// BeginEndPairer: finds the end event (E) of each begin event (B), by one rule for merge and
+// statistics.
 //
 //   BeginEndBatch batch;                                  // in parallel, one a chunk
 //   if (event.phase == 'B' || event.phase == 'E') batch.add(event, timing.start_ns);
@@ -8,12 +9,17 @@
 //   pairer.finish();
 //   drop(pairer.orphan_ends());
 //
-// The rule: the events of a track, a (pid, tid), are stably sorted by time. An E closes the
-// innermost open B of its own name; when there is none, or it has no name, the innermost open B, as
-// chrome://tracing does; an E that finds none is an orphan, and a B that is never closed is no
-// span: it ends with the first closed slice around it, a pair or an X. Composer (0.6 and later)
-// writes ends without begins, each of which would close somebody else's B: in its files an E closes
-// a B of its own name or none (match_names()).
+// The rule:
+// 1. The events of a track, a (pid, tid), are stably sorted by time.
+// 2. An E closes the innermost open B of its own name.
+// 3. If there is no such B, or the E has no name, it closes the innermost open B, as
+//    chrome://tracing does.
+// 4. An E that finds no B is an orphan.
+// 5. A B that is never closed is no span. It ends with the first closed slice around it, a pair or
+//    an X.
+//
+// Composer (0.6 and later) writes ends without begins, which would close unrelated B's by step 3.
+// In its files an E closes only a B of its own name (match_names()).
 #pragma once
 
 #include "base/problems.h"
@@ -31,12 +37,12 @@
 
 namespace traceloom {
 
-// The B and E events of one chunk; reuse it, it keeps its memory. Not thread-safe.
+// The B and E events of one chunk. Reuse it: it keeps its memory. Not thread-safe.
 class BeginEndBatch {
  public:
-  // `event` is a B or E that can be used, and `start_ns` its time.
+  // `event` is a usable B or E, and `start_ns` its time.
   void add(const Event& event, std::int64_t start_ns);
-  // An X, which may be around a B that is never closed. Needed where OpenBegin is of interest, of
+  // Adds an X, which may surround a B that is never closed. Callers that use OpenBegin need it, for
   // the tracks that have B events.
   void add_slice(const Event& event, std::int64_t start_ns, std::int64_t end_ns);
   void clear();
@@ -45,16 +51,17 @@ class BeginEndBatch {
  private:
   friend class BeginEndPairer;
 
-  // Texts are numbers: of the batch's own tables here, of the pairer's tables there.
+  // Texts are stored as numbers: of the batch's own tables in a batch, of the pairer's tables in a
+  // pairer.
   struct Record {
     std::int64_t start_ns;
     std::uint64_t offset;
     std::uint32_t track;
-    std::uint32_t name;      // kNoText when there is none
-    std::uint32_t category;  // of B only
+    std::uint32_t name;      // kNoText if the event has no name
+    std::uint32_t category;  // only for a B
     std::uint32_t payload;
     bool is_end;
-    bool is_cut;  // an end that is none: see is_cut_slice()
+    bool is_cut;  // an E at a cut, which ends no span: see is_cut_slice()
   };
 
   struct Slice {
@@ -68,34 +75,35 @@ class BeginEndBatch {
   std::vector<Record> records_;
   std::vector<Slice> slices_;
   StringTable texts_;                   // names and categories as JSON text
-  StringTable tracks_;                  // pid and tid as JSON text, one behind the other
-  std::vector<std::size_t> pid_sizes_;  // of each of them
+  StringTable tracks_;                  // pid and tid as JSON text, one after the other
+  std::vector<std::size_t> pid_sizes_;  // length of the pid in each text of tracks_
   std::string scratch_;
 };
 
-// A number that somebody gives to an event, to know it again.
+// A payload is a number by which the caller recognises an event; this value means none.
 inline constexpr std::uint32_t kNoPayload = ~std::uint32_t{0};
 
 struct BeginEndPair {
-  std::uint32_t track;     // for BeginEndPairer::pid() and tid()
-  std::uint32_t name;      // for text(), of the B; kNoText when it has none
-  std::uint32_t category;  // the same
+  std::uint32_t track;     // number for BeginEndPairer::pid() and tid()
+  std::uint32_t name;      // number of the B's name for text(); kNoText if it has none
+  std::uint32_t category;  // number of the B's category, likewise
   std::int64_t start_ns;
   std::int64_t end_ns;  // never before start_ns
   std::uint64_t begin_offset;
   std::uint64_t end_offset;
   std::uint32_t begin_payload;
   std::uint32_t end_payload;
-  // Of the B around this one, if it is open still and starts at the same time.
+  // Payload of the B around this one, if that is still open and starts at the same time.
   std::uint32_t same_start_outer;
   bool names_differ;
-  bool is_cut;  // the slice goes on: no span, see is_cut_slice()
+  bool is_cut;  // the slice goes on after the cut, so it is no span: see is_cut_slice()
 
-  // Perfetto takes both kinds apart: at one time it looks at ends first, and an E of another name
-  // closes nothing there. A slice that has been cut may be dropped as a whole.
+  // True if the pair has to become one X. Perfetto would take it apart: among events of one time it
+  // reads ends first, and there an E of another name closes nothing. A cut slice is joined because
+  // a merge may drop it as a whole.
   bool has_to_be_joined() const { return start_ns == end_ns || names_differ || is_cut; }
 
-  // What does not fit (584 years) is cut to what does.
+  // Returns end - start; a result that does not fit is cut to the limit of int64 (292 years).
   std::int64_t duration_ns() const;
 };
 
@@ -106,57 +114,59 @@ struct OpenBegin {
   std::int64_t start_ns;
   std::uint64_t offset;
   std::uint32_t payload;
-  // When the first of the slices around it that are closed ends; kNeverEnds where none is.
+  // The end of the slice around the B that is closed first; kNeverEnds if there is none.
   std::int64_t around_end_ns;
 
   bool is_in_closed_slice() const { return around_end_ns != kNeverEnds; }
   static constexpr std::int64_t kNeverEnds = SlicesAround::kNever;
 };
 
-// Each may be left out.
+// The calls that BeginEndPairer makes; each may be left empty.
 struct BeginEndHandlers {
-  std::function<void(const BeginEndPair&)> pair = {};         // in the order of the E's times
+  // called in the order of the E's times
+  std::function<void(const BeginEndPair&)> pair = {};
   std::function<void(std::uint32_t payload)> stray_end = {};  // an E without a B
-  std::function<void(const OpenBegin&)> open_begin = {};      // at finish(), the outer ones first
+  std::function<void(const OpenBegin&)> open_begin = {};      // called by finish(), outer B's first
 };
 
-// Pairs the B and E events of one file; make another one for the next file. Linear in the number of
-// events, however many are open. Memory: the open B's, the reorder buffer, the orphans' offsets and
-// each distinct name and track, and of the slices that were added a window of as many events.
-// Not thread-safe.
+// Pairs the B and E events of one file; use a new pairer for each file. The time is linear in the
+// number of events, however many are open. Memory holds the open B's, the reorder buffer, the
+// orphans' offsets, each distinct name and track, and a window of the added slices (as many as the
+// reorder buffer has events). Not thread-safe.
 class BeginEndPairer {
  public:
-  // Events may stand out of time order in the file; up to `reorder_records` of them are held back
-  // to be sorted. An event that is older than what had to be released of its track is
-  // Problem::out_of_order and is taken as it comes.
+  // The events of a file need not be in time order: up to `reorder_records` of them are held back
+  // and sorted. An event that is older than an event already released on its track is counted as
+  // Problem::out_of_order and used at once.
   static constexpr std::size_t kReorderRecords = std::size_t{1} << 16;
 
   explicit BeginEndPairer(BeginEndHandlers handlers = {},
                           std::size_t reorder_records = kReorderRecords)
       : handlers_(std::move(handlers)), reorder_records_(reorder_records) {}
 
-  // From now on an E of another name closes nothing: once the file has turned out to be Composer's.
+  // From now on an E closes only a B of its own name. Call it once the file has proved to be
+  // Composer's.
   void match_names() { matches_names_ = true; }
 
-  // `payloads`: one for each record of the batch, or none.
+  // `payloads` has one number for each record of the batch, or none at all.
   void take(const BeginEndBatch& batch, const std::vector<std::uint32_t>& payloads = {});
-  // How many B have no E yet.
+  // Returns the number of B's without an E so far.
   std::size_t open() const { return open_.size() - free_.size(); }
-  // How many events are held back to be sorted; give_up_half() pairs the older half of them now.
-  // For who has to save memory.
+  // waiting() returns the number of events held back to be sorted. give_up_half() pairs the older
+  // half of them now, to save memory.
   std::size_t waiting() const { return waiting_.size(); }
   void give_up_half() { release((waiting_.size() + 1) / 2); }
-  // No more batches: pairs what is left and counts what stays open.
+  // Call it after the last batch: it pairs the rest and counts the B's that stay open.
   void finish();
 
-  // Byte offsets of the E events without a B, in ascending order; once finish() has been called.
+  // Byte offsets of the E events without a B, ascending; complete after finish().
   const std::vector<std::uint64_t>& orphan_ends() const { return orphan_ends_; }
-  // end_without_begin, begin_without_end, out_of_order.
+  // Counts of end_without_begin, begin_without_end and out_of_order.
   const ProblemCounts& problems() const { return problems_; }
 
-  // The characters of a name or category.
+  // Returns the characters of a name or category.
   std::string_view text(std::uint32_t number) const { return texts_[number]; }
-  // canonical_id() of a track.
+  // Return the canonical_id() of the pid and tid of a track.
   const std::string& pid(std::uint32_t track) const { return tracks_[track].pid; }
   const std::string& tid(std::uint32_t track) const { return tracks_[track].tid; }
 
@@ -167,22 +177,23 @@ class BeginEndPairer {
   struct Track {
     std::string pid;
     std::string tid;
-    std::uint32_t innermost = kNone;                                      // in open_
-    std::uint32_t innermost_bare = kNone;                                 // see Open::outer_bare
-    std::int64_t released_ns = std::numeric_limits<std::int64_t>::min();  // up to which it has been
+    std::uint32_t innermost = kNone;       // index in open_
+    std::uint32_t innermost_bare = kNone;  // see Open::outer_bare
+    // latest time of the events already paired
+    std::int64_t released_ns = std::numeric_limits<std::int64_t>::min();
     SlicesAround slices = {};
   };
-  // An open B: a link of three chains, the open B's of its track, those that share its name as
-  // well, and those around which no slice has been closed yet.
+  // An open B. It is a link of three chains: the open B's of its track, those of its track and
+  // name, and those (called bare) around which no slice has been closed yet.
   struct Open {
     Record begin;
-    std::uint64_t number;        // in the order in which they begin
+    std::uint64_t number;        // position in the order in which the B's begin
     std::int64_t around_end_ns;  // see OpenBegin
-    std::uint32_t outer_bare;    // the next outer one of the last chain
-    std::uint32_t outer;         // in its track, kNone at the end
+    std::uint32_t outer_bare;    // index of the next outer B of the bare ones
+    std::uint32_t outer;         // index of the next outer B of its track, kNone at the end
     std::uint32_t inner;
-    std::uint32_t same_name;  // the next outer one of the same name
-    std::uint32_t chain;      // in chains_
+    std::uint32_t same_name;  // index of the next outer B of the same name
+    std::uint32_t chain;      // index in chains_
   };
 
   std::vector<std::uint32_t> number_texts(const BeginEndBatch& batch);
@@ -217,13 +228,13 @@ class BeginEndPairer {
   StringTable track_names_;  // canonical
   std::vector<Track> tracks_;
   std::size_t held_slices_ = 0;
-  std::size_t most_slices_ = reorder_records_;  // to hold until they are looked at
+  std::size_t most_slices_ = reorder_records_;  // the most slices to hold before they are used
 
   StringTable chain_names_;            // (track, name)
-  std::vector<std::uint32_t> chains_;  // the innermost open B of each
+  std::vector<std::uint32_t> chains_;  // index in open_ of the innermost open B of each chain
   std::vector<Open> open_;
   std::uint64_t begun_ = 0;
-  std::vector<std::uint32_t> free_;  // places in open_ that can be used again
+  std::vector<std::uint32_t> free_;  // places in open_ that can be reused
 };
 
 }  // namespace traceloom

@@ -14,37 +14,37 @@
 
 namespace traceloom {
 
-// Reused from chunk to chunk: fresh memory costs more than reading into it (2.1 GB/s against 5.5).
+// One piece of text. Its buffer is reused from chunk to chunk: fresh memory costs more than reading
+// into it (2.1 GB/s against 5.5).
 struct Chunk {
   std::unique_ptr<char[]> buffer;  // room for a whole chunk and a '\0'
   std::size_t size = 0;
-  std::uint64_t offset = 0;  // of the text in the file's uncompressed text
+  std::uint64_t offset = 0;  // offset of the text in the file's uncompressed text
   bool at_event_start =
-      false;          // a guess, see find_event_start(); false when there was no place to cut
-  bool last = false;  // nothing follows
+      false;          // a guess, see find_event_start(); false if there was no place to cut
+  bool last = false;  // no chunk follows
 
-  // Followed by a '\0'.
+  // A '\0' follows the text.
   std::string_view text() const { return {buffer.get(), size}; }
 };
 
-// 512 KiB to 1 MiB is the flat optimum of reading, scanning and writing (64 K: 20 % slower, 4 M: 10
-// %).
+// Reading, scanning and writing are fastest with 512 KiB to 1 MiB (64 K: 20 % slower, 4 M: 10 %).
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 class ChunkReader {
  public:
-  // Another size than kChunkBytes is for tests.
+  // Only tests use another size than kChunkBytes.
   explicit ChunkReader(ByteSource& source, std::size_t chunk_bytes = kChunkBytes)
       : source_(source), chunk_bytes_(chunk_bytes) {}
 
-  // False when the text has ended. An empty input gives one empty chunk. A buffer that `chunk`
-  // brings along must come from a reader with the same size of chunks.
+  // Reads the next chunk; returns false if the text has ended. An empty input gives one empty
+  // chunk. If `chunk` already has a buffer, it must come from a reader with the same chunk size.
   bool next(Chunk& chunk);
 
  private:
   ByteSource& source_;
   std::size_t chunk_bytes_;
-  std::unique_ptr<char[]> tail_;  // read already, belongs to the next chunk
+  std::unique_ptr<char[]> tail_;  // text already read that belongs to the next chunk
   std::size_t tail_size_ = 0;
   std::uint64_t offset_ = 0;
   bool at_event_start_ = false;

@@ -1,4 +1,4 @@
-// The key of an event's member, found by one multiplication and one compare.
+// EventKeyTable: finds the Key of an event's member with one multiplication and one comparison.
 #pragma once
 
 #include "event/event.h"
@@ -12,22 +12,22 @@
 
 namespace traceloom {
 
-// Perfect hashing over the first eight bytes: the multiplier is searched at compile time, so a new
-// Key costs nothing here. A chain of compares by length took 30 % of the walk.
+// A perfect hash over the first eight bytes. The multiplier is searched at compile time, so a new
+// Key costs nothing here. A chain of comparisons by length took 30 % of the walk.
 class EventKeyTable {
  public:
   constexpr EventKeyTable() {
     while (!fill()) multiplier_ = multiplier_ * 6364136223846793005U + 1442695040888963407U;
   }
 
-  // `name` (at most eight bytes) as a little-endian number.
+  // Returns `name` (at most eight bytes) as a little-endian number.
   static constexpr std::uint64_t pack(std::string_view name) {
     std::uint64_t packed = 0;
     for (std::size_t i = name.size(); i-- > 0;)
       packed = packed << 8 | static_cast<unsigned char>(name[i]);
     return packed;
   }
-  // The same from memory of which eight bytes may be read.
+  // The same from memory; eight bytes must be readable.
   static std::uint64_t load(const char* name, std::size_t size) {
     std::uint64_t packed = 0;
     std::memcpy(&packed, name, sizeof packed);
@@ -35,8 +35,8 @@ class EventKeyTable {
     return size >= 8 ? packed : packed & ((std::uint64_t{1} << size * 8) - 1);
   }
 
-  // Key::count_ when it is none. `size` tells "ph" from "ph" and a NUL; names longer than eight
-  // bytes must not come here.
+  // Returns Key::count_ if the name is no Key. `size` distinguishes "ph" from "ph" and a NUL. Names
+  // longer than eight bytes are not allowed.
   constexpr Key find(std::uint64_t packed, std::size_t size) const {
     const Slot& slot = slots_[hash(packed)];
     return slot.packed == packed && slot.size == size ? slot.key : Key::count_;
@@ -62,7 +62,7 @@ class EventKeyTable {
     return true;
   }
 
-  // What the search found last, so that compilers with a limit on such searches find it at once.
+  // The result of the last search, so that compilers with a limit on such searches find it at once.
   std::uint64_t multiplier_ = 0xe864caedb4ebce48U;
   std::array<Slot, 32> slots_{};
 };

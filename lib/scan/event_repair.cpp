@@ -17,10 +17,10 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kMaxValueDepth = kMaxJsonDepth - 1;  // the event is a level itself
+constexpr std::size_t kMaxValueDepth = kMaxJsonDepth - 1;  // the event itself is one level
 constexpr std::string_view kSpace = " \n\t\r";
 
-// The kinds of repair that an event needed, each once however often it was met.
+// The kinds of repair that an event needed, each noted once however often it was met.
 class Repairs {
  public:
   void note(Problem problem) { met_.set(static_cast<std::size_t>(problem)); }
@@ -42,7 +42,7 @@ void append_string(std::string& out, std::string_view body, Repairs& repairs) {
   append_json_string(out, decode_json_string(body));
 }
 
-// A number, a literal, or what stands in the place of one.
+// Appends a number, a literal, or the text in place of one.
 void append_plain(std::string& out, std::string_view value, Repairs& repairs) {
   if (is_strict_json(value)) {
     out += value;
@@ -52,14 +52,15 @@ void append_plain(std::string& out, std::string_view value, Repairs& repairs) {
   append_json_string(out, value);
 }
 
-// Of a time, which is written anew from there.
+// Appends a time as text; a time that is not strict JSON becomes a string, from which a later step
+// writes it anew.
 void append_time(std::string& out, std::string_view value, Repairs& repairs) {
   if (is_strict_json(value) || !parse_time(value)) return append_plain(out, value, repairs);
   repairs.note(Problem::broken_negative);
   append_json_string(out, value);
 }
 
-// Behind the closing quote of the string that begins at `at`.
+// Returns the position after the closing quote of the string that begins at `at`.
 std::size_t string_end(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;
@@ -72,7 +73,7 @@ class NestedValue {
   NestedValue(std::string_view text, std::string& out, Repairs& repairs)
       : text_(text), out_(out), repairs_(repairs) {}
 
-  // False when the text cannot be understood; `out` then holds a part of it.
+  // Returns false if the text cannot be understood; `out` then holds a part of it.
   bool append() {
     if (!append_value()) return false;
     while (!closers_.empty()) {
@@ -92,7 +93,7 @@ class NestedValue {
   }
 
  private:
-  enum class Place { first, after_value, after_comma };  // in the innermost container
+  enum class Place { first, after_value, after_comma };  // position in the innermost container
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
 
@@ -155,7 +156,7 @@ class NestedValue {
   std::string& out_;
   Repairs& repairs_;
   std::size_t at_ = 0;
-  std::string closers_;  // of the containers that are open, the innermost last
+  std::string closers_;  // closing brackets of the open containers, the innermost last
   Place place_ = Place::first;
 };
 
@@ -174,9 +175,9 @@ void append_nested(std::string& out, std::string_view value, Repairs& repairs) {
 }
 
 struct Member {
-  std::string_view key;  // between its quotes, as written
+  std::string_view key;  // the text between the quotes, as written
   std::string_view value;
-  Key known;  // Key::count_ when it is none
+  Key known;  // Key::count_ if the key is not in enum Key
 };
 
 Key find_key(std::string_view written) {
@@ -186,9 +187,9 @@ Key find_key(std::string_view written) {
   return Key::count_;
 }
 
-// Walks the members of an event. Where a value ends is decided just as EventScanner does, or the
-// two would disagree about events that are no JSON: an escaped quote is none even outside strings,
-// a brace is one, and a plain value ends at the next quote or brace.
+// Walks the members of an event. It must find the ends of values exactly as EventScanner does, or
+// the two would disagree about events that are not JSON: an escaped quote is no quote even outside
+// strings, a brace always is a brace, and a plain value ends at the next quote or brace.
 class MemberReader {
  public:
   explicit MemberReader(std::string_view event) : text_(event) {}
@@ -206,7 +207,7 @@ class MemberReader {
     return true;
   }
 
-  // Once next() has returned false.
+  // Valid once next() has returned false.
   bool has_trailing_comma() const { return comma_last_; }
 
  private:
@@ -231,7 +232,8 @@ class MemberReader {
     return at;
   }
 
-  // Over one character outside strings, or a backslash and what it escapes.
+  // Returns the length of one character outside strings, or of a backslash and the character after
+  // it.
   std::size_t step(std::size_t at) const {
     return text_[at] == '\\' && (text_[at + 1] == '"' || text_[at + 1] == '\\') ? 2 : 1;
   }
@@ -250,7 +252,7 @@ std::vector<Member> members_of_event(std::string_view event, Repairs& repairs) {
   return members;
 }
 
-// Without the members of which a later one takes the place.
+// Removes members whose key a later member repeats.
 void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
   std::array<bool, kKeyCount> met{};
   const auto is_duplicate = [&](const Member& member) {
@@ -264,8 +266,8 @@ void drop_duplicates(std::vector<Member>& members, Repairs& repairs) {
   members.assign(kept.rbegin(), kept.rend());
 }
 
-// Of args that have been written from `begin` on: without the members of which a later one takes
-// the place. Repaired keys have one spelling.
+// Removes members of args whose key a later member repeats. The args stand in `out` from `begin`
+// on; their repaired keys have one spelling.
 void drop_repeated_args(std::string& out, std::size_t begin, Repairs& repairs) {
   if (!repeats_key(std::string_view(out).substr(begin))) return;
   const std::string args = out.substr(begin);

@@ -9,12 +9,12 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{64} << 10;
-// After a start or a restart windows grow to that: text of many tiny lists or broken events would
-// otherwise be indexed a thousand times.
+// The first window after a start or a restart; later windows grow to kWindow. Text of many tiny
+// lists or broken events would otherwise be indexed a thousand times.
 constexpr std::size_t kFirstWindow = std::size_t{4} << 10;
 constexpr std::size_t kFewElements = 3;
-// Whole elements beyond this are searched for events that a stray quote hides in them. To search
-// all elements took 15 % more time on a trace of PyTorch.
+// Elements longer than this are searched for events that a stray quote hides in them. Searching all
+// elements took 15 % more time on a trace of PyTorch.
 constexpr std::size_t kLongElement = std::size_t{1} << 10;
 constexpr std::size_t kNpos = std::string_view::npos;
 
@@ -55,7 +55,7 @@ const Event* EventScanner::finish(ScanEnd end, std::size_t position) {
   return nullptr;
 }
 
-// Indexes text_[begin, begin + size); false when nothing is left there.
+// Indexes text_[begin, begin + size); returns false if no text is left there.
 bool EventScanner::open_window(std::size_t begin, std::size_t size) {
   walked_ = 0;
   window_begin_ = begin;
@@ -66,27 +66,28 @@ bool EventScanner::open_window(std::size_t begin, std::size_t size) {
   return window_size_ > 0;
 }
 
-// The element at `element` does not fit the window: a new one from there, larger when it already
-// began there. False when the text itself ends inside the element.
+// Opens a new window at `element`, which does not fit the current one; the new window is larger if
+// the current one already began there. Returns false if the text itself ends inside the element.
 bool EventScanner::grow_window(std::size_t element) {
   if (window_begin_ + window_size_ == text_.size()) return false;
   return open_window(element, element == window_begin_ ? window_size_ * 2 : next_window_size());
 }
 
-// Larger than the last one when that was needed for more than a few odd events.
+// Doubles the window size if the last window served more than a few elements, and otherwise starts
+// small again.
 std::size_t EventScanner::next_window_size() {
   next_window_size_ =
       walked_ > kFewElements ? std::min(next_window_size_ * 2, kWindow) : kFirstWindow;
   return next_window_size_;
 }
 
-// Makes sure that the index has the element at position_.
+// Makes sure that the index covers the element at position_.
 void EventScanner::enter_window() {
   if (position_ < window_begin_ + window_size_) return;
   open_window(position_, next_window_size());
 }
 
-// The usual case: an event like one before it.
+// Reads an event whose shape is known: the usual case.
 bool EventScanner::read_known_shape() {
   const char* const element = text_.data() + position_;
   const char* const behind = shapes_.read(element, text_.data() + text_.size(), event_);
@@ -124,8 +125,8 @@ const Event* EventScanner::next() {
   return nullptr;
 }
 
-// Moves position_ to the next event when the same comma and white space stand before it as before
-// the last one.
+// Moves position_ to the next event if the same comma and white space stand before it as before the
+// last one.
 bool EventScanner::skip_known_gap() {
   if (!is_between_events() || position_ + sizeof gap_.text > text_.size()) return false;
   std::uint64_t here = 0;
@@ -136,7 +137,7 @@ bool EventScanner::skip_known_gap() {
   return true;
 }
 
-// Keeps what stands in [begin, position_), with the brace behind it, for skip_known_gap().
+// Stores the text in [begin, position_), with the brace after it, for skip_known_gap().
 void EventScanner::remember_gap(std::size_t begin) {
   const std::size_t size = position_ - begin;
   const std::string_view gap = text_.substr(begin, size);
@@ -150,7 +151,7 @@ void EventScanner::remember_gap(std::size_t begin) {
   gap_.size = size;
 }
 
-// Moves position_ to the next element; false, and finished, when there is none.
+// Moves position_ to the next element. Returns false, and has called finish(), if there is none.
 bool EventScanner::find_element() {
   const bool was_between = is_between_events();
   const std::size_t begin = position_;
@@ -165,7 +166,8 @@ bool EventScanner::find_element() {
   }
   if (position_ == text_.size()) return finish(ScanEnd::text, position_) != nullptr;
   if (text_[position_] == ']') {
-    // At the bracket: the comma may stand in a piece of text before this one.
+    // The problem is counted at the bracket, because the comma may stand in an earlier piece of
+    // text.
     if (after_comma_) problems_->add(Problem::trailing_comma, offset_ + position_);
     return finish(ScanEnd::array, position_ + 1) != nullptr;
   }
@@ -173,7 +175,7 @@ bool EventScanner::find_element() {
   return true;
 }
 
-// One comma belongs between two elements; more or fewer are counted.
+// One comma belongs between two elements; this function counts surplus ones as a problem.
 void EventScanner::count_comma() {
   if (after_comma_ || !after_element_)
     problems_->add(Problem::extra_comma, offset_ + position_);
@@ -191,7 +193,7 @@ std::size_t EventScanner::parse_element(std::size_t begin) {
   const std::size_t at = begin - window_begin_;
   const std::size_t end = walk_element(at);
   if (end == kMalformed) return end;
-  // What is found out must not depend on where a window happens to end.
+  // The result must not depend on where a window happens to end.
   const bool is_last = end == kCut && window_begin_ + window_size_ == text_.size();
   const bool is_checked = is_last || std::min(end, window_size_) - at > kLongElement;
   return is_checked && hides_event(at, std::min(end, window_size_)) ? kMalformed : end;
@@ -201,8 +203,8 @@ std::size_t EventScanner::walk_element(std::size_t at) {
   if (window_[at] == '{') return parse_event(at);
   if (window_[at] == '"') return walk_.skip_string(at);
   if (window_[at] == '[') return walk_.skip_list(at);
-  // Anything up to what may begin the next element. With a quote or backslash in it the index is
-  // off.
+  // An element of another kind ends where the next element may begin. If it holds a quote or
+  // backslash, the index is wrong.
   std::size_t end = at;
   while (end < window_size_ && window_[end] != ',' && window_[end] != ']' && window_[end] != '{') {
     if (window_[end] == '"' || window_[end] == '\\') return kMalformed;
@@ -211,8 +213,8 @@ std::size_t EventScanner::walk_element(std::size_t at) {
   return end < window_size_ ? end : kCut;
 }
 
-// True when an event starts inside what the index takes for a string: a quote is missing in the
-// element, or there is one too many, and it swallows what follows up to the next such quote.
+// True if an event starts inside text that the index treats as a string. Then the element lacks a
+// quote or has one too many, so that the "string" reaches up to the next such quote.
 bool EventScanner::hides_event(std::size_t begin, std::size_t end) const {
   const std::string_view text(window_, end);
   for (std::size_t start = find_event_start(text, begin + 1); start != kNpos;
@@ -231,9 +233,9 @@ std::size_t EventScanner::parse_event(std::size_t begin) {
   return end;
 }
 
-// After text that is no JSON: goes on at the next place that looks like an event, or at the bracket
-// that closes the list, or at the end of the text. False when what to do depends on the text that
-// follows.
+// Recovers after text that is not JSON: scanning continues at the next place that looks like an
+// event, else at the bracket that closes the list, else at the end of the text. Returns false if
+// the decision depends on the text that follows.
 bool EventScanner::resync(std::size_t element) {
   std::size_t next = find_event_start(text_, element + 1);
   if (next == kNpos && behind_ == Behind::more_text) return false;
@@ -241,13 +243,13 @@ bool EventScanner::resync(std::size_t element) {
   problems_->add(Problem::malformed_event, offset_ + element);
   after_comma_ = next != kNpos;
   position_ = next != kNpos ? next : find_list_end(element);
-  window_size_ = 0;  // the index is off from here on: find_element() opens a new window
+  window_size_ = 0;  // the index is wrong from here on: find_element() opens a new window
   next_window_size_ = kFirstWindow;
   window_begin_ = position_;
   return true;
 }
 
-// The last bracket behind a brace, or the end of the text.
+// Returns the last bracket after a brace, or the end of the text.
 std::size_t EventScanner::find_list_end(std::size_t element) const {
   for (std::size_t bracket = text_.rfind(']'); bracket != kNpos && bracket > element;
        bracket = text_.rfind(']', bracket - 1)) {

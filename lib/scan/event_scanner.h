@@ -1,16 +1,16 @@
-// EventScanner: the events of a piece of an event list, one after the other, as views into the
-// text.
+// EventScanner: delivers the events of a piece of an event list one after another, as views into
+// the text.
 //
 //   EventScanner scanner;
 //   scanner.start(text, offset, Position::first, problems);
 //   while (const Event* event = scanner.next()) use(*event);
 //   if (scanner.end() == ScanEnd::cut) carry = text.substr(scanner.end_position());
 //
-// Nearly all events have the shape of an earlier one and are read by that (EventShapes). For the
-// others the text is indexed from there on, in windows of 4 to 64 KiB (that fits the L1 and L2
-// caches; 16 K and 1 M were 10-25 % slower when everything was indexed); a window grows when one
-// event does not fit it. What is no event is counted and skipped; after text that is no JSON the
-// scanner goes on at the next place that looks like an event.
+// Nearly all events have the shape of an earlier event and are read by that shape (EventShapes).
+// For any other event, the text is indexed from there on in windows of 4 to 64 KiB. These fit the
+// L1 and L2 caches; 16 K and 1 M were 10-25 % slower when everything was indexed. A window grows if
+// one event does not fit it. Elements that are no events are counted and skipped. After text that
+// is not JSON, the scanner continues at the next place that looks like an event.
 #pragma once
 
 #include "base/problems.h"
@@ -25,42 +25,43 @@
 
 namespace traceloom {
 
-// Where a piece of text stands in the event list.
+// The place of a piece of text in the event list.
 enum class Position : std::uint8_t {
-  first,        // right behind the opening bracket
+  first,        // directly after the opening bracket
   after_event,  // an event stands before it
   after_comma,  // an event and its comma stand before it
 };
 
-// What stands behind a piece of text.
+// The text that follows the piece of text.
 enum class Behind : std::uint8_t { nothing, more_text };
 
 enum class ScanEnd : std::uint8_t {
   text,   // the text ended between two events; a comma may have come last
-  cut,    // the text ended inside an event, which starts at end_position(); or inside what is no
-          // JSON, when more text is to follow
-  array,  // the closing bracket was met; end_position() is behind it
+  cut,    // the text ended inside an event, which starts at end_position(), or inside text that is
+          // not JSON while more text is to follow
+  array,  // the closing bracket was met; end_position() is after it
 };
 
-// Not thread-safe; reuse it, it keeps its memory.
+// Scans one piece of text after another. Reuse it: it keeps its memory. Not thread-safe.
 class EventScanner {
  public:
-  // `text` must stay valid until the last next(), and be followed by a '\0' as a std::string is;
-  // `offset` is its place in the file's text. Problems are counted in `problems`.
-  // `args` says how closely args are read: a matter of speed only.
+  // `text` must stay valid until the last next(), and a '\0' must follow it, as in a std::string.
+  // `offset` is its place in the file's text. `problems` receives the counts. `args` sets how
+  // closely args are read; it changes only the speed.
   void start(std::string_view text, std::uint64_t offset, Position position,
              ProblemCounts& problems, Behind behind = Behind::nothing, Args args = Args::read);
 
-  // The next event, or nullptr when the text, or the list, ends. Valid until the following call.
+  // Returns the next event, or nullptr if the text or the list ends. The event is valid until the
+  // next call.
   const Event* next();
 
-  // Reads every event by EventWalk from now on; for tests.
+  // Reads every event with EventWalk from now on; for tests.
   void ignore_shapes() { uses_shapes_ = false; }
 
-  // Once next() has returned nullptr.
+  // Valid once next() has returned nullptr.
   ScanEnd end() const { return end_; }
-  std::size_t end_position() const { return end_position_; }  // in `text`
-  // What a piece of text that follows has to start() with, when end() is ScanEnd::text.
+  std::size_t end_position() const { return end_position_; }  // position in `text`
+  // The Position with which to start() the following text if end() is ScanEnd::text.
   Position next_position() const;
 
  private:
@@ -75,7 +76,7 @@ class EventScanner {
   void enter_window();
   void count_comma();
   void begin_element(std::size_t element);
-  // From a position in the text to one in the window, or kCut or kMalformed.
+  // Takes a position in the text; returns a position in the window, or kCut or kMalformed.
   std::size_t parse_element(std::size_t begin);
   std::size_t walk_element(std::size_t at);
   std::size_t parse_event(std::size_t begin);
@@ -92,16 +93,16 @@ class EventScanner {
   TextIndex index_;
   EventWalk walk_;
   const char* window_ =
-      nullptr;  // the indexed part of text_; `at` in the methods above counts from here
-  std::size_t window_begin_ = 0;  // its place in text_
+      nullptr;  // the indexed part of text_; `at` in the methods above counts from its start
+  std::size_t window_begin_ = 0;  // position of window_ in text_
   std::size_t window_size_ = 0;
   std::size_t next_window_size_ = 0;
-  std::size_t walked_ = 0;    // elements of the window that were no known shape
-  std::size_t position_ = 0;  // in text_: what has been consumed
+  std::size_t walked_ = 0;    // elements of the window whose shape was not known
+  std::size_t position_ = 0;  // position in text_ up to which the text is consumed
   Behind behind_ = Behind::nothing;
-  bool after_comma_ = false;  // the comma that belongs between two elements has come
+  bool after_comma_ = false;  // the comma that belongs between two elements was met
   bool after_element_ = false;
-  // What stood between two events, and the brace of the second, in the first bytes of a word.
+  // The text between two events and the brace of the second event, in the first bytes of a word.
   struct Gap {
     std::uint64_t text = 0;
     std::uint64_t mask = 0;
@@ -113,12 +114,12 @@ class EventScanner {
   Event event_;
 };
 
-// The first position >= from at which an event seems to start: '{' and one of the keys that events
-// begin with, behind "}," or at `from` itself. npos when there is none. On 200 000 random places of
-// 11 real files the guess never was wrong; a wrong one is found out by whoever scans the text
-// before it.
+// Returns the first position >= from at which an event seems to start, or npos. An event seems to
+// start at a '{' that is followed by one of the usual first keys of events, if "}," stands before
+// it or it is at `from` itself. On 200 000 random places of 11 real files the guess was never
+// wrong; a wrong guess is detected when the text before it is scanned.
 std::size_t find_event_start(std::string_view text, std::size_t from);
-// The last such position in [from, text.size()); npos when there is none.
+// Returns the last such position in [from, text.size()), or npos.
 std::size_t find_last_event_start(std::string_view text, std::size_t from);
 
 }  // namespace traceloom

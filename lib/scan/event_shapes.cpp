@@ -16,17 +16,19 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMaxNodes = 1500;
-// Of one event: with more members than that it is no format string that wrote it.
+// The most nodes of one event; no format string has more members.
 constexpr std::size_t kMaxPath = 100;
 
-// So many texts may follow the same value where pid and tid are part of them; events of further
+// The most texts that may follow one value if pid and tid are part of them; events of further
 // tracks share a shape.
 constexpr int kMaxTracks = 8;
-// A producer with more keys than that at one place makes them up; to compare them all one by one,
-// or to try to learn every event, would take longer than to walk the events.
+// The most texts that may follow one value otherwise. A producer with more keys at one place
+// generates them; comparing them one by one, or trying to learn every event, would take longer than
+// to walk the events.
 constexpr int kMaxSiblings = 64;
 constexpr int kMaxRefused = 50;
-// What must be left of the text to go on: room for a node's text and for a number behind it.
+// The number of bytes that must be left of the text: room for a node's text and for a number after
+// it.
 constexpr std::ptrdiff_t kMargin = 64;
 
 bool is_nested(char first) {
@@ -41,7 +43,7 @@ std::uint8_t field_of(std::string_view name) {
 
 }  // namespace
 
-// Takes the text of one event apart. It must be strict JSON, without escapes.
+// Splits the text of one event into nodes. The text must be strict JSON without escapes.
 class EventShapes::Learner {
  public:
   Learner(const Event& event, Args args, bool with_track)
@@ -53,7 +55,7 @@ class EventShapes::Learner {
         end_(at_ + event.raw.size()),
         text_(at_) {}
 
-  // False when the event has too many values.
+  // Returns false if the event has too many values.
   bool run() {
     read_members(false);
     add_text(at_, Value::end, kKeyCount);
@@ -70,7 +72,7 @@ class EventShapes::Learner {
     while (is_space(*at_)) ++at_;
   }
 
-  // From the '{' of the event, or of its args, to behind its '}'.
+  // Reads from the '{' of the event, or of its args, to the position after its '}'.
   void read_members(bool in_args) {
     ++at_;
     skip_space();
@@ -131,7 +133,7 @@ class EventShapes::Learner {
         {field, is_end, static_cast<std::uint8_t>(place % Node::kRoom)});
   }
 
-  // The text up to `to`, in as many nodes as it needs.
+  // Adds the text up to `to`, in as many nodes as it needs.
   void add_text(const char* to, Value value, std::uint8_t field) {
     open_marks_.resize(static_cast<std::size_t>(to - text_) / Node::kRoom + 1);
     for (std::size_t part = 0; text_ != to; ++part) {
@@ -155,13 +157,14 @@ class EventShapes::Learner {
   const Event& event_;
   Args args_;
   bool with_track_;
-  std::string copy_;  // with room behind it
+  std::string copy_;  // a copy of the event with room after it
   const char* at_;
   const char* end_;
-  const char* text_;  // what is not yet in path_ begins here
+  const char* text_;  // start of the text that is not yet in path_
   std::vector<Node> path_;
-  std::vector<std::vector<Mark>> marks_;       // of path_
-  std::vector<std::vector<Mark>> open_marks_;  // of the nodes that the text from text_ on becomes
+  std::vector<std::vector<Mark>> marks_;       // the marks of the nodes in path_
+  std::vector<std::vector<Mark>> open_marks_;  // the marks of the nodes that the text from text_ on
+                                               // will become
 };
 
 void EventShapes::learn(const Event& event) {
@@ -170,7 +173,7 @@ void EventShapes::learn(const Event& event) {
       flags.escaped_key || !is_strict_json(event.raw, kMaxSkippedDepth) ||
       repeats_key(event.text(Key::args)))
     return;
-  // What is no string, or an empty one, is no phase.
+  // A value that is an empty string, or no string, is no phase.
   if (event.has(Key::ph) && event.phase == 0) return;
   for (const bool with_track : {true, false}) {
     const int max_siblings = with_track ? kMaxTracks : kMaxSiblings;
@@ -228,7 +231,7 @@ bool EventShapes::insert(const std::vector<Node>& path, const std::vector<std::v
   return true;
 }
 
-// Room for all of Node::text must be left behind `at`.
+// Reads the full size of Node::text after `at`.
 inline bool EventShapes::stands_at(const Node& node, const char* at) {
 #if defined(__SSE2__)
   const auto equal = [&](std::size_t from) {
@@ -243,7 +246,7 @@ inline bool EventShapes::stands_at(const Node& node, const char* at) {
 #endif
 }
 
-// Of what is no string.
+// `value` is not a string.
 EventShapes::Value EventShapes::kind_of(const char* value) {
   if (is_nested(*value)) return Value::nested;
   if (skip_plain_integer(value) != nullptr) return Value::integer;
@@ -258,7 +261,7 @@ inline const char* EventShapes::skip_nested(const char* at, const char* end) {
   return behind;
 }
 
-// Where numbers and words end is not checked: it is where the text behind them has to stand.
+// The ends of numbers and words need no check: the next node's text must stand there.
 inline const char* EventShapes::skip_value(Value value, const char* at, const char* end) {
   switch (value) {
     case Value::integer:

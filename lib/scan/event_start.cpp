@@ -1,4 +1,4 @@
-// Guessing where an event starts, without knowing what came before.
+// Guesses where an event starts without knowing the text before it.
 //
 // In JSON an unescaped quote that a letter follows can only open a string, so a match of
 // `} , { "key"` is certain to be outside strings; only its depth is a guess (an array of objects in
@@ -21,14 +21,14 @@ bool starts_with_event_key(std::string_view text) {
   return false;
 }
 
-// True when text[brace] == '{' begins with a key of an event.
+// True if text[brace] == '{' and a key of an event follows it.
 bool opens_event(std::string_view text, std::size_t brace) {
   std::size_t p = brace + 1;
   while (p < text.size() && is_space(text[p])) ++p;
   return p < text.size() && text[p] == '"' && starts_with_event_key(text.substr(p + 1));
 }
 
-// True when "}" and "," stand before text[brace], with any white space.
+// True if "}" and "," stand before text[brace], with any white space.
 bool follows_event(std::string_view text, std::size_t brace, std::size_t from) {
   std::size_t p = brace;
   while (p > from && is_space(text[p - 1])) --p;

@@ -41,7 +41,8 @@ bool is_json_scalar(std::string_view text) {
   return is_number(text) || text == "true" || text == "false" || text == "null";
 }
 
-// The first position >= at that is no white space; the '\0' behind the text at the latest.
+// Returns the first position >= at that is no white space, at the latest that of the '\0' after the
+// text.
 std::size_t skip_space(const char* text, std::size_t at) {
   while (is_space(text[at])) ++at;
   return at;
@@ -85,7 +86,7 @@ std::size_t EventWalk::walk(std::size_t begin, Event& event) {
       if (value_end > size_) return kCut;
       token = tokens.next();
     } else if (is_scalar(first)) {
-      if (is_control(first)) return kMalformed;  // zero bytes that a crash has left in the file
+      if (is_control(first)) return kMalformed;  // a crash left zero bytes in the file
       token = tokens.next();
       value_end = scalar_end(value, token);
       if (failed(value_end)) return value_end;
@@ -104,7 +105,8 @@ std::size_t EventWalk::walk(std::size_t begin, Event& event) {
   return close(value_end, token, event);
 }
 
-// From the end of the last member to the brace: white space, or a comma that JSON does not want.
+// Checks the text from the end of the last member to the brace: white space, or a comma that JSON
+// does not allow there.
 std::size_t EventWalk::close(std::size_t at, std::size_t token, Event& event) const {
   if (token >= size_) return kCut;
   if (text_[token] != '}') return kMalformed;
@@ -115,7 +117,7 @@ std::size_t EventWalk::close(std::size_t at, std::size_t token, Event& event) co
   return token + 1;
 }
 
-// What stood between the members before stands there again, or ", ".
+// True if the gap is ", " or equals the last gap between members.
 inline bool EventWalk::is_known_gap(std::size_t at, std::size_t token) const {
   const std::size_t size = token - at;
   if (size == 2) return text_[at] == ',' && text_[at + 1] == ' ';
@@ -123,7 +125,7 @@ inline bool EventWalk::is_known_gap(std::size_t at, std::size_t token) const {
          load_word(text_ + token - 8) >> (64 - 8 * size) == gap_bytes_;
 }
 
-// One comma, or none before the first member, and any white space.
+// Accepts one comma (none before the first member) and any white space.
 bool EventWalk::check_gap(std::size_t at, std::size_t token, bool wants_comma) {
   const std::size_t size = token - at;
   at = skip_space(text_, at);
@@ -138,7 +140,7 @@ bool EventWalk::check_gap(std::size_t at, std::size_t token, bool wants_comma) {
   return at == token;
 }
 
-// The first character of the value behind a key's closing quote.
+// Returns the position of the first character of the value after a key's closing quote.
 inline std::size_t EventWalk::find_value(std::size_t key_end) const {
   const char* const text = text_ + key_end + 1;
   std::size_t at = key_end + 3;
@@ -150,8 +152,8 @@ inline std::size_t EventWalk::find_value(std::size_t key_end) const {
   return at < size_ ? at : kCut;
 }
 
-// A number or literal ends before the comma, or the white space before it, that stands before the
-// next token. What it holds is checked by whoever reads or copies it.
+// Returns the end of a number or literal: the comma before the next token, or the white space
+// before that comma. The code that reads or copies the value checks it.
 inline std::size_t EventWalk::scalar_end(std::size_t at, std::size_t token) {
   if (token >= size_) return kCut;
   std::size_t end = token;
@@ -183,8 +185,8 @@ std::size_t EventWalk::skip_object(std::size_t at) const {
   return at + 1;
 }
 
-// Brackets have no bitmap: lists are rare as direct values of an event. A backslash outside strings
-// is never JSON, and would make the quote behind it one that the index does not know.
+// Brackets have no bitmap, because lists are rare as direct values of an event. A backslash outside
+// strings is never JSON, and a quote after it would be missing from the index.
 std::size_t EventWalk::skip_list(std::size_t at) const {
   std::size_t depth = 0;
   while (at < size_) {
@@ -214,7 +216,8 @@ inline void EventWalk::set_field(const Member& member, std::size_t begin, Event&
   event.set(key, member.value_begin - begin, member.value_end - begin);
 }
 
-// A key that nobody asks for, but if it is one in disguise ("\u0070h").
+// Handles a key outside enum Key. A key that is written with escapes ("\u0070h") may belong to the
+// enum after all.
 void EventWalk::set_other(const Member& member, std::size_t begin, Event& event) const {
   const std::string_view value(text_ + member.value_begin, member.value_end - member.value_begin);
   event.flags.loose_syntax |= is_scalar(value.front()) && !is_json_scalar(value);

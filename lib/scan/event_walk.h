@@ -1,9 +1,9 @@
-// EventWalk: the members of one event, from its opening brace to its closing one.
+// EventWalk: reads the members of one event, from its opening brace to its closing one.
 //
-// The inner loop of everything: it goes from token to token (quotes and braces) and looks at the
-// text between two of them only to check that it is what JSON wants there. Numbers are not read
-// here. All that changes lives in local variables: with members the compiler has to store and load
-// them around every write to the event, which made the walk 2.5 times slower.
+// It is the inner loop of everything: it goes from token to token (quotes and braces) and only
+// checks that the text between two tokens is valid there. It does not read numbers. All changing
+// state is in local variables: with members the compiler has to store and load them around every
+// write to the event, which made the walk 2.5 times slower.
 #pragma once
 
 #include "base/ascii.h"
@@ -24,22 +24,22 @@ inline bool failed(std::size_t at) {
   return at >= kMalformed;
 }
 
-// Reads a window of text that is followed by more text or a '\0'. Keep it for the whole window: it
-// remembers the white space that the producer puts between members.
+// Reads a window of text; more text or a '\0' must follow the window. Keep the EventWalk for the
+// whole window: it remembers the white space that the producer writes between members.
 class EventWalk {
  public:
   EventWalk() = default;
-  // `index` is of `window`; both must outlive the walk.
+  // `index` must belong to `window`; both must outlive the walk.
   EventWalk(const TextIndex& index, std::string_view window)
       : index_(&index), text_(window.data()), size_(window.size()) {}
 
-  // The event whose '{' stands at `begin`: fills fields, present and flags (but for suspect_text)
-  // of `event`. Returns the position behind its '}', kCut or kMalformed.
+  // Reads the event whose '{' stands at `begin`: fills fields, present and flags (except
+  // suspect_text) of `event`. Returns the position after its '}', kCut or kMalformed.
   std::size_t walk(std::size_t begin, Event& event);
-  // Of the event walked last: it had no member at all.
+  // True if the event read last had no member at all.
   bool is_empty() const { return is_empty_; }
 
-  // Behind the string or list that starts at `at`.
+  // Return the position after the string or list that starts at `at`.
   std::size_t skip_string(std::size_t at) const;
   std::size_t skip_list(std::size_t at) const;
 
@@ -58,8 +58,8 @@ class EventWalk {
   const TextIndex* index_ = nullptr;
   const char* text_ = nullptr;
   std::size_t size_ = 0;
-  // The comma and white space that stood between two members last, if at most eight bytes: its
-  // bytes, as they lie in the highest bytes of a word.
+  // The last comma and white space between two members, if they are at most eight bytes. They lie
+  // in the highest bytes of the word.
   std::uint64_t gap_bytes_ = 0;
   std::size_t gap_size_ = 0;
   bool is_empty_ = false;

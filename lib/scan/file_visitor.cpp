@@ -2,7 +2,8 @@
 
 namespace traceloom {
 
-// By themselves, so that who reads a file without scan_files() does not need what that stands on.
+// These functions have a file of their own, so that a program that reads a file without
+// scan_files() does not need TBB, which scan_files() uses.
 void FileVisitor::recycle(std::unique_ptr<ChunkResult>) {}
 void FileVisitor::finish_chunk(ChunkResult&) {}
 void FileVisitor::fail_file(std::size_t, const Error& error) {

@@ -1,12 +1,12 @@
-// KnownLists: where a list ends that was met before.
+// KnownLists: finds the end of a list that was met before.
 //
 //   const char* behind = lists.find(at, end);
 //   if (behind == nullptr && (behind = skip_strict_value(at, end)) != nullptr)
 //     lists.learn(at, behind, end);
 //
-// The lists in args ("Input Dims", "Input type", grids) are few and come again and again: a torch
-// trace of 60 MB has 400, and nine in ten are among the last 512. To compare them takes a tenth of
-// what it takes to read them.
+// The lists in args ("Input Dims", "Input type", grids) are few and repeat: a torch trace of 60 MB
+// has 400, and nine in ten are among the last 512. Comparing them takes a tenth of the time of
+// reading them.
 #pragma once
 
 #include <array>
@@ -22,14 +22,14 @@
 
 namespace traceloom {
 
-// What is known of a value holds wherever its text stands: brackets end it, whatever follows.
-// Not thread-safe. Memory: 150 KiB.
+// A known value can be recognised wherever it stands: brackets end it, whatever text follows. Not
+// thread-safe. It takes 150 KiB of memory.
 class KnownLists {
  public:
   static constexpr std::ptrdiff_t kRoom = 128;
 
-  // Behind the list or object that begins at `at`, if it is known; nullptr when it is not, or when
-  // fewer than kRoom bytes are left.
+  // Returns the position after the list or object that begins at `at` if it is known. Returns
+  // nullptr if it is not, or if fewer than kRoom bytes are left.
   const char* find(const char* at, const char* end) {
     if (sets_.empty() || end - at < kRoom) return nullptr;
     Set& set = sets_[set_of(at)];
@@ -42,8 +42,8 @@ class KnownLists {
     return nullptr;
   }
 
-  // Keeps the list [at, behind), if it is short, in place of one that was not met for long. For
-  // lists that find() does not know; as that, needs kRoom bytes.
+  // Stores the list [at, behind), if it is short, in place of the one that was not met for the
+  // longest time. Call it for lists that find() does not know. Like find(), it needs kRoom bytes.
   void learn(const char* at, const char* behind, const char* end) {
     if (behind - at > kRoom || end - at < kRoom) return;
     if (sets_.empty()) sets_.resize(std::size_t{1} << kSetBits);
@@ -64,10 +64,10 @@ class KnownLists {
     return word;
   }
 
-  // The last 8 bytes of a list, or all of a shorter one: lists that begin alike end at different
-  // places, mostly, so that this tells one from another.
+  // The last 8 bytes of a list, or all of a shorter one. Lists that begin alike mostly have
+  // different lengths, so this comparison alone rejects most of the others.
   struct Tail {
-    std::uint64_t bytes = 1;  // nothing: no word masked by 0 is that
+    std::uint64_t bytes = 1;  // matches nothing: no word masked by 0 equals 1
     std::uint64_t mask = 0;
     std::uint32_t at = 0;
 
@@ -85,7 +85,7 @@ class KnownLists {
 
   struct alignas(16) Text {
     std::array<char, kRoom> bytes{};
-    std::array<char, kRoom> mask{};  // 0xff for each byte of the list, 0 behind it
+    std::array<char, kRoom> mask{};  // 0xff for each byte of the list, 0 after it
     std::uint32_t size = 0;
 
     static Text of(const char* list, std::uint32_t size) {
@@ -100,7 +100,7 @@ class KnownLists {
       const auto load = [](const char* from) {
         return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
       };
-      // Bits that differ from those of the list, in the 16 bytes from there on.
+      // Returns the bits that differ from those of the list in the 16 bytes from `from` on.
       const auto differing = [&](std::size_t from) {
         return _mm_and_si128(_mm_xor_si128(load(&bytes[from]), load(list + from)),
                              load(&mask[from]));
@@ -117,9 +117,9 @@ class KnownLists {
     }
   };
 
-  // Lists that begin alike: many differ in their last members only.
+  // A set of lists that begin alike: many lists differ only in their last members.
   struct Set {
-    std::array<std::uint8_t, kWays> order{0, 1, 2, 3};  // of the lists, the last met first
+    std::array<std::uint8_t, kWays> order{0, 1, 2, 3};  // numbers of the lists, the last met first
     std::array<Tail, kWays> tails;
     std::array<Text, kWays> texts;
 
@@ -130,7 +130,8 @@ class KnownLists {
     }
   };
 
-  // By the first 24 bytes. What follows a shorter list is nearly always the same text, too.
+  // Chooses the set by the first 24 bytes. The text after a shorter list is nearly always the same,
+  // too.
   static std::size_t set_of(const char* at) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
     const std::uint64_t mixed =
@@ -138,7 +139,7 @@ class KnownLists {
     return static_cast<std::size_t>(mixed >> (64 - kSetBits));
   }
 
-  std::vector<Set> sets_;  // none until the first is learnt: many readers never meet a list
+  std::vector<Set> sets_;  // empty until the first list is learnt: many readers never meet one
 };
 
 }  // namespace traceloom

@@ -49,7 +49,7 @@ void ListReader::add(const Chunk& chunk, std::size_t skip, ScannedText scanned) 
   }
 }
 
-// The event that is too large ends, as far as anybody can tell, before the next start of one.
+// The best guess for the end of an event that is too large is the next start of an event.
 void ListReader::stop_skipping(std::string_view text, std::uint64_t offset, Behind behind) {
   const std::size_t start = find_event_start(text, 0);
   if (start == std::string_view::npos) return;
@@ -58,8 +58,8 @@ void ListReader::stop_skipping(std::string_view text, std::uint64_t offset, Behi
   read_on(text.substr(start), offset + start, behind);
 }
 
-// Joined text is scanned again only when it has doubled, so that one event of many chunks costs
-// twice its size and not its square.
+// Joined text is scanned again only after it has doubled. So one event of many chunks costs twice
+// its size and not its square.
 void ListReader::join(std::string_view text, Behind behind) {
   carry_.append(text);
   const bool doubled = carry_.size() >= 2 * scanned_carry_ || carry_.size() > max_event_bytes_;
@@ -68,8 +68,8 @@ void ListReader::join(std::string_view text, Behind behind) {
   read_on(joined, carry_offset_, behind);
 }
 
-// Takes what scanning `text` gave and keeps an event that is not whole. Returns what stands behind
-// the list when it has ended.
+// Takes the results of scanning `text` and keeps an event that is not whole. Returns the text after
+// the list if the list has ended.
 std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
                                     std::uint64_t offset) {
   visitor_.take(*scanned.result, file_);
@@ -94,8 +94,8 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
   return rest;
 }
 
-// Reads `text` here, in the serial stage: inside the list or, where further lists may begin, behind
-// it.
+// Reads `text` here, in the serial stage: inside the list, or after it, where further lists may
+// begin.
 void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind behind) {
   while (true) {
     if (!in_list_) {
@@ -114,7 +114,7 @@ void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind beh
   }
 }
 
-// Refuses a list of something else: of numbers, or of the results of another tool.
+// Refuses a list without events, for example of numbers or of the results of another tool.
 void ListReader::check_events() const {
   if (has_phase_) return;
   if (events_ > 0)

@@ -1,10 +1,9 @@
-// ListReader: puts the scanned chunks of one file together again, in order, and checks that they
-// fit.
+// ListReader: joins the scanned chunks of one file in order, and checks that they fit together.
 //
-// A chunk was scanned in parallel under the assumption that it begins between two events. Here, in
-// the serial stage, the assumption is checked against where the chunk before it ended; a chunk that
-// does not fit is scanned again, joined with what was left over. What stands behind the event list
-// goes to the TopLevelParser.
+// The parallel stage scans a chunk under the assumption that it begins between two events. Here, in
+// the serial stage, that assumption is compared with the place where the previous chunk ended. A
+// chunk that does not fit is joined with the rest of the previous one and scanned again. The text
+// after the event list goes to the TopLevelParser.
 #pragma once
 
 #include "scan/chunk_reader.h"
@@ -23,7 +22,7 @@ struct ScannedText {
   std::unique_ptr<ChunkResult> result;
   ProblemCounts problems;
   std::uint64_t events = 0;
-  bool has_phase = false;  // one of the events
+  bool has_phase = false;  // at least one event has a phase
   ScanEnd end = ScanEnd::text;
   std::size_t end_position = 0;
   Position next = Position::first;
@@ -35,8 +34,8 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
 
 class ListReader {
  public:
-  // `parser` has met the list; `scanned` results are taken for `file`. An event whose end is not
-  // found within `max_event_bytes` (or the chunk that exceeds them) is skipped.
+  // `parser` has reached the list; `visitor` takes the results for `file`. An event whose end is
+  // not found within `max_event_bytes` (or the chunk that exceeds them) is skipped.
   ListReader(FileVisitor& visitor, std::size_t file, std::string path, TopLevelParser& parser,
              std::size_t max_event_bytes = kMaxEventBytes)
       : visitor_(visitor),
@@ -45,9 +44,10 @@ class ListReader {
         parser_(parser),
         max_event_bytes_(max_event_bytes) {}
 
-  // The next chunk, of which `skip` bytes in front are not of the list, and what scanning it gave.
+  // Adds the next chunk, whose first `skip` bytes do not belong to the list, and the result of
+  // scanning it.
   void add(const Chunk& chunk, std::size_t skip, ScannedText scanned);
-  // All chunks have been added. Throws Error when the file turns out to be no trace.
+  // Call it after the last chunk. Throws Error if the file proves to be no trace.
   FileEnd finish(std::uint64_t text_bytes, const ProblemCounts& source_problems);
 
  private:
@@ -63,11 +63,11 @@ class ListReader {
   TopLevelParser& parser_;
   std::size_t max_event_bytes_;
   bool in_list_ = true;
-  bool skips_ = false;               // inside an event that is too large
-  Position next_ = Position::first;  // how the text that follows begins
-  std::string carry_;  // the beginning of an event that the last chunk did not hold whole
+  bool skips_ = false;               // true inside an event that is too large
+  Position next_ = Position::first;  // position in the list of the text that follows
+  std::string carry_;  // the beginning of an event that was not whole in the last chunk
   std::uint64_t carry_offset_ = 0;
-  std::size_t scanned_carry_ = 0;  // how much of it has been scanned in vain
+  std::size_t scanned_carry_ = 0;  // bytes of carry_ that have been scanned without finding the end
   ProblemCounts problems_;
   std::uint64_t events_ = 0;
   bool has_phase_ = false;

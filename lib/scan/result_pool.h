@@ -1,5 +1,4 @@
-// ResultPool: the results of chunks that are done with, to be used again with the memory that they
-// have.
+// ResultPool: keeps the results of finished chunks, so that their memory can be reused.
 //
 //   std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
 //   void recycle(std::unique_ptr<ChunkResult> result) override {
@@ -15,7 +14,8 @@
 
 namespace traceloom {
 
-// `Chunk` is a ChunkResult with a reset(), which is called before it is used again. Thread-safe.
+// `Chunk` is a ChunkResult with a function reset(), which the pool calls before it reuses one.
+// Thread-safe.
 template <class Chunk>
 class ResultPool {
  public:

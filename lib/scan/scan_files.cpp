@@ -15,8 +15,8 @@
 namespace traceloom {
 namespace {
 
-// A file while it is being read. The reading stage fills it up to the beginning of the list and
-// then leaves it to the joining stage.
+// A file that is being read. The reading stage reads it up to the beginning of the list, then
+// leaves it to the joining stage.
 struct OpenFile {
   OpenFile(FileVisitor& visitor, std::size_t index, const std::string& path,
            std::size_t max_event_bytes)
@@ -27,20 +27,19 @@ struct OpenFile {
   ListReader list;
 };
 
-// What travels through the pipeline: a chunk of a file, or the news that the file cannot be read
-// on.
+// An item of the pipeline: a chunk of a file, or the news that the rest of the file cannot be read.
 struct Token {
   std::shared_ptr<OpenFile> file;
   Chunk chunk;
-  std::size_t skip = 0;  // bytes of the chunk before the list begins
-  bool in_list = false;  // false: the whole chunk stands before the list
+  std::size_t skip = 0;  // bytes of the chunk before the beginning of the list
+  bool in_list = false;  // false if the whole chunk stands before the list
   ScannedText scanned;
-  ProblemCounts source_problems;  // of the last chunk
+  ProblemCounts source_problems;  // problems of the source, set in the last chunk
   std::optional<Error> failure;
 };
 
-// Owns the tokens; used ones wait here, with their buffers, for the next chunk. One mutex is
-// enough: two operations a megabyte.
+// Owns the tokens. Used tokens wait here, with their buffers, for the next chunk. One mutex is
+// enough: it is locked twice a megabyte.
 class TokenPool {
  public:
   Token* get() {
@@ -65,8 +64,8 @@ class TokenPool {
   std::vector<Token*> free_;
 };
 
-// Stands at the beginning of every stage. TBB orders the stages, but the thread sanitizer cannot
-// see into that library; this tells it that what ended happened before what begins.
+// Marks one turn of a stage. TBB orders the stages, but the thread sanitizer cannot see into that
+// library; this object shows it that the end of one turn happens before the begin of the next.
 class Turn {
  public:
   explicit Turn(std::atomic<unsigned>& order) : order_(order) {
@@ -80,14 +79,14 @@ class Turn {
   std::atomic<unsigned>& order_;
 };
 
-// The serial first stage: the chunks of one file after the other.
+// The serial first stage reads the chunks of one file after another.
 class Reading {
  public:
   Reading(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options,
           TokenPool& pool)
       : paths_(paths), visitor_(visitor), options_(options), pool_(pool) {}
 
-  // nullptr when all files have been read.
+  // Returns nullptr if all files have been read.
   Token* next() {
     if (!file_ && next_path_ == paths_.size()) return nullptr;
     Token* const token = pool_.get();
@@ -145,7 +144,7 @@ class Reading {
   std::unique_ptr<ChunkReader> reader_;
 };
 
-// The parallel stage. A chunk that does not begin at an event is left to the joining stage.
+// The parallel stage. It leaves a chunk that does not begin at an event to the joining stage.
 void scan_chunk(FileVisitor& visitor, Token& token) {
   if (token.failure || !token.in_list) return;
   const bool begins_list = token.skip > 0;
@@ -156,8 +155,8 @@ void scan_chunk(FileVisitor& visitor, Token& token) {
                             token.chunk.last ? Behind::nothing : Behind::more_text);
 }
 
-// What is known of the token's file when the token is its last. Tells the visitor when it has
-// failed.
+// Returns the facts about the token's file if the token is its last. Reports a failed file to the
+// visitor.
 std::optional<FileEnd> find_end(FileVisitor& visitor, Token& token) {
   try {
     if (token.failure) throw *token.failure;
@@ -171,7 +170,8 @@ std::optional<FileEnd> find_end(FileVisitor& visitor, Token& token) {
   }
 }
 
-// The serial last stage. An Error of the visitor's own (a full disk) is no failure of the file.
+// The serial last stage. An Error that the visitor itself throws (a full disk) is no failure of the
+// file.
 void join_chunk(FileVisitor& visitor, Token& token) {
   OpenFile& file = *token.file;
   if (!token.failure && token.in_list)

@@ -1,15 +1,18 @@
-// scan_files: runs over all events of many files, in parallel, and hands the results on in file
-// order.
+// scan_files: reads all events of many files in parallel, and delivers the results in file order.
 //
 //   SpanCounter counter;  // a FileVisitor: visit() counts 'X' into its ChunkResult, take() adds up
 //   scan_files({"rank0.json", "rank1.json.gz"}, counter, {.threads = 2});
 //
-// How: a serial stage reads (and inflates) the files one after the other into 1 MiB chunks cut
-// where an event seems to start; chunks are scanned in parallel; a serial stage takes the results
-// in order, after checking that each chunk really began where the one before it ended. A chunk that
-// did not is scanned again, joined with what was left over: a wrong guess costs time and never
-// changes a result. Chunks depend on the text alone, so the results do not depend on the number of
-// threads. Memory: 3 chunks a thread, plus the largest single event.
+// It works in three stages:
+// 1. A serial stage reads (and inflates) one file after another into chunks of 1 MiB, cut where an
+//    event seems to start.
+// 2. A parallel stage scans the chunks.
+// 3. A serial stage takes the results in order, and checks that each chunk really began where the
+//    previous one ended. A chunk that did not is joined with the rest of the previous one and
+//    scanned again: a wrong guess costs time but never changes a result.
+//
+// Chunks depend only on the text, so the results do not depend on the number of threads. Memory
+// holds 3 chunks a thread and the largest single event.
 #pragma once
 
 #include "base/error.h"
@@ -29,72 +32,72 @@
 
 namespace traceloom {
 
-// What is known of a file once it has been read to its end.
+// The facts about a file that was read to its end.
 struct FileEnd {
   TopLevelParser& top_level;
-  ProblemCounts problems;    // container, compression and elements; the visitor's own are not in it
-  std::uint64_t events = 0;  // objects in the event list
+  ProblemCounts problems;        // problems of container, compression and elements, without the
+                                 // visitor's own
+  std::uint64_t events = 0;      // number of objects in the event list
   std::uint64_t text_bytes = 0;  // uncompressed
 };
 
-// What one chunk gave; subclassed by each user. Made and destroyed in any thread, used by one at a
-// time.
+// The results of one chunk; each user derives a class. It is created and destroyed in any thread,
+// and used by one thread at a time.
 class ChunkResult {
  public:
   virtual ~ChunkResult() = default;
-  ProblemCounts problems;  // for the visitor's visit(); scan_files leaves it alone
+  ProblemCounts problems;  // for the visitor's visit(); scan_files does not use it
 };
 
 class FileVisitor {
  public:
   virtual ~FileVisitor() = default;
 
-  // Args::skip is faster; the events are the same, but flags.strict is not set. Asked for often.
+  // Args::skip is faster; the events are the same, but flags.strict is not set. It is called often.
   virtual Args wanted_args() const { return Args::read; }
 
-  // A result for the next chunk; thread-safe. Results come back by recycle() when they are done
-  // with, so that their memory can be used again.
+  // Returns a result for the next chunk; must be thread-safe. Used results come back through
+  // recycle(), so that their memory can be reused.
   virtual std::unique_ptr<ChunkResult> make_result() = 0;
   virtual void recycle(std::unique_ptr<ChunkResult> result);
 
-  // One event of `file`, in file order within a chunk; called for several chunks at a time. The
-  // event is valid during the call.
+  // Visits one event of `file`, in file order within a chunk. It is called for several chunks at a
+  // time. The event is valid only during the call.
   virtual void visit(ChunkResult& result, std::size_t file, const Event& event) = 0;
 
-  // The chunk's events have all been visited; still in parallel. For work on the whole chunk
-  // (compression).
+  // Called after all events of the chunk were visited, still in parallel, for work on the whole
+  // chunk (compression).
   virtual void finish_chunk(ChunkResult& result);
 
-  // The results, one at a time, in the order of the files and of their text.
+  // Takes the results, one at a time, in the order of the files and of their text.
   virtual void take(ChunkResult& result, std::size_t file) = 0;
   virtual void end_file(std::size_t file, const FileEnd& end) = 0;
 
-  // `file` could not be read to its end, or is no trace. Throw (the default throws `error`) to stop
-  // everything, return to go on with the next file; then end_file() is not called for it. Called
-  // once a file at most, and never for what the visitor itself throws: that always stops
-  // everything.
+  // Called if `file` could not be read to its end or is no trace. An implementation throws (the
+  // default throws `error`) to stop everything, or returns to continue with the next file;
+  // end_file() is then not called for this one. It is called at most once a file. It is never
+  // called for an exception of the visitor itself, which always stops everything.
   virtual void fail_file(std::size_t file, const Error& error);
 };
 
-// The largest single event that is kept unless another size is asked for; a larger one is
-// Problem::event_too_large.
+// The default for the largest single event that is kept; a larger one is Problem::event_too_large.
 inline constexpr std::size_t kMaxEventBytes = std::size_t{128} << 20;
 inline constexpr std::size_t kChunksPerThread = 3;
-// As many as there are cores when 0 are asked for.
+// Returns the number of cores if `wanted` is 0.
 std::size_t thread_count(unsigned wanted);
 
 struct ScanOptions {
-  unsigned threads = 0;              // 0: as many as there are cores; 1: the caller's, without TBB
-  std::size_t chunks_in_flight = 0;  // read and not yet taken; 0: three a thread
+  unsigned threads = 0;              // 0: one a core; 1: the caller's alone, without TBB
+  std::size_t chunks_in_flight = 0;  // chunks that are read and not yet taken; 0: three a thread
   std::size_t max_event_bytes = kMaxEventBytes;
-  // Sees whether files change while they are read, or between this pass and another; nullptr:
-  // nobody wants to know. Files that do have failed.
+  // Detects files that change while they are read, or between this pass and another; such files
+  // have failed. nullptr turns the detection off.
   FileWatch* watch = nullptr;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.
   std::function<void(std::uint64_t)> progress = {};
 };
 
-// Calls the visitor for all events of all files. Throws what the visitor throws.
+// Visits all events of all files. Throws what the visitor throws.
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options);
 

@@ -5,17 +5,17 @@
 namespace traceloom {
 namespace {
 
-// Eight bytes at a time in a 64-bit register; works everywhere.
+// Processes eight bytes at a time in a 64-bit register; works everywhere.
 struct Portable {
   static constexpr std::uint64_t kOnes = 0x0101010101010101U;
   static constexpr std::uint64_t kHigh = 0x8080808080808080U;
 
-  // The high bit of each byte that is zero; exact for every byte, unlike the shorter well-known
-  // trick.
+  // Sets the high bit of each byte that is zero. It is exact for every byte, unlike the shorter
+  // well-known trick.
   static std::uint64_t zero_bytes(std::uint64_t x) {
     return ~(((x & ~kHigh) + ~kHigh) | x | ~kHigh);
   }
-  // The high bits of eight bytes, side by side in the low byte.
+  // Collects the high bits of eight bytes in the low byte.
   static std::uint64_t gather(std::uint64_t high_bits) {
     return ((high_bits >> 7) * 0x0102040810204080U) >> 56;
   }

@@ -1,5 +1,5 @@
-// Compiled with -mavx2 -mpclmul on x86-64 and empty elsewhere; called only when the processor has
-// both.
+// This file is compiled with -mavx2 -mpclmul on x86-64 and is empty elsewhere. Its functions are
+// called only if the processor supports both.
 #ifdef __AVX2__
 #include "scan/text_index_kernel.h"
 
@@ -21,7 +21,7 @@ struct Avx2 {
       const __m256i wanted = _mm256_set1_epi8(c);
       return join(_mm256_cmpeq_epi8(a, wanted), _mm256_cmpeq_epi8(b, wanted));
     };
-    // A signed compare: bytes from 0x80 are negative and count as below 0x20 too.
+    // The comparison is signed: bytes from 0x80 on are negative and therefore also below 0x20.
     const __m256i limit = _mm256_set1_epi8(0x20);
     return {equal('\\'), equal('"'), equal('{') | equal('}'),
             join(_mm256_cmpgt_epi8(limit, a), _mm256_cmpgt_epi8(limit, b))};

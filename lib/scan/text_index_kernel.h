@@ -1,5 +1,5 @@
-// The loop behind TextIndex::build, written once and compiled once per instruction set.
-// Included by text_index.cpp (portable) and text_index_avx2.cpp only.
+// The loop of TextIndex::build, written once and compiled once per instruction set. Only
+// text_index.cpp (portable) and text_index_avx2.cpp include it.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace traceloom {
 
-// Where the bitmaps go; each has room for text_size / 64 + 1 words.
+// The bitmaps to fill; each has room for text_size / 64 + 1 words.
 struct IndexTarget {
   std::uint64_t* tokens;
   std::uint64_t* braces;
@@ -21,7 +21,7 @@ const char* skip_plain_object_avx2(const char* at, const char* end);
 
 namespace {
 
-// One bit a byte of a 64-byte block.
+// One bit for each byte of a 64-byte block.
 struct BlockMasks {
   std::uint64_t backslash;
   std::uint64_t quote;
@@ -30,8 +30,8 @@ struct BlockMasks {
       odd;  // control characters (below 0x20) and bytes that are not ASCII (0x80 and above)
 };
 
-// The characters that a backslash before them escapes. Backslashes are rare in traces, so a step
-// for each is cheaper than the arithmetic that handles runs of them all at once.
+// Marks the characters that a backslash before them escapes. Backslashes are rare in traces, so one
+// step for each is cheaper than the arithmetic that handles runs of them at once.
 inline std::uint64_t find_escaped(std::uint64_t backslash, std::uint64_t& carry) {
   std::uint64_t escaped = carry;
   carry = 0;
@@ -48,11 +48,11 @@ inline std::uint64_t find_escaped(std::uint64_t backslash, std::uint64_t& carry)
   return escaped;
 }
 
-// Where strings are, from block to block.
+// Finds the strings, from block to block.
 template <class Simd>
 class StringMasks {
  public:
-  // Of the next block: its quotes that no backslash escapes, and what lies inside strings.
+  // The quotes of a block that no backslash escapes, and the bytes inside strings.
   struct Masks {
     std::uint64_t quotes;
     std::uint64_t in_string;
@@ -68,11 +68,11 @@ class StringMasks {
 
  private:
   std::uint64_t escape_carry_ = 0;
-  std::uint64_t string_carry_ = 0;  // all ones inside a string
+  std::uint64_t string_carry_ = 0;  // all ones after a block that ends inside a string
 };
 
-// Simd has `static BlockMasks classify(const char* block)` for 64 bytes and
-// `static std::uint64_t prefix_xor(std::uint64_t)`.
+// Simd needs `static BlockMasks classify(const char* block)` for 64 bytes and `static std::uint64_t
+// prefix_xor(std::uint64_t)`.
 template <class Simd>
 void index_text(const char* text, std::size_t size, const IndexTarget& target) {
   StringMasks<Simd> strings;

@@ -21,7 +21,8 @@ std::size_t count_spaces(std::string_view text) {
   return count;
 }
 
-// ", whose keys are "a" and "b"": what the file is instead, for whoever knows its producer.
+// Returns ", whose keys are "a" and "b"": the keys show a reader who knows the producer what the
+// file is.
 std::string shown_keys(const std::vector<TopLevelEntry>& entries) {
   constexpr std::size_t kMostShown = 4;
   constexpr std::size_t kLongestShown = 40;
@@ -52,7 +53,7 @@ std::string_view kind_of_value(char first) {
 
 }  // namespace
 
-// Before the list nothing can be saved; behind it the events are safe and the rest is ignored.
+// Before the list, nothing can be saved. After it, the events are safe and the rest is ignored.
 void TopLevelParser::fail(const std::string& problem) {
   if (!had_list_) throw Error(path_, offset_, problem);
   problems_.add(Problem::trailing_garbage, offset_);
@@ -216,8 +217,8 @@ void TopLevelParser::keep(char c) {
 void TopLevelParser::end_value() {
   if (!value_dropped_) {
     kept_bytes_ += sizeof(TopLevelEntry) + key_.size() + value_.size();
-    // The room that a large value has too much was never touched; that of a small one can be used
-    // again.
+    // The spare room of a large value was never touched, so the value is moved; that of a small
+    // value can be reused, so the value is copied.
     constexpr std::size_t kLarge = std::size_t{1} << 20;
     if (value_.size() > kLarge)
       entries_.push_back({key_, std::move(value_), value_offset_});

@@ -1,4 +1,4 @@
-// TopLevelParser: what stands around the event list: the keys of a trace object before and after
+// TopLevelParser: reads the text around the event list: the keys of a trace object before and after
 // it.
 //
 //   TopLevelParser parser("rank3.json");
@@ -9,8 +9,9 @@
 //   parser.finish(file_size, false);
 //   for (const TopLevelEntry& entry : parser.entries()) use(entry.key, entry.value);
 //
-// Needs no more memory than the keys and values it keeps: 64 MiB at most, what is beyond is counted
-// and left out. A key of more than 1 MiB is taken for a quote that was never closed.
+// It needs no more memory than the keys and values that it keeps. It keeps at most 64 MiB; further
+// ones are counted and left out. A key of more than 1 MiB is treated as a quote that was never
+// closed.
 #pragma once
 
 #include "base/problems.h"
@@ -26,15 +27,15 @@ namespace traceloom {
 // One key outside of the event list, with its value as it is written.
 struct TopLevelEntry {
   std::string key;           // decoded
-  std::string value;         // JSON text; strict JSON is not checked
-  std::uint64_t offset = 0;  // of the value in the uncompressed text
+  std::string value;         // JSON text; it may be no strict JSON
+  std::uint64_t offset = 0;  // offset of the value in the uncompressed text
 };
 
 class TopLevelParser {
  public:
   enum class State : std::uint8_t {
     before,   // white space (and a byte order mark) so far
-    members,  // in the object, outside the event list
+    members,  // inside the object, outside the event list
     in_list,  // the text that follows is the event list
     done,     // the document has ended
   };
@@ -42,22 +43,23 @@ class TopLevelParser {
   // `path` is for the Errors that feed() throws.
   explicit TopLevelParser(std::string path) : path_(std::move(path)) {}
 
-  // Reads `text`, which continues what was fed before; returns how many bytes it used: all of them,
-  // but for in_list, where the rest belongs to the event list. Throws Error, with the byte offset,
-  // when the text is no trace: no JSON, a plain value, an object without a traceEvents list (at
-  // finish()).
+  // Reads `text`, which continues the text of the previous call. Returns the number of bytes it
+  // used: all of them, except in state in_list, where the rest belongs to the event list. Throws
+  // Error with the byte offset if the text is no trace: not JSON, a plain value, or (in finish())
+  // an object without a traceEvents list.
   std::size_t feed(std::string_view text);
-  // The event list has ended before `offset`; what is fed next stands behind its bracket.
+  // Call it after the end of the event list, which is before `offset`; the next text follows the
+  // list's bracket.
   void resume(std::uint64_t offset);
-  // No more text: `offset` is its size. Throws Error when no event list was met; counts what is
-  // missing at the end.
+  // Call it after the last text; `offset` is the size of the text. Throws Error if no event list
+  // was met; counts what is missing at the end.
   void finish(std::uint64_t offset, bool cut_inside_event);
 
   State state() const { return state_; }
   const std::vector<TopLevelEntry>& entries() const { return entries_; }
-  // The same for who keeps them, without a copy of what may be 64 MiB.
+  // The same for callers that keep the entries, without a copy of up to 64 MiB.
   std::vector<TopLevelEntry> take_entries() { return std::move(entries_); }
-  // The value of the last entry with that key, or empty.
+  // Returns the value of the last entry with that key, or an empty text.
   std::string_view value(std::string_view key) const;
   const ProblemCounts& problems() const { return problems_; }
 
@@ -77,20 +79,20 @@ class TopLevelParser {
   std::string path_;
   State state_ = State::before;
   Step step_ = Step::key;
-  bool is_object_ = false;  // {"traceEvents": [...]}, not a bare list
+  bool is_object_ = false;  // true for {"traceEvents": [...]}, false for a bare list
   bool had_list_ = false;
-  bool has_list_ = false;  // the document, of maybe several, that is an object
+  bool has_list_ = false;  // this document (there may be several) is an object with the list
   bool ignores_rest_ = false;
   bool escaped_ = false;    // the last character was a backslash in a string
-  bool in_string_ = false;  // inside a nested value
+  bool in_string_ = false;  // true inside a string of a nested value
   std::uint64_t depth_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t value_offset_ = 0;
-  std::uint64_t kept_bytes_ = 0;  // by all entries
+  std::uint64_t kept_bytes_ = 0;  // bytes of all entries
   bool value_dropped_ = false;
   std::string key_;
   std::string value_;
-  std::string not_a_list_;  // what traceEvents was when it was no list
+  std::string not_a_list_;  // the kind of value that traceEvents had if it was no list
   std::vector<TopLevelEntry> entries_;
   ProblemCounts problems_;
 };

@@ -1,4 +1,4 @@
-// LabelFilter: which events are wanted, decided by name and category. One rule for all commands.
+// LabelFilter: selects events by name and category, by one rule for all commands.
 //
 //   LabelFilter filter;
 //   filter.names.emplace_back("^aten::");
@@ -22,8 +22,7 @@ namespace traceloom {
 // therefore refused. Thread-safe.
 class NamePattern {
  public:
-  // Throws UsageError that says what is wrong: "'gemm(' is not a regular expression: missing ):
-  // gemm(".
+  // Throws UsageError with the reason: "'gemm(' is not a regular expression: missing ): gemm(".
   explicit NamePattern(const std::string& expression);
 
   bool found_in(std::string_view name) const;
@@ -34,22 +33,22 @@ class NamePattern {
   std::shared_ptr<const re2::RE2> regex_;  // copies share it
 };
 
-// What an event without a name is called, and the category of one without any.
+// The name of an event without one, and the category of an event without any.
 inline constexpr std::string_view kNoName = "(none)";
 
-// The category of an event as it is chosen by: a comma list, kNoName for "".
+// Returns the category by which an event is selected: a comma list, kNoName for "".
 inline std::string_view chosen_category(std::string_view list) {
   return list.empty() ? kNoName : list;
 }
 
-// True when one element of a comma list, as events write their category, equals a wanted one.
+// True if one element of a comma list, as events write their category, equals a wanted one.
 bool has_category(std::string_view list, const std::vector<std::string>& wanted);
 
-// Thread-safe once made.
+// Threads may share it once it is complete.
 struct LabelFilter {
-  std::vector<NamePattern> names;  // one of them has to be found; none: all names are wanted
+  std::vector<NamePattern> names;  // at least one has to be found; empty: all names are wanted
   std::vector<NamePattern> excluded_names;
-  // One of them has to be there, kNoName for events without any; none: all are wanted.
+  // The event must have one of these, kNoName standing for no category. Empty: all are wanted.
   std::vector<std::string> categories;
   std::vector<std::string> excluded_categories;
 
@@ -59,7 +58,7 @@ struct LabelFilter {
   }
   // `name` is kNoName for an event without one; `category` is a comma list, "" for none.
   bool accepts(std::string_view name, std::string_view category) const;
-  // By a name or category that is not wanted, whatever is.
+  // True if the name or category is one of the excluded ones, whatever else is wanted.
   bool excludes(std::string_view name, std::string_view category) const;
 };
 

@@ -1,4 +1,4 @@
-// NumberRange: some of the ranks, or of the steps.
+// NumberRange: a range of ranks or of steps.
 //
 //   std::vector<NumberRange> ranks = parse_number_ranges("0,4-7").value();
 //   is_in(ranks, 5);   // true
@@ -11,7 +11,7 @@
 
 namespace traceloom {
 
-// Both ends belong to it.
+// Both ends belong to the range.
 struct NumberRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -19,11 +19,11 @@ struct NumberRange {
 
 bool is_in(const std::vector<NumberRange>& ranges, std::int64_t number);
 
-// "0,4-7" -> ranges; nullopt when it is no list of numbers from 0 on. A range may end before it
-// begins: whoever asked can say so.
+// Parses "0,4-7" into ranges; nullopt if the text is no list of numbers >= 0. A range may end
+// before it begins: the caller can report that.
 std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view text);
 
-// A whole number from 0 on and nothing else; nullopt for any other text.
+// Parses a whole number >= 0; nullopt for any other text.
 std::optional<std::int64_t> parse_number(std::string_view text);
 
 }  // namespace traceloom

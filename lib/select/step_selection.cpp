@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// `text` is empty, for no bound, or a number; false when it is neither.
+// `text` is empty (no bound) or a number; returns false if it is neither.
 bool parse_step_bound(std::string_view text, std::optional<std::int64_t>& bound) {
   if (text.empty()) return true;
   bound = parse_number(text);

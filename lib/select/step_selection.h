@@ -13,26 +13,28 @@
 
 namespace traceloom {
 
-// When a step begins.
+// The start of a step on a rank.
 struct StepStart {
   std::int64_t begin_ns = 0;
   std::int64_t number = 0;
 };
 
-// Both belong to it.
+// Both ends belong to the selection.
 struct StepSelection {
-  std::optional<std::int64_t> first;  // none: from the beginning, what is before the first step too
-  std::optional<std::int64_t> last;   // none: to the end
+  std::optional<std::int64_t> first;  // absent: from the beginning, including the time before the
+                                      // first step
+  std::optional<std::int64_t> last;   // absent: to the end
 
-  // "3:5", ":5", "3:" or "3" (that one) -> selection; nullopt when it is none of these, or ends
+  // Parses "3:5", ":5", "3:" or "3" (that step only); nullopt if the text is none of these or ends
   // before it begins.
   static std::optional<StepSelection> parse(std::string_view text);
 
   bool contains(std::int64_t number) const {
     return (!first || number >= *first) && (!last || number <= *last);
   }
-  // The times of the steps in `starts`, which are all those of a rank in any order: a step lasts
-  // until the next one begins, the last one to the end. Ascending, not adjacent.
+  // Returns the times of the selected steps. `starts` holds all steps of one rank in any order. A
+  // step lasts until the next one begins, the last one to the end. The windows ascend and are not
+  // adjacent.
   std::vector<TimeWindow> windows_of(std::vector<StepStart> starts) const;
 };
 

@@ -5,7 +5,7 @@
 namespace traceloom {
 namespace {
 
-// `text` is empty, for no bound, or a duration; false when it is neither.
+// `text` is empty (no bound) or a duration; returns false if it is neither.
 bool parse_time_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
   if (text.empty()) return true;
   bound_ns = parse_duration(text);

@@ -10,19 +10,19 @@
 
 namespace traceloom {
 
-// Nanoseconds after the earliest event of all files on the common clock, floored to a microsecond:
-// after time 0 of their merge; [from_ns, to_ns). E events are no candidates for the earliest: one
-// that comes first has lost its B, and a merge drops it.
+// The window [from_ns, to_ns) in nanoseconds after the earliest event of all files on the common
+// clock, floored to a microsecond; that is time 0 of their merge. E events do not count as the
+// earliest: an E that comes first has lost its B, and a merge drops it.
 struct TimeSelection {
-  std::optional<std::int64_t> from_ns;  // none: from the beginning
-  std::optional<std::int64_t> to_ns;    // none: to the end
+  std::optional<std::int64_t> from_ns;  // absent: from the beginning
+  std::optional<std::int64_t> to_ns;    // absent: to the end
 
-  // "1.5s:2s", ":500ms" or "1.5s:" -> selection; nullopt when it is none of these, or ends before
-  // it begins.
+  // Parses "1.5s:2s", ":500ms" or "1.5s:"; nullopt if the text is none of these or ends before it
+  // begins.
   static std::optional<TimeSelection> parse(std::string_view text);
 };
 
-// Half-open.
+// A half-open window of time.
 struct TimeWindow {
   std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();

@@ -1,8 +1,8 @@
-#include "analysis/bottleneck_report.h"
+#include "analysis/reports/bottleneck_report.h"
 
-#include "analysis/dataloader_report.h"
-#include "analysis/steps_report.h"
-#include "analysis/verdict_words.h"
+#include "analysis/reports/dataloader_report.h"
+#include "analysis/reports/steps_report.h"
+#include "analysis/verdict/verdict_words.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -193,7 +193,7 @@ TEST_CASE("bottleneck: rank 0 waits in event/forward for the rank whose data is 
         "rank 2: the others wait 100.000 us a step (64.5 % of rank 2's mean step); cause: "
         "dataloader (dataloader takes 100.000 us a step longer than on the median of the others; "
         "rank 0 is taken to wait in event/forward, where DDP sends its buffers)");
-  // A rank 0 that comes later than all others waits for nobody.
+  // A rank 0 that comes later than all others waits for no rank.
   job.loader_us[2] = 5;
   CHECK(find_verdict(Findings(read_texts(job.composer()))).rank == 0);
 }
@@ -206,7 +206,7 @@ TEST_CASE(
   const Verdict verdict = verdict_of(job.composer());
   CHECK(verdict_headline(verdict) ==
         "Verdict: data-loading (67.7 % of rank 0's mean step), rank 0");
-  // Not where all wait as long for their data, nor in three steps.
+  // No rank is named if all wait equally long for their data, or if there are only three steps.
   for (const int rank : {1, 2, 3}) job.loader_us[rank] = 98, job.work_us[rank] = 47;
   CHECK_FALSE(verdict_of(job.composer()).rank);
   job = {.steps = 3, .loader_us = {{0, 105}}, .work_us = {{1, 140}, {2, 140}, {3, 140}}};

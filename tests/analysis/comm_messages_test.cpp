@@ -1,7 +1,7 @@
-// What comm knows of kernels that say little of themselves: from the range of the host that
-// launched them, from the ranks of their groups, from the other end of a message.
-#include "analysis/collectives.h"
-#include "analysis/comm_report.h"
+// comm for kernels with few details of their own: it finds the details in the range of the host
+// that launched them, in the ranks of their groups, and in the other end of a message.
+#include "analysis/collectives/collectives.h"
+#include "analysis/reports/comm_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -131,7 +131,8 @@ TEST_CASE("comm: collectives of other tensors are not the same one, though each 
   const MatchedCollectives found = match_collectives(run);
   CHECK(found.matched.size() == 2);
   CHECK(found.left_over == 4);
-  // Both ranks have the same ones: the n-th of one is the n-th of the other, whatever their steps.
+  // The ranks have the same collectives: the n-th of one is the n-th of the other, whatever their
+  // steps.
   const MatchedCollectives same = match_collectives(
       read_ranks({rank(0, {{0, "long"}, {1, "int"}}), rank(1, {{1, "long"}, {1, "int"}})}));
   CHECK(same.matched.size() == 2);
@@ -265,7 +266,7 @@ TEST_CASE("comm: what comes out of a gather and how many ranks are in it the ope
   op("c10d::_reduce_scatter_base_", 20,
      R"({"Input Dims": [[10], [80], [], [], []], "Input type": ["float", "float", "", "", ""]})");
   launch(trace, "nccl:_reduce_scatter_base", 21, 2, "{}");
-  // Without the range as well, and two kernels that share an operator.
+  // The same holds without the range, and for two kernels that share an operator.
   op("c10d::alltoall_base_", 40,
      R"({"Input Dims": [[30], [20], []], "Input type": ["long", "long", ""]})");
   trace.cat("cuda_runtime").x("cudaLaunchKernel", 42, 3, R"({"correlation": 3})");

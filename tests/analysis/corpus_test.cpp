@@ -43,7 +43,7 @@ std::vector<TruthRow> read_truths(const fs::path& path) {
 
 struct Count {
   int same = 0;
-  int different = 0;  // on purpose
+  int different = 0;  // different on purpose
   int not_yet = 0;
 };
 
@@ -70,7 +70,7 @@ TEST_CASE("corpus: what other tools assert holds, or differs for a reason") {
     if (reason.empty()) CHECK(differences == "");
     // A reason that is none any more is a mistake in the table.
     if (!reason.empty()) CHECK(differences != "");
-    // That a reason is the whole reason can be shown for some.
+    // For a few reasons the test can show that they explain the whole difference.
     CHECK(unexplained_difference(row) == "");
     ++(reason.empty() ? count.same : count.different);
   }

@@ -1,4 +1,4 @@
-#include "analysis/dataloader_report.h"
+#include "analysis/reports/dataloader_report.h"
 
 #include "support/job_traces.h"
 #include "support/report_cells.h"
@@ -27,7 +27,7 @@ TEST_CASE("dataloader: XLA's classes begin at 5 and at 20 percent") {
 
 TEST_CASE("dataloader: waits are those of the steps, the first one by itself") {
   JobTraces job{.ranks = 1, .steps = 3};
-  job.loader_us[0] = 50;  // of 100
+  job.loader_us[0] = 50;  // a step takes 100
   const Report report = dataloader_report(read_texts(job.torch()));
   const ReportRow row = rows_of(report, "rows").at(0);
   CHECK(number_in(row, "steps") == 3);
@@ -58,7 +58,7 @@ TEST_CASE("dataloader: no loader in a trace is not a wait of 0") {
 
 TEST_CASE("dataloader: what each tool would say is printed, and what of it is the first wait") {
   JobTraces job{.ranks = 1, .steps = 10};
-  job.loader_us[0] = 50;  // of 100
+  job.loader_us[0] = 50;  // a step takes 100
   CHECK(dataloader_report(read_texts(job.torch())).headline ==
         std::vector<std::string>{
             "Input wait: 50.0 % of the mean step is exposed → highly input-bound.",

@@ -1,8 +1,8 @@
 // gpu, idle, launch and memcpy against the slow, obvious answers, over random traces.
-#include "analysis/gpu_report.h"
-#include "analysis/idle_report.h"
-#include "analysis/launch_report.h"
-#include "analysis/memcpy_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/reports/launch_report.h"
+#include "analysis/reports/memcpy_report.h"
 #include "oracle/devices.h"
 #include "support/merge_texts.h"
 #include "support/random_devices.h"

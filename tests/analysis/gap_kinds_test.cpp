@@ -1,6 +1,6 @@
-#include "analysis/gap_kinds.h"
+#include "analysis/devices/gap_kinds.h"
 
-#include "analysis/idle_report.h"
+#include "analysis/reports/idle_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -54,7 +54,7 @@ TEST_CASE("gap kinds: the host was late, until the work that it launched could b
   HostAndDevice late;
   late.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(60, 10, 2);
   CHECK(late.kinds() == "50 0 0 0");
-  // What begins long after its call was behind something that nobody sees.
+  // Work that begins long after its call waited for something that was not recorded.
   HostAndDevice later;
   later.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(160, 10, 2);
   CHECK(later.kinds() == "40 110 0 0");
@@ -79,7 +79,7 @@ TEST_CASE("gap kinds: a thread that sits in a call which waits for the device is
   HostAndDevice same;
   same.begin().call("cudaLaunchKernel", 20, 5, 2).call("hipMemcpyWithStream", 30, 160);
   CHECK(same.kernel(200, 10, 2).kinds() == "10 20 160 0");
-  // Before it is launched only that thread counts, behind it also the one that launches next.
+  // Before the launch only that thread counts; after it, so does the thread that launches next.
   HostAndDevice other;
   other.begin().call("cudaDeviceSynchronize", 12, 170, 0, "2").call("cudaLaunchKernel", 100, 5, 2);
   other.kernel(200, 10, 2).call("cudaLaunchKernel", 205, 2, 3, "2").kernel(210, 10, 3);

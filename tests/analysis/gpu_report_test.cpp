@@ -1,4 +1,4 @@
-#include "analysis/gpu_report.h"
+#include "analysis/reports/gpu_report.h"
 
 #include "support/report_cells.h"
 #include "support/run_texts.h"

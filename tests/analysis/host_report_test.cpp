@@ -1,6 +1,6 @@
-#include "analysis/host_report.h"
+#include "analysis/reports/host_report.h"
 
-#include "analysis/counter_series.h"
+#include "analysis/memory/counter_series.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

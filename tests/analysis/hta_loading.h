@@ -1,10 +1,10 @@
-// What HTA makes of a trace before it looks at it: its numbers are about that.
+// as_hta_loads: the trace as HTA changes it on loading, because HTA's numbers describe that trace.
 //
-//   TruthRow loaded = as_hta_loads(row);   // its trace is a file that says so, of this process
+//   TruthRow loaded = as_hta_loads(row);   // its trace is a file of this process with the changes
 //
-// Times with parts of microseconds: the start is rounded up, the end down. Traces with several
-// steps: with include_last_profiler_step=False what the host did before the last step began, else
-// what it did until the last one ended; and the device work that this launched.
+// HTA rounds starts with parts of a microsecond up and ends down. From a trace with several steps
+// it keeps the host events before the begin of the last step (include_last_profiler_step=False) or
+// up to its end, and the device work that these launched.
 #pragma once
 
 #include "truth_rows.h"

@@ -1,4 +1,4 @@
-#include "analysis/kernel_name.h"
+#include "analysis/work/kernel_name.h"
 
 #include <doctest/doctest.h>
 

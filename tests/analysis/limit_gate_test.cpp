@@ -1,4 +1,4 @@
-#include "analysis/limit_gate.h"
+#include "analysis/verdict/limit_gate.h"
 
 #include "support/job_traces.h"
 #include "support/run_texts.h"
@@ -14,7 +14,7 @@ GateResult judge_job(const JobTraces::Files& files, const LimitGate& gate) {
   return judge(gate, find_verdict(Findings(read_texts(files))));
 }
 
-// All ranks wait 30 of 80 us for their data.
+// Every rank waits 30 of 80 us for its data.
 JobTraces slow_loaders() {
   JobTraces job;
   for (int rank = 0; rank < job.ranks; ++rank) job.loader_us[rank] = 30;

@@ -1,7 +1,7 @@
-// memory and host beside their slow twins, over generated traces.
-#include "analysis/device_memory.h"
-#include "analysis/host_report.h"
-#include "analysis/memory_report.h"
+// Compares memory and host with their slow twins, over generated traces.
+#include "analysis/memory/device_memory.h"
+#include "analysis/reports/host_report.h"
+#include "analysis/reports/memory_report.h"
 #include "oracle/memory.h"
 #include "support/merge_texts.h"
 #include "support/report_cells.h"
@@ -117,7 +117,7 @@ double value_or_none(const Cell& cell) {
   return std::holds_alternative<double>(cell) ? std::get<double>(cell) : -1;
 }
 
-// That all ways to give the same events to `answer` give the same text.
+// Checks that `answer` gives the same text for all ways to present the same events.
 void check_ways(const std::function<TraceText(RandomJob&)>& make,
                 const std::function<std::string(const Run&)>& answer) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {

@@ -1,7 +1,7 @@
-#include "analysis/memory_report.h"
+#include "analysis/reports/memory_report.h"
 
-#include "analysis/device_memory.h"
-#include "analysis/slope.h"
+#include "analysis/memory/device_memory.h"
+#include "analysis/numbers/slope.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -13,7 +13,7 @@ using namespace traceloom;
 
 namespace {
 
-// An event of the allocator of GPU 0; with its total when that is told.
+// Makes an event of the allocator of GPU 0, with its total if one is given.
 std::string gpu(std::int64_t bytes, std::int64_t address, std::int64_t total = kNotTold) {
   const std::string told =
       total == kNotTold
@@ -27,8 +27,8 @@ Run read(const TraceText& trace) {
   return read_texts({{"rank0.json", trace.array()}}, {.details = true, .samples = true});
 }
 
-// Three steps of 100 us; each allocates 100 bytes in aten::mm, in aten::linear, and frees all but
-// 10 of what is allocated by itself.
+// Makes three steps of 100 us. Each allocates 100 bytes in aten::mm inside aten::linear, and frees
+// all but 10 bytes of them.
 TraceText leaking_steps() {
   TraceText trace;
   for (int step = 0; step < 3; ++step) {

@@ -1,4 +1,4 @@
-#include "analysis/memory_stats.h"
+#include "analysis/memory/memory_stats.h"
 
 #include "base/error.h"
 #include "support/temporary_folder.h"

@@ -1,9 +1,9 @@
-// Jobs of which it is known what was slowed in them: ../shared/traces/multirank.
-#include "analysis/bottleneck_report.h"
-#include "analysis/dataloader_report.h"
-#include "analysis/loader_waits.h"
-#include "analysis/steps_report.h"
-#include "analysis/straggler.h"
+// Jobs in which a known rank or part was slowed: ../shared/traces/multirank.
+#include "analysis/findings/loader_waits.h"
+#include "analysis/findings/straggler.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/dataloader_report.h"
+#include "analysis/reports/steps_report.h"
 #include "input/input_list.h"
 #include "run/run.h"
 #include "support/report_cells.h"
@@ -33,7 +33,7 @@ std::optional<Run> read_set(const std::string& name) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string path = entry.path().string();
     const bool trace = path.ends_with(".json") || path.ends_with(".json.gz");
-    // Composer's merge of them lies beside the ranks' files.
+    // Composer's merge of the files stands next to the ranks' files.
     if (trace && entry.path().filename().string().find("rank") != std::string::npos &&
         path.find("facts") == std::string::npos)
       request.inputs.push_back({path, std::nullopt});
@@ -96,7 +96,8 @@ TEST_CASE("corpus: in a job in which nothing was slowed nobody is named") {
 }
 
 TEST_CASE("corpus: the share of the loader is that measured in the loop itself") {
-  // By truth.json: the longest wait of any rank in each step, over the longest step.
+  // The shares come from truth.json: the longest wait of any rank in each step, over the longest
+  // step.
   for (const auto& [set, share] :
        {std::pair{"ddp4-cnn-w0-slowdata", 0.7028}, std::pair{"ddp4-cnn-w2-base", 0.1615},
         std::pair{"ddp4-cnn-w0-base", 0.0342}}) {
@@ -110,7 +111,7 @@ TEST_CASE("corpus: the share of the loader is that measured in the loop itself")
   }
 }
 
-// All that the page says of the steps, and whether steps and dataloader say the same.
+// Checks the shares of the steps on the page, and that steps and dataloader report the same.
 void check_shares(const Run& run, const BottleneckAnswer& answer) {
   const Verdict& verdict = answer.verdict;
   std::int64_t sum_ns = 0;
@@ -151,8 +152,8 @@ TEST_CASE("corpus: the form of a trace does not change what a run is said to be 
       const Verdict& verdict = answer.verdict;
       if (!of_kineto) of_kineto = verdict;
       CHECK(verdict.rank == of_kineto->rank);
-      // Composer's files do not tell how much of event/backward is communication. Where that
-      // matters they say so, and leave the verdict of the other forms possible.
+      // Composer's files do not show how much of event/backward is communication. Where that
+      // matters, the answer is inconclusive and leaves the verdict of the other form possible.
       const bool leaves_open =
           verdict.kind == Limit::inconclusive &&
           std::count(verdict.possible.begin(), verdict.possible.end(), of_kineto->kind) > 0;

@@ -1,6 +1,6 @@
-// Kernels and operators: what rows are told apart by, and the oracle.
-#include "analysis/kernels_report.h"
-#include "analysis/ops_report.h"
+// Kernels and operators: the properties that separate rows, and a comparison with the oracle.
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/ops_report.h"
 #include "oracle/call_tree.h"
 #include "oracle/json_value.h"
 #include "support/random_host.h"

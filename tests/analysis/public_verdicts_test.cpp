@@ -1,20 +1,20 @@
-// No verdict on a public trace may say what idle, gpu or the events themselves contradict. Run as
-// the test corpus.analysis; skipped where the traces are not.
+// No verdict on a public trace may contradict idle, gpu or the events themselves. It runs as the
+// test corpus.analysis, which is skipped if the traces are missing.
 //
-// The rules, of runs of one rank with one device. What lies outside of the time from the first to
-// the last work of the device is told by the host alone, so it is allowed for:
-//   - all shares and what was not recorded add up to the steps at most
+// These are the rules for runs of one rank with one device. Time outside of the first and last work
+// of the device is known only from the host, so the rules allow for it:
+//   - all shares and unrecorded time add up to at most the steps
 //   - launch-bound, host-code and idle take no more than idle's host wait, blocked and queued no
 //     more than idle's
 //   - compute takes no more than the kernels of gpu, communication no more than its exposed one and
 //     the collectives of the host
-//   - no graphs are recommended where they replay, nothing is called unrecorded with Python's
-//   frames
-//   - ranks of the job that are not there are told
-#include "analysis/bottleneck_report.h"
-#include "analysis/gpu_report.h"
-#include "analysis/idle_report.h"
-#include "analysis/verdict_words.h"
+//   - no graphs are recommended if graphs are replayed, and nothing is called unrecorded if there
+//     are Python's frames
+//   - missing ranks of the job are reported
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/verdict/verdict_words.h"
 #include "base/error.h"
 #include "oracle/json_value.h"
 #include "run/run.h"
@@ -67,7 +67,7 @@ std::int64_t total_of(const Report& idle, std::string_view key) {
   return std::stoll(oracle::parse_json(idle.values.at(0).second).find(key)->text);
 }
 
-// How much of the steps is before the first and behind the last work of the device.
+// Returns the time of the steps before the first and after the last work of the device.
 std::int64_t outside_ns(const Findings& found, const RankEvents& rank) {
   Interval work{std::numeric_limits<std::int64_t>::max(), 0};
   rank.for_each_device([&](const DeviceSpan& span) {

@@ -1,4 +1,4 @@
-#include "analysis/step_roles.h"
+#include "analysis/waits/step_roles.h"
 
 #include "oracle/roles.h"
 #include "support/run_texts.h"
@@ -132,7 +132,8 @@ TEST_CASE("step roles: are those of every instant by itself, for random steps") 
 TEST_CASE("step roles: thousands of steps are what the sets say as a whole") {
   constexpr int kSteps = 9000;
   TraceText trace;
-  trace.cat("cpu_op").x("aten::later", 70 * 6000, 70 * 10);  // before what begins before it
+  // in the file before an event that begins earlier
+  trace.cat("cpu_op").x("aten::later", 70 * 6000, 70 * 10);
   for (int i = 0; i < kSteps; ++i) {
     const int at = 70 * i;
     const std::string note = fmt::format(R"({{"epoch": 0, "batch": {}}})", i);

@@ -1,10 +1,10 @@
 // Jobs of which it is known what each rank did, and what that cost.
-#include "analysis/straggler.h"
+#include "analysis/findings/straggler.h"
 
-#include "analysis/bottleneck_report.h"
-#include "analysis/comm_report.h"
-#include "analysis/loader_waits.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/findings/loader_waits.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/comm_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"
@@ -100,7 +100,7 @@ TEST_CASE("straggler: a rank that is late since it waited for another is not to 
 }
 
 TEST_CASE("straggler: what others do without a rank pushes nothing out that they do with it") {
-  // The wait for rank 2 is behind work; beyond it the others have a collective of their own.
+  // Work hides the wait for rank 2; apart from it, the others have a collective of their own.
   const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
     if (rank == 2) return {kernel("gemm", 20), all_reduce(2), kernel("gemm", 18)};
     return {kernel("gemm", 10),
@@ -221,8 +221,8 @@ TEST_CASE("straggler: a root that is late to a broadcast is waited for") {
 }
 
 TEST_CASE("straggler: a hidden wait pushes out what ranks do in other groups, too") {
-  // Nodes {0, 1} and {2, 3}: in the node behind work, then across nodes, where 8 of the 12 us that
-  // rank 2 is late are in the open on rank 0.
+  // The nodes are {0, 1} and {2, 3}. The ranks meet in the node after work, then across nodes,
+  // where 8 of the 12 us by which rank 2 is late are exposed on rank 0.
   const Answer found(SimulatedJob{.program = [](int rank, int) -> Program {
     return {kernel("gemm", rank == 2 ? 22 : 10),
             {"kernel", "gemm", 12, "", true},
@@ -259,7 +259,7 @@ TEST_CASE(
   CHECK(found.straggler.waited_for_share == 0.2);
   CHECK(found.straggler.delay_ns == 20'000);
   CHECK(found.verdict.rank == 2);
-  // Of nine steps one cannot be so sure, and the last one to be late is one of three.
+  // Nine steps are too few to be sure, and being the last of three late ranks is no proof.
   CHECK_FALSE(Answer(SimulatedJob{.steps = 9, .program = late_in(5)}).straggler.rank);
   CHECK_FALSE(Answer(SimulatedJob{.steps = 12, .program = late_in(3)}).straggler.rank);
 }
@@ -325,7 +325,7 @@ TEST_CASE("comm: clocks by which ranks leave before others come are not used") {
 }
 
 TEST_CASE("comm: a collective that a rank lost shifts no others than those of its step") {
-  // Each rank in turn comes last, and rank 1's part of the second all-reduce is lost.
+  // Every rank in turn comes last, and rank 1's part of the second all-reduce is lost.
   const auto job = [](bool is_lost) {
     return SimulatedJob{
         .ranks = 2, .steps = 4, .program = [is_lost](int rank, int step) -> Program {

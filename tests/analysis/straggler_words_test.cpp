@@ -1,7 +1,7 @@
-// What `stragglers` says above its table, beside that.
-#include "analysis/straggler_words.h"
+// The text that `stragglers` prints above its table, compared with the table.
+#include "analysis/findings/straggler_words.h"
 
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -17,8 +17,7 @@ using namespace traceloom;
 
 namespace {
 
-// Each rank computes as long as `work_us` says of a step, and meets the others in the step of 1109
-// us.
+// Every rank computes for `work_us` of the step and meets the others; a step takes 1109 us.
 JobTraces::Files files_of(int steps, const std::function<int(int rank, int step)>& work_us) {
   JobTraces::Files files;
   for (int rank = 0; rank < 4; ++rank) {
@@ -66,7 +65,7 @@ TEST_CASE("stragglers: what was measured is told with its size, also where nobod
 }
 
 TEST_CASE("stragglers: a rank is told only where it came last more often than by chance") {
-  // In 3 of 5 steps one of 4 ranks comes last in more than 1 of 100 runs.
+  // A rank out of 4 comes last in 3 of 5 steps by chance in more than 1 of 100 runs.
   const auto some = [](int rank, int step) {
     return rank == (step < 3 ? 2 : step) % 4 ? 540 : 500;
   };

@@ -1,6 +1,6 @@
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/stragglers_report.h"
 
-#include "analysis/straggler.h"
+#include "analysis/findings/straggler.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -93,7 +93,7 @@ TEST_CASE("stragglers: delays in some steps are sporadic, those of another rank 
 }
 
 TEST_CASE("stragglers: in one step nothing changes") {
-  // Each of the first two ranks comes last in one of two collectives.
+  // Both ranks 0 and 1 come last in one of two collectives.
   const auto files = [](int steps) {
     JobTraces::Files texts;
     static constexpr int kLengths[][2] = {{10, 20}, {30, 10}, {35, 20}};
@@ -128,7 +128,7 @@ TEST_CASE("stragglers: rank 0, which waits for a late rank where DDP sends buffe
   CHECK(found.rank == 2);
   CHECK(found.cause == StragglerCause::compute);
   CHECK(found.confidence == "low");
-  // Where collectives are recorded they tell.
+  // Recorded collectives decide.
   CHECK(straggler_of(job.torch()).candidates == std::vector<std::int64_t>{0, 2});
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("stragglers: one that is late by little in every step is told with its
         "of 20 steps; cause: compute (cpu takes 100.000 us a step longer than on the median of "
         "the others; confidence: medium).");
   }
-  // In four steps some one of four ranks is as often last by chance in 1 of 64 runs: not named.
+  // In four steps, one of four ranks is as often last by chance in 1 of 64 runs: no rank is named.
   job.steps = 4;
   CHECK_FALSE(straggler_of(job.torch()).rank);
   CHECK(straggler_of(job.torch()).candidates == std::vector<std::int64_t>{1});
@@ -238,7 +238,7 @@ TEST_CASE("stragglers: what others compute while they wait in a collective delay
 }
 
 TEST_CASE("stragglers: a hidden wait counts as far as it pushes the next collective out") {
-  // Without rank 1's delay both all-reduces would be done at 80 and not at 110: 10 of the 30 us is
+  // The delay of rank 1 moves the end of both all-reduces from 80 to 110: 10 of the 30 us are
   // waiting that rank 0's own work does not hide.
   const auto rank = [](int number, int work, int first, int first_us, int second, int second_us) {
     TraceText trace;

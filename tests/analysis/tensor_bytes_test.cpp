@@ -1,4 +1,4 @@
-#include "analysis/tensor_bytes.h"
+#include "analysis/work/tensor_bytes.h"
 
 #include <doctest/doctest.h>
 

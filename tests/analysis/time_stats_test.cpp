@@ -1,4 +1,4 @@
-#include "analysis/time_stats.h"
+#include "analysis/numbers/time_stats.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "analysis/gpu_report.h"
-#include "analysis/idle_report.h"
-#include "analysis/launch_report.h"
-#include "analysis/memcpy_report.h"
-#include "analysis/stream_launches.h"
+#include "analysis/devices/stream_launches.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/reports/launch_report.h"
+#include "analysis/reports/memcpy_report.h"
 #include "base/ascii.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -28,7 +28,7 @@ double rounded(double value, double digits) {
   return std::round(value * digits) / digits;
 }
 
-// As pandas' describe() does it: between the two values around the place.
+// Interpolates like pandas' describe(), between the two values around the place.
 double quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -158,7 +158,7 @@ std::string check_hta_bandwidth(const TruthRow& row) {
   return compare_descriptions(row, found);
 }
 
-// Of the calls that HTA knows: what others launch it leaves out.
+// Compares the calls that HTA knows; HTA leaves out launches by other calls.
 std::string check_hta_launches(const TruthRow& row) {
   std::map<std::string, double> sums;
   for (const ReportRow& found : rows_of(launch_report(read_paths(row.traces), {}), "calls")) {

@@ -1,5 +1,5 @@
-#include "analysis/gpu_report.h"
-#include "analysis/steps_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/steps_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"
@@ -23,7 +23,7 @@ double round_to(double value, double digits) {
   return std::round(value * digits) / digits;
 }
 
-// Of the rank that a row names, or of the file alone, which is of one rank whatever that is called.
+// Finds the row of the rank in `row`, or the only rank of the file, whatever its number.
 const ReportRow* find_row(const TruthRow& row, const std::vector<ReportRow>& rows) {
   const auto rank = static_cast<std::int64_t>(number_of(row.expected, "rank"));
   const auto device = static_cast<std::int64_t>(number_of(row.expected, "gpu", -1));

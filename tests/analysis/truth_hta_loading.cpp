@@ -35,7 +35,8 @@ bool is_number(const std::string& text) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// What HTA calls device work. The stream of a call of HIP is a pointer, and no number.
+// True for the events that HTA calls device work. The stream of a call of HIP is a pointer, not a
+// number.
 bool is_device_event(const Json& event) {
   const Json* const args = event.find("args");
   return args != nullptr && is_number(text_at(*args, "stream")) &&
@@ -63,7 +64,7 @@ std::vector<LoadedEvent> read_events(const Json& list, bool rounded) {
   return events;
 }
 
-// Drops what is not of the steps.
+// Removes events outside of the steps.
 void keep_steps(std::vector<LoadedEvent>& events, bool with_last) {
   std::set<std::string> names;
   double last_start = 0;
@@ -98,7 +99,8 @@ std::string write_events(const std::vector<LoadedEvent>& events) {
   std::string text = "[";
   for (const LoadedEvent& event : events) {
     text += text.size() > 1 ? ",\n" : "\n";
-    // Of what is no longer than the rounding, the end is before the start in HTA; here it is 0 us.
+    // If an event is no longer than the rounding, its end is before its start in HTA; here it lasts
+    // 0 us.
     const double duration = std::max(0.0, event.end - event.ts);
     char times[80];
     std::snprintf(times, sizeof times, "\"ts\":%.3f,\"dur\":%.3f", event.ts, duration);
@@ -126,7 +128,7 @@ TruthRow as_hta_loads(const TruthRow& row) {
   static const TemporaryFolder folder;
   static std::map<std::string, std::string> known;
   const bool with_last = row.note.find("include_last_profiler_step=False") == std::string::npos;
-  // Bandwidths are what the events say, which rounding does not touch.
+  // Bandwidths are values of the events, which rounding does not change.
   const bool rounded = row.metric != "hta_memory_bw_summary_gbps";
   TruthRow loaded = row;
   for (std::string& path : loaded.traces) {

@@ -1,6 +1,6 @@
-#include "analysis/bottleneck_report.h"
-#include "analysis/dataloader_report.h"
-#include "analysis/gpu_report.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/dataloader_report.h"
+#include "analysis/reports/gpu_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"
@@ -22,8 +22,8 @@ std::string check_composer_share(const TruthRow& row) {
   return "no such rank";
 }
 
-// Of tb_plugin's rules the three that need no operators: the loader above 5 %, communication above
-// 10 % of a step, a device that is used less than half.
+// Checks the three rules of tb_plugin that need no operators: the loader takes over 5 % or
+// communication over 10 % of a step, or a device is used for less than half of it.
 std::string check_recommendations(const TruthRow& row) {
   const Run run = read_paths(row.traces);
   const Verdict verdict = find_verdict(Findings(run));

@@ -1,4 +1,4 @@
-#include "analysis/memory_report.h"
+#include "analysis/reports/memory_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"

@@ -1,7 +1,7 @@
 // Numbers of several commands: collectives as tb_plugin shows them, spans and the merge of
 // Composer, stragglers.
-#include "analysis/comm_report.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/comm_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"
@@ -12,7 +12,7 @@
 namespace traceloom {
 namespace {
 
-// Of the rank of a row, "(all)" or one collective.
+// Finds the times of the row's rank, "(all)" or those of one collective.
 std::string find_times(const TruthRow& row, const std::string& collective, ReportRow& found) {
   const Report report = comm_report(read_paths(row.traces, {.details = true}), {});
   for (const ReportRow& one : rows_of(report, "times"))
@@ -28,7 +28,8 @@ double microseconds_in(const ReportRow& row, std::string_view key) {
   return static_cast<double>(number_in(row, key)) / 1000;
 }
 
-// The spans of that name, in their order; what is a mark as well is looked at once.
+// Returns the lengths of the spans with that name, in order; a span that is also a mark counts
+// once.
 std::vector<std::int64_t> durations_us(const RankEvents& rank, const Labels& labels,
                                        const std::string& name) {
   std::vector<HostSpan> spans;

@@ -13,7 +13,7 @@ namespace {
 struct Difference {
   std::string metric;
   std::string trace;  // part of the path
-  std::string where;  // part of the source, of the note or of what is expected
+  std::string where;  // a part of the source, of the note or of the expected value
   std::string reason;
 };
 

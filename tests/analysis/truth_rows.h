@@ -1,4 +1,4 @@
-// The rows of the reference numbers (../shared/truths), and who can say something about them.
+// The rows of the reference numbers (../shared/truths), and the checks that can verify them.
 #pragma once
 
 #include "oracle/json_value.h"
@@ -19,17 +19,18 @@ struct TruthRow {
   std::string note;
 };
 
-// The differences between a row and what the command says, empty when there are none.
+// Returns the differences between a row and the command's result, empty if there are none.
 using TruthCheck = std::function<std::string(const TruthRow&)>;
 
-// By metric; a metric that is not here is of a command that does not exist yet.
+// The checks, keyed by metric. A metric without an entry belongs to a command that does not exist
+// yet.
 const std::map<std::string, TruthCheck>& truth_checks();
 
 // Why a row differs on purpose; empty when it does not.
 std::string deliberate_difference(const TruthRow& row);
 
-// What is left of a difference when the same is done to the trace as the other tool does on
-// loading it; empty when nothing is, and for rows whose reason is another.
+// Returns the difference that remains if the trace is changed as the other tool changes it on
+// loading; empty if none remains, and for rows whose difference has another reason.
 std::string unexplained_difference(const TruthRow& row);
 
 double number_of(const oracle::Json& object, const std::string& key, double otherwise = 0);

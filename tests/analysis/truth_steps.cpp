@@ -1,4 +1,4 @@
-#include "analysis/steps_report.h"
+#include "analysis/reports/steps_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"

@@ -1,7 +1,7 @@
-#include "analysis/collectives.h"
-#include "analysis/comm_report.h"
-#include "analysis/kernels_report.h"
-#include "analysis/ops_report.h"
+#include "analysis/collectives/collectives.h"
+#include "analysis/reports/comm_report.h"
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/ops_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"
@@ -13,13 +13,15 @@
 namespace traceloom {
 namespace {
 
-using Columns = std::vector<std::pair<std::string, std::string>>;  // in a row, and ours in ns
+// column of a row, and our column in ns
+using Columns = std::vector<std::pair<std::string, std::string>>;
 
 double us(const ReportRow& row, std::string_view key) {
   return static_cast<double>(number_in(row, key)) / 1000;
 }
 
-// What a row names of these, as microseconds; in whole ones where it is said to be rounded.
+// Compares the columns that a row names, in microseconds; in whole ones if the row is marked as
+// rounded.
 std::string compare_times(const TruthRow& row, const ReportRow& found, const Columns& columns) {
   std::string differences;
   for (const auto& [name, column] : columns) {
@@ -181,7 +183,7 @@ std::string check_implicit_sync(const TruthRow& row) {
              : differences + "another name; ";
 }
 
-// Who was first is left out: which of several ranks that start together is nobody's to say.
+// The first rank is not compared: if several ranks start together, any of them may be first.
 std::string check_straggler_summary(const TruthRow& row) {
   const Report report = comm_report(read_paths(row.traces, {.details = true}), {.each = false});
   for (const ReportRow& found : rows_of(report, "ranks")) {

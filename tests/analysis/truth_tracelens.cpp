@@ -1,6 +1,6 @@
 // TraceLens' tables of operators and kernels, and tb_plugin's numbers on tensor cores.
-#include "analysis/kernels_report.h"
-#include "analysis/ops_report.h"
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/ops_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "truth_checks.h"
@@ -72,7 +72,7 @@ std::string compare_op(const TruthRow& row, const ReportRow& found) {
          compare_rounded(row, "Percentage (%)", percent, percent_off);
 }
 
-// Of rows that are sorted by the time of devices.
+// The rows must be sorted by the time of devices.
 std::string compare_cumulative(const TruthRow& row, const std::vector<ReportRow>& rows,
                                std::size_t at) {
   double cumulative = 0;
@@ -148,7 +148,7 @@ std::string check_tracelens_kernels(const TruthRow& row) {
       continue;
     const std::string category = text_of_key(row.expected, "Parent op category");
     const std::string ours = category_of(text_in(found, "type"));
-    // Without an operator TraceLens has no category; "runtime" is what it makes of a bare call.
+    // TraceLens gives no category without an operator, and "runtime" for a bare call.
     const bool same = category.empty() || category == "runtime" || category == ours;
     differences = same ? "" : "category: " + ours + " and not " + category + "; ";
     return differences + compare_key(row, "Kernel duration (µs)_sum", us(found, "total_ns")) +

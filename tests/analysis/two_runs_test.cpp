@@ -1,9 +1,9 @@
 // Two runs of one job in one command, whose steps have the same numbers.
-#include "analysis/bottleneck_report.h"
-#include "analysis/gpu_report.h"
-#include "analysis/idle_report.h"
-#include "analysis/kernels_report.h"
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -92,7 +92,7 @@ TEST_CASE("two runs: no device is idle between them") {
     CHECK(total(gpu_report(both), "rows", key) ==
           total(gpu_report(first), "rows", key) + total(gpu_report(second), "rows", key));
   CHECK(total(gpu_report(first), "rows", "idle_ns") == 2 * 3 * 10'000);
-  // Of 400 us of steps in each run devices work 4 * 90.
+  // Devices work 4 * 90 of the 400 us of steps in each run.
   CHECK(share_in(rows_of(gpu_report(both), "rows").at(0), "utilization") == doctest::Approx(0.9));
 }
 

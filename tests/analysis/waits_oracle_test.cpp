@@ -1,5 +1,5 @@
 // Waits in matched collectives against the slow, obvious answer, over random jobs.
-#include "analysis/rank_waits.h"
+#include "analysis/waits/rank_waits.h"
 #include "oracle/waits.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -32,7 +32,7 @@ std::vector<std::string> random_job(std::uint32_t seed) {
   const int ranks = 2 + dice.below(3);
   const int steps = 1 + dice.below(3);
   const int collectives = 1 + dice.below(8);
-  const int losses = dice.below(3) * 10;  // of 100
+  const int losses = dice.below(3) * 10;  // losses of 100 events
   std::vector<TraceText> traces(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
     for (int step = 0; step < steps; ++step)
@@ -76,7 +76,7 @@ TEST_CASE("waits: those in matched collectives are those of the oracle") {
       files.emplace_back(fmt::format("rank{}.json", rank), texts[rank]);
     const Run run = read_texts(files, {.threads = 1 + seed % 3});
     const RankWaits waits = find_waits(run, find_all_roles(run));
-    // Those that have none, or none that takes time, are not compared.
+    // Runs without collectives, or with collectives that take no time, are not compared.
     if (!waits.without_communication.empty() || waits.kind == MeetingKind::none) continue;
     const std::optional<oracle::Waits> expected = oracle::find_waits(texts);
     CHECK(waits.one_by_one == expected.has_value());

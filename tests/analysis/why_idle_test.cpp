@@ -1,7 +1,7 @@
-// What `bottleneck` says of devices that do nothing, and what it does not say.
-#include "analysis/bottleneck_report.h"
-#include "analysis/host_frames.h"
-#include "analysis/verdict_words.h"
+// The statements of `bottleneck` about idle devices, and the statements that it must not make.
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/verdict/verdict_words.h"
+#include "analysis/work/host_frames.h"
 #include "oracle/json_value.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -116,7 +116,7 @@ TEST_CASE("why idle: Python's functions explain a host without operators") {
              "us; loss (train.py) 60.000 us"));
   CHECK_FALSE(says(verdict, "nothing that was recorded"));
   CHECK_FALSE(says(verdict, "with_stack"));
-  // Those of another thread, which launches nothing, tell nothing of the steps.
+  // The frames of another thread, which launches nothing, prove nothing about the steps.
   TraceText other = step_with_gap(890);
   other.tid("99").cat("python_function").x("monitor.py(1): wait", 0, 1000);
   CHECK(verdict_of(other).kind == Limit::idle);
@@ -140,7 +140,8 @@ TEST_CASE("why idle: what the trace does not hold is not idle") {
   CHECK(busy.shares[Limit::queued].ns == 310'000);
   CHECK(busy.not_recorded.ns == 90'000);
   CHECK(busy.shares[Limit::idle].ns == 0);
-  // The launch of the second one was not recorded: nobody knows what the gap before it was.
+  // The launch of the second kernel was not recorded, so the reason of the gap before it is
+  // unknown.
   TraceText lost;
   lost.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
   lost.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));

@@ -23,8 +23,8 @@ std::string nested(std::string_view open, std::size_t depth, std::string_view cl
   return text;
 }
 
-// What the two readers disagree about on purpose: surrogate escapes and white space around the
-// value; and numbers that simdjson cannot hold.
+// The two readers differ on purpose about surrogate escapes, white space around the value, and
+// numbers that simdjson cannot hold.
 bool is_comparable(const std::string& text) {
   if (text.find("\\ud") != std::string::npos || text.find("\\uD") != std::string::npos)
     return false;

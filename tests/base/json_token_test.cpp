@@ -11,7 +11,8 @@ using namespace traceloom;
 
 namespace {
 
-// How many characters a function of one number takes from the text; nullopt when it refuses.
+// Returns the number of characters that a function takes from a text that starts with a number;
+// nullopt if it refuses the text.
 template <typename Skip>
 std::optional<std::size_t> taken(std::string_view number, Skip skip) {
   const std::string text = std::string(number) + "," + std::string(64, ' ');

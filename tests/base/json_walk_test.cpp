@@ -57,7 +57,7 @@ TEST_CASE("json_walk: of text that is no JSON it reads no byte beyond the end") 
   for (const char* text : {"{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\": [", "{x}", "{x",
                            "{\"a\": \"\\", "{\"a\"}"}) {
     CAPTURE(text);
-    // Without a byte behind it, so that a reader beyond the end is seen.
+    // The buffer has no byte after the text, so that a read beyond the end is detected.
     const std::vector<char> exact(text, text + std::strlen(text));
     int count = 0;
     for (JsonWalk walk({exact.data(), exact.size()}); walk.next() && count < 10;) ++count;

@@ -31,7 +31,7 @@ TEST_CASE("units: bytes have one digit after the point and a binary unit") {
   CHECK(format_bytes(1536) == "1.5 KiB");
   CHECK(format_bytes(67108864) == "64.0 MiB");
   CHECK(format_bytes(1'000'000'000) == "953.7 MiB");
-  CHECK(format_bytes(1'048'575) == "1.0 MiB");  // not 1,024.0 KiB
+  CHECK(format_bytes(1'048'575) == "1.0 MiB");  // 1,024.0 KiB would be wrong
   CHECK(format_bytes(1023 * 1024) == "1,023.0 KiB");
   CHECK(format_bytes(kMaxBytes) == "16.0 EiB");
 }

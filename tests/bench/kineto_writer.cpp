@@ -29,7 +29,7 @@ std::int64_t thread_of(bool backward) {
   return backward ? kAutogradThread : kMainThread;
 }
 
-// What the profiler calls a start of device work, and its number there.
+// The profiler's category, name and number of a call that starts device work.
 struct Runtime {
   std::string_view category;
   std::string_view name;
@@ -229,7 +229,8 @@ void KinetoWriter::write_python(const Step& step) {
   }
 }
 
-// As in real files by correlation: the work on the device, then the call that started it.
+// The correlations stand in the order of real files: the work on the device, then the call that
+// started it.
 void KinetoWriter::write_device(const Step& step) {
   for (const Launch& launch : step.launches) {
     write_activity(launch);

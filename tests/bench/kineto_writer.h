@@ -19,7 +19,7 @@ struct RankFile {
   std::string path;
   std::int64_t rank = 0;
   std::int64_t ranks = 1;
-  double megabytes = 64;  // of text, about; 1 MB is 1,000,000 bytes
+  double megabytes = 64;  // megabytes of text, approximately; 1 MB is 1,000,000 bytes
   std::uint64_t seed = 1;
   bool gzip = false;
 };
@@ -28,7 +28,7 @@ struct WrittenFile {
   std::uint64_t text_bytes = 0;
   std::uint64_t events = 0;
   std::int64_t steps = 0;
-  std::int64_t clock_offset_ns = 0;  // what the rank's clock is ahead of rank 0's
+  std::int64_t clock_offset_ns = 0;  // nanoseconds by which the rank's clock is ahead of rank 0's
 };
 
 // Throws std::runtime_error when the file cannot be written.

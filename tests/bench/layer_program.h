@@ -1,5 +1,5 @@
-// What a layer of the model does whose traces are generated: torch's operators in the order and the
-// nesting in which its profiler records them.
+// The operators of a layer of the model whose traces are generated, in the order and the nesting in
+// which torch's profiler records them.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace traceloom::bench {
 
-// What an operation itself starts on the device.
+// The kind of work that an operation itself starts on the device.
 enum class Kernel { none, gemm, elementwise, reduce, copy, attention, memset };
 
-// Whether an arrow leads from the operation to its node of autograd, or ends at it.
+// The role of an operation in autograd: an arrow leads from it to its node, or ends at it.
 enum class Autograd { none, forward, node };
 
 struct Operation {

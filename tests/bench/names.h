@@ -1,4 +1,4 @@
-// The names that occur in generated traces beside those of operators: hundreds of kernels, Python
+// The names in generated traces, apart from those of operators: hundreds of kernels, Python
 // functions and modules.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace traceloom::bench {
 
 struct Names {
-  // Of each kind of Kernel; C++ templates of up to some hundred characters.
+  // names for each kind of Kernel; C++ templates of up to some hundred characters
   std::array<std::vector<std::string>, 7> kernels;
   std::vector<std::string> calls;      // "transformers/models/decoder.py(171): forward"
   std::vector<std::string> built_ins;  // "<built-in method rsqrt of type object at 0x7d6b7761df60>"

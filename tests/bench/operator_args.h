@@ -1,4 +1,4 @@
-// What torch's profiler tells of the inputs of an operator: concrete values, types, strides,
+// The inputs of an operator as torch's profiler records them: concrete values, types, strides,
 // shapes.
 #pragma once
 

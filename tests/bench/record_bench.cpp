@@ -1,10 +1,10 @@
-// What recording costs, beside the two clock reads that it cannot do without.
+// Measures the cost of recording, next to the two clock reads that it needs at least.
 //
 //   record_bench --benchmark_filter=scope
 //
 // Times are of one thread's own clock a call; the smallest of the repetitions is what the code
 // costs, the rest is the machine's other work.
-#include "record/json_sink.h"
+#include "record/files/json_sink.h"
 #include "record/recorder.h"
 
 #include <benchmark/benchmark.h>
@@ -22,8 +22,8 @@ std::string bench_folder() {
   return std::filesystem::temp_directory_path() / ("traceloom-bench-" + std::to_string(getpid()));
 }
 
-// Nothing is written: what is measured is the thread that records, on a machine of few cores. The
-// pool is small, as chunks that a writer gives back are in the cache.
+// The session writes nothing: the benchmark measures the recording thread, on a machine of few
+// cores. The pool is small, because chunks that a writer gives back are in the cache.
 std::unique_ptr<Session> quiet_session(ClockChoice clock) {
   Options options;
   options.write_json = false;
@@ -126,8 +126,8 @@ void serialize(benchmark::State& state) {
 BENCHMARK(serialize)->Name("serialize/json")->Arg(0);
 BENCHMARK(serialize)->Name("serialize/json.gz")->Arg(1);
 
-// Scopes offered at a steady rate (argument: millions a second) into files; what is dropped of
-// them.
+// Offers scopes at a steady rate (argument: millions a second) into files, and counts how many of
+// them are dropped.
 void offered(benchmark::State& state) {
   std::uint64_t dropped = 0;
   double peak = 0;

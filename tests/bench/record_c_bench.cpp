@@ -1,4 +1,4 @@
-// What recording costs through the C interface of the shared library.
+// Measures the cost of recording through the C interface of the shared library.
 #include <benchmark/benchmark.h>
 #include <traceloom.h>
 

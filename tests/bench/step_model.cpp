@@ -6,10 +6,11 @@ namespace traceloom::bench {
 namespace {
 
 constexpr std::int64_t kMicrosecond = 1'000;
-constexpr std::int64_t kStepOfLayer = 2'000 * kMicrosecond;  // room for what a layer does in a step
+// time for the work of a layer in a step
+constexpr std::int64_t kStepOfLayer = 2'000 * kMicrosecond;
 constexpr std::int64_t kRestOfStep = 9'000 * kMicrosecond;
 constexpr std::int64_t kIdsOfStep = 40'000;
-constexpr std::uint64_t kLengths = 48;  // how many lengths of samples there are
+constexpr std::uint64_t kLengths = 48;  // number of different lengths of samples
 
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -76,8 +77,8 @@ const Step& StepModel::step(std::int64_t number) {
   return step_;
 }
 
-// Each block inside of Python: the module, the three functions that lead to its forward(), and so
-// on.
+// Every block lies inside frames of Python: the module, the three functions that lead to its
+// forward(), and so on.
 void StepModel::add_forward(std::int64_t layer) {
   const std::span<const Block> blocks = forward_blocks();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -175,7 +176,7 @@ void StepModel::add_launch(Kernel kernel, const Call& call) {
   step_.launches.push_back(launch);
 }
 
-// Gives an operation its memory; every second one frees what the one before it got.
+// Gives an operation its memory; every second operation frees the memory of the previous one.
 void StepModel::add_allocation(const Call& call) {
   const auto size =
       static_cast<std::int64_t>(1 + hash_of(*call.operation, call.layer) % 36) * 508'928;

@@ -1,4 +1,4 @@
-// What one training step of one rank does, in nanoseconds: the content of a generated trace,
+// The work of one training step of one rank, in nanoseconds: the content of a generated trace,
 // without its text.
 //
 //   StepModel model({.seed = 1, .rank = 3}, names);
@@ -17,7 +17,7 @@ namespace traceloom::bench {
 // An operator on the host.
 struct Call {
   const Operation* operation;
-  bool backward;  // on the autograd thread
+  bool backward;  // true on the autograd thread
   std::int64_t start;
   std::int64_t duration;
   std::int64_t id;        // External id
@@ -27,7 +27,8 @@ struct Call {
 
 // A Python function or module around some calls.
 struct Frame {
-  const std::string* name = nullptr;  // or else `module`, number `module_id`
+  const std::string* name = nullptr;  // name of the frame; if null, it is `module`, number
+                                      // `module_id`
   std::string_view module = {};
   std::int64_t module_id = 0;
   std::int64_t start = 0;
@@ -67,7 +68,8 @@ struct Step {
   std::int64_t collective_start;     // the rank enters the all-reduce when it is ready ...
   std::int64_t collective_duration;  // ... and all ranks leave it together
   std::int64_t optimizer_start;
-  std::int64_t sequence_length;  // of the step's samples, in tokens: most tensors' shapes
+  std::int64_t sequence_length;  // length of the step's samples in tokens; the shapes of most
+                                 // tensors depend on it
   std::vector<Call> calls;
   std::vector<Frame> frames;
   std::vector<Allocation> allocations;
@@ -78,7 +80,7 @@ struct StepModelOptions {
   std::uint64_t seed = 1;
   std::int64_t rank = 0;
   std::int64_t layers = 12;
-  bool training = true;  // or inference: no backward pass
+  bool training = true;  // false for inference, which has no backward pass
 };
 
 // A step depends on the options and its number alone. Ranks do the same operations; how long they
@@ -111,7 +113,7 @@ class StepModel {
   Step step_;
   std::vector<std::size_t> open_calls_;
   std::vector<std::size_t> open_frames_;
-  std::vector<std::int64_t> forward_calls_;  // whose nodes of autograd have not run yet
+  std::vector<std::int64_t> forward_calls_;  // calls whose nodes of autograd have not run yet
   std::int64_t host_now_ = 0;
   std::int64_t device_free_ = 0;
   std::int64_t next_id_ = 0;

@@ -29,7 +29,7 @@ class TextOutput {
   void flush_when_full();
   std::uint64_t bytes() const { return flushed_ + buffer_.size(); }
   void close();
-  // Forgets what was written so far; possible until the first flush.
+  // Forgets the text written so far; possible until the first flush.
   void rewind() { buffer_.clear(); }
 
  private:

@@ -88,7 +88,7 @@ TEST_CASE("alignment: a missing cycle does not move the others") {
 }
 
 TEST_CASE("alignment: a cycle that the reference lacks goes by the nearest one of its rank") {
-  // Rank 1's shift in cycle b is -10 us; c is 100 us behind b there. Rank 2 is brought to rank 1.
+  // Rank 1's shift in cycle b is -10 us; there c is 100 us after b. Rank 2 is aligned to rank 1.
   const std::vector<ClockFacts> files{synced(0, 1000, "a"),    synced(0, 5000, "b"),  //
                                       synced(1, 1500, "a"),    synced(1, 5010, "b"),
                                       synced(1, 5110, "c", 8),  //
@@ -132,7 +132,7 @@ TEST_CASE("alignment: cycles of other batches are other moments") {
     std::vector<ClockFacts> files = apart;
     files.push_back(synced(2, kNowUs + 30, "ep0-ba5", 70));
     files.push_back(synced(2, kNowUs + 3'600'000'045, "ep0-ba21", 80));
-    // Rank 2 is 30 us ahead of rank 0, and rank 1 45 us behind rank 2.
+    // Rank 2 is 30 us ahead of rank 0; rank 1 is 45 us slow compared with rank 2.
     CHECK(offsets(files) == Ns{0, 15'000, -30'000, -30'000});
     CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0, 0});
     CHECK(align(files)[1].error_ns == 61'000);
@@ -179,7 +179,8 @@ TEST_CASE("alignment: files of one cycle meet in one moment, whichever of them a
         cycles.push_back(cycle);
       }
     }
-    // A rank that shares no cycle with those before it cannot be told from one with other names.
+    // The test cannot tell a rank that shares no cycle with earlier ranks from a rank with other
+    // names.
     if (files.size() < 17) continue;
     const std::vector<FileClock> clocks = align(files);
     std::vector<std::optional<std::int64_t>> moments(4);

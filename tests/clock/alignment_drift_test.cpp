@@ -1,4 +1,4 @@
-// What align() makes of ranks with several clock syncs.
+// align() with ranks that have several clock syncs.
 #include "clock/clock_files.h"
 
 #include <doctest/doctest.h>
@@ -56,7 +56,8 @@ TEST_CASE("alignment: with linear drift the shift goes straight from sync to syn
   CHECK(offsets(files)[3] == clocks[3].offset_ns);
   CHECK_FALSE(clocks[0].times.has_drift());
   for (const std::size_t file : {1U, 3U, 5U}) {
-    CHECK(mapped(clocks[file], kNowNs + 1'000'000'000) == kNowNs - 1'000'000'000);  // before
+    // before the first sync
+    CHECK(mapped(clocks[file], kNowNs + 1'000'000'000) == kNowNs - 1'000'000'000);
     CHECK(mapped(clocks[file], kNowNs + 2'000'000'000) == kNowNs);
     // Half way: 30.003 s of rank 1 are 30 s.
     CHECK(mapped(clocks[file], kNowNs + 32'003'000'000) == kNowNs + 30'000'000'000);
@@ -78,7 +79,8 @@ TEST_CASE("alignment: a cycle that lost its sync lies between those of its rank"
   // Half way: 30.003 s of rank 1 are 30 s.
   files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000, .cycle = "lost"});
   files.push_back({.rank = 1, .base_ns = kNowNs, .first_ns = 32'003'000'000, .cycle = "lost"});
-  // Of the first cycle, beside the file with the sync; and of who knows which.
+  // Files without a sync: one of the first cycle, next to the file with the sync, and one of an
+  // unknown cycle.
   files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000, .cycle = "ba0"});
   files.push_back({.rank = 1, .first_ns = kNowNs + 32'003'000'000});
   for (const ClockOptions& options : {ClockOptions{}, kLinear}) {
@@ -94,7 +96,7 @@ TEST_CASE("alignment: a cycle that lost its sync lies between those of its rank"
 }
 
 TEST_CASE("alignment: a cycle that only the reference lost lies between those of its rank") {
-  // 6 ms in 60.006 s; the cycle is 30.003 s behind the first one of rank 1.
+  // The drift is 6 ms in 60.006 s; the cycle is 30.003 s after the first one of rank 1.
   const std::int64_t lost_us = kNowUs + 32'003'000;
   for (const auto& [later_us, shift_ns] :
        {std::pair{6'000, -2'003'000'000}, {5'000'000, -2'000'000'000}}) {

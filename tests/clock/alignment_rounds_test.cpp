@@ -1,4 +1,4 @@
-// What align() makes of the rounds of barriers, and of files that share a machine.
+// align() with the rounds of barriers, and with files that share a machine.
 #include "clock/clock_files.h"
 
 #include <doctest/doctest.h>
@@ -79,7 +79,7 @@ TEST_CASE("alignment: with linear drift a file has a knot at each end of its cyc
 }
 
 TEST_CASE("alignment: with linear drift the bound holds for ends that are no knots, too") {
-  // Too short to tell drift within it: the line ends where the second cycle begins.
+  // The cycle is too short to show drift within it: the line ends where the second cycle begins.
   std::vector<ClockFacts> files{recorded(0, 0, 0), recorded(0, 0, 0, 1), recorded(1, 0, 0),
                                 recorded(1, 100, 0, 1)};
   files[1].rounds.end = rounds_at(kNowUs + 10'010'000);
@@ -131,7 +131,7 @@ TEST_CASE("alignment: ranks in a cycle behind those of the reference stay togeth
                                       recorded(2, 0, 0, 1),     recorded(3, 0, 0, 1)};
   for (const ClockOptions& options : {ClockOptions{}, kLinear}) {
     const std::vector<FileClock> clocks = align(files, options);
-    // From where rank 1 was at last.
+    // The files use the last known offset of rank 1.
     CHECK(clocks[2].offset_ns == -100'000);
     CHECK(clocks[4].offset_ns == 100'000);
     CHECK(clocks[5].offset_ns == 100'000);
@@ -150,7 +150,7 @@ TEST_CASE("alignment: rounds that nothing fits are told, and the sync is taken")
   CHECK(errors(files) == Errors{0, 6'000, 10'003});
   CHECK(counts(files, Problem::bad_rounds) == Counts{0, 1, 0});
   CHECK(align(files)[1].problems.explanation(Problem::bad_rounds) == "4.977 ms too far apart");
-  // So they are when only those of the end are.
+  // The sync is also used if only the rounds of the end contradict each other.
   files[1] = recorded(1, 3'000, 3'000);
   files[1].rounds.end.exit_ns[0] -= 2'000'000;
   files[1].rounds.end.enter_ns[0] -= 2'000'000;
@@ -175,8 +175,8 @@ TEST_CASE(
                                 recorded(1, 3'010, 3'010, 1),
                                 recorded(1, 3'020, 3'020, 2),
                                 recorded(2, -70, -70, 1)};
-  // Rank 1's second cycle begins 9.0 of the 19.0 s behind the end of its first that the third one
-  // does: 9.475 of 20 us. Rank 2 lies by rank 1's, whose error adds up.
+  // Rank 1's second cycle begins 9.0 s after the end of its first, its third 19.0 s after it: 9.475
+  // of 20 us. Rank 2 is aligned through rank 1, whose error adds up.
   CHECK(offsets(files) == Ns{0, 0, -3'000'000, -3'009'475, -3'020'000, 70'525});
   CHECK(errors(files) == Errors{0, 0, 10'003, 10'003, 10'003, 20'006});
   CHECK(methods(files) == Methods(6, rounds));
@@ -187,21 +187,22 @@ TEST_CASE("alignment: the file that a cycle goes by says when its clock met the 
   files[1].rounds.end = {};
   CHECK(align(files)[0].rounds == files[0].rounds);
   CHECK(align(files)[1].rounds.empty());
-  // Whatever the others have stamped: they are not placed where the reference stamped nothing.
+  // The stamps of the other files do not matter: they are not placed if the reference stamped
+  // nothing.
   files = {recorded(0, 0, 0), recorded(1, 3'000, 3'000)};
   files[0].rounds.end = {};
   CHECK(align(files)[0].rounds.end.empty());
-  // Nor is a rank the one that all go by because its number is the lowest of a cycle.
+  // The lowest number of a cycle alone does not make a rank the reference of all others, either.
   files = {recorded(0, 0, 0), recorded(1, 100, 100, 1), recorded(2, 0, 0), recorded(2, 0, 0, 1)};
   const std::vector<FileClock> clocks = align(files);
   CHECK(clocks[1].rounds.empty());
   CHECK(clocks[3].rounds == files[3].rounds);
-  // On the common clock: without the base, and from where the file was put.
+  // The rounds are given on the common clock: without the base, from where the file was placed.
   files = {recorded(0, 0, 0), recorded(0, 0, 0, 2), recorded(1, 40, 40), recorded(1, 40, 40, 1),
            recorded(1, 40, 40, 2)};
   CHECK(align(files)[3].rounds == recorded(1, 0, 0, 1).rounds);
   CHECK(align(files, {.align_by = AlignBy::none})[0].rounds.empty());
-  // None that no merge could read again.
+  // Rounds that no merge could read again are left out.
   files = {recorded(0, 0, 0)};
   files[0].rounds.end = {{0}, {std::int64_t{1} << 62}};
   CHECK(align(files)[0].rounds.end.empty());

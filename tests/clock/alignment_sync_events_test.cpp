@@ -1,4 +1,4 @@
-// What align() makes of moments that files stamped under one id.
+// align() with moments that files stamped under one id.
 #include "clock/clock_files.h"
 
 #include <doctest/doctest.h>

@@ -12,7 +12,8 @@ using Outcome = CollectiveFit::Outcome;
 
 namespace {
 
-// All leave together, 100 us after the last one came, on clocks that are so much ahead.
+// A round that all ranks leave together, 100 us after the last one came. Each clock is ahead by its
+// entry of `ahead_ns`.
 CollectiveRound meeting(std::int64_t at_ns, const std::vector<std::int64_t>& comes_ns,
                         const std::vector<std::int64_t>& ahead_ns) {
   std::int64_t last_ns = 0;

@@ -30,7 +30,7 @@ class Job {
       clocks_[rank] = {between(-2'000'000'000, 2'000'000'000), between(-most_ppm, most_ppm)};
   }
 
-  // Of `members`, who come one after the other; they leave within a microsecond.
+  // Makes `members` meet: they come one after another and leave within a microsecond.
   void meet(std::int64_t at_ns, const std::vector<std::size_t>& members) {
     std::int64_t last_ns = 0;
     std::vector<std::int64_t> comes_ns;
@@ -130,7 +130,7 @@ TEST_CASE("without drift the range is that of the oracle, but for the drift allo
     job.train(2 + static_cast<int>(seed % 20), seed % 2 == 0);
     const std::vector<CollectiveFit> fits = job.fit();
     const auto bounds = job.bounds();
-    // Of each clock on a path at most 500 ppm of half the time, on both sides of a round.
+    // Each clock on a path adds at most 500 ppm of half the time, on both sides of a round.
     const std::int64_t allowed_ns =
         job.span_ns() / 2'000 * static_cast<std::int64_t>(2 * job.ranks() * job.ranks());
     for (std::size_t rank = 1; rank < job.ranks(); ++rank) {

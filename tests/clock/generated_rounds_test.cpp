@@ -18,7 +18,7 @@ namespace {
 struct Clock {
   std::int64_t offset_ns = 0;
   std::int64_t ppm = 0;
-  // What it shows at the true time.
+  // Returns the time that the clock shows at the true time.
   std::int64_t at(std::int64_t true_ns) const {
     return true_ns + offset_ns + (true_ns - kNowNs) / 1000 * ppm / 1000;
   }
@@ -35,8 +35,8 @@ class Barriers {
 
   const std::vector<Clock>& clocks() const { return clocks_; }
 
-  // All ranks arrive within some 20 ms after `true_ns`; each round takes some 20 us, and now and
-  // then a rank is not woken for long.
+  // Makes all ranks arrive within some 20 ms after `true_ns`. Each round takes some 20 us; from
+  // time to time a rank is woken late.
   std::vector<SyncRounds> meet(std::int64_t true_ns) {
     std::vector<SyncRounds> stamps(clocks_.size());
     std::vector<std::int64_t> ready(clocks_.size());
@@ -69,7 +69,7 @@ class Barriers {
 
 constexpr std::int64_t kCycleNs = 2'000'000'000;
 
-// What Composer stamps: between two barriers, with the time of both as its bound.
+// Returns Composer's sync: a stamp between two barriers, with the time of both as its bound.
 ClockFacts composers(std::int64_t rank, const SyncRounds& rounds) {
   return synced(rank, rounds.exit_ns[0] / 1000, "ba0",
                 (rounds.exit_ns[1] - rounds.enter_ns[0]) / 1000);
@@ -86,7 +86,7 @@ std::vector<ClockFacts> recorded(Barriers& barriers) {
   return files;
 }
 
-// How far a file is from rank 0 at its farthest, between the syncs.
+// Returns the greatest distance of a file from rank 0 between the syncs.
 std::int64_t error_of(const FileClock& clock, const Clock& own, const Clock& reference) {
   std::int64_t worst_ns = 0;
   for (std::int64_t passed = 100'000'000; passed <= kCycleNs; passed += 100'000'000) {
@@ -100,7 +100,7 @@ std::int64_t error_of(const FileClock& clock, const Clock& own, const Clock& ref
 struct Result {
   int violations = 0;
   double error_ns = 0;  // sums over all files
-  double bound_ns = 0;  // that is stated
+  double bound_ns = 0;  // stated bound
   double composers_error_ns = 0;
   double composers_bound_ns = 0;
 };

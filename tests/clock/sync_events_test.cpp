@@ -36,7 +36,8 @@ TEST_CASE("sync_events: of several moments the one with the smallest error count
 }
 
 TEST_CASE("sync_events: places are handed on, by the way with the smallest error") {
-  // 0 - 1 - 2 by way of 30 + 5, against 0 - 2 directly by 50; 3 knows 2 only; 4 nobody.
+  // The path 0 - 1 - 2 has the error 30 + 5, the path 0 - 2 has 50; 3 is linked to 2 only, 4 is
+  // not.
   CHECK(places({{{{"01", 0, 10}, {"02", 0, 25}}, 0},
                 {{{"01", 100, 20}, {"12", 500, 2}}, {}},
                 {{{"02", 999, 25}, {"12", 700, 3}, {"23", 0, 0}}, {}},

@@ -119,9 +119,9 @@ TEST_CASE("time_map: the earliest and the latest of times are among its bounds")
   const TimeMap set_back = TimeMap::joined(
       100, {{1000, 1200, TimeMap(5000)}, {2000, 2300, TimeMap(0)}, {3000, 3300, TimeMap(100)}});
   CHECK(bounds(set_back, 900, 3250) == Times{900, 1100, 1900, 2200, 2900, 3250});
-  CHECK(bounds(set_back, 900, 1300) == Times{900, 1300});  // in the first alone
+  CHECK(bounds(set_back, 900, 1300) == Times{900, 1300});  // inside the first piece only
   CHECK(bounds(set_back, 1150, 1950) == Times{1150, 1150, 1900, 1950});
-  CHECK(bounds(set_back, 2850, 2850) == Times{2850, 2850});  // between two
+  CHECK(bounds(set_back, 2850, 2850) == Times{2850, 2850});  // between two pieces
   CHECK(bounds(set_back, 7000, 8000) == Times{7000, 8000});
   CHECK(bounds(set_back, kMin, kMax) == Times{kMin, 1100, 1900, 2200, 2900, kMax - 100});
 }

@@ -1,4 +1,4 @@
-// How far a file may be off anywhere in it, where its sync says how far it is off at one moment.
+// The error of a file's clock anywhere in the file, computed from its error at one moment.
 #include "clock/worst_error.h"
 
 #include "clock/clock_files.h"
@@ -48,7 +48,7 @@ TEST_CASE("worst_error: without knowledge of drift 200 ppm to the farthest event
   CHECK(drift_error(kSecond, kSecond + 1, known) == 1);
   CHECK(drift_error(kSecond, kSecond + 5000, known) == 1);
   CHECK(drift_error(kSecond, kSecond + 5001, known) == 2);
-  // Which of two moments is known: the one that is worse.
+  // The worse of two known moments decides.
   CHECK(drift_error(0, 11 * kSecond, {.from_ns = 0, .to_ns = 10 * kSecond}) == 2'200'000);
   CHECK(drift_error_ns({}, known) == 0);
   CHECK(drift_error_ns({.first_ns = kMin, .last_ns = kMax}, {}) == 1'844'674'407'370'956);
@@ -76,7 +76,7 @@ TEST_CASE(
   const std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(1, kNowUs + 7)};
   CHECK(align(files)[1].error_ns == 100'000);
   CHECK(worst_errors(files) == Errors{20'100'000, 20'100'000});
-  // What is not known at the sync is not known elsewhere.
+  // If the error at the sync is not known, it is not known elsewhere.
   CHECK(worst_errors({synced(0, kNowUs, "ba1"), synced(1, kNowUs, "ba1")}) ==
         Errors{std::nullopt, std::nullopt});
 }
@@ -115,7 +115,7 @@ TEST_CASE("alignment: rounds at both ends bound the whole file, those at one end
   CHECK(worst_errors(files) == Errors{0, align(files)[1].error_ns});
   files[1].rounds.end = {};
   CHECK(align(files)[1].error_ns == 10'003);
-  // From the middle of its second round.
+  // The distance counts from the middle of the second round.
   CHECK(worst_errors(files) == Errors{0, 10'003 + 19'999'997});
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("alignment: ranks of one boot do not drift apart") {
   for (ClockFacts& file : files) file.machine = MachineClock{"boot", {-20, 30}};
   CHECK(align(files)[1].method == ClockMethod::same_boot);
   CHECK(worst_errors(files) == Errors{0, 50});
-  // Nor does a file without a sync of its own.
+  // Without a sync of its own, the worst error of a file is 20 ms above its error.
   files[1].sync_us.reset();
   CHECK(align(files)[1].method == ClockMethod::same_boot);
   CHECK(worst_errors(files)[1] == align(files)[1].error_ns.value() + 20'000'000);

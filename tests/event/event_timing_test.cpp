@@ -50,7 +50,7 @@ Timed time(char phase, std::string_view ts, std::string_view dur = "") {
 
 using Kinds = std::vector<Problem>;
 
-// That `kind`, once, at the event, is all there is.
+// Checks that `kind`, counted once at the event, is the only problem.
 void check_problem(const Timed& timed, Problem kind) {
   CHECK(timed.problems.kinds() == Kinds{kind});
   CHECK(timed.problems.count(kind) == 1);
@@ -149,7 +149,7 @@ TEST_CASE(
        {Case{"9223372036854775.807", "0.001"}, Case{"0", "4611686018427387.905"},
         Case{"-0.0006", "9223372036854775.807"}, Case{"1", "9223372036854775807"},
         Case{"1", "1e300"}, Case{"1", "\"1e300\""}, Case{"7", "4611686018427387.9051"},
-        // What torch writes: 2^63 ns less its start, which is 1759000000 s and counts from a base.
+        // torch writes 2^63 ns minus the start, here 1759000000 s counted from a base.
         Case{"5000.125", "7464372036849775.683"}}) {
     CAPTURE(c.dur);
     const Timed timed = time('X', c.ts, c.dur);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Without a moment of its own, as if the same moment had come again.
+// Makes `change` without changing the file's time, as if both happened at the same moment.
 void keep_time(const std::string& path, const std::function<void()>& change) {
   struct stat status = {};
   REQUIRE(stat(path.c_str(), &status) == 0);
@@ -33,7 +33,7 @@ void append(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary | std::ios::app) << text;
 }
 
-// What is said when `change` happens after the file has been opened.
+// Returns the message if `change` happens after the file was opened.
 std::string said_after(const std::string& path, const std::function<void()>& change) {
   FileWatch watch;
   const std::unique_ptr<ByteSource> source = open_input(path, &watch);

@@ -39,7 +39,7 @@ std::string refusal_of(const std::string& data) {
   return "accepted";
 }
 
-// Of a tar archive with one file in it: all that its recognition needs.
+// Returns the header of a tar archive with one file, which is enough to recognise it.
 std::string tar_header() {
   std::string header(512, '\0');
   header.replace(0, 10, "rank0.json");

@@ -98,7 +98,7 @@ TEST_CASE("plain_source: goes on after a signal") {
   const ReplacedStream replaced(STDIN_FILENO, ends[0]);
   struct sigaction handler = {};
   struct sigaction before = {};
-  handler.sa_handler = [](int) {};  // without SA_RESTART: read() returns EINTR
+  handler.sa_handler = [](int) {};  // no SA_RESTART: read() returns EINTR
   sigaction(SIGUSR1, &handler, &before);
   const pthread_t reader = pthread_self();
   std::thread writer([&] {

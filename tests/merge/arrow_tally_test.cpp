@@ -1,4 +1,4 @@
-#include "merge/arrow_tally.h"
+#include "merge/arrows/arrow_tally.h"
 
 #include "support/filter_files.h"
 #include "support/merged_case.h"
@@ -43,7 +43,7 @@ Texts tallied(const std::vector<FlowEnd>& ends, std::size_t max_bytes = ArrowTal
   return texts_of(problems[0]);
 }
 
-// Arrows 1, 2, 3, ..., one after the other and whole.
+// Returns arrows 1, 2, 3, ..., one after the other and whole.
 std::vector<FlowEnd> whole_arrows(std::uint64_t count) {
   std::vector<FlowEnd> ends;
   for (std::uint64_t i = 1; i <= count; ++i) {
@@ -53,7 +53,7 @@ std::vector<FlowEnd> whole_arrows(std::uint64_t count) {
   return ends;
 }
 
-// A table of 64 slots, of which three quarters may be used.
+// A table of 64 slots, three quarters of which may be used.
 constexpr std::size_t kLeastBytes = 4096;
 
 }  // namespace
@@ -118,7 +118,7 @@ TEST_CASE("arrow_tally: with too many open arrows it says that there are more") 
   for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(finish(i, 1));
   CHECK(tallied(ends, kLeastBytes).empty());
   CHECK(tallied(ends).empty());
-  // Ids far apart: of what was whole it can remember so much.
+  // The ids are far apart, so the tally can remember only so many whole arrows.
   ends.clear();
   for (const FlowEnd& end : whole_arrows(1000)) {
     ends.push_back(end);
@@ -197,16 +197,16 @@ TEST_CASE("arrow_tally: arrows between ranks are looked at on the common clock")
   PlanOptions shared;
   shared.shared_flows = {"rpc"};
   const NamedTexts files{{"rank0.json", file("s", "", 5000)}, {"rank1.json", file("f", "", 3000)}};
-  // By their own clocks the end would be 2 ms before the start.
+  // On their own clocks, the end would be 2 ms before the start.
   CHECK(MergedCase(files, shared).problems(0) == Texts{});
-  // An offset that is given stands for the sync.
+  // A given offset replaces the sync.
   PlanOptions shifted = shared;
   shifted.clock.offsets = {{1, -7'000}};
   const MergedCase backward(files, shifted);
   CHECK(backward.problems(0).size() == 1);
   CHECK(backward.summary().files[0].problems.explanation(Problem::backward_arrow) ==
         "by up to 2.007 ms");
-  // Each for itself has one end only.
+  // Without shared flows, each file has one end only.
   CHECK(MergedCase(files).problems(0).front().starts_with("dangling_arrow 1 at "));
   CHECK(MergedCase(files).problems(1).front().starts_with("dangling_arrow 1 at "));
 }

@@ -1,4 +1,4 @@
-#include "merge/async_slices.h"
+#include "merge/slices/async_slices.h"
 
 #include "scan/event_scanner.h"
 #include "support/filter_files.h"
@@ -17,7 +17,7 @@ using namespace traceloom;
 
 namespace {
 
-// "b one 3" of each async event, with " unclosed" where the merge has ended it.
+// Returns "b one 3" for each async event, with " unclosed" if the merge has ended it.
 Texts slices_in(const std::string& merged) {
   Texts found;
   for (const oracle::Json& event : events_of(merged)) {
@@ -39,7 +39,7 @@ std::string step(std::string_view phase, std::string_view name, int ts, std::str
       name, ts, step);
 }
 
-// "b c1 0x1": phase, category and id of the events of a merge.
+// Returns "b c1 0x1" for each event of a merge: phase, category and id.
 Texts operations_in(const std::string& merged) {
   Texts found;
   for (const oracle::Json& event : events_of(merged)) {
@@ -101,7 +101,7 @@ TEST_CASE("async_slices: without a beginning before them events keep their own")
   TraceText trace;
   trace.cat("c2").with_id("T", "op", 1, "7").with_id("F", "op", 9, "7");
   CHECK(merged_operations(trace) == Texts{"n c2 0x1", "e c2 0x1"});
-  // Before them in time, wherever it stands in the file.
+  // The begin counts if it is before them in time, wherever it stands in the file.
   trace.cat("c1").with_id("S", "op", 0, "7");
   CHECK(merged_operations(trace) == Texts{"b c1 0x1", "e c1 0x1", "e c1 0x1", "b c1 0x1"});
 }

@@ -1,4 +1,4 @@
-#include "merge/block_order.h"
+#include "merge/order/block_order.h"
 
 #include <doctest/doctest.h>
 
@@ -51,7 +51,7 @@ TEST_CASE("block_order: slices of a track that start together stand by their len
 TEST_CASE("block_order: slices of one start and length stand by where they begin in their file") {
   CHECK(ordered({{"child", slice, 1, 10, 5, 200}, {"parent", slice, 1, 10, 5, 100}}) ==
         ",parent,child");
-  // Those of no length, and of other tracks, as they were.
+  // Slices without length, and slices of other tracks, stay as they were.
   CHECK(ordered({{"a", slice, 1, 10, 0, 200}, {"b", slice, 1, 10, 0, 100}}) == ",a,b");
   CHECK(ordered({{"a", slice, 1, 10, 5, 200}, {"b", slice, 2, 10, 5, 100}}) == ",a,b");
 }
@@ -59,7 +59,7 @@ TEST_CASE("block_order: slices of one start and length stand by where they begin
 TEST_CASE("block_order: what is in order, or has no order, stays") {
   CHECK(ordered({{"parent", slice, 1, 10, 30}, {"child", slice, 1, 10, 5}}) == ",parent,child");
   CHECK(ordered({{"twin1", slice, 1, 10, 5}, {"twin2", slice, 1, 10, 5}}) == ",twin1,twin2");
-  // Of other tracks, other starts, or without a length.
+  // The slices have other tracks or other starts, or one has no length.
   CHECK(ordered({{"a", slice, 1, 10, 5}, {"b", slice, 2, 10, 30}}) == ",a,b");
   CHECK(ordered({{"a", slice, 1, 11, 5}, {"b", slice, 1, 10, 30}}) == ",a,b");
   CHECK(ordered({{"a", slice, 1, 10, 0}, {"b", slice, 1, 10, 30}}) == ",a,b");
@@ -76,7 +76,7 @@ TEST_CASE(
   CHECK(ordered(
             {{"E", OrderClass::end, 7, 5}, {"c", counter, 7, 1}, {"B", OrderClass::begin, 7, 2}}) ==
         ",B,c,E");
-  // At one time as they were: an end, and the begin of the next.
+  // An end and the begin of the next slice at one time stay as they were.
   CHECK(ordered({{"B1", OrderClass::begin, 7, 1},
                  {"E1", OrderClass::end, 7, 5},
                  {"B2", OrderClass::begin, 7, 5}}) == ",B1,E1,B2");

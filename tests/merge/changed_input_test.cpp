@@ -1,4 +1,4 @@
-// Inputs that change while they are merged: an error that names the file, and the old output stays.
+// These inputs change while they are merged: the error names the file, and the old output stays.
 #include "base/error.h"
 #include "merge/merger.h"
 #include "support/gzip_text.h"
@@ -18,9 +18,9 @@ namespace {
 
 using Change = std::function<void(const std::string& path)>;
 
-// What a merge of two files says when the second one changes at the moment when all passes before
-// `passes_before` have read it and this one has, too: the progress is told before its end is looked
-// at.
+// Merges two files, the second of which changes at the moment when all passes before
+// `passes_before` have read it and this one has, too: the progress is reported before its end is
+// looked at. Returns what the merge says.
 struct ChangingMerge {
   std::string name = "rank1.json";
   bool always_survey = false;

@@ -1,4 +1,4 @@
-// The cases of clocks, ranks and GPU rows that a merge has to get right, one by one.
+// These are the cases of clocks, ranks and GPU rows that a merge has to get right, one by one.
 #include "base/error.h"
 #include "support/merge_texts.h"
 #include "support/merged_case.h"
@@ -23,7 +23,7 @@ MergeSummary summary_of(const NamedTexts& files) {
   return merge_traces(merge_options(folder, files, "merged.json"));
 }
 
-// "1:gemm@1500": rank, name and common time in ns of every event.
+// Returns "1:gemm@1500" for every event: rank, name and common time in ns.
 std::vector<std::string> shown(const std::string& merged) {
   std::vector<std::string> lines;
   for (const oracle::MergedEvent& event : read_merged(merged))
@@ -93,7 +93,7 @@ TEST_CASE("format case 23: a Composer file's torch events lie among its own") {
         "1790857026 s (227 x 7889238 s), by the Unix times of the same file");
   CHECK(summary.files[1].problems.explanation(Problem::base_restored) ==
         "1782967788 s (226 x 7889238 s), by the Unix times of the same file");
-  // The same by two passes, and by Composer's own merger.
+  // Two passes, and Composer's own merger, give the same.
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, files, "merged.json");
   options.always_survey = true;
@@ -146,7 +146,7 @@ TEST_CASE("format case 25: one pid a rank, and no two threads on one row") {
   x(text, R"("")", R"("")", "Trace");
   x(text, "-1", "0", "overhead");
   const std::string own = torch(text, 3);
-  // As Composer writes the same.
+  // Composer writes the same with the rank as pid.
   std::string folded = text.composer_rank(3, "40").array();
   for (std::size_t at = 0; (at = folded.find("\"pid\": ", at)) != std::string::npos; ++at)
     folded.replace(at + 7, folded.find(", \"tid", at) - at - 7, "3");
@@ -316,7 +316,7 @@ TEST_CASE("clock_cases: events 292 years apart do not fit one clock, and are tol
       R"({"ph":"X","name":"b","ts":5,"dur":1,"pid":1,"tid":1}])");
   CHECK(merged.events() == Texts{R"({"ph":"X","name":"b","ts":0,"dur":1,"pid":0,"tid":1})"});
   CHECK(merged.problems() == Texts{"outlying_timestamp 1 at 1"});
-  // The least that int64 holds has no place either.
+  // The smallest int64 has no place either.
   const MergedCase least(
       R"([{"ph":"X","name":"b","ts":-9223372036854775.808,"dur":1,"pid":1,"tid":1}])");
   CHECK(least.events().empty());

@@ -1,4 +1,4 @@
-#include "merge/counters.h"
+#include "merge/edits/counters.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"

@@ -1,4 +1,5 @@
-// Slices of our recorder that a save cuts: parts of them in one file, all of each in a later one.
+// A save cuts these slices of our recorder: parts of them are in one file, the whole slice in a
+// later one.
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 
@@ -29,7 +30,7 @@ const Texts kWhole{
 const std::string kCutPart =
     R"({"ph":"X","name":"epoch","ts":0, "dur": 40,"pid":0,"tid":7,"args":{"epoch":0}, "unclosed": "cut", "cut_id": "77"})";
 
-// Which of the files comes first is another question.
+// The events are sorted, because the order of the files is another question.
 Texts ordered_events_of(const MergedCase& merged) {
   Texts events = merged.events();
   std::sort(events.begin(), events.end());

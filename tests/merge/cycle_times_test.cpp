@@ -1,4 +1,4 @@
-#include "merge/cycle_times.h"
+#include "merge/keep/cycle_times.h"
 
 #include <doctest/doctest.h>
 

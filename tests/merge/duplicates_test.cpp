@@ -1,4 +1,4 @@
-// Two files of one rank: when a merge refuses to take both.
+// These tests give a merge two files of one rank, and say when it refuses to take both.
 #include "base/error.h"
 #include "merge/merger.h"
 #include "support/merge_texts.h"
@@ -10,7 +10,7 @@ using namespace traceloom;
 
 namespace {
 
-// What a merge says when it refuses these files, without their folder; "" when it does not.
+// Returns what a merge says when it refuses these files, without their folder; "" if it does not.
 std::string refusal_of(const NamedTexts& files) {
   const TemporaryFolder folder;
   const MergeOptions options = merge_options(folder, files, "out.json");
@@ -31,15 +31,15 @@ std::string refusal_of(const NamedTexts& files) {
 TEST_CASE("merger: what lasts from one cycle of a rank into the next one is no reason to refuse") {
   const std::string cycle =
       TraceText().composer_rank(0, "1000").x("a", 1000, 5).x("b", 1010, 5).array();
-  // Begun before the cut at 1016, and ended after it.
+  // The slice began before the cut at 1016, and ended after it.
   const std::string next =
       TraceText().composer_rank(0, "1000").x("long", 1001, 16).x("b", 1020, 5).array();
   CHECK(refusal_of({{"a.json", cycle}, {"b.json", next}}) == "");
-  // Had it ended before, the two would overlap.
+  // If it had ended before the cut, the two would overlap.
   const std::string twin =
       TraceText().composer_rank(0, "1000").x("long", 1001, 13).x("b", 1020, 5).array();
   CHECK(refusal_of({{"a.json", cycle}, {"b.json", twin}}) != "");
-  // The same of a begin and an end, of which the first file may have the begin.
+  // The same holds for a begin and an end; the first file may have the begin.
   const std::string begun =
       TraceText().composer_rank(0, "1000").x("a", 1000, 5).b("long", 1012).i("now", 1013).array();
   const std::string ended =
@@ -54,13 +54,13 @@ TEST_CASE("merger: what our recorder learned of too late for a file is in the ne
         R"(,"pid":0,"tid":1,"args":{"when":"start","mono":1,"bracket_ns":0}})");
   };
   const std::string first = cycle("990").x("a", 1000, 5).x("b", 1010, 5).array();
-  // Of a thread that was not scheduled in time.
+  // The late event is from a thread that was not scheduled in time.
   CHECK(refusal_of({{"a.json", first},
                     {"b.json", cycle("1016").x("late", 1006, 2).x("c", 1020, 5).array()}}) == "");
   CHECK(refusal_of({{"a.json", first},
                     {"b.json", cycle("1009").x("late", 1006, 2).x("c", 1020, 5).array()}}) != "");
   CHECK(refusal_of({{"a.json", first}, {"b.json", first}}) != "");
-  // A last file of nothing but such events.
+  // A last file may have nothing but such events.
   CHECK(refusal_of({{"a.json", first},
                     {"b.json", cycle("1016").x("late", 1006, 2).x("d", 1012, 1).array()}}) == "");
 }
@@ -76,7 +76,7 @@ TEST_CASE("merger: two files with the same threads of a rank at the same time ar
   CHECK(refusal_of({{"a.json", trace}, {"b.json", overlaps}}) ==
         "b.json: rank 0 has the same threads at the same time in a.json; leave one of the two out, "
         "or say whose it is with RANK=b.json");
-  // The next cycle, another recorder, another thread, another rank.
+  // The next cycle, another recorder, another thread and another rank are no duplicates.
   const std::string next =
       TraceText().composer_rank(0, "1000").x("a", 1010, 5).x("b", 1020, 5).array();
   CHECK(refusal_of({{"a.json", trace}, {"b.json", next}}) == "");
@@ -103,7 +103,7 @@ TEST_CASE("merger: two files that say one rank at the same time are refused, of 
       refusal_of({{"job1.json", composer("71").array()}, {"job2.json", composer("72").array()}}) ==
       "job2.json: rank 0 has other threads at the same time in job1.json; leave one of the two "
       "out, or say whose it is with RANK=job2.json");
-  // A worker of the rank, by its own pid.
+  // A worker of the rank has its own pid.
   const std::string worker = TraceText()
                                  .composer_rank(0, "1000")
                                  .pid("72")
@@ -122,7 +122,7 @@ TEST_CASE("merger: two files that say one rank at the same time are refused, of 
   };
   CHECK(refusal_of({{"a.json", torch("71", 0)}, {"b.json", torch("72", 3)}}) != "");
   CHECK(refusal_of({{"a.json", torch("71", 0)}, {"b.json", torch("72", 20)}}) == "");
-  // What a user says of both is taken.
+  // RANK= for both files is accepted.
   const TemporaryFolder folder;
   MergeOptions options =
       merge_options(folder, {{"a.json", torch("71", 0)}, {"b.json", torch("72", 3)}}, "out.json");
@@ -131,7 +131,7 @@ TEST_CASE("merger: two files that say one rank at the same time are refused, of 
 }
 
 TEST_CASE("merger: files that all say one rank at the same time are refused by name") {
-  // As our recorder writes them in processes that nobody has told their rank.
+  // Our recorder writes this in processes that do not know their rank.
   const auto process = [](int number, const std::string& beside = "") {
     const std::string tid = std::to_string(70 + number);
     return TraceText()
@@ -159,11 +159,11 @@ TEST_CASE("merger: files that all say one rank at the same time are refused by n
   const std::string many = refusal_of(four);
   CHECK(many.find(": 20 files say") != std::string::npos);
   CHECK(many.find("rank0-8.json and 12 more; say") != std::string::npos);
-  // A watcher of the rank, or a worker, says so.
+  // A watcher or worker of the rank says so in its file.
   const std::string worker =
       process(2, R"(,{"name":"beside_rank","ph":"M","pid":0,"tid":72,"args":{"value":true}})");
   CHECK(refusal_of({four[0], {"worker.json", worker}}) == "");
-  // What a user says of them is taken.
+  // RANK= for each file is accepted.
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, {four.begin(), four.begin() + 4}, "out.json");
   for (std::size_t i = 0; i < 4; ++i) options.inputs[i].forced_rank = static_cast<std::int64_t>(i);
@@ -199,18 +199,18 @@ TEST_CASE("merger: a merged file beside one of its inputs is refused") {
       "run/rank1.json: all of it is in merged.json, and its events would count twice; leave one or "
       "the other out";
   CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", inputs[1].second}}) == kRefused);
-  // Whatever the file and its folder are called now.
+  // The present names of the file and its folder do not matter.
   CHECK(refusal_of({{"merged.json", merged}, {"torch/rank7.json", inputs[1].second}}) ==
         "torch/rank7.json: all of it is in merged.json, and its events would count twice; leave "
         "one or the other out");
   CHECK(refusal_of({{"merged.json", merged}, inputs[1], {"x/rank0.json", inputs[0].second}}) ==
         "merged.json: it is a merge of run/rank1.json and 1 more of the inputs, and its events "
         "would count twice; leave one or the other out");
-  // Of two merges as well, but not of another cycle or another rank.
+  // The same is refused for two merges, but not for another cycle or another rank.
   CHECK(refusal_of({{"merged.json", merged}, {"node.json", merge_texts(inputs)}}) != "");
   CHECK(refusal_of({{"merged.json", merged}, {"run/rank1.json", trace(1, 2000)}}) == "");
   CHECK(refusal_of({{"merged.json", merged}, {"rank2.json", trace(2, 1000)}}) == "");
-  // Composer's own merge does not tell its inputs.
+  // Composer's own merge does not name its inputs.
   const std::string by_composer = TraceText()
                                       .pid("0")
                                       .composer_rank(0, "1000")
@@ -237,7 +237,7 @@ TEST_CASE("merger: hundreds of ranks of one file are compared, and told, as one 
   CHECK(refusal_of({{"a.json", low}, {"b.json", composer_merge(kRanks - 1)}}) ==
         "b.json: a.json holds events of it as well, and neither holds all of the other; leave one "
         "of the two out");
-  // And of ours, by what it tells of its inputs.
+  // A merge of ours is known by what it notes of its inputs.
   const std::string ours = merge_texts({{"run/a.json", low}});
   CHECK(refusal_of({{"ours.json", ours}, {"run/a.json", low}}) ==
         "run/a.json: all of it is in ours.json, and its events would count twice; leave one or the "

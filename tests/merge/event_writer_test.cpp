@@ -1,6 +1,7 @@
-#include "merge/event_writer.h"
+#include "merge/write/event_writer.h"
 
-#include "merge/survey_visitor.h"
+#include "merge/planning/make_plan.h"
+#include "merge/survey/survey_visitor.h"
 #include "support/print_texts.h"
 #include "support/temporary_folder.h"
 
@@ -13,7 +14,7 @@ using namespace traceloom;
 
 namespace {
 
-// What the writer makes of the events of one file.
+// The events and metadata that the writer makes of one file.
 struct Written {
   std::vector<std::string> events;
   std::vector<std::string> metadata;
@@ -24,7 +25,7 @@ struct PlannedFile {
   std::int64_t rank;
 };
 
-// Writes the files' lists; `files` are rank 3 unless told otherwise.
+// Writes the files' lists; `files` are rank 3 unless they say otherwise.
 class Writing {
  public:
   explicit Writing(const std::vector<PlannedFile>& files, bool keep_begin_end = false) {
@@ -81,7 +82,7 @@ Written written(const std::string& list) {
   return Writing({{list, 3}}).write();
 }
 
-// Of an event behind an instant at 10 us, which becomes the time 0.
+// Returns what becomes of an event after an instant at 10 us, which becomes the time 0.
 std::string written_event(const std::string& event) {
   const Written all =
       written(R"([{"ph":"i","ts":10,"pid":1,"tid":7,"name":"first"},)" + event + "]");

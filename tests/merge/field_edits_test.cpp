@@ -1,4 +1,4 @@
-#include "merge/field_edits.h"
+#include "merge/edits/field_edits.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -11,7 +11,7 @@ using namespace traceloom;
 
 namespace {
 
-// Of one event at the time 0, and whether it counted as bad_field.
+// The text of one event at the time 0, and whether it counted as bad_field.
 struct Written {
   std::string text;
   bool is_counted;
@@ -21,7 +21,7 @@ Written written(const std::string& event) {
   const MergedCase merged("[" + event + "]");
   REQUIRE(merged.events().size() == 1);
   Texts problems = merged.problems();
-  std::erase(problems, "dangling_arrow 1 at 1");  // a flow event by itself
+  std::erase(problems, "dangling_arrow 1 at 1");  // a flow event alone
   const bool is_counted = problems == Texts{"bad_field 1 at 1"};
   CHECK((is_counted || problems.empty()));
   return {merged.events()[0], is_counted};
@@ -173,7 +173,7 @@ TEST_CASE("field_edits: a category is a string, and arrows have one") {
         none + R"(, "ph":"s","name":"a","source_cat":7,"id":1,"ts":0,"pid":0,"tid":7})");
   CHECK(text_of_mended(R"({"ph":"t","name":"a","id":1,"ts":5,"pid":1,"tid":7})") ==
         none + R"(, "ph":"t","name":"a","id":1,"ts":0,"pid":0,"tid":7})");
-  // A begin and an end that become one, whose null stopped catapult.
+  // A begin and an end become one event; their null once stopped catapult.
   CHECK(MergedCase(R"([{"ph":"B","name":"a","cat":null,"ts":1,"pid":1,"tid":7},)"
                    R"({"ph":"E","name":"a","cat":null,"ts":3,"pid":1,"tid":7}])")
             .events() ==

@@ -1,4 +1,4 @@
-// What a filter keeps of each kind of event.
+// These tests check what a filter keeps of each kind of event.
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -168,7 +168,7 @@ TEST_CASE("filter_events: what an async operation consists of is not torn apart"
   CHECK(files.kept() == Texts{"n point", "b again", "e ", "e stray", "e again"});
   files.options.filter.time = {};
   files.options.filter.min_duration_ns = 1'000'000;
-  CHECK(files.kept().size() == 13);  // with two that are added
+  CHECK(files.kept().size() == 13);  // two of them are added
 }
 
 TEST_CASE("filter_events: counters, instants and flows between slices go by what they are called") {

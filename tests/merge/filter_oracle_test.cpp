@@ -1,4 +1,4 @@
-// What a filter leaves against the slow, obvious one, on random traces.
+// These tests compare a filter with the slow, obvious one, on random traces.
 #include "oracle/filter.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
@@ -25,10 +25,10 @@ NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs)
                                      .broken_pairs = broken_pairs});
     replace_some(text, R"("bp": "e")", R"("bp": "n")", 3);
     replace_some(text, R"("ph": "f")", R"("ph": "t")", 5);
-    // The name of a counter may get a suffix, and is asked for as the input has it.
+    // The name of a counter may get a suffix, while the filter asks for it as the input has it.
     replace_some(text, R"("ph": "C")", R"("ph": "i")", 1);
     replace_some(text, R"("ph":"C")", R"("ph":"i")", 1);
-    // No producer writes B on GPU rows, of which an E could not tell that it is there.
+    // No producer writes B on GPU rows, and an E could not say that it is there.
     if (!broken_pairs) replace_some(text, R"("kernel")", R"("host")", 1);
     replace_some(text, R"("dur")", R"("duration")", 20);
     files.emplace_back(fmt::format("rank{}.json", rank), std::move(text));
@@ -36,7 +36,7 @@ NamedTexts random_ranks(std::uint64_t seed, TraceStyle style, bool broken_pairs)
   return files;
 }
 
-// Slices a to f on three threads, and flow events of three ids among them, in any order.
+// Returns slices a to f on three threads, and flow events of three ids among them, in any order.
 std::string random_chains(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
@@ -56,7 +56,7 @@ struct Wish {
   oracle::Filter oracle;
 };
 
-// A few of many things, as the seed has it.
+// Wishes a few of many things, as the seed decides.
 Wish random_wish(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto chance = [&](unsigned of) { return random() % of == 0; };
@@ -84,8 +84,8 @@ Wish random_wish(std::uint64_t seed) {
   return wish;
 }
 
-// Sorted: what has to be put in order shares out the places that it
-// has, which are fewer when something is filtered away.
+// The texts are sorted: events that have to be put in order share out their places, and a filter
+// leaves fewer of them.
 std::vector<std::string> texts_of(const std::string& merged) {
   std::vector<std::string> texts;
   for (const oracle::Json& event : events_of(merged))
@@ -103,7 +103,7 @@ void check_same(const std::vector<std::string>& got, const std::vector<std::stri
   }
 }
 
-// Without what a merge has added to async events.
+// Counts the events without those that a merge has added to async events.
 std::size_t count_own(const std::vector<std::string>& texts) {
   return static_cast<std::size_t>(std::count_if(
       texts.begin(), texts.end(),
@@ -115,7 +115,7 @@ std::string merged_by(MergeOptions& options) {
   const std::string merged = read_file(options.output);
   std::uint64_t files = 0;
   for (const MergedFile& file : summary.files) files += file.events;
-  // To a merge of a merge what that has added are events like any other.
+  // A merge of a merge takes the events which that has added for events like any other.
   const std::vector<std::string> texts = texts_of(merged);
   CHECK((summary.events == count_own(texts) || summary.events == texts.size()));
   CHECK(summary.events == files);
@@ -135,7 +135,7 @@ void check_filter(std::uint64_t seed, TraceStyle style, bool keep_begin_end) {
   const std::string all = merged_by(options);
   std::vector<std::string> wanted = oracle::filter_events(all, wish.oracle);
   std::sort(wanted.begin(), wanted.end());
-  if (wanted.empty()) return;  // told in words, see filter_test.cpp
+  if (wanted.empty()) return;  // reported in words, see filter_test.cpp
 
   options.filter = wish.filter;
   options.output = folder.path("some.json");
@@ -153,7 +153,7 @@ void check_filter(std::uint64_t seed, TraceStyle style, bool keep_begin_end) {
   CHECK(planned.events == count_own(wanted));
   CHECK(planned.events + planned.filtered == count_own(texts_of(all)));
 
-  // The same of what has been merged before.
+  // A filtered merge of the unfiltered merge gives the same.
   options.dry_run = false;
   options.plan.clock.align_by = AlignBy::any;
   options.inputs = {{folder.path("all.json"), {}}};

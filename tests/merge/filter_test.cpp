@@ -1,4 +1,4 @@
-// What a filter keeps of small traces, and what is said of it.
+// These tests check what a filter keeps of small traces, and what it reports.
 #include "base/error.h"
 #include "support/filter_files.h"
 #include "support/gzip_text.h"
@@ -22,7 +22,7 @@ std::string named_rank(int rank, std::string_view sync_us, const Us& ts) {
       .object("\"host_name\": \"host" + std::to_string(rank) + "\"");
 }
 
-// Metadata of the names, as "pid name value".
+// Returns the metadata that names things, as "pid name value".
 Texts names_of(const std::string& merged) {
   Texts names;
   for (const oracle::Json& event : events_of(merged))
@@ -128,7 +128,7 @@ TEST_CASE("filter: ranks of a merged file that the samples do not show to be one
   CHECK(merged.summary.events == 20'000);
   CHECK(merged.summary.filtered == 3);
   CHECK(merged.text.find("across") == std::string::npos);
-  CHECK(bytes > 3 * merged.summary.text_bytes);  // in one pass by a wrong guess, then in three
+  CHECK(bytes > 3 * merged.summary.text_bytes);  // one pass by a wrong guess, then three
 }
 
 TEST_CASE("filter: what is not written is not repaired") {
@@ -160,7 +160,7 @@ TEST_CASE("filter: time counts from the first event of all ranks and is half-ope
   CHECK(files.kept() == Texts{"i i", "X b"});
   files.options.filter.time = {.from_ns = 20'000, .to_ns = {}};
   CHECK(files.kept() == Texts{"C c"});
-  // Also where time 0 of the output is elsewhere.
+  // This also holds if time 0 of the output is elsewhere.
   files.options.plan.origin = OriginKind::keep;
   CHECK(files.kept() == Texts{"C c"});
   files.options.filter.time = {.from_ns = {}, .to_ns = 10'000};

@@ -1,4 +1,4 @@
-#include "merge/flow_binder.h"
+#include "merge/arrows/flow_binder.h"
 
 #include "scan/event_scanner.h"
 

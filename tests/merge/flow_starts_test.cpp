@@ -1,4 +1,4 @@
-#include "merge/flow_starts.h"
+#include "merge/survey/flow_starts.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -16,7 +16,7 @@ std::string x(int tid, int ts) {
   return fmt::format(R"({{"ph":"X","name":"x","pid":1,"tid":{},"ts":{},"dur":10}})", tid, ts);
 }
 
-// An `s` or `f` of the arrow 5.
+// Returns an `s` or `f` of the arrow 5.
 std::string arrow(const std::string& phase, int tid, int ts, const std::string& more = "") {
   return fmt::format(R"({{"ph":"{}","name":"go","cat":"c","id":5,"pid":1,"tid":{},"ts":{}{}}})",
                      phase, tid, ts, more);
@@ -26,7 +26,7 @@ std::string list(const Texts& events) {
   return fmt::format("[{}]", fmt::join(events, ",\n"));
 }
 
-// The arrows' ends of a merge, as they are written.
+// Returns the ends of a merge's arrows, as they are written.
 Texts ends_of(const MergedCase& merged) {
   Texts ends;
   for (const std::string& event : merged.events())
@@ -51,7 +51,7 @@ constexpr const char* kBound =
 TEST_CASE("flow_starts: an end with a start stays as it is, wherever the start stands") {
   CHECK(ends_of({x(1, 0), arrow("s", 1, 5), arrow("f", 2, 15), x(2, 20)}) == Texts{kKept});
   CHECK(ends_of({arrow("f", 2, 15), x(2, 20), arrow("s", 1, 5), x(1, 0)}) == Texts{kKept});
-  // All at one time.
+  // All events may be at one time.
   CHECK(ends_of({x(1, 0), arrow("s", 1, 0), arrow("f", 2, 0)}).front().find("bp") ==
         std::string::npos);
   CHECK(problems_of({x(1, 0), arrow("s", 1, 5), arrow("f", 2, 15), x(2, 20)}).empty());
@@ -66,13 +66,14 @@ TEST_CASE("flow_starts: an end without a start is bound to the slice around it, 
 }
 
 TEST_CASE("flow_starts: a start that no viewer finds is none") {
-  // Later than the end, of another arrow, before the first slice of its thread, without any.
+  // The start is later than the end, belongs to another arrow, is before the first slice of its
+  // thread, or its thread has no slice.
   CHECK(ends_of({x(1, 0), arrow("f", 2, 15), arrow("s", 1, 16)}) == Texts{kBound});
   CHECK(ends_of({x(1, 0), R"({"ph":"s","name":"go","cat":"d","id":5,"pid":1,"tid":1,"ts":5})",
                  arrow("f", 2, 15)}) == Texts{kBound});
   CHECK(ends_of({x(2, 0), x(1, 7), arrow("s", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
   CHECK(ends_of({x(2, 0), arrow("s", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
-  // A step; and an instant of the process is no slice of the thread.
+  // A step is no start, and an instant of the process is no slice of the thread.
   CHECK(ends_of({x(1, 0), arrow("t", 1, 5), arrow("f", 2, 15)}) == Texts{kBound});
   CHECK(ends_of({R"({"ph":"i","s":"p","name":"x","pid":1,"tid":1,"ts":0})", arrow("s", 1, 5),
                  arrow("f", 2, 15)}) == Texts{kBound});
@@ -91,7 +92,7 @@ TEST_CASE("flow_starts: an end without an id is no arrow, and left alone") {
 TEST_CASE("flow_starts: what an end says of its binding is replaced") {
   CHECK(ends_of({x(1, 0), arrow("f", 2, 15, R"(,"bp":"x")")}) ==
         Texts{R"({"ph":"f","name":"go","cat":"c","id":5,"pid":0,"tid":2,"ts":15,"bp":"e"})"});
-  // Of several the last one counts, however many there are.
+  // If there are several, the last one counts.
   std::string many;
   for (int i = 0; i < 100; ++i) many += R"(,"bp":"x")";
   CHECK(ends_of({x(1, 0), arrow("f", 2, 15, many)}) ==

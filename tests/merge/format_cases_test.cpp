@@ -1,4 +1,5 @@
-// The cases of the reference on the format, by their numbers there: values, strings, times.
+// These are the cases of the reference on the format, by their numbers there: values, strings,
+// times.
 #include "base/error.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -9,12 +10,12 @@ using namespace traceloom;
 
 namespace {
 
-// A list with the event behind an instant at the time 0.
+// Returns a list with the event after an instant at the time 0.
 std::string list(const std::string& event) {
   return R"([{"ph":"i","ts":0,"pid":1,"tid":7,"name":"first"},)" + event + "]";
 }
 
-// What is written for that event; empty when it is left out.
+// Returns what is written for that event; an empty text if it is left out.
 std::string written_text(const std::string& event) {
   const Texts events = MergedCase(list(event)).events();
   REQUIRE(events.size() <= 2);
@@ -26,7 +27,7 @@ Texts problems(const std::string& event) {
   return MergedCase(list(event)).problems();
 }
 
-// Behind the instant of list().
+// The place after the instant of list().
 constexpr std::string_view kAt = " 1 at 50";
 
 std::string at(std::string_view kind) {
@@ -68,7 +69,7 @@ TEST_CASE("format case 11: an event with a quote inside a name is dropped, the n
   CHECK(merged.events() == Texts{R"({"ph":"i","ts":0,"pid":0,"tid":7,"name":"first"})",
                                  R"({"ph":"i","ts":2,"pid":0,"tid":7,"name":"next"})"});
   CHECK(merged.problems() == Texts{at("malformed_event")});
-  CHECK(merged.summary().files[0].problems.has_loss());  // which --strict refuses
+  CHECK(merged.summary().files[0].problems.has_loss());  // --strict refuses it
 }
 
 TEST_CASE("format case 12: NaN is text in args, no value of a counter, and no time") {
@@ -107,7 +108,7 @@ TEST_CASE("format case 14: of a key that stands twice the last one is taken") {
       R"({"ph":"i","name":"a","ts":1,"pid":1,"tid":7,"ts":3,"args":{"a":1,"a":2}})";
   CHECK(written_text(event) == R"({"ph":"i","name":"a","pid":0,"tid":7,"ts":3,"args":{"a":2}})");
   CHECK(problems(event) == Texts{at("duplicate_key")});
-  // In args alone, in many events of one shape.
+  // The keys stand in args alone, in many events of one shape.
   const std::string in_args =
       R"({"ph":"i","name":"a","ts":3,"pid":1,"tid":7,"args":{"a":1,"b":{"c":0},"a":2}})";
   std::string list = "[" + in_args;
@@ -230,7 +231,7 @@ TEST_CASE("format case 20: an X that never ended ends with its file, and is mark
   const MergedCase merged(text);
   CHECK(merged.events() == events);
   CHECK(merged.problems() == Texts{"never_ended 2 at 1"});
-  // Merged again it stays what it is.
+  // A second merge does not change it.
   CHECK(MergedCase(merged.text()).events() == events);
 }
 

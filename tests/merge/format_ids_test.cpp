@@ -1,5 +1,5 @@
-// The cases of the reference on the format, by their numbers there: threads, ids, what stands
-// beside the events.
+// These are the cases of the reference on the format, by their numbers there: threads, ids, and
+// what stands next to the events.
 #include "base/error.h"
 #include "base/json_check.h"
 #include "support/merged_case.h"
@@ -14,7 +14,7 @@ using namespace traceloom;
 
 namespace {
 
-// The values of a member of all events, in their order.
+// Returns the values of a member of all events, in their order.
 Texts values(const MergedCase& merged, std::string_view key) {
   Texts found;
   for (const std::string& line : merged.events()) {
@@ -73,7 +73,7 @@ TEST_CASE("format case 31: flow ids of all spellings are numbers, and as many as
   const Texts ids = values(merged, "id");
   CHECK(ids == Texts{"37", "31", "36", "35", "34", "33", "32"});
   CHECK(merged.problems() == Texts{"dangling_arrow 7 at 1"});
-  // A flow that has its id in id2, which catapult refuses.
+  // This flow has its id in id2, which catapult refuses.
   const MergedCase other(
       R"([{"ph":"s","name":"a","cat":"c","id2":{"local":"0x1"},"ts":0,"pid":1,"tid":7},
           {"ph":"f","name":"a","cat":"c","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":7},

@@ -1,5 +1,5 @@
-// The cases of the reference on the format, by their numbers there: the text around the events, cut
-// and empty files, gzip, and what is no trace.
+// These are the cases of the reference on the format, by their numbers there: the text around the
+// events, cut and empty files, gzip, and what is no trace.
 #include "base/error.h"
 #include "base/json_check.h"
 #include "support/gzip_text.h"
@@ -20,7 +20,7 @@ const std::string kSecondOut = R"({"ph":"i","ts":2,"pid":0,"tid":7,"name":"secon
 const Texts kBoth{kFirstOut, kSecondOut};
 const std::string kList = "[" + kFirst + "," + kSecond + "]";
 
-// "missing_bracket 1 at 99"
+// Returns, for example, "missing_bracket 1 at 99".
 std::string at(std::string_view kind, std::size_t offset) {
   return fmt::format("{} 1 at {}", kind, offset);
 }
@@ -29,7 +29,7 @@ std::string_view told(const MergedCase& merged, Problem problem) {
   return merged.summary().files[0].problems.explanation(problem);
 }
 
-// Why a merge refuses the text; it writes nothing then.
+// Returns why a merge refuses the text; it writes nothing then.
 std::string refusal(const std::string& text) {
   const TemporaryFolder folder;
   const MergeOptions options = merge_options(folder, {{"rank0.json", text}}, "merged.json");
@@ -167,7 +167,8 @@ TEST_CASE("format case 51: damaged gzip gives what can be unpacked, and a word")
     CHECK(merged.events() == kBoth);
     CHECK(merged.problems() == Texts{at("gzip_checksum", kList.size())});
   }
-  // Not packed at all, so that it is known what each byte means: 15 bytes stand before the text.
+  // This gzip is not compressed at all, so that the meaning of each byte is known: 15 bytes stand
+  // before the text.
   const std::size_t cut = kList.size() - 10;
   const MergedCase cut_off(gzip(kList, 0).substr(0, 15 + cut));
   CHECK(cut_off.events() == Texts{kFirstOut});
@@ -191,7 +192,7 @@ TEST_CASE("format case 52: documents one behind the other are one file, JSON lin
           Texts{at("second_document", text.find_first_of("[{", first.size()))});
     CHECK(merged.summary().processes.size() == 1);
   }
-  // As members of gzip, too.
+  // Two members of gzip are read in the same way.
   CHECK(MergedCase(gzip(first) + gzip(second)).problems() ==
         Texts{at("second_document", first.size())});
   CHECK(refusal(kFirst + "\n" + kSecond + "\n") ==

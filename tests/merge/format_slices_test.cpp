@@ -1,5 +1,5 @@
-// The cases of the reference on the format, by their numbers there: slices that begin, end and
-// overlap in odd ways.
+// These are the cases of the reference on the format, by their numbers there: slices that begin,
+// end and overlap in odd ways.
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 
@@ -59,7 +59,8 @@ TEST_CASE("format case 37: an end of another name closes the innermost slice, as
 }
 
 TEST_CASE("format case 37: in Composer's files an end of another name closes nothing") {
-  // They are full of ends without a begin, each of which would close a slice that goes on.
+  // Composer's files are full of ends without a begin, each of which would close a slice that goes
+  // on.
   const MergedCase merged(R"([{"ph":"M","name":"global_rank","pid":0,"tid":7,"args":{"value":0}},
 {"ph":"B","name":"a","ts":1,"pid":0,"tid":7},
 {"ph":"B","name":"b","ts":2,"pid":0,"tid":7},

@@ -1,4 +1,4 @@
-#include "merge/frame.h"
+#include "merge/frame/frame.h"
 
 #include "oracle/json_value.h"
 
@@ -36,7 +36,7 @@ MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<File
   return plan;
 }
 
-// A list of them; a FileSurvey can be moved only.
+// Makes a list of surveys, which an initializer list cannot do: a FileSurvey can be moved only.
 template <typename... Files>
 std::vector<FileSurvey> surveys_of(Files&&... files) {
   std::vector<FileSurvey> surveys;

@@ -1,4 +1,4 @@
-#include "merge/gpu_rows.h"
+#include "merge/rows/gpu_rows.h"
 
 #include "scan/event_scanner.h"
 #include "support/merge_texts.h"
@@ -13,7 +13,7 @@ using namespace traceloom;
 
 namespace {
 
-// What gpu_of() or a finder says of the event in `json`; "-" for nothing.
+// Returns what gpu_of() or a finder says of the event in `json`; "-" for nothing.
 template <typename Ask>
 std::string asked(const std::string& json, Ask ask) {
   ProblemCounts problems;
@@ -44,7 +44,7 @@ TraceText& kernel(TraceText& text, std::string_view tid, const Us& ts, int devic
       "gemm", ts, 10, fmt::format(R"({{"External id": 4, "device": {}, "stream": 7}})", device));
 }
 
-// "name of the row: names of its events" for all rows of all ranks.
+// Returns "name of the row: names of its events" for all rows of all ranks.
 std::vector<std::string> rows(const std::string& merged) {
   std::map<std::pair<std::string, std::string>, std::string> names;
   std::map<std::pair<std::string, std::string>, std::string> events;
@@ -183,7 +183,7 @@ TEST_CASE("gpu_rows: only torch's own label makes a pid with both a GPU's proces
   };
   CHECK(merged_rows("GPU 1", "CPU") ==
         Rows{"2: GPU 1 · stream 7: gemm run", "2: thread 9: aten::mm aten::add"});
-  // The last label of a pid that was written over all processes of a rank.
+  // The pid was written over all processes of a rank, and this is the last label.
   for (const auto& [gpu, host] : {std::pair{"GPU 7", "CPU"}, {"GPU 1", "host"}}) {
     const Rows apart = merged_rows(gpu, host);
     REQUIRE(apart.size() == 3);
@@ -193,7 +193,7 @@ TEST_CASE("gpu_rows: only torch's own label makes a pid with both a GPU's proces
 }
 
 TEST_CASE("gpu_rows: rows that samples of the file do not show") {
-  // The GPU's only events stand between the pieces that are looked at first.
+  // The GPU's only events stand between the pieces that are read first.
   TraceText text = composer(3);
   text.tid("7").cat("cpu_op");
   for (int i = 0; i < 40'000; ++i) {

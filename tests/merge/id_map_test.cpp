@@ -1,4 +1,4 @@
-#include "merge/id_map.h"
+#include "merge/ids/id_map.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "merge/kept_events.h"
+#include "merge/plan/kept_events.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-// Memory dumps (v) of several processes: catapult takes one of a process for each id.
+// These tests merge memory dumps (v) of several processes: catapult takes one dump of a process for
+// each id.
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -13,7 +14,7 @@ using namespace traceloom;
 
 namespace {
 
-// Two dumps, each of two processes, and a global one.
+// Returns a trace with two dumps, each of two processes, and a global one.
 std::string trace() {
   TraceText text;
   text.pid("10").m("process_labels", R"({"labels": "CPU"})").tid("10").x("x", 0, 9);
@@ -26,7 +27,7 @@ std::string trace() {
   return text.array();
 }
 
-// "pid id" of each dump.
+// Returns "pid id" for each dump.
 Texts dumps_in(const std::string& merged) {
   Texts found;
   for (const oracle::Json& event : events_of(merged))

@@ -1,4 +1,4 @@
-#include "merge/memory_plan.h"
+#include "merge/write/memory_plan.h"
 
 #include "base/error.h"
 #include "support/merge_texts.h"

@@ -1,4 +1,4 @@
-#include "merge/merge_summary.h"
+#include "merge/options/merge_summary.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// A cycle of a rank, as Composer writes it: the thread is the process of the rank.
+// Adds a cycle of a rank, as Composer writes it: the thread is the process of the rank.
 TraceText& add_cycle(TraceText& trace, int rank, int batch, int start_us) {
   const std::string args = fmt::format(R"({{"epoch": 0, "batch": {}}})", batch);
   trace.tid(std::to_string(100 * (rank + 1)));
@@ -28,7 +28,8 @@ TraceText& add_cycle(TraceText& trace, int rank, int batch, int start_us) {
   return trace;
 }
 
-// What Composer's merger makes of the merged file of the first cycle and the files of the second.
+// Returns what Composer's merger makes of the merged file of the first cycle and the files of the
+// second.
 std::string merge_of_merge() {
   TraceText trace;
   trace.pid("0");
@@ -40,7 +41,8 @@ std::string merge_of_merge() {
   return trace.array();
 }
 
-// "pid tid name@us" of what is no metadata, and "pid process name" of the processes.
+// Returns "pid tid name@us" for each event that is no metadata, and "pid process name" for the
+// processes.
 Texts rows_of(const std::string& merged) {
   Texts rows;
   for (const oracle::Json& event : events_of(merged)) {

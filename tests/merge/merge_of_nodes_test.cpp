@@ -1,7 +1,7 @@
-// Merges of the ranks of a node, merged again: what a merge of all ranks' files is.
+// These tests merge the merges of nodes, and compare the result with a merge of all ranks' files.
 
-#include "merge/merge_filter.h"
-#include "merge/merge_summary.h"
+#include "merge/options/merge_filter.h"
+#include "merge/options/merge_summary.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -19,15 +19,15 @@ using namespace traceloom;
 
 namespace {
 
-// The sync of a cycle on a rank. The clocks of ranks 1 to 3 are off, and drift from cycle to cycle;
-// those of ranks 2 and 3 are set back before the third cycle.
+// Returns the sync of a cycle on a rank. The clocks of ranks 1 to 3 are off, and drift from cycle
+// to cycle; those of ranks 2 and 3 are set back before the third cycle.
 std::int64_t sync_of(int rank, int cycle, std::int64_t set_back_us) {
   return 1'795'000'000'000'000 + cycle * 50'000'000 + rank * 300'000 + rank * cycle * 70 -
          (rank >= 2 && cycle == 2 ? set_back_us : 0);
 }
 
-// Four ranks and three cycles; rank 3 has the first event of each. The span of a cycle lasts until
-// the next one has begun on the clock of a node that was set back by 15 s.
+// Returns four ranks and three cycles; rank 3 has the first event of each. The span of a cycle
+// lasts until the next one has begun on the clock of a node that was set back by 15 s.
 NamedTexts drifting_ranks(std::int64_t set_back_us = 0) {
   NamedTexts files;
   for (int rank = 0; rank < 4; ++rank)
@@ -44,7 +44,7 @@ NamedTexts drifting_ranks(std::int64_t set_back_us = 0) {
   return files;
 }
 
-// What torch writes beside: it has no sync, and begins before Composer's file does.
+// Returns what torch writes next to these: it has no sync, and begins before Composer's file does.
 NamedTexts torch_files() {
   NamedTexts files;
   for (int rank = 0; rank < 4; ++rank)
@@ -64,13 +64,15 @@ NamedTexts torch_files() {
   return files;
 }
 
-// Two rounds of barriers from `at_us` on; each lasts 10 us, and the next one follows at once.
+// Returns two rounds of barriers from `at_us` on; each lasts 10 us, and the next one follows at
+// once.
 std::string rounds_args(const char* group, std::int64_t at_us) {
   return fmt::format(R"({{"group": "{}", "enter": [{}, {}], "exit": [{}, {}]}})", group, at_us,
                      at_us + 10, at_us + 10, at_us + 20);
 }
 
-// Of our recorder: the one number of ranks 2 and 3 is 500 us off, the barriers are not.
+// Returns files of our recorder: the one number of ranks 2 and 3 is 500 us off, the barriers are
+// not.
 NamedTexts recorded_ranks() {
   NamedTexts files;
   for (int rank = 0; rank < 4; ++rank)
@@ -105,7 +107,7 @@ std::string merge_with(const NamedTexts& files, const ClockOptions& clock,
   return merge.merge().text;
 }
 
-// Both nodes, each merged, with the options of the merge to come.
+// Merges each of the two nodes, with the options of the merge to come.
 NamedTexts nodes_of(const NamedTexts& files, const ClockOptions& clock = {},
                     const MergeFilter& filter = {}) {
   NamedTexts nodes;
@@ -115,7 +117,7 @@ NamedTexts nodes_of(const NamedTexts& files, const ClockOptions& clock = {},
   return nodes;
 }
 
-// The same events, at times that may be rounded twice where they are interpolated.
+// Checks for the same events, at times that may be rounded twice if they are interpolated.
 void check_same(const std::string& merged, const std::string& expected) {
   const std::vector<oracle::MergedEvent> events = read_merged(merged);
   std::vector<oracle::MergedEvent> wanted = read_merged(expected);
@@ -128,7 +130,8 @@ void check_same(const std::string& merged, const std::string& expected) {
   }
 }
 
-// Both nodes, that once more, and one node with the files of the other.
+// Checks the merge of both nodes, a merge of that, and a merge of one node with the files of the
+// other.
 void check_nodes(const NamedTexts& files, const ClockOptions& clock = {}) {
   const NamedTexts nodes = nodes_of(files, clock);
   const std::string whole = merge_with(files, clock);
@@ -193,7 +196,7 @@ TEST_CASE("merge_of_nodes: what ranks have stamped at barriers counts in the nex
   for (const oracle::MergedEvent& event : read_merged(merge_texts(files)))
     CHECK(event.ts_ns % 50'000'000'000 == 20'000 - event.rank * 1000);
   check_nodes(files);
-  // Also where the cycle has no name.
+  // This also holds if the cycle has no name.
   NamedTexts unnamed;
   for (const auto& [name, text] : files)
     if (name.starts_with("ep0-ba4")) unnamed.emplace_back(name.substr(sizeof("ep0-ba4")), text);
@@ -211,7 +214,7 @@ TEST_CASE("merge_of_nodes: torch's files go with the cycle whose sync they go by
 TEST_CASE(
     "merge_of_nodes: cycles of nodes are found again by their names where files are missing") {
   NamedTexts files = drifting_ranks();
-  // Rank 0 and rank 2, by which their nodes go, lost a cycle each.
+  // Rank 0 and rank 2, whose clocks their nodes use, lost a cycle each.
   std::erase_if(files, [](const auto& file) {
     return file.first == "ep0-ba4-rank0.json" || file.first == "ep0-ba6-rank2.json";
   });
@@ -236,7 +239,7 @@ TEST_CASE("merge_of_nodes: a node that has one cycle says which") {
     });
     check_nodes(files);
   }
-  // Without a name it says none: any other file's one cycle is the same.
+  // A cycle without a name says nothing: any other file's one cycle is the same.
   CHECK(cycles_of(merge_texts({{"rank0.json", drifting_ranks()[0].second}})) == "");
 }
 
@@ -276,10 +279,10 @@ TEST_CASE("merge_of_nodes: a node's clock that was set between two cycles") {
     CAPTURE(set_back_us);
     const NamedTexts files = drifting_ranks(set_back_us);
     check_nodes(files);
-    // Between the clocks of ranks 2 and 3, which were set together, their node interpolates.
+    // The clocks of ranks 2 and 3 were set together, and their node interpolates between them.
     check_nodes(of_ranks(files, {0, 1, 2}), {.drift = DriftMode::linear});
   }
-  // The third cycle comes first, on the clock of the node.
+  // The third cycle comes first on the clock of the node.
   check_nodes(drifting_ranks(3'600'000'000));
 }
 
@@ -300,7 +303,7 @@ TEST_CASE("merge_of_nodes: filters find what is of a cycle that a clock has put 
 TEST_CASE(
     "merge_of_nodes: the first event is at 0 also where a filter has left out what was first") {
   NamedTexts files = drifting_ranks(3'600'000'000);
-  // Of the first cycle nothing has such a name.
+  // No event of the first cycle has such a name.
   for (auto& [name, text] : files)
     if (name.starts_with("ep0-ba4"))
       for (const char* const span : {"step", "long"}) text.replace(text.find(span), 4, "gone");

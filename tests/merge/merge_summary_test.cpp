@@ -1,4 +1,4 @@
-#include "merge/merge_summary.h"
+#include "merge/options/merge_summary.h"
 
 #include "oracle/json_value.h"
 #include "support/filter_files.h"
@@ -23,7 +23,7 @@ std::string text_of_count(const std::optional<std::uint64_t>& count) {
   return count ? std::to_string(*count) : "?";
 }
 
-// "0: 7 in, 3 out, 2 filtered" of each rank of a file that has several.
+// Returns "0: 7 in, 3 out, 2 filtered" for each rank of a file that has several.
 Texts ranks_of(const MergedFile& file) {
   Texts ranks;
   ranks.reserve(file.events_of_rank.size());
@@ -33,7 +33,7 @@ Texts ranks_of(const MergedFile& file) {
   return ranks;
 }
 
-// "0: 3 out, 2 filtered" of the ranks of a trace, as it says itself.
+// Returns "0: 3 out, 2 filtered" for the ranks of a trace, as the trace itself says.
 Texts ranks_told_in(const std::string& text) {
   const oracle::Json document = oracle::parse_json(text);
   Texts ranks;
@@ -113,7 +113,7 @@ TEST_CASE("merge_summary: the events of a merged input are counted for their ran
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
           Texts{"0: 5 in, 0 out, 3 filtered", "1: 4 in, 4 out, 0 filtered"});
     files.options.filter = {};
-    files.options.plan.keep_begin_end = true;  // whose the stray end is is not known
+    files.options.plan.keep_begin_end = true;  // the rank of the stray end is not known
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
           Texts{"0: 5 in, ? out, ? filtered", "1: 4 in, ? out, ? filtered"});
   }

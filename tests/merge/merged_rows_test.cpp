@@ -1,5 +1,5 @@
-// The rows of merged files that are merged again: each thread has one row, in whatever order its
-// files come together.
+// These tests merge merged files again: each thread has one row, in whatever order its files come
+// together.
 #include "support/filter_files.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"
@@ -19,7 +19,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// A cycle of torch with a kernel on each of the streams.
+// Returns a cycle of torch with a kernel on each of the streams.
 std::string cycle(int number, const std::vector<std::string>& streams) {
   TraceText text;
   text.pid("51").tid("51").cat("cpu_op").x(fmt::format("step {}", number), 100 * number, 90);
@@ -30,7 +30,7 @@ std::string cycle(int number, const std::vector<std::string>& streams) {
   return text.object(R"("distributedInfo": {"rank": 0})");
 }
 
-// "name: process / row" of each slice.
+// Returns "name: process / row" for each slice.
 Texts rows_of_slices(const std::string& merged) {
   std::map<std::string, std::string> processes;
   std::map<std::pair<std::string, std::string>, std::string> threads;
@@ -51,7 +51,7 @@ std::string merged(const NamedTexts& files, PidLayout pids = PidLayout::rank) {
   return merge_texts(files, 1, AlignBy::any, pids);
 }
 
-// One after the other: each with what has been merged so far.
+// Merges one file after the other, each with what has been merged so far.
 std::string merged_in_turn(const NamedTexts& files) {
   std::string so_far = merged({files.front()});
   for (std::size_t i = 1; i < files.size(); ++i)
@@ -59,7 +59,7 @@ std::string merged_in_turn(const NamedTexts& files) {
   return so_far;
 }
 
-// Each by itself, then all together.
+// Merges each file by itself, then all together.
 std::string merged_apart(const NamedTexts& files, PidLayout pids = PidLayout::rank) {
   NamedTexts parts;
   for (const auto& [name, text] : files)
@@ -84,7 +84,7 @@ TEST_CASE("merged_rows: streams of merged cycles are the streams they were") {
   CHECK(rows_of_slices(merged(files)) == wanted);
   CHECK(rows_of_slices(merged_apart(files)) == wanted);
   CHECK(rows_of_slices(merged_in_turn(files)) == wanted);
-  // As groups of their own, too.
+  // The rows stay the same as groups of their own, too.
   const Texts groups = rows_of_slices(merged(files, PidLayout::split));
   CHECK(groups[3] == "kernel 2 3: rank 0 · GPU 0 / stream 3");
   CHECK(rows_of_slices(merged_apart(files, PidLayout::split)) == groups);
@@ -110,7 +110,8 @@ TEST_CASE("merged_rows: a tid beyond 64 bits is noted as text, which many a pars
 }
 
 TEST_CASE("merged_rows: threads that got the same number in two merges stay two") {
-  // No tid that viewers can show, and a stream: the first number goes to either.
+  // One thread has a tid that no viewer can show, the other is a stream: the first number may go to
+  // either.
   TraceText composer;
   composer.tid("139987654321984").m("global_rank", R"({"value": 0})").x("batch", 100, 50);
   const NamedTexts files{{"ep0-ba1-rank0.json", composer.array()},

@@ -255,7 +255,7 @@ TEST_CASE("merger: what was merged without a clock has none, whatever base the m
   const MergeSummary summary = merge_traces(options);
   CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 2000", "2 4000"});
   for (const MergedFile& file : summary.files) CHECK(file.problems.count(Problem::no_clock) == 0);
-  options.plan.clock.offsets[0] = 1'000'000;  // as good as one to move a merge by
+  options.plan.clock.offsets[0] = 1'000'000;  // a merge needs no other one to be moved
   options.inputs.pop_back();
   merge_traces(options);
   CHECK(starts_in(read_file(options.output)) == Texts{"0 0", "1 1000"});

@@ -1,5 +1,5 @@
-// The merge on damaged traces: whatever it writes is strict JSON, and a merge of that changes
-// nothing.
+// These tests merge damaged traces: whatever the merge writes is strict JSON, and a merge of that
+// changes nothing.
 #include "base/error.h"
 #include "base/json_check.h"
 #include "support/merge_texts.h"

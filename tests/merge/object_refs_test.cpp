@@ -1,4 +1,4 @@
-#include "merge/object_refs.h"
+#include "merge/chromium/object_refs.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-// The args of an event that stands behind the objects 0x7f of process 1 and, in scope "s", 0x8f.
+// Returns the args of an event after the objects 0x7f of process 1 and, in scope "s", 0x8f.
 std::string args_behind_objects(const std::string& event) {
   const MergedCase merged(
       R"([{"ph":"N","name":"T","id":"0x7f","ts":0,"pid":1,"tid":7},

@@ -1,4 +1,4 @@
-// The merge against the slow, obvious one, on random traces.
+// These tests compare the merge with the slow, obvious one, on random traces.
 #include "base/json_check.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
@@ -24,7 +24,7 @@ struct RandomSet {
   std::vector<oracle::Input> inputs;
 };
 
-// Ranks of one style. Composer's have clocks that differ by seconds, Kineto's share one base,
+// Makes ranks of one style. Composer's have clocks that differ by seconds, Kineto's share one base,
 // compact ones say nothing about their clock.
 RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, int events,
                      bool rare_events = false, bool never_ended = false) {
@@ -51,7 +51,7 @@ RandomSet random_set(std::uint64_t seed, TraceStyle style, std::int64_t ranks, i
   return set;
 }
 
-// Some compact traces seem to be in Unix time, some not: what a merge refuses to place side by
+// Some compact traces seem to be in Unix time, some not, and a merge refuses to place those side by
 // side.
 AlignBy align_by(TraceStyle style) {
   return style == TraceStyle::compact ? AlignBy::none : AlignBy::any;
@@ -73,7 +73,7 @@ void check_same(const std::vector<oracle::MergedEvent>& merged,
   }
 }
 
-// Checks that the merge is the oracle's, for any thread count, and has this text.
+// Checks that the merge equals the oracle's, for any thread count, and has this text.
 void check_unclosed(const RandomSet& set, TraceStyle style, std::string_view text) {
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, set.files, "merged.json");
@@ -131,7 +131,7 @@ TEST_CASE("oracle_comparison: an X without dur ends where the last event of its 
       for (std::size_t i = 0; i < set.files.size(); ++i) {
         std::string& text = set.files[i].second;
         replace_some(text, R"("dur")", R"("duration")", 7);
-        // Of these categories a merge makes rows of their own, which the oracle knows nothing of.
+        // A merge makes rows of these categories, which the oracle does not know.
         replace_some(text, R"("kernel")", R"("host")", 1);
         set.inputs[i].text = text;
       }
@@ -206,7 +206,7 @@ TEST_CASE("oracle_comparison: Composer files with torch's events among their own
 TEST_CASE("oracle_comparison: ranks that drift between two cycles") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
-    // Rank 1 is behind, and more so in its second file, which has nothing but the sync.
+    // Rank 1 is late, and more so in its second file, which has nothing but the sync.
     RandomSet set = random_set(seed + 400, TraceStyle::composer, 2, 200);
     const std::int64_t sync_us = std::stoll(std::string(kComposerSync));
     const std::int64_t shift_us = set.inputs[1].shift_ns / 1000;
@@ -295,7 +295,7 @@ TEST_CASE("oracle_comparison: a rank split into two files keeps everything") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     const RandomSet set = random_set(seed + 200, TraceStyle::composer, 1, 300);
-    // Whole threads, so that no pair is torn; the metadata goes into both.
+    // Whole threads go into one half, so that no pair is torn; the metadata goes into both.
     std::array<std::string, 2> halves{"[", "["};
     const std::string& text = set.inputs[0].text;
     for (std::size_t begin = 2, end = 0; begin < text.size(); begin = end + 1) {
@@ -312,7 +312,7 @@ TEST_CASE("oracle_comparison: a rank split into two files keeps everything") {
     const TemporaryFolder folder;
     MergeOptions options = merge_options(
         folder, {{"a-rank0.json", halves[0] + "]"}, {"b-rank0.json", halves[1] + "]"}}, "out.json");
-    // What stays open ends with its file, and so elsewhere in a half.
+    // A slice that stays open ends with its file, so its end differs in a half.
     const auto without_ends = [](std::vector<oracle::MergedEvent> events) {
       for (oracle::MergedEvent& event : events) event.duration_ns = 0;
       std::sort(events.begin(), events.end());

@@ -1,4 +1,4 @@
-#include "merge/overlap_check.h"
+#include "merge/slices/overlap_check.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,8 @@ TEST_CASE("overlap_check: a slice that ends within another one, after its start"
   CHECK_FALSE(check.overlaps(0, 0, 100));
   CHECK_FALSE(check.overlaps(0, 10, 20));
   CHECK_FALSE(check.overlaps(0, 10, 5));
-  CHECK_FALSE(check.overlaps(0, 30, 70));  // where the one before it ends, to the end of its parent
+  // Begins where the one before it ends, and lasts to the end of its parent.
+  CHECK_FALSE(check.overlaps(0, 30, 70));
   CHECK(check.overlaps(0, 99, 2));
   CHECK_FALSE(check.overlaps(0, 100, 1));
   CHECK_FALSE(check.overlaps(1, 100, 50));

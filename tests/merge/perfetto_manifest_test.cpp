@@ -1,4 +1,4 @@
-#include "merge/perfetto_manifest.h"
+#include "merge/archive/perfetto_manifest.h"
 
 #include "oracle/json_value.h"
 
@@ -23,7 +23,7 @@ TEST_CASE("perfetto_manifest: one machine a rank, each clock by what it differs 
       R"({"clocks":{"offset_ns":0,"sync_to":{"file":"rank00.json"}},"machine":{"name":"rank 12"},"path":"rank12.json"}])");
 }
 
-// Perfetto looks for it behind nothing but white space.
+// Perfetto looks for the key only after white space.
 TEST_CASE("perfetto_manifest: begins with its key") {
   CHECK(perfetto_manifest({{0, "rank0.json", 0}}, 0).starts_with("{\n  \"perfetto_manifest\": {"));
 }

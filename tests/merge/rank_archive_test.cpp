@@ -1,5 +1,5 @@
-// MergeFormat::perfetto_tar: a trace a rank and a manifest.
-#include "merge/rank_archive.h"
+// These tests check MergeFormat::perfetto_tar: a trace a rank and a manifest.
+#include "merge/archive/rank_archive.h"
 
 #include "base/error.h"
 #include "base/json_check.h"
@@ -46,7 +46,7 @@ Archive archive_of(const NamedTexts& files, MergeOptions options = {}) {
   return archive;
 }
 
-// Of each trace, as the manifest says.
+// Returns the offset of each trace, as the manifest says.
 std::map<std::string, std::int64_t> offsets_of(const Archive& archive) {
   std::map<std::string, std::int64_t> offsets;
   const oracle::Json document = oracle::parse_json(archive["perfetto_manifest.json"]);
@@ -58,7 +58,7 @@ std::map<std::string, std::int64_t> offsets_of(const Archive& archive) {
   return offsets;
 }
 
-// The events of all ranks, placed by the manifest alone.
+// Returns the events of all ranks, placed by the manifest alone.
 std::vector<oracle::MergedEvent> placed_events(const Archive& archive) {
   std::vector<oracle::MergedEvent> events;
   const std::int64_t origin_ns = std::stoll(base_of(archive[archive.names[1]]));
@@ -119,7 +119,8 @@ TEST_CASE("rank_archive: a trace a rank, each from its own first event on") {
   CHECK(archive.summary.events == 3);
   CHECK(archive.summary.origin_ns == 1'010'000);
   CHECK(archive.summary.files[0].events == 1);
-  // The sync itself is of no event. What is told once is told of the lowest rank.
+  // The sync itself belongs to no event. A problem that is reported once is reported for the lowest
+  // rank.
   CHECK(archive.summary.files[0].problems.kinds().empty());
   CHECK(archive.summary.files[1].problems.kinds() == std::vector<Problem>{Problem::missing_rank});
 }
@@ -170,7 +171,7 @@ TEST_CASE("rank_archive: a file that was merged before is parted into its ranks"
   CHECK(archive["rank0.json"].find("\"odd\"") != std::string::npos);
   CHECK(archive["rank1.json"].find("\"odd\"") == std::string::npos);
   CHECK(archive.summary.files[0].events == 3);
-  // Nothing is counted twice, whatever has to be read twice.
+  // Nothing is counted twice, even if it has to be read twice.
   std::string broken = merged;
   broken.replace(broken.find("\"ts\":7"), 6, "\"ts\":\"x\"");
   CHECK(archive_of({{"merged.json", broken}})
@@ -306,8 +307,8 @@ TEST_CASE("rank_archive: a filter leaves what it leaves of the one trace") {
   CHECK(ranks.names == Texts{"perfetto_manifest.json", "rank1.json", "rank2.json"});
   CHECK(placed_events(ranks) == merged_with(some_ranks));
   CHECK(ranks.summary.filtered == 1);
-  // By time of the whole run, though the trace of rank 2 begins at its own first event. A rank that
-  // nothing is left of is not in the archive.
+  // Time counts in the whole run, though the trace of rank 2 begins at its own first event. A rank
+  // without events left is not in the archive.
   MergeFilter late;
   late.time = TimeSelection{10'000, std::nullopt};
   const Archive later = archive_with(late);

@@ -1,6 +1,7 @@
-// What a merge refuses to read or write, and what --keep-going leaves out instead.
+// These tests check what a merge refuses to read or write, and what --keep-going leaves out
+// instead.
 #include "base/error.h"
-#include "merge/file_survey.h"
+#include "merge/facts/file_survey.h"
 #include "merge/merger.h"
 #include "oracle/json_value.h"
 #include "support/merge_texts.h"

@@ -1,4 +1,5 @@
-// What a merge leaves out because other inputs hold it, and what it notes so that it can.
+// These tests check what a merge leaves out because other inputs hold it, and what it notes so that
+// it can.
 #include "base/json_walk.h"
 #include "merge/merger.h"
 #include "support/merge_texts.h"
@@ -25,7 +26,7 @@ std::string trace(int rank, std::int64_t sync_us = 1000) {
       .array();
 }
 
-// All files as one folder gives them.
+// Merges all files as one folder gives them.
 MergeSummary merge_folder(const TemporaryFolder& folder, const NamedTexts& files) {
   MergeOptions options = merge_options(folder, files, "out.json");
   for (Input& input : options.inputs) {
@@ -35,7 +36,7 @@ MergeSummary merge_folder(const TemporaryFolder& folder, const NamedTexts& files
   return merge_traces(options);
 }
 
-// "name: words", and the ranks and events of what is left.
+// Returns "name: words" for what is left out, and the ranks and events of the rest.
 Strings told(const NamedTexts& files) {
   const TemporaryFolder folder;
   const MergeSummary summary = merge_folder(folder, files);
@@ -66,7 +67,7 @@ TEST_CASE("merge: what a folder holds twice is left out") {
   CHECK(told({inputs[1], {"x.json", whole}}) ==
         Strings{"rank1.json: all of it is in x.json", "2 ranks, 6 events"});
   CHECK(told({{"x.json", whole}}) == Strings{"2 ranks, 6 events"});
-  // Merges of merges, of which some are there.
+  // Merges of merges are left out, too, if some of their inputs are there.
   const std::string node1 = merge_texts({{"rank2.json", trace(2, 9000)}});
   const std::string all = merge_texts({{"node0.json", whole}, {"node1.json", node1}});
   CHECK(told({{"all.json", all}, inputs[0], inputs[1], {"rank2.json", trace(2, 9000)}}) ==
@@ -80,7 +81,7 @@ TEST_CASE("merge: what a folder holds twice is left out") {
 TEST_CASE("merge: ours and Composer's are known to hold the same where their inputs are gone") {
   const std::string rank0 = trace(0);
   const std::string rank1 = trace(1, 5000);
-  // Its merger leaves stamps as they are, and moves times by the syncs.
+  // Composer's merger leaves stamps as they are, and moves times by the syncs.
   const auto in_composers = [](TraceText& text, int rank, std::int64_t sync_us) {
     text.pid(std::to_string(rank))
         .composer_rank(rank, std::to_string(sync_us))
@@ -98,7 +99,8 @@ TEST_CASE("merge: ours and Composer's are known to hold the same where their inp
   CHECK(told({{"merged.json", ours}, {"node0.json", composers}, {"rank0.json", rank0}}) ==
         Strings{"node0.json: all of it is in merged.json and 1 more of the inputs",
                 "rank0.json: all of it is in merged.json", "2 ranks, 6 events"});
-  // Made of Composer's merge, beside what that was made of; and a merge of it in turn.
+  // One merge is made of Composer's merge and lies next to what that was made of; the other is a
+  // merge of it in turn.
   const std::string all = merge_texts({{"node0.json", composers}});
   const std::string again = merge_texts({{"all.json", all}});
   for (const std::string& text : {all, again}) {
@@ -108,13 +110,13 @@ TEST_CASE("merge: ours and Composer's are known to hold the same where their inp
     CHECK(told({{"all.json", text}, {"rank1.json", rank1}}) ==
           Strings{"rank1.json: all of it is in all.json", "2 ranks, 6 events"});
   }
-  // The disk was full when Composer wrote it.
+  // The disk was full when Composer wrote this file.
   TraceText cut;
   in_composers(cut, 0, 1000);
   cut.pid("1").composer_rank(1, "5000").x("a", 1011, 5);
   CHECK(told({{"a.json", cut.array()}, {"merged.json", ours}}) ==
         Strings{"a.json: all of it is in merged.json", "2 ranks, 6 events"});
-  // The next cycle is another.
+  // The next cycle is another one.
   const std::string next = merge_texts({{"rank0.json", trace(0, 2000)}});
   CHECK(told({{"merged.json", next}, {"node0.json", composers}}) == Strings{"2 ranks, 9 events"});
 }

@@ -1,4 +1,4 @@
-// In which order the rows of a process stand, by what the inputs say of it.
+// These tests check the order of a process's rows, by what the inputs say of it.
 #include "support/merge_texts.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -17,10 +17,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What a file says of the place of a thread, or nothing.
+// The place that a file gives to a thread.
 using Index = std::pair<std::string, int>;  // tid, sort_index
 
-// A CPU process with threads 50 to 53 and one of the backward pass.
+// Returns a CPU process with threads 50 to 53 and one of the backward pass.
 std::string trace_of(const std::vector<Index>& indexes, int cycle = 1) {
   TraceText text;
   text.pid("50").m("process_labels", R"({"labels": "CPU"})");
@@ -31,7 +31,7 @@ std::string trace_of(const std::vector<Index>& indexes, int cycle = 1) {
   return text.array();
 }
 
-// Two more processes, of which one names GPU rows.
+// Returns two more processes, of which one names GPU rows.
 std::string with_processes(const std::vector<Index>& indexes) {
   TraceText text;
   text.pid("50").tid("50").m("process_labels", R"({"labels": "CPU"})").x("x", 1, 90);
@@ -42,7 +42,7 @@ std::string with_processes(const std::vector<Index>& indexes) {
   return text.object(R"("distributedInfo": {"rank": 0})");
 }
 
-// "process: row, row" of each process, in the order in which they are shown.
+// Returns "process: row, row" for each process, in the order in which they are shown.
 Texts rows_in(const std::string& merged) {
   std::map<std::string, std::map<int, std::string>> rows;
   std::map<std::pair<std::string, std::string>, std::string> names;

@@ -1,5 +1,6 @@
-// Rows that top-level samples are of: catapult knows their threads by tid alone.
-#include "merge/sampled_tracks.h"
+// These tests check rows that top-level samples belong to: catapult knows their threads by tid
+// alone.
+#include "merge/frame/sampled_tracks.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -19,7 +20,7 @@ std::string trace_of(const std::string& tid, const std::string& samples) {
   return TraceText().pid("5").tid(tid).x("x", 1, 9).object("\"samples\": [" + samples + "]");
 }
 
-// "pid/tid" of each slice, then of each sample.
+// Returns "pid/tid" of each slice, then of each sample.
 Texts threads_in(const std::string& merged) {
   Texts found;
   const auto add = [&](const oracle::Json& object) {
@@ -39,12 +40,12 @@ TEST_CASE("sampled_tracks: rows with samples have a tid that no other row has") 
   const std::string sampled = trace_of("7", R"({"ts":3,"tid":7,"name":"s"})");
   CHECK(threads_in(merge_texts({{"rank0.json", sampled}, {"rank1.json", sampled}})) ==
         Texts{"0/20000000", "1/20000001", "0/20000000", "1/20000001"});
-  // Those of another rank may have the tid without having samples.
+  // A thread of another rank may have the tid without having samples.
   CHECK(threads_in(merge_texts({{"rank0.json", sampled}, {"rank1.json", trace_of("7", "")}})) ==
         Texts{"0/20000000", "1/7", "0/20000000"});
   CHECK(threads_in(merge_texts({{"rank0.json", sampled}, {"rank1.json", trace_of("8", "")}})) ==
         Texts{"0/7", "1/8", "0/7"});
-  // A number that is taken is passed over.
+  // A number that is taken is skipped.
   CHECK(threads_in(merge_texts({{"rank0.json", sampled},
                                 {"rank1.json", trace_of("7", "")},
                                 {"rank2.json", trace_of("20000000", "")}})) ==

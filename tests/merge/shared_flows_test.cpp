@@ -1,5 +1,5 @@
-// PlanOptions::shared_flows: arrows that lead from rank to rank.
-#include "merge/id_map.h"
+// These tests check PlanOptions::shared_flows: arrows that lead from rank to rank.
+#include "merge/ids/id_map.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 
@@ -15,7 +15,7 @@ using namespace traceloom;
 
 namespace {
 
-// A call from rank 0 to rank 1, and in each an arrow of its own, all of the same id.
+// A call leads from rank 0 to rank 1, and each has an arrow of its own, all with the same id.
 const std::string kCaller =
     R"([{"ph":"s","ts":1,"pid":1,"tid":1,"cat":"rpc","name":"call","id":7},
         {"ph":"s","ts":1,"pid":1,"tid":1,"cat":"ac2g","name":"call","id":7},
@@ -38,7 +38,7 @@ Texts ids(const MergedCase& merged) {
   return found;
 }
 
-// Two ranks that have one flow event of this id each.
+// Returns two ranks that have one flow event of this id each.
 NamedTexts files_of(std::string_view id) {
   const std::string event =
       R"("ts":1,"pid":1,"tid":1,"cat":"rpc","name":"call","id":)" + std::string(id) + "}]";

@@ -1,5 +1,6 @@
-// Begin and end events become X events; the pairing itself is tested with BeginEndPairer.
-#include "merge/slice_joiner.h"
+// These tests check that begin and end events become X events; the pairing itself is tested with
+// BeginEndPairer.
+#include "merge/slices/slice_joiner.h"
 
 #include "scan/event_scanner.h"
 #include "support/filter_files.h"
@@ -18,7 +19,7 @@ using namespace traceloom;
 
 namespace {
 
-// The events of a merge, a line each, without metadata.
+// Returns the events of a merge, a line each, without metadata.
 Texts events_in(const std::string& merged) {
   Texts found;
   std::size_t at = merged.find("\"traceEvents\": [");
@@ -185,7 +186,7 @@ TEST_CASE("slice_joiner: what stays open inside of a closed slice ends with that
   };
   CHECK(lengths({}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
   CHECK(lengths({.sort_by_time = true}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
-  // Its begin and end stay what they are.
+  // The begin and end of the closed slice stay what they are.
   CHECK(lengths({.keep_begin_end = true}) == Texts{"b 1+1", "c 3+4", "x 3+4"});
   CHECK(lengths({.keep_begin_end = true, .sort_by_time = true}) ==
         Texts{"b 1+1", "c 3+4", "x 3+4"});
@@ -236,7 +237,7 @@ TEST_CASE("slice_joiner: B and E stay what they are when they are to be kept, bu
 }
 
 TEST_CASE("slice_joiner: in little memory events are joined as they come, and none is lost") {
-  // Neighbours are out of order: what cannot wait to be sorted pairs with nothing.
+  // Neighbours are out of order: an event that cannot wait to be sorted pairs with nothing.
   SliceHalves halves;
   const auto add = [&](char phase, std::int64_t start_ns, std::size_t size) {
     Event event;
@@ -328,7 +329,7 @@ TEST_CASE("slice_joiner: begin events that stay open are kept, however little th
   CHECK(events_in(read_file(options.output)) == joined(list));
 }
 
-// Each was copied into the one around it once: 20,000 took 55 s, and 10,000 took 5 GB.
+// Each slice was copied once into the one around it: 20,000 took 55 s, and 10,000 took 5 GB.
 TEST_CASE("slice_joiner: any number of slices that begin together stand parents first") {
   constexpr int kDepth = 20'000;
   TraceText text;

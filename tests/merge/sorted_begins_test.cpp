@@ -1,5 +1,5 @@
-// --keep-begin-end with --sort: begin events (B) and complete events (X) of one row nest as they
-// lie.
+// These tests use --keep-begin-end with --sort: begin events (B) and complete events (X) of one row
+// nest as they lie.
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 
@@ -21,7 +21,7 @@ PlanOptions sorted_as_they_are() {
   return options;
 }
 
-// "phase name" of each event, in the order of the merge.
+// Returns "phase name" of each event, in the order of the merge.
 Texts order_of(const std::string& text, const PlanOptions& options = sorted_as_they_are()) {
   Texts order;
   for (const std::string& line : MergedCase(NamedTexts{{"rank0.json", text}}, options).events()) {
@@ -45,14 +45,14 @@ std::string list(const Texts& events) {
   return fmt::format("[{}]", fmt::join(events, ",\n"));
 }
 
-// Slices within each other, some of which begin together, as a profiler writes them: a B when it
-// begins, its E and an X when it ends.
+// Makes slices within each other, some of which begin together, as a profiler writes them: a B when
+// a slice begins, its E and an X when it ends.
 class NestedSlices {
  public:
   explicit NestedSlices(unsigned seed) : random_(seed) { add_between(0, 1000, 0); }
 
   std::string text() const { return list(events_); }
-  // Of B and X, outer ones first.
+  // Returns the B and X, outer ones first.
   const Texts& order() const { return order_; }
 
  private:
@@ -89,7 +89,7 @@ TEST_CASE("sorted_begins: of a begin and a complete event of one start the longe
         Texts{"B out", "X in", "E out"});
   CHECK(order_of(list({event_of("B", "in", 5), event_of("E", "in", 8), x("out", 5, 4)})) ==
         Texts{"X out", "B in", "E in"});
-  // Of one length, as they begin in the file.
+  // Slices of one length stand as they begin in the file.
   CHECK(order_of(list({event_of("B", "a", 5), x("b", 5, 4), event_of("E", "a", 9)})) ==
         Texts{"B a", "X b", "E a"});
   CHECK(order_of(list({x("b", 5, 4), event_of("B", "a", 5), event_of("E", "a", 9)})) ==

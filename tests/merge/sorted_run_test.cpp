@@ -1,4 +1,4 @@
-#include "merge/sorted_run.h"
+#include "merge/order/sorted_run.h"
 
 #include "support/temporary_folder.h"
 

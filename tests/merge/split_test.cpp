@@ -1,5 +1,5 @@
-// PidLayout::split: each source process is a group of rows of its own.
-#include "merge/track_plan.h"
+// These tests check PidLayout::split: each source process is a group of rows of its own.
+#include "merge/rows/track_plan.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What torch writes of one rank, in a few lines.
+// Returns what torch writes of one rank, in a few lines.
 std::string torch_rank(int rank, const std::string& more = "") {
   TraceText text;
   text.pid("1166").tid("1166").m("process_name", R"({"name": "python3"})");
@@ -36,7 +36,7 @@ std::string split(const NamedTexts& files) {
   return merge_texts(files, 1, AlignBy::any, PidLayout::split);
 }
 
-// "pid process_name sort_index", then "  tid thread_name", in the order of the file.
+// Returns "pid process_name sort_index", then "  tid thread_name", in the order of the file.
 Texts rows(const std::string& merged) {
   Texts found;
   for (const oracle::Json& event : events_of(merged)) {
@@ -52,7 +52,7 @@ Texts rows(const std::string& merged) {
   return found;
 }
 
-// "pid/tid" of the event of that name.
+// Returns "pid/tid" of the event of that name.
 std::string place_of(const std::string& merged, const std::string& name) {
   for (const oracle::Json& event : events_of(merged))
     if (text_of(event, "name") == name && text_of(event, "ph") != "M")

@@ -1,4 +1,4 @@
-#include "merge/stack_frames.h"
+#include "merge/ids/stack_frames.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -90,7 +90,7 @@ TEST_CASE("stack_frames: frames and types of processes stay apart, and heap dump
       R"("entries":[{"bt":"f1_2_1","type":"f1_2_0","size":"10"},{"bt":"","size":"20"}]}}}}})");
   const MergedCase again(NamedTexts{{"merged.json", merged.text()}});
   CHECK(without_other_data(again.text()) == without_other_data(merged.text()));
-  // With another one behind it, the groups go on.
+  // With another file after it, the groups go on.
   PlanOptions options;
   options.clock.align_by = AlignBy::none;
   const MergedCase more(NamedTexts{{"merged.json", merged.text()}, {"rank2.json", text}}, options);

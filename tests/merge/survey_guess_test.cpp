@@ -1,5 +1,6 @@
-// A merge by guess gives the bytes of a merge by survey, whether the guess was right or not.
-#include "merge/survey_guess.h"
+// These tests check that a merge by guess gives the bytes of a merge by survey, whether the guess
+// was right or not.
+#include "merge/survey/survey_guess.h"
 
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"
@@ -35,14 +36,14 @@ Merged merge_inputs(const NamedTexts& files, bool always_survey, bool keep_going
   std::uint64_t stored = 0;
   for (const auto& [name, text] : files) stored += text.size();
   std::string text = read_file(options.output);
-  const std::string folder_path = folder.path();  // stands in otherData
+  const std::string folder_path = folder.path();  // otherData has it
   for (std::size_t at = 0; (at = text.find(folder_path)) != std::string::npos;)
     text.erase(at, folder_path.size());
   CHECK(folder.entry_count() == files.size() + 1);  // no temporary file
   return {std::move(text), (total + stored / 2) / stored};
 }
 
-// How many passes the merge took; 0 when it did not give what it has to.
+// Returns how many passes the merge took; 0 if it did not give what it has to.
 std::uint64_t passes(const NamedTexts& files, bool keep_going = false,
                      AlignBy align_by = AlignBy::any) {
   const Merged guessed = merge_inputs(files, false, keep_going, align_by);
@@ -51,7 +52,7 @@ std::uint64_t passes(const NamedTexts& files, bool keep_going = false,
   return guessed.text == surveyed.text ? guessed.passes : 0;
 }
 
-// Much larger than its samples, with `middle` where no sample is taken.
+// Returns a trace much larger than its samples, with `middle` where no sample is taken.
 std::string long_trace(const std::string& middle, const std::string& end = "") {
   std::string text = "{\"traceEvents\": [\n";
   constexpr int kEvents = 6000;
@@ -92,37 +93,37 @@ TEST_CASE("survey_guess: the end of a file counts: base time, rank") {
 }
 
 TEST_CASE("survey_guess: two passes where something unexpected stands between the samples") {
-  // The earliest event.
+  // The unexpected event is the earliest one.
   CHECK(passes_with(R"({"ph": "X", "name": "first", "ts": 7, "dur": 1, "pid": 1, "tid": 7},)") ==
         2);
-  // A track, with and without events before the origin.
+  // The track is new, with and without events before the origin.
   CHECK(passes_with(R"({"ph": "X", "name": "other", "ts": 1500, "dur": 1, "pid": 1, "tid": 8},)") ==
         2);
   CHECK(passes_with(R"({"ph": "X", "name": "other", "ts": 5, "dur": 1, "pid": 2, "tid": 8},)") ==
         2);
-  // A name for a track.
+  // The unexpected event names a track.
   CHECK(passes_with(R"({"ph": "M", "name": "thread_name", "pid": 1, "tid": 7,)"
                     R"( "args": {"name": "main"}},)") == 2);
-  // Metadata that is kept.
+  // The metadata is kept.
   CHECK(passes_with(R"({"ph": "M", "name": "num_cpus", "pid": 1, "tid": 7, "args": {"n": 3}},)") ==
         2);
-  // A rank and a clock.
+  // The event says a rank and a clock.
   CHECK(passes_with(R"({"ph": "M", "name": "global_rank", "pid": 1, "tid": 7,)"
                     R"( "args": {"value": 5}},)") == 2);
-  // Ids: larger than all before, text, and of kinds that the samples did not have.
+  // The ids are larger than all before, text, or of kinds that the samples did not have.
   CHECK(passes_with(R"({"ph": "s", "id": 77777, "ts": 1500, "pid": 1, "tid": 7},)") == 2);
   CHECK(passes_with(R"({"ph": "s", "id": "0x7f", "ts": 1500, "pid": 1, "tid": 7},)") == 2);
   CHECK(passes_with(R"({"ph": "b", "id": 5, "ts": 1500, "pid": 1, "tid": 7},)") == 2);
   CHECK(passes_with(R"({"ph": "X", "bind_id": 5, "ts": 1500, "dur": 1, "pid": 1, "tid": 7},)") ==
         2);
   CHECK(passes_with(R"({"ph": "N", "id": "0x5", "ts": 1500, "pid": 1, "tid": 7},)") == 2);
-  // Counters of one name in two processes of a rank.
+  // Two processes of a rank have counters of one name.
   CHECK(passes_with(R"({"ph": "C", "name": "c", "ts": 1500, "pid": 1, "args": {"v": 1}},)"
                     R"({"ph": "C", "name": "c", "ts": 1500, "pid": 2, "args": {"v": 1}},)") == 2);
-  // Inside args, the earliest time of all.
+  // The earliest time of all stands inside args.
   CHECK(passes_with(R"({"ph": "c", "ts": 1000, "pid": 1, "tid": 7, "args": {"issue_ts": 900}},)") ==
         2);
-  // A second list, with events of another process.
+  // A second list has events of another process.
   CHECK(passes_with(R"({"ph": "i", "ts": 1500, "pid": 1, "tid": 7}], "traceEvents": [)"
                     R"({"ph": "i", "ts": 1500, "pid": 4, "tid": 4},)") == 2);
 }
@@ -159,7 +160,7 @@ TEST_CASE("survey_guess: packed files are sampled, too") {
   const std::string early =
       R"({"ph": "X", "name": "first", "ts": 7, "dur": 1, "pid": 1, "tid": 7},)";
   CHECK(passes({{"rank0.json", gzip(long_trace(early))}}) == 2);
-  // Cut off, and so without the base time at its end.
+  // The file is cut off, and so lacks the base time at its end.
   std::string cut = gzip(long_trace("", base));
   cut.resize(cut.size() / 2);
   CHECK(passes({{"rank0.json", cut}}) == 1);
@@ -199,7 +200,7 @@ TEST_CASE("survey_guess: generated traces come out the same" * doctest::test_sui
                                      .style = static_cast<TraceStyle>(seed % 3),
                                      .events = 1500})});
     CAPTURE(seed);
-    // Some of them seem to be in Unix time, some not.
+    // Some of the traces seem to be in Unix time, some not.
     CHECK(passes(files, false, AlignBy::none) > 0);
   }
 }

@@ -1,4 +1,4 @@
-// Every broken and odd input of testdata ends as testdata/README.md says.
+// These tests check that every broken and odd input of testdata ends as testdata/README.md says.
 #include "base/error.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
@@ -20,7 +20,8 @@ namespace {
 
 const std::string kTestdata = std::string(TRACELOOM_SOURCE_DIR) + "/testdata/";
 
-// The rows of a table, by name: what the merge does, which a row may give as "reject; here repair".
+// Returns the rows of a table, by name: what the merge does, which a row may give as "reject; here
+// repair".
 std::map<std::string, std::string> verdicts(const std::string& section) {
   const std::string text = read_file(kTestdata + "README.md");
   const std::size_t begin = text.find("\n## " + section + "/\n");
@@ -34,7 +35,7 @@ std::map<std::string, std::string> verdicts(const std::string& section) {
 
 bool is_told(const ProblemCounts& problems) {
   const std::vector<Problem> kinds = problems.kinds();
-  // Where times lie far from the origin the file is as good as any.
+  // A file whose times lie far from the origin is as good as any.
   return std::any_of(kinds.begin(), kinds.end(), [](Problem kind) {
     return describe(kind).severity != Severity::info && kind != Problem::far_timestamp;
   });

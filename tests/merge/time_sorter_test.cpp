@@ -1,4 +1,4 @@
-#include "merge/time_sorter.h"
+#include "merge/order/time_sorter.h"
 
 #include "support/temporary_folder.h"
 
@@ -70,7 +70,7 @@ TEST_CASE("time_sorter: the same bytes however small the memory is") {
                             static_cast<std::int64_t>(random() % 3),
                             static_cast<OrderClass>(random() % 6)));
   const std::string wanted = sorted(events, kAllInMemory);
-  // 3000 runs of one event: they are merged into one whenever there are kMaxRuns.
+  // 3000 runs of one event are merged into one whenever there are kMaxRuns.
   for (const std::size_t run_bytes : {1U, 100U, 5000U}) {
     CAPTURE(run_bytes);
     CHECK(sorted(events, run_bytes) == wanted);

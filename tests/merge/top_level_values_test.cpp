@@ -1,4 +1,4 @@
-#include "merge/top_level_values.h"
+#include "merge/frame/top_level_values.h"
 
 #include "support/merged_case.h"
 #include "support/print_texts.h"
@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-// A trace of one event, with `values` beside it.
+// Returns a trace of one event, with `values` next to its event list.
 std::string trace(const std::string& values) {
   return R"({"traceEvents":[{"ph":"i","name":"a","ts":5,"pid":1,"tid":7}],)" + values + "}";
 }

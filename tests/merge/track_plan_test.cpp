@@ -1,4 +1,4 @@
-#include "merge/track_plan.h"
+#include "merge/rows/track_plan.h"
 
 #include "support/print_texts.h"
 
@@ -11,7 +11,7 @@ using namespace traceloom;
 
 namespace {
 
-// A list of them; a FileSurvey can be moved only.
+// Makes a list of surveys, which an initializer list cannot do: a FileSurvey can be moved only.
 template <typename... Files>
 std::vector<FileSurvey> surveys_of(Files&&... files) {
   std::vector<FileSurvey> surveys;
@@ -52,7 +52,7 @@ FileRank merged_ranks(std::map<std::string, std::int64_t, std::less<>> rank_of_p
   return rank;
 }
 
-// "pid/tid" of each track of a file.
+// Returns "pid/tid" of each track of a file.
 std::vector<std::string> targets(const TrackPlan& plan, const std::vector<FileSurvey>& surveys,
                                  std::size_t file = 0) {
   std::vector<std::string> found;
@@ -166,20 +166,20 @@ TEST_CASE(
 }
 
 TEST_CASE("track_plan: a process of a rank has one place in all files, whichever has what of it") {
-  // 20 has a thread that would meet one of 10, if not in each file.
+  // Process 20 has a thread that would meet one of 10, if not in each file.
   std::vector<FileSurvey> surveys = surveys_of(file_of({track("10", "10", 100), track("10", "21")}),
                                                file_of({track("20", "20", 5)}),
                                                file_of({track("20", "20", 5), track("20", "21")}));
   TrackPlan plan(surveys, {rank_of(0), rank_of(0), rank_of(0)});
   CHECK(targets(plan, surveys, 1) == Texts{"0/10000000"});
   CHECK(targets(plan, surveys, 2) == Texts{"0/10000000", "0/10000001"});
-  // It stands beside the main one in another file.
+  // The process stands next to the main one in another file.
   surveys = surveys_of(file_of({track("10", "10", 100), track("20", "20", 5)}),
                        file_of({track("20", "20", 5)}));
   plan = TrackPlan(surveys, {rank_of(0), rank_of(0)});
   CHECK(targets(plan, surveys, 0) == Texts{"0/10", "0/10000000"});
   CHECK(targets(plan, surveys, 1) == Texts{"0/10000000"});
-  // Of a job that was started again; its worker is busier later.
+  // The job was started again; its worker is busier later.
   surveys = surveys_of(file_of({track("10", "10", 100)}), file_of({track("20", "20", 5)}),
                        file_of({track("20", "20", 2), track("30", "30", 10)}));
   plan = TrackPlan(surveys, {rank_of(0), rank_of(0), rank_of(0)});

@@ -50,7 +50,7 @@ std::int64_t integer(const oracle::Json& object, std::string_view key) {
   return std::llround(std::stod(text_of(object, key)));
 }
 
-// By how much the clock of each rank is ahead.
+// Nanoseconds by which the clock of each rank is ahead.
 using Ahead = std::map<std::int64_t, std::int64_t>;
 
 struct Part {
@@ -89,7 +89,7 @@ Ends ends_of(const std::map<std::int64_t, MergedFile>& files) {
   return ends;
 }
 
-// In the middle of all collectives.
+// The median over all collectives.
 double spread_ns(const Ends& ends, const Ahead& ahead) {
   std::vector<double> spreads;
   for (const auto& [key, parts] : ends) {
@@ -102,7 +102,8 @@ double spread_ns(const Ends& ends, const Ahead& ahead) {
   return (spreads[(spreads.size() - 1) / 2] + spreads[spreads.size() / 2]) / 2;
 }
 
-// What the merge has taken off the times of each rank, beside that of the lowest one.
+// Returns the nanoseconds that the merge subtracted from the times of each rank, relative to the
+// lowest rank.
 Ahead taken_from(const std::map<std::int64_t, MergedFile>& files,
                  const std::map<std::int64_t, std::int64_t>& bases) {
   Ahead taken;
@@ -180,7 +181,7 @@ void check_bounds(const MeshCase& wanted, const std::map<std::int64_t, MergedFil
   if (wanted.has_typical) CHECK(errors[errors.size() / 2] <= 5 * kUsNs);
 }
 
-// All that is told of clocks, of all ranks.
+// Returns all messages about clocks, of all ranks.
 std::string words_about_clocks(const std::map<std::int64_t, MergedFile>& files) {
   std::string words;
   for (const auto& [rank, file] : files)

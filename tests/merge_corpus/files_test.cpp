@@ -43,7 +43,8 @@ bool has_long_fraction(const oracle::Json& event, std::string_view key) {
 void check_facts(const CheckedMerge& merge, const oracle::Json& facts, const oracle::Json* pairs) {
   std::map<std::string, std::int64_t> phases;
   std::int64_t total_ns = 0;
-  std::int64_t tolerance_ns = 0;  // the facts add up what is written; a merge rounds to nanoseconds
+  std::int64_t tolerance_ns = 0;  // the facts add up the written times; a merge rounds to
+                                  // nanoseconds
   for (const EventMatch& match : merge.matches()) {
     ++phases[text_of(*match.input, "ph")];
     if (text_of(*match.input, "ph") != "X") continue;
@@ -63,7 +64,7 @@ void check_facts(const CheckedMerge& merge, const oracle::Json& facts, const ora
     CHECK(std::abs(total_ns - ns_of(*complete, "total_dur")) <= tolerance_ns);
 }
 
-// Without what a merge gives anew inside args: ids of objects, and times.
+// Removes the parts of args that a merge rewrites: ids of objects, and times.
 std::string without_ids(const std::string& args) {
   static constexpr std::array<std::string_view, 3> kSigns{"\"id", "id_ref\"", "Time\""};
   if (std::none_of(kSigns.begin(), kSigns.end(),
@@ -82,7 +83,7 @@ std::string shown(const oracle::MergedEvent& event) {
                      event.duration_ns, event.args);
 }
 
-// Begin and end joined, as a merge does when it is not told to keep them.
+// Merges with begin and end events joined, as a merge does by default.
 void check_slices(const std::string& path) {
   const TemporaryFolder folder;
   MergeOptions options;

@@ -1,5 +1,6 @@
 #include "merge_corpus/merged_file.h"
 
+#include "clock/time_map.h"
 #include "oracle/exact_time.h"
 #include "oracle/oracle.h"
 #include "support/temporary_folder.h"
@@ -74,7 +75,7 @@ bool is_same_event(const Json& input, const Json& output) {
 using FlowKey =
     std::tuple<std::size_t, std::string, std::string, std::string>;  // file, id, cat, name
 
-// How many ends of flows have a start.
+// Returns the number of flow ends that have a start.
 std::size_t count_arrows(const std::vector<EventMatch>& matches, const Json* EventMatch::*side,
                          bool by_file) {
   std::set<FlowKey> starts;
@@ -125,8 +126,8 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids
 
 namespace {
 
-// Which events of a file may change places: slices of a track that start together, the samples of a
-// counter, B and E of a track. Empty for all others.
+// Returns the group of events that may change places with this event: slices of a track that start
+// together, the samples of a counter, B and E of a track. Empty for all other events.
 std::string order_group(const Json& written) {
   const char phase = text_of(written, "ph").front();
   const std::string thread = thread_of(written);
@@ -141,7 +142,7 @@ std::string key_of(const Json& event, std::int64_t start_ns) {
   return text_of(event, "name") + " " + std::to_string(start_ns);
 }
 
-// How far apart two events that change places may be.
+// The greatest distance between two events that may change places.
 constexpr std::size_t kWindow = 30'000;
 
 }  // namespace
@@ -165,8 +166,8 @@ std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::in
   return std::nullopt;
 }
 
-// By name and time. A slice of the output that no input has as such was a B, and an E where it is
-// closed.
+// Collects by name and time the slices that were joined: a slice of the output that no input
+// contains was a B, and the E that closed it.
 std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
   std::multiset<std::string> slices;
   for (std::size_t file = 0; file < inputs_.size(); ++file)
@@ -190,10 +191,11 @@ std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
 }
 
 std::int64_t CheckedMerge::start_of(std::size_t file, const Json& event) const {
-  return summary_.files[file].clock.times.since(base_ns_).mapped_or_same(ns_of(event, "ts"));
+  return summary_.files[file].times->since(base_ns_).mapped_or_same(ns_of(event, "ts"));
 }
 
-// That of the inputs, but that of their first events within the places that a rank's files have.
+// Returns the order of the inputs; the files of one rank are sorted by their first events within
+// the places that these files have.
 std::vector<std::size_t> CheckedMerge::order_of_files() const {
   std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::size_t>>> cycles;
   for (std::size_t file = 0; file < inputs_.size(); ++file) {
@@ -239,7 +241,7 @@ void CheckedMerge::match_events() {
         matches_.push_back({file, index, &event, slice->second});
         if (slice->second->find("unclosed") == nullptr) {
           ++joined_pairs_;
-          --left_out_[file];  // for its E
+          --left_out_[file];  // the E of this B
         }
         joined.erase(slice);
       } else {

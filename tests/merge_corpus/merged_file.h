@@ -19,8 +19,8 @@ namespace traceloom {
 
 // An event of an input and what became of it.
 struct EventMatch {
-  std::size_t file;   // among the inputs
-  std::size_t index;  // in the file's list
+  std::size_t file;   // number of the input
+  std::size_t index;  // number of the event in the file's list
   const oracle::Json* input;
   const oracle::Json* output;
 };
@@ -30,17 +30,17 @@ class CheckedMerge {
   explicit CheckedMerge(const std::vector<std::string>& paths, PidLayout pids = PidLayout::rank,
                         AlignBy align_by = AlignBy::any);
 
-  // What is wrong with the output: no strict JSON, times out of range, an event that is missing or
-  // that no input has, rows without or with two names, a row that holds two threads of a file,
-  // flows that are torn or join two files. Not more than a few of each.
+  // The faults of the output: it is not strict JSON, times are out of range, an event is missing or
+  // belongs to no input, a row has no name or two, a row holds two threads of a file, flows are
+  // torn or join two files. The list has only a few faults of each kind.
   const std::vector<std::string>& faults() const { return faults_; }
-  // All events but metadata and stray ends, in the order in which the files are written.
+  // All events except metadata and stray ends, in the order in which the files are written.
   const std::vector<EventMatch>& matches() const { return matches_; }
   const MergeSummary& summary() const { return summary_; }
   std::int64_t base_ns() const { return base_ns_; }
   // End events without a begin that the merge has left out of the file.
   std::size_t left_out(std::size_t file) const { return left_out_[file]; }
-  // Of B and E that had to become one slice all the same.
+  // Number of B and E pairs that became one slice although begin and end events were kept.
   std::int64_t joined_pairs() const { return joined_pairs_; }
 
  private:
@@ -61,7 +61,7 @@ class CheckedMerge {
   std::vector<oracle::Json> inputs_;
   oracle::Json output_;
   std::vector<const oracle::Json*> written_;  // events of the output, without metadata
-  std::vector<bool> taken_;                   // which of them have been matched
+  std::vector<bool> taken_;                   // true for output events that are matched
   std::vector<EventMatch> matches_;
   std::vector<std::size_t> left_out_;
   std::int64_t joined_pairs_ = 0;

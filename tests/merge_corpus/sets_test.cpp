@@ -77,8 +77,8 @@ void check_times(const CheckedMerge& merge, const std::vector<std::string>& path
   std::vector<std::int64_t> bases;
   for (const std::string& path : paths) bases.push_back(expected.empty() ? base_of(path) : 0);
   std::size_t wrong = 0;
-  // Times of torch 1.13 in Composer's files begin at 0 and nothing tells what that is: all of a
-  // file are moved by one guess.
+  // Times of torch 1.13 in Composer's files begin at 0, and nothing in the file names the base. So
+  // one guess moves all times of a file.
   std::map<std::size_t, std::set<std::int64_t>> guesses;
   for (const EventMatch& match : merge.matches()) {
     const std::int64_t got = ns_of(*match.output, "ts") + merge.base_ns();
@@ -103,7 +103,7 @@ void check_times(const CheckedMerge& merge, const std::vector<std::string>& path
   }
 }
 
-// What collectives say of base times is in clock_test.cpp.
+// The base times that collectives imply are tested in clock_test.cpp.
 AlignBy without_collectives(const Expected& expected) {
   return expected.empty() ? AlignBy::base : AlignBy::any;
 }
@@ -173,13 +173,13 @@ TEST_CASE("corpus: all forms of a set merge together") {
   for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
     CAPTURE(set.path().string());
     std::vector<std::string> paths;
-    std::vector<std::string> legacy;  // without any absolute time
+    std::vector<std::string> legacy;  // files without any absolute time
     for (const fs::path& group : groups_of(set.path()))
       for (const std::string& path : traces_in(group))
         (group.filename() == "legacy" ? legacy : paths).push_back(path);
     const CheckedMerge merge(paths);
     CHECK(joined(merge.faults()) == "");
-    // All is of one run: nothing is left at the zero of another clock.
+    // All files belong to one run, so no event stays at the zero of another clock.
     constexpr std::int64_t kHourNs = 3'600'000'000'000;
     for (const EventMatch& match : merge.matches()) REQUIRE(ns_of(*match.output, "ts") < kHourNs);
     if (legacy.empty()) continue;

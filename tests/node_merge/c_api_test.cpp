@@ -1,8 +1,9 @@
-// What only the interface for C does; tests/package/train_merged.c is a program in C.
+// These tests check what only the interface for C does; tests/package/train_merged.c is a program
+// in C.
 #include "input/open.h"
 #include "node_merge/traceloom_node_merge.h"
+#include "record/names/run_place.h"
 #include "record/recorded.h"
-#include "record/run_place.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

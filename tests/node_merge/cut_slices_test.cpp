@@ -1,4 +1,4 @@
-// What a merge makes of a long-running marker that saves have cut.
+// These tests check what a merge makes of a long-running marker that saves have cut.
 #include "merge/merger.h"
 #include "record/recorded.h"
 
@@ -25,7 +25,7 @@ TEST_CASE(
   }
   session.close();
   const std::vector<SavedTrace> saved = session.saved_traces();
-  REQUIRE(saved.size() == 5);  // how many batches there are the session did not know
+  REQUIRE(saved.size() == 5);  // the session did not know how many batches there are
   const auto merge = [&](std::size_t files) {
     MergeOptions merged;
     for (std::size_t i = 0; i < files; ++i) merged.inputs.push_back({saved[i].path, {}});

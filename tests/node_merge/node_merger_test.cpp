@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything in a folder and below it, hidden or not.
+// Returns everything in a folder and below it, hidden or not.
 std::vector<std::string> all_files_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -40,14 +40,14 @@ std::vector<std::string> all_files_in(const std::string& folder) {
   return files;
 }
 
-// A run of some ranks of one node: traces/ and merged/, and what on_merged was told in told.txt.
+// A run of some ranks of one node: traces/ and merged/, and what on_merged got in told.txt.
 class NodeRun {
  public:
   explicit NodeRun(int ranks) : ranks_(ranks) {}
 
   Options session(int rank) const {
     Options options;
-    options.rank = 4 + rank;  // those of a first node are somewhere else
+    options.rank = 4 + rank;  // other ranks are on a first node elsewhere
     options.local_rank = rank;
     options.node_rank = 1;
     options.world_size = 4 + ranks_;
@@ -62,7 +62,7 @@ class NodeRun {
     NodeMergeOptions options;
     options.folder = path("merged");
     options.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";  // one a cycle
-    options.patience_ms = 3'600'000;  // a machine that is busy is none that is broken
+    options.patience_ms = 3'600'000;  // a busy machine is no broken one
     options.on_merged = [this](const NodeMerge& merge) {
       std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
           "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
@@ -71,7 +71,7 @@ class NodeRun {
     };
     return options;
   }
-  // One trace of all cycles, beside those of the ranks.
+  // Returns options for one trace of all cycles, next to those of the ranks.
   NodeMergeOptions growing() const {
     NodeMergeOptions options;
     options.patience_ms = 3'600'000;
@@ -91,7 +91,7 @@ class NodeRun {
     return path(fmt::format("traces/ep0-ba{}-rank{}.json", batch, 4 + rank));
   }
 
-  // What trace-merge makes of these.
+  // Returns what trace-merge makes of these.
   std::string merge_of(const std::vector<std::string>& traces) const {
     MergeOptions options;
     options.inputs = expand_inputs(traces);
@@ -108,7 +108,7 @@ class NodeRun {
   TemporaryFolder folder_;
 };
 
-// Each X of a trace, without its time: what is in it, whatever clock it is on.
+// Returns each X of a trace, without its time: the contents, whatever clock it is on.
 std::vector<std::string> contents_of(const std::string& trace) {
   std::vector<std::string> contents;
   for (const std::string& event : Events(trace).with("\"ph\":\"X\"")) {
@@ -120,7 +120,7 @@ std::vector<std::string> contents_of(const std::string& trace) {
   return contents;
 }
 
-// Batches of which every second one ends a cycle.
+// Trains batches, every second one of which ends a cycle.
 void train(Session& session, int batches) {
   static const Marker marker("event/batch");
   run_batches(session, marker, batches);
@@ -152,7 +152,7 @@ TEST_CASE("node_merger: each cycle becomes the trace that trace-merge makes of i
     CHECK(read_file(run.path(fmt::format("merged/node1/ep0-ba{}.json", batch))) ==
           run.merge_of({run.trace(batch, 0), run.trace(batch, 1), run.trace(batch, 2)}));
   }
-  // Nothing of how they told each other is left.
+  // No notes between the ranks are left.
   CHECK(run.traces() == std::vector<std::string>{"ep0-ba2-rank4.json", "ep0-ba2-rank5.json",
                                                  "ep0-ba2-rank6.json", "ep0-ba4-rank4.json",
                                                  "ep0-ba4-rank5.json", "ep0-ba4-rank6.json"});
@@ -222,7 +222,7 @@ TEST_CASE(
     const auto left = overwrite ? std::vector<std::string>{"node1.json", "rank4.json", "rank5.json"}
                                 : std::vector<std::string>{"ep0-ba8-rank4.json",
                                                            "ep0-ba8-rank5.json", "node1.json"};
-    CHECK(run.traces() == left);  // nor is anything left of how they were kept
+    CHECK(run.traces() == left);  // nor is any kept file left
     const std::vector<std::string> merged = contents_of(read_file(run.path("traces/node1.json")));
     CHECK(merged.size() == 16);
     std::size_t of_rank_5 = 0;
@@ -232,8 +232,8 @@ TEST_CASE(
   }
 }
 
-// Where the names of files say nothing of their cycle, it was taken for the first one, and placed
-// by the clock of that.
+// If the names of files do not show their cycle, each was taken for the first cycle and placed by
+// its clock.
 TEST_CASE("node_merger: cycles of one file name, which replace each other, keep their own clocks") {
   constexpr int kRanks = 2;
   constexpr int kCycles = 4;
@@ -321,7 +321,7 @@ TEST_CASE("node_merger: a trace that grows keeps off what is not its own") {
             Options options = run.session(0);
             options.overwrite = overwrite;
             NodeMergeOptions merge = run.growing();
-            merge.folder = run.path("{run_name}/../merged");  // of a run called "merged/.."
+            merge.folder = run.path("{run_name}/../merged");  // for a run called "merged/.."
             merge.run_name = "traces";
             merge.file_name = "node{node_rank}.json.gz";
             NodeMerger merger(merge, options);
@@ -516,7 +516,8 @@ TEST_CASE("node_merger: what was on_saved before is called first; on_merged may 
   const NodeRun run(1);
   CHECK(run_child([&] {
           Options options = run.session(0);
-          // Into the file itself: it is noted as it is then, also where that fails in the end.
+          // The callback writes into the file itself: the file is noted as it is then, also if the
+          // callback fails in the end.
           options.on_saved = [](const SavedTrace& trace) {
             std::ofstream(trace.path, std::ios::app) << "\n";
             if (trace.position.batch == 2) throw std::runtime_error("no room for a copy");

@@ -19,13 +19,13 @@ TraceNote note_of_rank(std::int64_t rank, const std::string& path) {
   return {.cycle = 2, .rank = rank, .path = path, .bytes = 10, .inode = 11};
 }
 
-// Made before anything else of this program, so what it uses is destroyed first.
+// These are made before anything else of this program, so what they use is destroyed before them.
 std::optional<TemporaryFolder> last_folder;
 std::optional<NodeNotes> last_notes;
 
 }  // namespace
 
-// What is wrong with that only the address sanitizer tells, at the end of the program.
+// Only the address sanitizer shows what is wrong with that, at the end of the program.
 TEST_CASE("node_notes: may be left when the program exits") {
   last_folder.emplace();
   last_notes.emplace(last_folder->path(), 0, 0);

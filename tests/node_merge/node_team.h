@@ -30,7 +30,7 @@ class NodeTeam {
   NodeTeam(const NodeTeam&) = delete;
   NodeTeam& operator=(const NodeTeam&) = delete;
 
-  // How each has ended: as waitpid() tells.
+  // Returns how each has ended, as waitpid() reports it.
   template <typename Work>
   std::vector<int> run(const Work& work) {
     std::vector<pid_t> children;
@@ -41,12 +41,12 @@ class NodeTeam {
     return codes;
   }
 
-  // Returns when all ranks are in it.
+  // Returns when all ranks have called it.
   void meet() {
     const int round = (shared().entered.fetch_add(1) / ranks_ + 1) * ranks_;
     while (shared().entered.load() < round) std::this_thread::yield();
   }
-  // One rank may wait for another that goes on.
+  // These let one rank wait for another that goes on.
   void say(std::size_t what) { shared().said.at(what) = true; }
   void wait(std::size_t what) {
     while (!shared().said.at(what)) std::this_thread::yield();

@@ -84,8 +84,9 @@ std::vector<Maybe> find_parents(const std::vector<Span>& spans, CanHold can_hold
   return parents;
 }
 
-// Of the spans that count: each instant goes down from the first one at the top that has it to the
-// first one in that, and so on, and belongs to where that ends.
+// Computes the own times of the spans that count. Each instant goes to the first span at the top
+// that contains it, then to the first such span inside that, and so on; it belongs to the last one
+// reached.
 template <typename Counts>
 std::vector<std::int64_t> find_self_ns(const std::vector<Span>& spans,
                                        const std::vector<Maybe>& parents, Counts counts) {

@@ -23,12 +23,13 @@ struct TreeRow {
   friend bool operator==(const TreeRow&, const TreeRow&) = default;
 };
 
-// By stack, "7;outer;inner", of which "7" is a thread; "?" is what nothing recorded launched. Calls
-// are nodes of their own, or their time is that of what is around them.
+// Returns rows by stack, "7;outer;inner", where "7" is a thread; "?" is work without a recorded
+// launch. With `calls`, calls are nodes of their own; otherwise their time belongs to the span
+// around them.
 std::map<std::string, TreeRow> find_call_tree(const std::string& trace, bool calls);
 
-// By the name of the operator. The count is without those that are the only child of one of their
-// name.
+// Returns rows by the name of the operator. The count excludes operators that are the only child of
+// an operator with the same name.
 std::map<std::string, TreeRow> find_operators(const std::string& trace);
 
 // Times in ascending order, by the names of the kernel and of the operator that launched it ("" for

@@ -1,5 +1,5 @@
-// How far clocks may be ahead of each other by collectives and messages: all pairs of parts, all
-// paths, nothing left out. Slow by design.
+// Bounds for the differences between clocks, from collectives and messages: it examines all pairs
+// of parts and all paths. It is slow by design.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ struct Part {
 };
 
 struct Round {
-  std::vector<Part> parts;  // of a message the sender, then the receiver
+  std::vector<Part> parts;  // for a message: the sender, then the receiver
   bool is_message = false;
 };
 
-// Nothing is known of a clock beyond that.
+// Means that no bound is known.
 inline constexpr std::int64_t kFar = std::int64_t{1} << 62;
 
-// Of each clock the least and the most that it may be ahead of clock 0. The first is more than the
-// second where rounds contradict each other.
+// Returns for each clock the least and the greatest lead over clock 0. The first is greater than
+// the second if rounds contradict each other.
 std::vector<std::pair<std::int64_t, std::int64_t>> clock_bounds(std::size_t clocks,
                                                                 const std::vector<Round>& rounds);
 

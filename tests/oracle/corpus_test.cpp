@@ -59,8 +59,8 @@ std::map<std::string, Totals> total_by_name(const FileSpans& found, char phase) 
   return totals;
 }
 
-// The facts add up what is written, we round each span to nanoseconds first: where a file has more
-// than three decimals, `tolerance_ns` a span is allowed.
+// The facts add up the written times, while our code rounds each span to nanoseconds first. If a
+// file has more than three decimals, the test allows `tolerance_ns` a span.
 void check_table(const Json& table, const std::map<std::string, Totals>& totals,
                  std::int64_t tolerance_ns) {
   for (const Json& row : table.items) {

@@ -151,8 +151,8 @@ std::string innermost(const Pieces& pieces, int thread, std::int64_t us) {
   return inner == nullptr ? "" : inner->name;
 }
 
-// Of a microsecond without work: from when to when nothing runs, who launched what ends it, and the
-// thread that tells what the host did.
+// A gap around one microsecond without work: the time in which nothing runs, the call that launched
+// the work after it, and the thread whose events describe the host.
 struct Gap {
   std::int64_t from;
   std::int64_t to;
@@ -169,7 +169,8 @@ bool is_blocked(const Trace& trace, int thread, std::int64_t us) {
   });
 }
 
-// Of all calls that launched something the first that begins at `us` or later, else the last one.
+// Returns the thread of the first launching call that begins at `us` or later, otherwise of the
+// last one.
 int next_thread(const Trace& trace, std::int64_t us) {
   std::set<std::pair<std::int64_t, int>> launches;
   for (const Piece& piece : trace.work)
@@ -179,7 +180,7 @@ int next_thread(const Trace& trace, std::int64_t us) {
   return launches.empty() ? -1 : launches.rbegin()->second;
 }
 
-// What that microsecond was, beside HTA's kind of its gap.
+// Decides what one microsecond of a gap was, in addition to HTA's kind of the gap.
 void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, Gap& gap) {
   const bool is_long = gap.to - gap.from >= kernel_gap_us;
   if (gap.call != nullptr) {
@@ -261,7 +262,7 @@ struct Launch {
   std::int64_t device = 0;
 };
 
-// How many were launched and had not begun, by a look at all of them.
+// Counts the launches that had not begun, by examining all of them.
 void add_queue(LaunchTimes& times, const std::vector<Launch>& launches) {
   std::vector<std::pair<std::int64_t, int>> changes;  // 0: launched, 1: begins
   for (const Launch& launch : launches) {

@@ -1,5 +1,5 @@
-// The slow, obvious answers to what devices did, why they waited, and what was launched: every
-// microsecond is looked at by itself, every piece of work is compared with every call.
+// The slow, obvious answers to what devices did, why they waited, and what was launched: they
+// examine every microsecond by itself and compare every piece of work with every call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace traceloom::oracle {
 
-// In nanoseconds, as everything here.
+// All times here are nanoseconds.
 struct BusyTimes {
   std::int64_t total = 0;
   std::int64_t compute = 0;
@@ -38,7 +38,7 @@ struct LaunchTimes {
   std::vector<std::int64_t> delays;  // ascending
   std::vector<std::int64_t> queue;   // lengths after each change, ascending
   std::int64_t empty = 0;
-  std::int64_t queue_time = 0;  // from the first change to the last
+  std::int64_t queue_time = 0;  // time from the first to the last change
 };
 
 struct TransferTimes {
@@ -50,19 +50,20 @@ struct TransferTimes {
 };
 
 struct DeviceFacts {
-  std::map<int, BusyTimes> busy;                         // by device
+  std::map<int, BusyTimes> busy;                         // keyed by device
   std::map<std::string, std::int64_t> types;             // "computation overlapping memory"
-  std::map<int, IdleTimes> idle;                         // by device
-  std::map<std::pair<int, int>, IdleTimes> stream_idle;  // by device and stream, -1: not named
+  std::map<int, IdleTimes> idle;                         // keyed by device
+  std::map<std::pair<int, int>, IdleTimes> stream_idle;  // keyed by device and stream, -1: not
+                                                         // named
   std::map<std::pair<int, int>, LaunchTimes> launches;   // the same
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t>
-      hosts;  // by kind of gap, op and call
+      hosts;  // keyed by kind of gap, op and call
   std::map<std::string, std::int64_t> short_of_ops;
   std::map<std::string, std::int64_t> launches_of_calls;
-  std::map<std::string, TransferTimes> transfers;  // by name
+  std::map<std::string, TransferTimes> transfers;  // keyed by name
 };
 
-// Of a trace of one rank: X events in whole microseconds with the categories of torch.profiler.
+// `trace` holds one rank: X events in whole microseconds with the categories of torch.profiler.
 DeviceFacts find_device_facts(const std::string& trace, std::int64_t kernel_gap_us);
 
 }  // namespace traceloom::oracle

@@ -19,7 +19,7 @@ std::int64_t ns_of(const Json& event, const char* key) {
   return value == nullptr ? 0 : round_to_ns(parse_microseconds(value->text).value_or(0));
 }
 
-// As it is written: no category is another one than an empty one.
+// Returns the value as it is written: a missing category differs from an empty one.
 std::string label_of(const Json& event, const char* key) {
   const Json* value = event.find(key);
   return value == nullptr ? "" : canonical_text(*value);
@@ -51,8 +51,8 @@ struct Event {
   std::int64_t end_ns;
   std::string track;  // pid and tid
   bool kept;
-  const Event* begin = nullptr;  // of an E
-  std::string new_phase = {};    // of a step whose arrows are cut apart
+  const Event* begin = nullptr;  // set for an E
+  std::string new_phase = {};    // set for a step whose arrows are cut apart
 
   bool is_slice() const { return phase == 'X' || phase == 'B'; }
   bool is_flow() const { return phase == 's' || phase == 't' || phase == 'f'; }
@@ -65,7 +65,7 @@ bool is_excluded(const Event& event, const Filter& filter) {
          has_name(name == nullptr ? "(none)" : name->text, filter.excluded_names);
 }
 
-// By itself.
+// Decides about an event without regard to other events.
 bool accepts(const Event& event, const Filter& filter) {
   const Json& json = *event.json;
   const std::int64_t rank = std::stoll(text_of(json, "pid"));
@@ -86,7 +86,8 @@ bool accepts(const Event& event, const Filter& filter) {
   return !is_excluded(event, filter);
 }
 
-// What viewers bind a flow event to; of several at the same time any that stays.
+// Returns the slice to which viewers bind a flow event; of several at the same time, one that
+// stays.
 const Event* find_slice(const Event& flow, const std::vector<Event>& events) {
   const bool is_next = flow.phase == 'f' && text_of(*flow.json, "bp") != "e";
   const Event* best = nullptr;
@@ -126,7 +127,8 @@ void settle_chain(const Group& chain) {
   }
 }
 
-// Each start and what follows it up to the next one; what comes before the first start is its own.
+// Splits a flow into arrows: each start with the events up to the next start. The events before the
+// first start form an arrow of their own.
 void settle_flows(Group group) {
   sort_by_time(group);
   std::vector<Group> arrows(1);

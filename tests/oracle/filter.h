@@ -15,7 +15,7 @@ namespace traceloom::oracle {
 // Empty members ask for nothing. Names are plain texts that are searched for.
 struct Filter {
   std::vector<std::int64_t> ranks = {};
-  // By rank, in times of the trace: [from, to). A rank that is not there has all time.
+  // Windows [from, to) of each rank, in times of the trace. A rank without an entry has all times.
   std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::int64_t>>> windows = {};
   std::vector<std::string> names = {};
   std::vector<std::string> excluded_names = {};
@@ -24,8 +24,8 @@ struct Filter {
   std::int64_t min_duration_ns = 0;
 };
 
-// The events that stay but metadata (M), as canonical_text(), in the order of the file. `merged` is
-// what a merge has written; every B in it has an E.
+// Returns the events that stay, except metadata (M), as canonical_text() in the order of the file.
+// `merged` is the output of a merge, in which every B has an E.
 std::vector<std::string> filter_events(const std::string& merged, const Filter& filter);
 
 }  // namespace traceloom::oracle

@@ -27,7 +27,8 @@ struct Json {
 // a surrogate pair is read as U+FFFD; bytes that are not UTF-8 are taken as they are.
 Json parse_json(std::string_view text);
 
-// One text for what is equal: no white space, keys sorted, one way to escape. Numbers as written.
+// Returns the same text for equal values: no white space, keys sorted, one way to escape, numbers
+// as written.
 std::string canonical_text(const Json& value);
 
 }  // namespace traceloom::oracle

@@ -47,7 +47,8 @@ std::vector<MemoryEvent> read_memory(const Json& events) {
     for (const Span& span : spans)
       if (span.tid == event.find("tid")->text && span.from_us <= at && at < span.to_us)
         around.push_back(span);
-    // What begins later, or ends earlier, is inside; of two that are alike the later in the file.
+    // A span that begins later or ends earlier is inside; of two equal spans the later one in the
+    // file is.
     std::reverse(around.begin(), around.end());
     std::stable_sort(around.begin(), around.end(), [](const Span& a, const Span& b) {
       return std::pair{-a.from_us, a.to_us} < std::pair{-b.from_us, b.to_us};
@@ -61,7 +62,7 @@ std::vector<MemoryEvent> read_memory(const Json& events) {
   return found;
 }
 
-// Whether what events[i] gave out is still out after events[last].
+// True if the memory of events[i] is still allocated after events[last].
 bool is_held(const std::vector<MemoryEvent>& events, std::size_t i, std::size_t last) {
   for (std::size_t j = i + 1; j <= last; ++j)
     if (events[j].address == events[i].address) return false;

@@ -29,9 +29,9 @@ struct DeviceBytes {
   std::map<std::string, OperatorBytes> operators;  // "(no operator)" for none
 };
 
-// Of a list of X events (cat cpu_op) that nest on each tid, and of "[memory]" instants with Device
-// Id, Bytes, Addr and Total Allocated; all times are whole microseconds and those of instants are
-// in the order of the file. By Device Id.
+// `trace` is a list of X events (cat cpu_op) that nest on each tid, and of "[memory]" instants with
+// Device Id, Bytes, Addr and Total Allocated. All times are whole microseconds; instants are in
+// time order. The result is keyed by Device Id.
 std::map<std::int64_t, DeviceBytes> find_memory(const std::string& trace);
 
 struct CounterNumbers {
@@ -45,9 +45,8 @@ struct CounterNumbers {
 
 enum class CounterKind { level, load, total };
 
-// Of a counter with one value, in a list of C events, of X events "ProfilerStep#N" and of the
-// loader "enumerate(DataLoader)#..."; times are whole microseconds. A total becomes a rate a
-// second.
+// `trace` is a list of C events with one value, of X events "ProfilerStep#N" and of the loader's
+// "enumerate(DataLoader)#...". All times are whole microseconds. A total becomes a rate a second.
 CounterNumbers find_counter(const std::string& trace, const std::string& name, CounterKind kind);
 
 }  // namespace traceloom::oracle

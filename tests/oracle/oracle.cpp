@@ -104,7 +104,7 @@ std::int64_t common_start(const Input& input, const TraceEvent& event) {
   return common_ns(input, round_to_ns(event.ts));
 }
 
-// From common start to common end.
+// Returns the time from the start to the end on the common clock.
 std::int64_t common_duration(const Input& input, const TraceEvent& event) {
   return common_ns(input, round_to_ns(event.ts) + duration_of(event)) - common_start(input, event);
 }
@@ -124,7 +124,7 @@ Row row_of(const TraceEvent& event) {
   return {id_text(event.json->find("pid")), id_text(event.json->find("tid"))};
 }
 
-// In the categories that the random traces have.
+// True for the category that device events have in the random traces.
 bool is_on_device(const TraceEvent& event) {
   return read_string(*event.json, "cat") == "kernel";
 }
@@ -176,7 +176,8 @@ struct Pairs {
   std::vector<std::pair<const TraceEvent*, const TraceEvent*>> matched;  // B, E
   std::vector<const TraceEvent*> orphans;
   std::vector<const TraceEvent*> unclosed;
-  std::map<const TraceEvent*, const TraceEvent*> around;  // of those: the first E of a pair around
+  std::map<const TraceEvent*, const TraceEvent*> around;  // for each of those: the first E of a
+                                                          // pair around it
 };
 
 void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs& pairs) {
@@ -204,7 +205,7 @@ void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs&
   pairs.unclosed.insert(pairs.unclosed.end(), open.begin(), open.end());
   const auto place = [&](const TraceEvent* event) { return std::ranges::find(events, event); };
   for (const TraceEvent* begin : open)
-    for (std::size_t i = first_pair; i < pairs.matched.size(); ++i) {  // in the order of their E
+    for (std::size_t i = first_pair; i < pairs.matched.size(); ++i) {  // sorted by their E
       const auto& [outer, end] = pairs.matched[i];
       if (place(outer) < place(begin) && place(begin) < place(end))
         pairs.around.try_emplace(begin, end);
@@ -374,7 +375,7 @@ std::string args_of(const TraceEvent& event) {
   return args == nullptr ? "" : canonical_text(*args);
 }
 
-// What a merge writes for it.
+// Returns the phase that a merge writes for the event.
 char phase_in_merge(const TraceEvent& event) {
   const bool has_id = event.json->find("id") != nullptr || event.json->find("id2") != nullptr;
   switch (event.phase) {
@@ -403,7 +404,7 @@ bool is_number(const Json& value) {
   }
 }
 
-// The args of a counter without what is no number; nullopt when nothing is left.
+// Returns the args of a counter without values that are no numbers; nullopt if none is left.
 std::optional<std::string> counter_args(const TraceEvent& event) {
   const Json* args = event.json->find("args");
   if (args == nullptr || args->kind != Json::Kind::object) return std::nullopt;

@@ -34,7 +34,8 @@ struct Input {
   std::string text;  // uncompressed
   std::int64_t rank = 0;
   std::int64_t shift_ns = 0;
-  // Of events whose time is no Unix time by its size (before 1973), where these are others'.
+  // The shift of events that have no Unix time by their size (before 1973) in a file where other
+  // events have one.
   std::optional<std::int64_t> relative_shift_ns = {};
   // Shifts on top of these, by the time that they give: straight between two, constant outside;
   // rounded down. Only merge() knows of them.
@@ -49,7 +50,7 @@ struct Span {
   char phase;  // X, or B for a matched pair
   std::int64_t start_ns;
   std::int64_t duration_ns;
-  bool on_device = false;  // by its category
+  bool on_device = false;  // true if its category is a device's
 
   friend auto operator<=>(const Span&, const Span&) = default;
 };
@@ -72,7 +73,7 @@ struct SummaryRow {
   std::int64_t p50_ns = 0;   // nearest rank: sorted[ceil(p * count) - 1]
   std::int64_t p90_ns = 0;
   std::int64_t p99_ns = 0;
-  double stddev_ns = 0;  // of the sample (n - 1); 0 for one span
+  double stddev_ns = 0;  // deviation of the sample (n - 1); 0 for one span
   bool on_device = false;
 
   friend bool operator==(const SummaryRow&, const SummaryRow&) = default;

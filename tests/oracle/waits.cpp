@@ -24,9 +24,9 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 
 struct Trace {
-  std::map<int, std::pair<std::int64_t, std::int64_t>> steps;  // by number
+  std::map<int, std::pair<std::int64_t, std::int64_t>> steps;  // keyed by number
   Pieces pieces;
-  Times work;  // of the device, but for collectives
+  Times work;  // work of the device, except collectives
 };
 
 void add_times(Times& times, std::int64_t from, std::int64_t to) {
@@ -87,7 +87,7 @@ bool tell_enough(const Pieces& all, std::size_t ranks) {
   return any;
 }
 
-// Who spent least in it, of several the first rank.
+// Returns the rank that spent the least time in it; of several, the first.
 const Piece& last_of(const Pieces& parts) {
   const Piece* last = nullptr;
   for (const Piece& part : parts)
@@ -108,19 +108,19 @@ std::int64_t nanoseconds(const Times& times) {
 struct Waited {
   Times all;
   Times exposed;
-  std::int64_t longer = 0;  // its communication than that of who it waits for
+  std::int64_t longer = 0;  // excess of its communication over that of the rank for which it waits
 };
 
-// As far as it is longer.
+// Returns the part of the wait that is within the excess.
 std::int64_t felt(const Waited& waited) {
   return std::clamp(waited.longer, nanoseconds(waited.exposed), nanoseconds(waited.all));
 }
 
-// A job, and what is worked out of it again and again.
+// A job, and values computed from it that are needed often.
 struct Job {
   std::vector<Trace> traces;
   Pieces all;
-  std::vector<Times> waited;  // by rank: exposed
+  std::vector<Times> waited;  // exposed times by rank
 };
 
 bool has_part(const Piece& piece, std::size_t rank, const Pieces& all) {
@@ -135,8 +135,8 @@ bool is_in_group(std::size_t rank, const std::string& group, const Pieces& all) 
   });
 }
 
-// Of one rank in one step: in complete collectives, of all groups or of those that one rank is not
-// in, what no work hides, and what they take from when all have come.
+// The communication of one rank in one step, in complete collectives of all groups or of those that
+// lack one rank: the time that no work hides, and the time after all ranks have come.
 struct Communication {
   std::int64_t exposed = 0;
   std::int64_t latency = 0;
@@ -159,7 +159,7 @@ Communication communication_of(std::size_t rank, int step, std::optional<std::si
   return found;
 }
 
-// Without what either has more to do in groups of its own.
+// Returns the excess without the communication of either rank in groups of its own.
 std::int64_t longer(std::size_t waiting, std::size_t last, int step, const Job& job) {
   const Communication own = communication_of(waiting, step, last, job);
   const Communication others = communication_of(last, step, waiting, job);
@@ -180,8 +180,8 @@ std::optional<std::pair<Piece, int>> waits_for(const Piece& piece, const Job& jo
   return std::pair(latest, *step);
 }
 
-// From the last time that a rank left a collective with `other` (else from the step's begin) until
-// its part of another one begins.
+// Returns the time since a rank last left a collective with `other` (or since the step's begin)
+// until its part of another collective begins.
 std::int64_t waited_before(const Piece& part, std::size_t other, int step, const Job& job) {
   std::optional<std::int64_t> met;
   for (const Piece& piece : job.all)
@@ -194,7 +194,8 @@ std::int64_t waited_before(const Piece& part, std::size_t other, int step, const
   return sum;
 }
 
-// What each of those in the collective of a piece waits at least between it and the step's end.
+// Returns the least time that any rank in the collective of a piece waits between it and the step's
+// end.
 std::int64_t waited_after(const Piece& piece, int step, const Job& job) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const Piece& part : parts_of(piece, job.all)) {
@@ -211,7 +212,7 @@ void add_exposed(Times& exposed, std::int64_t from, std::int64_t to, const Trace
     if (!trace.work.contains(us)) exposed.insert(us);
 }
 
-// What a rank does in a step while it waits for others.
+// Returns the waits of a rank for others in a step.
 Waited waiting_of(std::size_t rank, int step, const Job& job) {
   Waited waited;
   for (const Piece& piece : job.all) {
@@ -225,7 +226,7 @@ Waited waiting_of(std::size_t rank, int step, const Job& job) {
   return waited;
 }
 
-// What ranks wait for `last` in a step, without what that had waited for others.
+// Returns the waits of ranks for `last` in a step, without the waits of `last` itself for others.
 std::map<std::size_t, Waited> waiting_for(std::size_t last, int step, const Job& job) {
   std::map<std::size_t, Waited> waiting;
   for (const Piece& piece : job.all) {

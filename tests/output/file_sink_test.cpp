@@ -51,7 +51,7 @@ struct UmaskFor {
   mode_t before;
 };
 
-// What comes out of a pipe's reading end until it is closed.
+// Reads from a pipe's reading end until the pipe is closed.
 std::string drain(int descriptor) {
   std::string text;
   char piece[1000];

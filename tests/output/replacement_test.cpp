@@ -1,4 +1,4 @@
-// The temporary file behind an output: who may read it, and what happens to those of killed runs.
+// The temporary file of an output: its permissions, and the removal of those of killed runs.
 #include "output/replacement.h"
 
 #include "output/file_sink.h"
@@ -26,7 +26,7 @@ std::string temporary_of(const TemporaryFolder& folder, pid_t pid) {
   return folder.path(fmt::format(".out.json.traceloom-{}.tmp", pid));
 }
 
-// Of a process that is killed while it writes.
+// Returns the file that a process leaves if it is killed while it writes.
 std::string left_by_killed_process(const TemporaryFolder& folder) {
   const pid_t child = start_child([&] {
     const std::unique_ptr<Sink> sink = open_file_sink(folder.path("out.json"));
@@ -49,7 +49,7 @@ struct UmaskWhile {
   mode_t before;
 };
 
-// Whether the mode of a file in the folder was changed while `work` ran.
+// True if the mode of a file in the folder was changed while `work` ran.
 template <typename Work>
 bool changes_modes(const TemporaryFolder& folder, const Work& work) {
   const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

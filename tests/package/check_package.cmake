@@ -1,5 +1,5 @@
-# Installs the build tree into a folder, builds a program in C and one in C++ against that, runs them and lets
-# trace-stats look at what they wrote.
+# Installs the build tree into a folder, builds a program in C and one in C++ against it, runs them and lets
+# trace-stats read the traces that they wrote.
 #
 #   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it>
 #         -DSANITIZE=<what the build tree was built with, or nothing> -DGENERATOR=<that of the build tree>

@@ -4,7 +4,7 @@
 
 using namespace traceloom::record;
 
-// Linked with nothing: whatever the recorder left behind would be missing.
+// The program is linked with nothing: a symbol that the recorder left in the code would be missing.
 int main() {
   static const Marker marker("work", "test");
   const Marker made = Marker::of("made");

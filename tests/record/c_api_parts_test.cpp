@@ -1,6 +1,7 @@
-// What stands beside sessions and markers in the interface for C: handlers, the host, memory.
+// These tests check the parts of the interface for C besides sessions and markers: handlers, the
+// host, memory.
+#include "record/c/traceloom.h"
 #include "record/recorded.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +38,7 @@ std::string joined(const Parts&... parts) {
   return line;
 }
 
-// One line a call, without what is another one in each run.
+// Returns a handler that notes one line a call, without what differs from run to run.
 traceloom_handler handler_to(Lines& told) {
   traceloom_handler to = TRACELOOM_HANDLER_INIT;
   to.arg = &told;
@@ -183,7 +184,7 @@ TEST_CASE("c_api: options of a program that was compiled before there were handl
   traceloom_options options = TRACELOOM_OPTIONS_INIT;
   options.folder = path.c_str();
   options.size = offsetof(traceloom_options, handlers);
-  // What lies behind its struct is anything.
+  // The bytes after its struct may be anything.
   options.handler_count = std::numeric_limits<std::size_t>::max();
   options.write_json = 0;
   traceloom_session* session = traceloom_open(&options);
@@ -291,7 +292,7 @@ TEST_CASE("c_api: memory scopes have a file, counters, and a word for the progra
   traceloom_memory* memory = traceloom_memory_open(&memory_options);
   REQUIRE(memory != nullptr);
   CHECK(traceloom_memory_add_bytes(memory, "npp", 100) == 0);
-  for (int i = 0; i < 3; ++i) {  // of which the first and the third are left out
+  for (int i = 0; i < 3; ++i) {  // the first and the third are left out
     traceloom_memory_scope* scope = traceloom_memory_begin(memory, "step");
     REQUIRE(scope != nullptr);
     CHECK(traceloom_memory_add_bytes(memory, "npp", -30) == 0);

@@ -1,6 +1,6 @@
-// What only the interface for C does; tests/package/train.c is a program in C.
+// These tests check what only the interface for C does; tests/package/train.c is a program in C.
+#include "record/c/traceloom.h"
 #include "record/recorded.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>
@@ -140,7 +140,7 @@ TEST_CASE("c_api: a struct without a size is refused, and says how to begin one"
 }
 
 TEST_CASE("c_api: an error is known until the thread has ended, and cut between characters") {
-  // A key's destructor runs behind those of the thread's own objects.
+  // A key's destructor runs after those of the thread's own objects.
   static std::string before;
   static std::string after;
   pthread_key_t key{};

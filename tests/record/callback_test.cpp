@@ -1,4 +1,5 @@
-// What the program does in the calls that a session makes to it, and at the same time as them.
+// These tests check what the program may do in the calls that a session makes to it, and at the
+// same time as them.
 #include "record/recorded.h"
 #include "record/trace_handler.h"
 

@@ -1,5 +1,5 @@
-// Which clock a session goes by, and how it is checked.
-#include "record/clock.h"
+// These tests check which clock a session uses, and how it is checked.
+#include "record/buffers/clock.h"
 
 #include "record/recorded.h"
 #include "record/slots.h"
@@ -28,7 +28,7 @@ std::string clock_of(ClockChoice choice) {
   return session.close().clock;
 }
 
-// The counter, when the line says that it has a tick a nanosecond.
+// Returns a line of the counter that has a tick a nanosecond.
 TimeLine line_of(std::int64_t start_ns) {
   detail::clock_is_tsc = true;
   TimeLine line({1000, 1000, start_ns, 20});
@@ -42,11 +42,12 @@ TimeLine line_of(std::int64_t start_ns) {
 TEST_CASE("clock: the kernel keeps time by the counter when it says so, or when a page is enough") {
   CHECK(is_kept_by_counter("tsc", {}));
   CHECK(is_kept_by_counter("arch_sys_counter", {}));
-  // What reads a page costs what it costs to read the counter, and less than half of a call.
+  // Reading a page costs as much as reading the counter, and less than half of a call.
   CHECK(is_kept_by_counter("kvm-clock", {70, 330}));
   CHECK(is_kept_by_counter("hyperv_clocksource_tsc_page", {70, 330}));
   CHECK(is_kept_by_counter("", {70, 330}));  // where nothing of it can be read
-  // A page that says that the counter is not stable, or no page: the call, after a look at it.
+  // The page says that the counter is not stable, or there is none: the call is made after a look
+  // at the page.
   CHECK_FALSE(is_kept_by_counter("kvm-clock", {350, 330}));
   CHECK_FALSE(is_kept_by_counter("hpet", {3350, 3330}));
   CHECK_FALSE(is_kept_by_counter("acpi_pm", {170, 330}));

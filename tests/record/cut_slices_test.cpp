@@ -1,4 +1,5 @@
-// A long-running marker over a save: a slice that two files show, and one that all has.
+// These tests record a long-running marker over a save: a slice that two files show, and one file
+// has as a whole.
 #include "record/recorded.h"
 
 using namespace traceloom;
@@ -12,7 +13,7 @@ MarkerOptions long_running() {
   return options;
 }
 
-// The value of "cut_id".
+// Returns the value of "cut_id".
 std::string cut_id(const std::string& event) {
   constexpr std::string_view kKey = "\"cut_id\":\"";
   const std::size_t at = event.find(kKey);
@@ -69,7 +70,7 @@ TEST_CASE("session: a long-running marker that a save cuts is closed there, and 
   CHECK(cut_id(third.of("outer", "X")[0]) == cut_id(cut.of("outer", "E")[0]));
   CHECK(cut_id(third.of("outer", "X")[1]) == cut_id(cut.of("outer", "E")[1]));
   CHECK(cut_id(cut.of("outer", "E")[0]) != cut_id(cut.of("outer", "E")[1]));
-  // What is counted is what the program has recorded.
+  // The counts are of what the program has recorded.
   const std::vector<SavedTrace> saved = session.saved_traces();
   REQUIRE(saved.size() == 3);
   CHECK(saved[0].events == 5);

@@ -1,8 +1,9 @@
-// What a damaged journal loses is told, by the trace as well; one that says what cannot be is kept.
+// These tests damage a journal: what it loses is reported, by the trace as well, and a journal with
+// impossible numbers is kept.
 #include "base/problems.h"
 #include "record/dead_journals.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 
 #include <doctest/doctest.h>
 
@@ -43,7 +44,7 @@ struct Damage {
   std::uint32_t number;
 };
 
-// Of the only journal, after these damages.
+// Recovers the only journal, after these damages.
 RecoveredTrace recover_after(const TemporaryFolder& folder, const std::vector<Damage>& damages) {
   const std::string journal =
       leave_journal({folder.path(), folder.path("ep0-ba0-rank0.unfinished.json")});
@@ -54,7 +55,7 @@ RecoveredTrace recover_after(const TemporaryFolder& folder, const std::vector<Da
   return recovered[0];
 }
 
-// Nothing has been deleted, and no trace has been made.
+// Checks that nothing has been deleted, and no trace has been made.
 void check_kept(const std::vector<Damage>& damages, const std::string& problem) {
   const TemporaryFolder folder;
   const RecoveredTrace result = recover_after(folder, damages);
@@ -63,7 +64,7 @@ void check_kept(const std::vector<Damage>& damages, const std::string& problem) 
   CHECK(files_in(folder.path()) == std::vector<std::string>{fs::path(result.journal).filename()});
 }
 
-// What the trace says of itself.
+// Returns what the trace says of itself.
 std::string counts_of(const RecoveredTrace& result) {
   const Events events = Events::of_file(result.path).of("recorder", "M");
   REQUIRE(events.size() == 1);

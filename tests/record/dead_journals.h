@@ -1,8 +1,8 @@
-// Journals as killed processes leave them, made without a process.
+// leave_journal(): makes journals as killed processes leave them, without a process.
 #pragma once
 
-#include "record/journal.h"
-#include "record/registry.h"
+#include "record/buffers/registry.h"
+#include "record/journal/journal.h"
 
 #include <cstdint>
 #include <new>
@@ -13,13 +13,14 @@ namespace traceloom::record {
 
 struct LeftJournal {
   std::string folder = {};
-  std::string trace = {};     // the path that it says
-  FileState state = {};       // of that file
-  std::uint32_t events = 10;  // "work", of a microsecond each, and a counter of three values behind
-  bool is_tsc = false;  // whether ticks are its counter's, of which the journal has two speeds
+  std::string trace = {};  // the path that the journal says
+  FileState state = {};    // the state of that file
+  // "work", of a microsecond each, followed by a counter of three values.
+  std::uint32_t events = 10;
+  bool is_tsc = false;  // ticks are the counter's, of which the journal has two speeds
 };
 
-// Its ticks are nanoseconds, or nearly so. Returns its path.
+// Makes a journal whose ticks are nanoseconds, or nearly so. Returns its path.
 inline std::string leave_journal(const LeftJournal& left) {
   constexpr std::int64_t kStartNs = 1'700'000'000'000'000'000;
   constexpr std::uint64_t kStartTicks = 1'000'000'000;

@@ -1,7 +1,7 @@
-// What becomes of a recording when its files cannot be written.
+// These tests check what becomes of a recording when its files cannot be written.
+#include "record/c/traceloom.h"
+#include "record/files/trace_file.h"
 #include "record/recorded.h"
-#include "record/trace_file.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"
 #include "support/small_disk.h"
@@ -123,7 +123,7 @@ TEST_CASE("trace_file: room for the end is there whatever was written before") {
     } catch (const std::exception& error) {
       if (error.what() != folder.path("a.json") + ": No space left on device") _exit(91);
     }
-    const std::string filler(1 << 20, ' ');  // somebody else takes what is left
+    const std::string filler(1 << 20, ' ');  // another file takes what is left
     std::ofstream(folder.path("other")) << filler;
     file.write(std::string(kEndBytes, ']'), Room::all);
     if (file.state().bytes != lines * line.size() + kEndBytes) _exit(92);
@@ -185,7 +185,7 @@ TEST_CASE(
     if (log.empty() || log[0] != folder.path("ep0-ba0-rank0.unfinished.json") +
                                      ": File too large; nothing more of this cycle is written")
       _exit(93);
-    // Less than 5 kB of the room is not used.
+    // Less than 5 kB of the room is unused.
     if (std::filesystem::file_size(saved.path) < 95'000) _exit(96);
     const Events events = Events::of_file(saved.path);
     if (events.count("work", "X") != saved.events) _exit(94);

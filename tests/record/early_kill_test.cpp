@@ -1,8 +1,8 @@
-// A process that is killed about when it makes its trace file leaves what a merge takes, or
+// These tests kill a process about when it makes its trace file: it leaves what a merge takes, or
 // nothing.
 #include "merge/merger.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <atomic>
@@ -23,7 +23,7 @@ constexpr std::uint64_t kEvents = 1000;
 
 enum class Files : std::uint8_t { plain, gzip, journal };
 
-// What a child tells its parent.
+// The child reports this to its parent.
 struct Progress {
   std::atomic<bool> has_begun{false};
   std::atomic<bool> has_file{false};
@@ -72,7 +72,7 @@ pid_t start_recording(const Options& options, const SharedProgress& progress) {
   });
 }
 
-// From the child's first word until its file has text.
+// Returns the time from the child's first word until its file has text.
 std::int64_t time_to_file(const Options& options) {
   const SharedProgress progress;
   const pid_t child = start_recording(options, progress);
@@ -84,7 +84,7 @@ std::int64_t time_to_file(const Options& options) {
   return std::chrono::nanoseconds(passed).count();
 }
 
-// How many events a merge of the folder has; 0 where there is nothing to merge.
+// Returns how many events a merge of the folder has; 0 if there is nothing to merge.
 std::uint64_t merge_folder(const std::string& traces, const std::string& output) {
   if (visible_files_in(traces).empty()) return 0;
   MergeOptions merge;

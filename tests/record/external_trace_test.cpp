@@ -1,4 +1,4 @@
-#include "record/external_trace.h"
+#include "record/files/external_trace.h"
 
 #include "record/recorded.h"
 #include "support/gzip_text.h"
@@ -217,7 +217,8 @@ TEST_CASE("session: with the worst of external traces its file is strict JSON an
   CHECK(is_strict_json(std::string_view(text).substr(0, text.size() - 1)));
   CHECK(Events(text).count("work", "X") == 1);
   CHECK(Events(text).with("\"name\":\"deep\"").with("{\"unparsed\":").size() == 1);
-  // Read once more it has nothing that has to be mended or left out: the copy does not throw.
+  // Read once more, the file has nothing that has to be repaired or left out: the copy does not
+  // throw.
   CHECK(copied(path, 0).size() >= 4);
   REQUIRE(log.size() == 1);
   CHECK(log[0].starts_with(folder.path("a.json") + ": byte 1: "));

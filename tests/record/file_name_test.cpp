@@ -1,7 +1,7 @@
-// When a trace file gets its name, and what is in the folder before.
+// These tests check when a trace file gets its name, and what is in the folder before.
+#include "record/files/trace_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
-#include "record/trace_file.h"
 #include "record/trace_handler.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kLine[] = "[\n{\"name\":\"a\",\"ph\":\"i\",\"ts\":1}";
 
-// Each where the system can do everything, and where it can do less.
+// Runs the test where the system can do everything, and where it can do less.
 template <typename Work>
 void in_all_systems(const Work& work) {
   CHECK(run_child([&] { _exit(work()); }) == 0);
@@ -38,7 +38,7 @@ void in_all_systems(const Work& work) {
         }) == 0);
 }
 
-// Puts a file of somebody else's where the session is about to have its own, once.
+// Puts somebody else's file where the session is about to have its own, once.
 class NameThief : public TraceHandler {
  public:
   void begin_cycle(const CycleInfo& cycle) override {
@@ -100,7 +100,7 @@ TEST_CASE("trace_file: of two that want a name the first to write gets it, for g
     if (refusal() != path + ": File exists" || !first.is_refused()) return 1;
     if (read_file(path) != kLine) return 2;
     second.finish(folder.path("last.json"), false);
-    // The name is free now, and would be that of a file without its begin.
+    // The name is free now, and the file that would get it lacks its begin.
     if (refusal() != path + ": File exists") return 3;
     if (!first.finish(path, true).empty()) return 4;
     return visible_files_in(folder.path()) == std::vector<std::string>{"last.json"} ? 0 : 5;
@@ -178,11 +178,11 @@ TEST_CASE("trace_file: a name that becomes too long loses the end of its stem") 
   CHECK(numbered_path(stem + "123456789012345.json.gz", 2) == stem + "123456789012345-2.json.gz");
   CHECK(numbered_path(stem + "12345678901234567.json.gz", 12) ==
         stem + "12345678901234-12.json.gz");
-  // No half characters, and nothing of the folder.
+  // Characters are not halved, and the folder does not count.
   CHECK(unfinished_path(stem + "12345\u00E9.json.gz") == stem + "12345.unfinished.json.gz");
   CHECK(unfinished_path("a/" + std::string(255, 'n')) ==
         "a/" + std::string(244, 'n') + ".unfinished");
-  // It is refused, and with its own name.
+  // A name that is too long is refused, and with its own name.
   CHECK(unfinished_path(std::string(256, 'n') + ".json") ==
         std::string(256, 'n') + ".unfinished.json");
 }
@@ -254,7 +254,7 @@ TEST_CASE("runs that begin in one folder at a time keep all of their cycles") {
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(shared != MAP_FAILED);
   auto& entered = *new (shared) std::atomic<int>{0};
-  // Behind the JSON files: each run has chosen its name, and none has it.
+  // This handler runs after the JSON files: each run has chosen its name, and none has it.
   class Meeting : public TraceHandler {
    public:
     explicit Meeting(std::atomic<int>& entered) : entered_(entered) {}

@@ -1,4 +1,5 @@
-// What a pool without room does: drops and what tells of them, rings, the cap of threads.
+// These tests fill a pool: events are dropped and the drops reported, rings overwrite, threads are
+// capped.
 #include "record/recorded.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "record/host_recorder.h"
+#include "record/host/host_recorder.h"
 
 #include "record/scratch.h"
 #include "record/trace_handler.h"
@@ -13,7 +13,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// "memory/rss rss_mb", of all counters that come by.
+// Collects names such as "memory/rss rss_mb" of all counters that come by.
 struct CounterNames : TraceHandler {
   void counter(const CounterEvent& event) override {
     for (std::size_t i = 0; i < event.value_count; ++i)

@@ -1,4 +1,4 @@
-#include "record/host_sampler.h"
+#include "record/host/host_sampler.h"
 
 #include "record/scratch.h"
 #include "support/child_process.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// "cpu[cpu] cpu_percent=50"
+// Returns, for example, "cpu[cpu] cpu_percent=50".
 std::string words(const HostCounter& counter) {
   std::string text = fmt::format("{}[{}]", counter.name, counter.category);
   for (std::size_t i = 0; i < counter.count; ++i)

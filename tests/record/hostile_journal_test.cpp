@@ -1,8 +1,9 @@
-// Journals lie where everybody may write: what one says must not destroy a file.
+// These tests write false journals. Journals lie where everybody may write, and what one says must
+// not destroy a file.
 #include "record/dead_journals.h"
-#include "record/own_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
+#include "record/support/own_file.h"
 
 #include <doctest/doctest.h>
 
@@ -29,14 +30,14 @@ record::FileState state_of(const std::string& path, std::uint64_t bytes) {
   return state;
 }
 
-// What became of the only journal in the folder.
+// Recovers the only journal in the folder, and returns what became of it.
 RecoveredTrace recover_one(const std::string& folder, const std::vector<std::string>& named) {
   const std::vector<RecoveredTrace> recovered = recover_journals(folder, named);
   REQUIRE(recovered.size() == 1);
   return recovered[0];
 }
 
-// The journal that says so is as it was, and so is the file.
+// Checks that the journal with that problem is as it was, and so is the file.
 void check_left(const TemporaryFolder& folder, const std::string& journal,
                 const std::string& precious, const std::string& problem) {
   const std::string before = read_file(journal);
@@ -64,7 +65,7 @@ TEST_CASE("hostile journal: one of another user is not even opened, and told as 
              "belongs to user " + std::to_string(other) + ", and this is user " +
                  std::to_string(geteuid()));
   CHECK(recover_one(folder.path(), {folder.path()}).is_foreign);
-  // Nor by a session that begins there.
+  // A session that begins there does not open it either.
   Options options = options_for(folder);
   options.journal_folder = folder.path();
   std::vector<std::string> log;
@@ -214,7 +215,7 @@ TEST_CASE("journal: one of another version, or a byte short or long, is kept and
   CHECK(problem_after([&] { overwrite(0, "its events"); }) ==
         "is no journal, or a damaged one; it stays as it is");
   CHECK(problem_after([&] { fs::resize_file(journal, 3); }) == "is no journal; it stays as it is");
-  // Of which the end, 2^64 wrapped around, lies in the file.
+  // The end of such chunks, 2^64 wrapped around, lies in the file.
   const std::uint64_t count = (std::uint64_t{1} << 48) + 1;
   const std::string wrapped(reinterpret_cast<const char*>(&count), sizeof count);
   CHECK(problem_after([&] { overwrite(offsetof(JournalLayout, chunk_count), wrapped); }) ==
@@ -223,7 +224,7 @@ TEST_CASE("journal: one of another version, or a byte short or long, is kept and
   const std::string before(reinterpret_cast<const char*>(&back), sizeof back);
   CHECK(problem_after([&] { overwrite(offsetof(JournalLayout, chunk_offset), before); }) ==
         "is damaged: where its events lie cannot be; it stays as it is");
-  // As it was, it is of use.
+  // Without the damage the journal can be used.
   const RecoveredTrace result = recover_one(folder.path(), {folder.path()});
   CHECK(result.problem == "");
   CHECK(result.events == 11);

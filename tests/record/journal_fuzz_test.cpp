@@ -1,8 +1,9 @@
-// Whatever a damaged journal says, its recovery ends with a whole trace or leaves the journal as it
-// was. Seeded: the same damages every time. The sanitizers see what is read beyond an end.
+// These tests damage journals. Whatever a journal says, its recovery ends with a whole trace or
+// leaves the journal as it was. The damages are seeded, and so the same every time. The sanitizers
+// see what is read beyond an end.
 #include "record/dead_journals.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a journal says something: most of it is room.
+// A place where a journal says something: most of it is room.
 struct Range {
   std::size_t begin = 0;
   std::size_t bytes = 0;
@@ -64,7 +65,7 @@ class Damage {
       journal[at] = static_cast<char>(below(256));
       return;
     }
-    // Numbers that wrap around, are no index, or are none at all.
+    // The numbers wrap around, are no index, or are no numbers at all.
     static const std::array<std::uint64_t, 10> kOdd{0,
                                                     1,
                                                     0xffff,
@@ -84,7 +85,7 @@ class Damage {
   std::mt19937 random_;
 };
 
-// Files of a folder and below it, with their sizes, but for those of journals.
+// Returns the files of a folder and below it, with their sizes, except journals.
 std::vector<std::string> traces_in(const std::string& folder) {
   std::vector<std::string> traces;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -97,7 +98,7 @@ std::vector<std::string> traces_in(const std::string& folder) {
 bool check_recovery(const std::string& folder, const std::string& path,
                     const std::string& journal) {
   const std::vector<RecoveredTrace> recovered = recover_journals(folder, {folder});
-  if (recovered.empty()) {  // taken for one that holds nothing
+  if (recovered.empty()) {  // taken for an empty one
     CHECK_FALSE(fs::exists(path));
     return false;
   }
@@ -134,7 +135,7 @@ void recover_damaged(const LeftJournal& left, unsigned seed, int rounds) {
     used += check_recovery(folder.path(), path, damaged) ? 1 : 0;
     for (const std::string& trace : traces_in(folder.path())) fs::remove(trace);
   }
-  // Most damages are of something that is left out, or counted; some are of all.
+  // Most damages hit something that is left out or counted, some hit the whole journal.
   CHECK(used > rounds / 4);
   CHECK(used < rounds);
 }

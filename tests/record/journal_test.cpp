@@ -1,6 +1,6 @@
-#include "record/journal.h"
+#include "record/journal/journal.h"
 
-#include "record/recover.h"
+#include "record/journal/recover.h"
 #include "support/child_process.h"
 #include "support/temporary_folder.h"
 
@@ -16,7 +16,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// A process that recovers what is in a folder again and again, from the constructor on.
+// A process that recovers what is in a folder again and again, as soon as it is constructed.
 class Recoverer {
  public:
   explicit Recoverer(const std::string& folder) {

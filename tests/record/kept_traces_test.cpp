@@ -1,4 +1,4 @@
-#include "record/kept_traces.h"
+#include "record/names/kept_traces.h"
 
 #include "record/scratch.h"
 
@@ -67,7 +67,7 @@ TEST_CASE("kept_traces: all are kept on demand, and listed") {
 
 TEST_CASE("kept_traces: deletes the oldest of its own, and nothing else") {
   const Scratch scratch;
-  scratch.write("ba1.json");  // of an earlier run
+  scratch.write("ba1.json");  // from an earlier run
   KeptTraces kept(2);
   for (const std::uint64_t batch : {5, 10, 15, 20}) CHECK(save(kept, scratch, batch).empty());
   CHECK(scratch.has("ba1.json"));
@@ -90,7 +90,8 @@ TEST_CASE("kept_traces: leaves a file that somebody has put in place of its own"
   const Scratch scratch;
   KeptTraces kept(1);
   save(kept, scratch, 5);
-  // Written beside and renamed: the old file's inode is still taken while the new one is made.
+  // The file is written next to it and renamed: the old file's inode is still taken while the new
+  // one is made.
   scratch.write("other");
   std::filesystem::rename(scratch / "other", scratch / "ba5.json");
   CHECK(save(kept, scratch, 10).empty());

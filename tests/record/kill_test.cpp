@@ -1,6 +1,7 @@
-// What is left of a recording process that was killed: a file without a journal, and with one.
+// These tests check what is left of a recording process that was killed: a file without a journal,
+// and with one.
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <array>
@@ -59,7 +60,7 @@ void wait_until(const SharedCounts& counts, std::uint64_t least) {
 
 enum class Begin : std::uint8_t { at_once, with_a_file };
 
-// A process with three producers that is killed after about `events` of each.
+// Records in a process with three producers, and kills it after about `events` of each.
 void record_and_kill(const Options& options, const SharedCounts& counts, std::uint64_t events,
                      Begin begin = Begin::at_once) {
   const pid_t child = start_child([&] {
@@ -73,7 +74,7 @@ void record_and_kill(const Options& options, const SharedCounts& counts, std::ui
   kill_child(child);
 }
 
-// Whether the values of each thread are 1, 2, 3, ... without a gap; returns how many there are.
+// Checks that the values of each thread are 1, 2, 3, ... without a gap; returns how many there are.
 std::uint64_t count_in_order(const Events& events, std::size_t thread) {
   std::uint64_t next = 1;
   for (const std::string& event : events.of("thread " + std::to_string(thread), "C")) {
@@ -168,7 +169,7 @@ TEST_CASE("journal: it has what threads record that were there in an earlier ses
   const SharedCounts counts;
   const pid_t child = start_child([&] {
     Options options = options_for(folder);
-    options.flush_ms = 3'600'000;  // what is in the journal is there alone
+    options.flush_ms = 3'600'000;  // nothing but the journal has the events
     auto session = std::make_unique<Session>(options);
     std::thread earlier([&] {
       counter_of(0).record(0);

@@ -1,6 +1,7 @@
-// A journal has room for 1 MiB of labels: events of others are recovered, and counted.
+// These tests fill the 1 MiB that a journal has for labels: events of further labels are recovered,
+// and counted.
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +18,7 @@ TEST_CASE("journal: events of labels that it has no room for are counted, by the
   const TemporaryFolder folder;
   Options options = options_for(folder);
   options.journal_folder = folder.path("journal");
-  options.flush_ms = 3'600'000;  // what is in the journal is there alone
+  options.flush_ms = 3'600'000;  // nothing but the journal has the events
   const std::string tail(400, 'x');
   const int status = wait_for(start_child([&] {
     std::vector<std::string> log;
@@ -45,7 +46,7 @@ TEST_CASE("journal: events of labels that it has no room for are counted, by the
   CHECK(recovered[0].lost == 0);
   CHECK(words_of_loss(recovered[0]) == ", 3 without the names of their markers");
   const Events events = Events::of_file(recovered[0].path);
-  CHECK(events.count("counter of the test", "C") == 1);  // was in the file
+  CHECK(events.count("counter of the test", "C") == 1);  // it was in the file
   CHECK(events.with("{\"name\":\"marker of the test ").size() == kMarkers);
   CHECK(events.with("{\"name\":\"marker ").with("\"ph\":\"X\"").size() == kMarkers + 3);
   const std::string counts = "\"events\":" + std::to_string(kMarkers + 4) +

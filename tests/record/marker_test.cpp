@@ -17,7 +17,7 @@ MarkerOptions options_with(bool on_start, bool on_finish, bool is_long = false) 
   return options;
 }
 
-// What a session without a schedule writes of what `work` records.
+// Returns what a session without a schedule writes of what `work` records.
 template <typename Work>
 Events events_of(const Work& work) {
   const TemporaryFolder folder;
@@ -29,14 +29,14 @@ Events events_of(const Work& work) {
   return Events(text);
 }
 
-// A schedule by the number of the batch.
+// Returns a schedule by the number of the batch.
 Schedule by_batch(std::vector<Action> actions) {
   return [actions = std::move(actions)](const Position& at) {
     return at.batch < actions.size() ? actions[at.batch] : Action::skip;
   };
 }
 
-// All files of a session with one batch an action; `work` is called in each batch.
+// Returns all files of a session with one batch an action; `work` is called in each batch.
 template <typename Work>
 std::vector<Events> record_batches(const std::vector<Action>& actions, const Work& work) {
   const TemporaryFolder folder;
@@ -142,7 +142,7 @@ TEST_CASE("marker: threads that share a marker have rows of their own, with thei
 TEST_CASE("marker: what starts unrecorded is never recorded, what starts recorded always is") {
   using enum Action;
   static const Marker marker("crossing");
-  // Starts in one batch and finishes in the next.
+  // The marker starts in one batch and finishes in the next.
   const auto crossing = [](const std::vector<Action>& actions) {
     std::size_t count = 0;
     const std::vector<Events> files = record_batches(
@@ -220,7 +220,8 @@ TEST_CASE("marker: a long-running one is B and E in one file, and whole in a lat
         });
     REQUIRE(files.size() == 2);
     CHECK(files[0].count("event/epoch", "B") == 1);
-    // It ends where its file is cut; what it lasted is in the other one (cut_slices_test.cpp).
+    // The slice ends where its file is cut; its whole length is in the other file
+    // (cut_slices_test.cpp).
     CHECK(files[0].count("event/epoch", "E") == 1);
     CHECK(files[0].of("event/epoch", "E").with("\"cut_id\":").size() == 1);
     CHECK(files[1].count("event/epoch", "E") == 0);

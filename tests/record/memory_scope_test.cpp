@@ -1,4 +1,4 @@
-#include "record/memory_scope.h"
+#include "record/host/memory_scope.h"
 
 #include "base/error.h"
 #include "record/scratch.h"
@@ -23,7 +23,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// The text with every number behind a blank as N, but for 0.
+// Returns the text with every number after a blank as N, but for 0.
 std::string shape_of(const std::string& text) {
   std::string shape;
   std::size_t i = 0;
@@ -77,7 +77,7 @@ TEST_CASE("memory_scope: start and end of each iteration after the first, as YAM
   const Scratch scratch;
   MemoryStats stats({.path = scratch / "rank_3_memory_stats.yaml", .rank = 3});
   run_twice(stats);
-  // While the run goes on, so also when it is killed.
+  // The file is there while the run goes on, so also when it is killed.
   CHECK(shape_of(scratch.text("rank_3_memory_stats.yaml")).find("_diff: ") != std::string::npos);
   const std::string text = scratch.text("rank_3_memory_stats.yaml");
   CHECK(text.starts_with("3.training_step.2.start:\n  time_ns: 1"));
@@ -238,7 +238,7 @@ TEST_CASE("memory_scope: when the disk is full what was written stays whole, and
   for (const std::string name : {"m.json", "m.yaml"}) {
     const Scratch scratch;
     const std::string path = scratch / name;
-    // The limit is for the whole process.
+    // The limit applies to the whole process.
     CHECK(run_child([&] {
             std::signal(SIGXFSZ, SIG_IGN);
             rlimit limit{};

@@ -1,4 +1,4 @@
-#include "record/name_template.h"
+#include "record/names/name_template.h"
 
 #include <doctest/doctest.h>
 
@@ -82,7 +82,7 @@ TEST_CASE("name_template: knows which rank of the run made a name") {
   CHECK(owner(kDefaultFileName, "ep0-ba5-rank1.json.gz") == Owner::nobody);
   CHECK(owner(kDefaultFileName, "notes.txt") == Owner::nobody);
   CHECK(owner("{total_wct}-{rank}", "3.25-2") == Owner::other_rank);
-  // Numbers side by side: any way to part them will do.
+  // Numbers side by side may be parted in any way.
   CHECK(owner("{batch}{rank}", "1211") == Owner::this_rank);
   CHECK(owner("{run_name}-{world_size}-{rank}", "gpt-16-0") == Owner::other_rank);
   CHECK(owner("{run_name}-{world_size}-{rank}", "bert-16-0") == Owner::nobody);

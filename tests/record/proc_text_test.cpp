@@ -1,4 +1,4 @@
-#include "record/proc_text.h"
+#include "record/host/proc_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// What happens to a recording process that forks or exits.
+// These tests check what happens to a recording process that forks or exits.
 #include "record/recorded.h"
 #include "support/child_process.h"
 
@@ -12,8 +12,8 @@ using namespace traceloom::record;
 
 namespace {
 
-// The thread sanitizer gives up ("dup thread with used id") where the child of a process with
-// threads makes one itself.
+// The thread sanitizer gives up ("dup thread with used id") if the child of a process with threads
+// makes one itself.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kChildMayHaveThreads = false;
 #else
@@ -65,7 +65,7 @@ TEST_CASE("fork: the child records nothing, and may open a session of its own") 
   if (!kChildMayHaveThreads) return;
   CHECK(Events::of_file(folder.path("child.json")).count("work", "X") == 10);
   CHECK(files_in(folder.path()) == std::vector<std::string>{"child.json", "ep0-ba0-rank0.json"});
-  // It is beside the rank, not another process that says it is it.
+  // The child is a process beside the rank, not another one that says it is the rank.
   CHECK(Events::of_file(folder.path("child.json")).count("beside_rank", "M") == 1);
   CHECK(Events::of_file(folder.path("ep0-ba0-rank0.json")).count("beside_rank", "M") == 0);
 }

@@ -1,4 +1,4 @@
-#include "record/process_tree.h"
+#include "record/host/process_tree.h"
 
 #include "record/scratch.h"
 #include "support/child_process.h"
@@ -70,7 +70,7 @@ TEST_CASE("process_tree: CPU time is that between two reads") {
   host.end(12);
   host.add(13, "c", 11, second);
   CHECK(host.read(tree, 3 * kSecond) == "11 a 150% 0\n13 c 50% 0 new\n");
-  // The same pid, another process.
+  // The pid is the same, the process another one.
   host.add(13, "d", 11, second, 2);
   CHECK(host.read(tree, 4 * kSecond) == "11 a 0% 0\n13 d 100% 0 new\n");
   CHECK(host.read(tree, 4 * kSecond) == "11 a - 0\n13 d - 0\n");

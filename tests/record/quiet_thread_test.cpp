@@ -1,4 +1,4 @@
-#include "record/quiet_thread.h"
+#include "record/support/quiet_thread.h"
 
 #include "support/child_process.h"
 #include "support/refused_calls.h"

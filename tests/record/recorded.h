@@ -1,4 +1,4 @@
-// What tests ask of the files that a session has written.
+// read_trace(), Events and others: what tests ask of the files that a session has written.
 #pragma once
 
 #include "base/json_check.h"
@@ -18,7 +18,7 @@
 
 namespace traceloom::record {
 
-// Unpacked, as trace-merge reads it.
+// Returns the text unpacked, as trace-merge reads it.
 inline std::string read_trace(const std::string& path) {
   const std::unique_ptr<ByteSource> source = open_input(path);
   std::string text;
@@ -27,7 +27,7 @@ inline std::string read_trace(const std::string& path) {
   return text;
 }
 
-// One event a line.
+// The events of a trace, one a line.
 class Events {
  public:
   explicit Events(const std::string& text) {
@@ -42,7 +42,7 @@ class Events {
   }
   static Events of_file(const std::string& path) { return Events(read_trace(path)); }
 
-  // Those that contain all of the parts.
+  // Returns the events that contain the part.
   Events with(std::string_view part) const {
     Events some("");
     for (const std::string& line : lines_)
@@ -65,7 +65,7 @@ class Events {
   std::vector<std::string> lines_;
 };
 
-// The number behind "key": in an event, in thousandths (so microseconds become nanoseconds).
+// Returns the number after "key": in an event, in thousandths (so microseconds become nanoseconds).
 inline std::int64_t nanoseconds(const std::string& event, std::string_view key) {
   const std::size_t at = event.find("\"" + std::string(key) + "\":");
   REQUIRE(at != std::string::npos);
@@ -89,14 +89,14 @@ inline std::vector<std::string> files_in(const std::string& folder) {
   return names;
 }
 
-// Those that a merge of the folder would take.
+// Returns the files that a merge of the folder would take.
 inline std::vector<std::string> visible_files_in(const std::string& folder) {
   std::vector<std::string> names = files_in(folder);
   std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
   return names;
 }
 
-// Whose traces go to `folder`, which may hold others.
+// Returns options whose traces go to `folder`, which may hold others.
 inline Options options_for(const TemporaryFolder& folder) {
   Options options;
   options.folder = folder.path();
@@ -108,7 +108,7 @@ inline void record_scopes(const Marker& marker, std::uint64_t times) {
   for (std::uint64_t i = 0; i < times; ++i) const Scope scope(marker);
 }
 
-// Behind it the position is that of the next one.
+// Runs one batch; afterwards the position is that of the next one.
 template <typename Work>
 void run_batch(Session& session, Position& at, const Work& work) {
   session.batch_begin(at);
@@ -117,7 +117,7 @@ void run_batch(Session& session, Position& at, const Work& work) {
   session.batch_end(at);
 }
 
-// Batches from the first on; the marker is on for a moment in each.
+// Runs batches from the first on; the marker is on for a moment in each.
 inline void run_batches(Session& session, const Marker& marker, int batches) {
   Position at;
   for (int i = 0; i < batches; ++i) run_batch(session, at, [&] { record_scopes(marker, 1); });

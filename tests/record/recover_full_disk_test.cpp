@@ -1,8 +1,9 @@
-// A recovery that has no room leaves everything as it was, and can be tried again.
+// These tests recover without room: everything stays as it was, and the recovery can be tried
+// again.
 #include "record/dead_journals.h"
+#include "record/files/trace_file.h"
+#include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/recover.h"
-#include "record/trace_file.h"
 #include "support/child_process.h"
 #include "support/small_disk.h"
 
@@ -34,8 +35,8 @@ std::vector<RecoveredTrace> recover(const Folders& folders) {
   return recover_journals(folders.journals.path(), {folders.traces.path()});
 }
 
-// With a disk that has no room for it; 0 where the trace's folder then has `names`, and the
-// journal is as it was.
+// Recovers with a disk that has no room for it; returns 0 if the trace's folder then has `names`,
+// and the journal is as it was.
 int fail_to_recover(const Folders& folders, const std::string& journal, const Names& names,
                     const std::string& kept) {
   const std::string before = read_file(journal);
@@ -67,7 +68,7 @@ TEST_CASE("recover on a full disk: no trace is left, the journal is, and it work
     const std::string trace = folders.traces.path(std::string("ep0-ba0-rank0.unfinished") + ending);
     const std::string journal =
         leave_journal({.folder = folders.journals.path(), .trace = trace, .events = kEvents});
-    // Half a text (in gzip it would fit), a little, and none at all.
+    // The limits leave room for half a text (in gzip it would fit), a little, and none at all.
     const bool is_gzip = std::string_view(ending) == ".json.gz";
     for (const rlim_t bytes : {is_gzip ? 1500 : 100'000, 1500, 0})
       CHECK(run_child([&] {

@@ -1,6 +1,7 @@
-// What ends behind the last cycle, and files that come with the name of one before.
+// These tests check events that end after the last cycle, and files that come with the name of one
+// before.
+#include "record/names/schedule.h"
 #include "record/recorded.h"
-#include "record/schedule.h"
 
 #include <thread>
 
@@ -108,7 +109,7 @@ TEST_CASE("session: nothing is recorded behind the last batch of an epoch, where
     position.epoch = epoch;
     position.batch_in_epoch = 0;
     if (epoch > 0) session.set_position(position);
-    record_scopes(between, 1);  // of the cycle that begins with the first batch
+    record_scopes(between, 1);  // belongs to the cycle that begins with the first batch
     for (std::size_t i = 0; i < batches; ++i) {
       session.batch_begin(position);
       record_scopes(marker, 1);

@@ -1,4 +1,4 @@
-#include "record/run_place.h"
+#include "record/names/run_place.h"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ Environment environment_of(const Variables& variables) {
   };
 }
 
-// "rank/world_size local_rank/local_world_size node_rank"
+// Returns "rank/world_size local_rank/local_world_size node_rank".
 std::string words(const RunPlace& place) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   return number(place.rank) + "/" + number(place.world_size) + " " + number(place.local_rank) +
@@ -78,7 +78,7 @@ TEST_CASE("run_place: MPICH, whose ranks Slurm numbers as well where it starts t
                   {"PMI_SIZE", "8"},
                   {"MPI_LOCALRANKID", "1"},
                   {"MPI_LOCALNRANKS", "4"},
-                  {"SLURM_PROCID", "1"}};  // of mpiexec's own process on the node
+                  {"SLURM_PROCID", "1"}};  // the number of mpiexec's own process on the node
   CHECK(place_of(mpich) == "5/8 1/4 1");
   Variables slurm = kSlurm;
   slurm["PMI_RANK"] = "5";
@@ -106,7 +106,8 @@ TEST_CASE("run_place: a launcher inside another one wins, and all comes from it"
 TEST_CASE("run_place: what is given wins") {
   CHECK(place_of(kSlurm, {.world_size = 9, .node_rank = 3}) == "5/9 1/3 3");
   CHECK(place_of(kSlurm, {.rank = 2, .world_size = 4}) == "2/4 0/1 0");
-  CHECK(place_of(kSlurm, {.rank = 5}) == "5/7 1/3 1");  // the same: as MPI_Comm_rank() says, too
+  // The same rank, as MPI_Comm_rank() says, too.
+  CHECK(place_of(kSlurm, {.rank = 5}) == "5/7 1/3 1");
   CHECK(place_of({}, {.rank = 3}) == "3/4 0/1 0");
 }
 

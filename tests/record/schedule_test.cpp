@@ -1,4 +1,4 @@
-#include "record/schedule.h"
+#include "record/names/schedule.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// The actions of one epoch: S skip, W warmup, A active, X active_and_save.
+// Returns the actions of one epoch: S skip, W warmup, A active, X active_and_save.
 std::string actions(const CyclicSchedule& cycle, unsigned batches, bool length_known = true,
                     unsigned first = 0, unsigned epoch = 0) {
   const Schedule schedule = cyclic_schedule(cycle);
@@ -18,7 +18,7 @@ std::string actions(const CyclicSchedule& cycle, unsigned batches, bool length_k
   for (unsigned batch = first; batch < batches; ++batch) {
     Position position;
     position.epoch = epoch;
-    position.batch = 1000 + batch;  // of the run: makes no difference
+    position.batch = 1000 + batch;  // counts in the run and makes no difference
     position.batch_in_epoch = batch;
     if (length_known) position.epoch_batches = batches;
     letters += "SWAX"[static_cast<int>(schedule(position))];
@@ -81,7 +81,7 @@ TEST_CASE("schedule: what Composer's own tests ask of it") {
 TEST_CASE("schedule: starts anew in each epoch, and resumes in one when it is told which") {
   CyclicSchedule cycle{.warmup = 1, .active = 2, .repeat = 1, .resumed_at = 3};
   CHECK(actions(cycle, 8, true, 3, 5) == "WAXSS");
-  CHECK(actions(cycle, 8, true, 0, 6) == "SSSWAXSS");  // as Composer does
+  CHECK(actions(cycle, 8, true, 0, 6) == "SSSWAXSS");  // Composer does so
   cycle.resumed_epoch = 5;
   CHECK(actions(cycle, 8, true, 3, 5) == "WAXSS");
   CHECK(actions(cycle, 8, true, 0, 6) == "WAXSSSSS");

@@ -21,7 +21,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  // Into the file itself, as a file that is open elsewhere needs it.
+  // Writes into the file itself, as a file that is open elsewhere needs it.
   void write(const std::string& name, const std::string& text = "[]\n") const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;

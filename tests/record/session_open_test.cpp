@@ -1,4 +1,5 @@
-// Session::open(): a session that is refused does not stand in the way of the training.
+// These tests check Session::open(): a session that is refused does not keep the training from
+// going on.
 #include "record/recorded.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +47,7 @@ TEST_CASE("session: one that is opened a second time in a folder trains on, and 
   CHECK(second.close().last_error == why);
   CHECK(second.saved_traces().empty());
   CHECK(files_in(folder.path()) == files);
-  // Nor does it stand in the way of another one.
+  // A refused session does not block another one.
   options.overwrite = true;
   CHECK(Session::open(options).is_open());
 }

@@ -1,8 +1,8 @@
-// Which process of the run a session is of.
-#include "record/session_place.h"
+// These tests check which process of the run a session belongs to.
+#include "record/names/session_place.h"
 
+#include "record/c/traceloom.h"
 #include "record/recorded.h"
-#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <cstdlib>
@@ -76,7 +76,8 @@ TEST_CASE("session: what the program says itself stands against the launcher") {
   CHECK(run_child([] {
           set_all(kTorchrunOfRank3);
           Options options;
-          options.rank = 7;  // of a numbering of its own, to which nothing of the launcher belongs
+          // A rank of another numbering, to which nothing of the launcher belongs.
+          options.rank = 7;
           options.node_rank = 2;
           options.folder = "r{rank}-n{node_rank}-l{local_rank}-{local_world_size}";
           const Options settled = settled_options(options);
@@ -103,7 +104,7 @@ TEST_CASE("session: without a launcher it is rank 0, and says nothing of how man
         }) == 0);
   const Events events = Events::of_file(folder.path("0of1/ep0-ba0-rank0.json"));
   CHECK(events.count("global_rank", "M") == 1);
-  // The ranks that nobody has told of each other would all stamp a sync of their own.
+  // Ranks that do not know of each other would all stamp a sync of their own.
   CHECK(events.count("clock_sync_timestamp_us", "M") == 0);
 }
 

@@ -14,7 +14,7 @@ using namespace traceloom::record;
 
 namespace {
 
-// Ten batches an epoch: of each, two are recorded and the third is saved.
+// Records the first three of ten batches an epoch, and saves at the third.
 Action three_of_ten(const Position& at) {
   if (at.batch_in_epoch < 2) return Action::active;
   return at.batch_in_epoch == 2 ? Action::active_and_save : Action::skip;
@@ -97,7 +97,7 @@ TEST_CASE("session: metadata has Composer's names and types, and the rounds of t
   CHECK(events[2].find(R"("args":{"sort_index":0}})") != std::string::npos);
   CHECK(events[3].find(R"("args":{"value":1}})") != std::string::npos);
   CHECK(events[4].find(R"("args":{"sort_index":1}})") != std::string::npos);
-  // Whole microseconds, as Composer has them.
+  // The numbers are whole microseconds, as Composer has them.
   CHECK(events[9].substr(events[9].find("\"args\"")).find('.') == std::string::npos);
   CHECK(events[11].find(R"("group":"start")") != std::string::npos);
   CHECK(events[12].find(R"("group":"end")") != std::string::npos);
@@ -183,7 +183,7 @@ TEST_CASE("session: a folder that cannot be made is an error at once") {
   Options options = options_for(folder);
   options.folder = folder.write("file", "") + "/traces";
   CHECK_THROWS_WITH(Session{options}, (options.folder + ": Not a directory").c_str());
-  // And the next session is not in its way.
+  // The failed session does not block the next one.
   Session session(options_for(folder));
 }
 

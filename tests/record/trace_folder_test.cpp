@@ -1,4 +1,4 @@
-#include "record/trace_folder.h"
+#include "record/names/trace_folder.h"
 
 #include "base/error.h"
 #include "record/scratch.h"

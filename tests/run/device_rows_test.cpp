@@ -1,4 +1,4 @@
-// What the rows of devices become that have no categories: testdata/devices, worked out by hand.
+// Rows of devices without categories: testdata/devices, with results worked out by hand.
 #include "run/launches.h"
 #include "run/run.h"
 #include "support/run_texts.h"
@@ -20,7 +20,7 @@ Run read_device(const std::string& name) {
   return read_paths({std::string(TRACELOOM_SOURCE_DIR) + "/testdata/devices/" + name});
 }
 
-// How many pieces of a role there are, and how long they are together, in us.
+// Number of pieces of a role, and their total length in us.
 using Work = std::pair<int, std::int64_t>;
 Work work_of(const Run& run, Role role, std::int32_t device = 0) {
   Work work{0, 0};
@@ -107,7 +107,7 @@ TEST_CASE("device rows: of nested ops of a TPU each instant is the innermost one
     if (span.device == 0)
       names[std::string(run.labels.name(span.label))] += (span.end_ns - span.start_ns) / 1000;
   });
-  // Both steps have the same ops; copy-start.5 is in flight for another 200 us in the first one.
+  // The two steps have the same ops; in the first one copy-start.5 is in flight for another 200 us.
   CHECK(names == std::map<std::string, std::int64_t>{{"while.1", 300},
                                                      {"fusion.2", 700},
                                                      {"all-reduce.3", 200},

@@ -13,7 +13,7 @@ std::string correlation(int number) {
   return "{\"correlation\": " + std::to_string(number) + "}";
 }
 
-// Who launched the first work that has the correlation.
+// Returns the launcher of the first work with the correlation.
 std::uint32_t launcher_of(const Operators& operators, const RankEvents& rank,
                           std::int64_t correlation) {
   for (const EventColumns& part : rank.parts)
@@ -76,7 +76,7 @@ TEST_CASE("operators: device work belongs to the operator whose External id its 
   // A call on a row of its own is still in the operator that it names.
   CHECK(a.host_self_ns == 40'000);
   CHECK(b.host_self_ns == 30'000);
-  // A call that was recorded at no time of its operator is nobody's.
+  // A call outside the time of its operator belongs to no operator.
   CHECK(launcher_of(operators, run.ranks.at(0), 4) == kNoOperator);
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-// Some mostly in the order of time, some in any; some are empty or the wrong way round.
+// Makes intervals mostly in time order or in any order; a few are empty or reversed.
 Intervals random_pieces(std::mt19937& random, bool ordered) {
   const auto number = [&](int from, int to) {
     return std::uniform_int_distribution(from, to)(random);

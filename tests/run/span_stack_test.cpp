@@ -25,7 +25,7 @@ TEST_CASE("span stack: what two spans share that cross counts for the earlier on
   CHECK(second.crosses);
   CHECK(second.counted_ns == 40);
   stack.push(1, 90, second);
-  // In the second, but at a time that counts for the first.
+  // The third span is in the second one, but at a time that counts for the first.
   const SpanStack::Place third = stack.find(45, 55);
   CHECK(third.around == 1);
   CHECK(third.counted_ns == 5);

@@ -43,7 +43,7 @@ std::string random_list(std::uint64_t seed, int events) {
   return trace.substr(list_begin(trace));
 }
 
-constexpr char kJunk[] = "\"\"\\{}[],: \n0a\xc3\x80";  // and the '\0' at its end
+constexpr char kJunk[] = "\"\"\\{}[],: \n0a\xc3\x80";  // the '\0' at its end is used, too
 
 void damage(std::string& text, std::mt19937_64& random) {
   const std::size_t at = random() % text.size();
@@ -65,7 +65,7 @@ void damage(std::string& text, std::mt19937_64& random) {
   if (text.empty()) text = " ";
 }
 
-// What holds for every event of every text.
+// Checks the properties that every event of every text has.
 bool is_sound(const std::string& text, const Event& event) {
   const std::string_view raw = event.raw;
   if (raw.size() < 2 || raw.front() != '{' || raw.back() != '}') return false;
@@ -83,7 +83,7 @@ bool is_sound(const std::string& text, const Event& event) {
   return true;
 }
 
-// All that a scanner says of a text, in words.
+// The results of a scanner for a text, as words.
 struct Read {
   std::vector<std::string> events;
   std::string end;

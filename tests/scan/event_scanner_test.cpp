@@ -298,7 +298,7 @@ TEST_CASE("event_scanner: a word with a quote or backslash in it does not hide w
     CAPTURE(junk);
     const Scanned result = scan(R"({"name":"a"},)" + std::string(junk) +
                                 R"(,{"name":"b"},{"name":"c"},{"name":"d"}])");
-    // Without a brace before it, nobody can tell that b is an event.
+    // Without a brace before it, b cannot be recognised as an event.
     CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"c"})", R"({"name":"d"})"});
     CHECK(result.problems.count(Problem::malformed_event) == 1);
     CHECK(result.problems.first_offset(Problem::malformed_event) == 13);

@@ -1,4 +1,4 @@
-// What EventShapes reads is what EventWalk reads, and strict JSON.
+// EventShapes must read the same as EventWalk, and only strict JSON.
 #include "scan/event_shapes.h"
 
 #include "base/json_check.h"
@@ -20,7 +20,7 @@ using namespace traceloom;
 
 namespace {
 
-// What must follow an event for it to be read by its shape.
+// The text that must follow an event for it to be read by its shape.
 const std::string kBehind = ",\n" + std::string(100, ' ');
 
 // An event by EventWalk, as EventScanner does it for events of a new shape.

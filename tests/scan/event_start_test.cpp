@@ -42,7 +42,7 @@ TEST_CASE("event_start: knows the keys that events begin with, whole") {
     const std::string text = "},{\"" + std::string(key) + "\":1}";
     CHECK(find_event_start(text, 0) == 2);
     CHECK(find_event_start("},{\"" + std::string(key) + "x\":1}", 0) == kNone);
-    // Cut inside the key: nobody can tell.
+    // If the text is cut inside the key, no start can be recognised.
     for (std::size_t size = 0; size < 5 + std::string_view(key).size(); ++size)
       CHECK(find_event_start(text.substr(0, size), 0) == kNone);
   }
@@ -80,12 +80,12 @@ TEST_CASE("event_start: every guess in generated traces is right, from every pla
     for (const FoundEvent& event : split_list(text, begin)) starts.insert(event.offset);
     for (std::size_t from = begin; from < text.size(); ++from) {
       const std::size_t guess = find_event_start(text, from);
-      // A cut brace is all that hides an event behind its "}".
+      // Only a cut brace may hide an event after its "}".
       auto next = starts.lower_bound(from);
       if (guess == kNone) {
         REQUIRE((next == starts.end() || std::next(next) == starts.end()));
       } else if (guess == from && !starts.contains(from)) {
-        // At `from` itself a brace is enough; nested objects may begin like events.
+        // One brace is enough at `from` itself; nested objects may begin like events.
         REQUIRE(text[from] == '{');
       } else {
         REQUIRE(starts.contains(guess));

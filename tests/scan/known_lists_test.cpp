@@ -15,7 +15,7 @@ namespace {
 
 const std::string kRoomBehind(KnownLists::kRoom, ' ');
 
-// How much of `text` find() takes for a list that it knows; 0: it knows none.
+// Returns the length that find() recognises in `text` as a known list; 0 for none.
 std::size_t known(KnownLists& lists, const std::string& text) {
   const char* const behind = lists.find(text.data(), text.data() + text.size());
   return behind == nullptr ? 0 : static_cast<std::size_t>(behind - text.data());
@@ -82,7 +82,7 @@ TEST_CASE("what is found is what reading finds, in any order of many lists") {
     std::string text = "[";
     for (std::size_t i = random() % 9; i > 0; --i)
       text += std::to_string(random() % 3) + (i == 1 ? "" : ", ");
-    text += random() % 5 == 0 ? "}" : "]";  // some are no lists
+    text += random() % 5 == 0 ? "}" : "]";  // a few texts are no lists
     text += random() % 2 == 0 ? ", \"x\"" : "]]]]";
     text += kRoomBehind;
     const char* const end = text.data() + text.size();

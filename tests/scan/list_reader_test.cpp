@@ -16,7 +16,7 @@ using namespace traceloom;
 
 namespace {
 
-// What scan_files() does with one file, one chunk after the other and with chunks of any size.
+// Does the work of scan_files() for one file, one chunk after another, with chunks of any size.
 FoundFile scan_chunks(const std::string& text, std::size_t chunk_bytes,
                       std::size_t max_event_bytes = kMaxEventBytes) {
   Recorder recorder(1);
@@ -176,7 +176,7 @@ TEST_CASE("list_reader: text damaged without loss of a quote, wherever the chunk
     std::string text =
         random_trace({.seed = i % 20, .style = static_cast<TraceStyle>(i % 3), .events = 12});
     for (std::size_t times = 1 + random() % 4; times > 0; --times) {
-      // Not inside an escape, which would cost a quote.
+      // The junk must not go inside an escape, because it would then escape a quote.
       std::size_t at = random() % text.size();
       while (at > 0 && text[at - 1] == '\\') --at;
       text.insert(at, kJunk[random() % std::size(kJunk)]);

@@ -1,5 +1,5 @@
-// What a file's events are, found the slow way: the whole text in one piece, for comparison with
-// chunks, windows and threads.
+// scan_whole: reads the events of a file the slow way, the whole text in one piece, for comparison
+// with chunks, windows and threads.
 //
 //   CHECK(scan_whole(text).events == recorder.files[0].events);
 #pragma once
@@ -33,7 +33,7 @@ struct FoundFile {
   std::uint64_t event_count = 0;
   std::uint64_t text_bytes = 0;
   std::string error;
-  int ends = 0;  // how often end_file() or fail_file() was called
+  int ends = 0;  // number of calls of end_file() or fail_file()
 
   friend bool operator==(const FoundFile&, const FoundFile&) = default;
 };
@@ -77,7 +77,7 @@ inline std::vector<FoundEvent> split_list(std::string_view text, std::size_t beg
   return events;
 }
 
-// Where the events of a generated trace begin.
+// Returns where the events of a generated trace begin.
 inline std::size_t list_begin(std::string_view trace) {
   return trace.find('[', trace.starts_with('[') ? 0 : trace.find("\"traceEvents\"")) + 1;
 }
@@ -118,7 +118,7 @@ inline FoundFile scan_whole(const std::string& text, const std::string& path = "
   return found;
 }
 
-// Keeps everything that scan_files() tells; a file that fails does not stop it.
+// Keeps everything that scan_files() reports; a file that fails does not stop it.
 class Recorder : public FileVisitor {
  public:
   explicit Recorder(std::size_t file_count) : files(file_count) {}
@@ -150,7 +150,7 @@ class Recorder : public FileVisitor {
   }
 
   std::vector<FoundFile> files;
-  std::vector<std::size_t> order;  // in which the files ended
+  std::vector<std::size_t> order;  // order in which the files ended
 
  private:
   struct Result : ChunkResult {

@@ -14,7 +14,7 @@ namespace {
 
 using Positions = std::vector<std::size_t>;
 
-// What the index has to say, one character after the other.
+// The expected content of the index, computed one character after another.
 struct Expected {
   explicit Expected(std::string_view text) : suspects(text.size()) {
     bool in_string = false;
@@ -82,7 +82,7 @@ void check_index(const TextIndex& index, std::string_view text, std::mt19937_64&
 std::string random_text(std::size_t size, std::mt19937_64& random) {
   static constexpr std::string_view kCharacters(
       "\\\\\\\"\"\"{}[]:, abc\t\n\0\x01\x1f \x7f\x80\xc3\xff", 26);
-  // Some texts are nearly all backslashes, some have hardly any.
+  // A few texts are nearly all backslashes, a few have hardly any.
   const std::size_t from = random() % 4 == 0 ? 3 : 0;
   const std::size_t to = random() % 4 == 0 ? 6 : kCharacters.size();
   std::string text;
@@ -94,7 +94,7 @@ std::string random_text(std::size_t size, std::mt19937_64& random) {
 
 TEST_CASE("text_index: knows quotes, braces and what is suspect in random texts of all sizes") {
   std::mt19937_64 random(1);
-  TextIndex index;  // one for all: what was there before must not shine through
+  TextIndex index;  // one for all texts: earlier content must not remain
   TextIndex portable;
   for (std::size_t size = 0; size <= 300; ++size) {
     for (int i = 0; i < 6; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("text_index: carries escapes and strings over the borders of its block
   TextIndex portable;
   for (const std::size_t border : {64U, 128U, 192U}) {
     for (std::size_t before = 0; before <= 70; ++before) {
-      // A run of backslashes of every length that ends at the border, or one or two behind it.
+      // A run of backslashes of every length ends at the border, or one or two characters after it.
       for (std::size_t shift = 0; shift < 3; ++shift) {
         std::string text(border - std::min<std::size_t>(border, before) + shift, 'x');
         text[0] = '"';
@@ -182,7 +182,7 @@ TEST_CASE("text_index: an object is skipped by its braces, unless one stands in 
     CHECK(skipped(std::string(size, '{') + std::string(size, '}')) ==
           (size == 0 ? -1 : static_cast<std::ptrdiff_t>(2 * size)));
   }
-  // It wants text behind.
+  // The function needs text after the object.
   const std::string end = "{}" + std::string(61, ' ');
   CHECK(skip_plain_object(end.data(), end.data() + end.size()) == nullptr);
 }

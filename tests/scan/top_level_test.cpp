@@ -19,7 +19,7 @@ using Strings = std::vector<std::string>;
 struct Read {
   Strings members;
   Strings problems;
-  Strings lists;  // what stood in the lists, as they are written
+  Strings lists;  // the texts of the lists, as they are written
   std::string error;
 };
 
@@ -47,7 +47,8 @@ Read read(std::string_view text, std::size_t piece = std::string_view::npos) {
   return result;
 }
 
-// What is wrong with a text that is no trace; the same however it comes in.
+// Returns the error of a text that is no trace; it must be the same for every way of feeding the
+// text.
 std::string error_of(std::string_view text) {
   const std::string error = read(text).error;
   CHECK(read(text, 1).error == error);
@@ -149,7 +150,7 @@ TEST_CASE("top_level: counts what is missing at the end") {
   CHECK(parser.problems().empty());
   TopLevelParser object("t.json");
   object.feed("{\"traceEvents\":[");
-  object.finish(20, true);  // the keys behind the events are lost, too
+  object.finish(20, true);  // the keys after the events are lost, too
   CHECK(object.problems().kinds() == std::vector<Problem>{Problem::cut_object});
 }
 

@@ -56,8 +56,8 @@ pid_t start_child(const Work& work) {
   _exit(code);
 }
 
-// Of what the child writes: a limit of the size of files behaves like a full disk, a part is
-// written and then nothing. 90 is its exit code where that cannot be.
+// Limits the size of files that the child writes. The limit acts like a full disk: a part is
+// written and then nothing. The child exits with 90 if the limit cannot be set.
 inline void limit_file_size(rlim_t bytes) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{bytes, bytes};

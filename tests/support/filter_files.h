@@ -1,4 +1,4 @@
-// A few files to be merged, for tests of what a filter keeps.
+// FilterFiles: a few files to be merged, for tests of filters.
 //
 //   FilterFiles files({{"a.json", TraceText().x("a", 1, 5).x("b", 9, 1).array()}});
 //   files.options.filter.min_duration_ns = 2000;
@@ -28,7 +28,7 @@ class FilterFiles {
     merged.text = read_file(options.output);
     return merged;
   }
-  // "phase name" of what is kept, metadata left out.
+  // Returns "phase name" of the events that are kept, without metadata.
   std::vector<std::string> kept() const {
     std::vector<std::string> events;
     for (const oracle::Json& event : events_of(merge().text))

@@ -16,18 +16,18 @@
 
 namespace traceloom {
 
-// In each step every rank waits for its data, works, and then meets the others in an all-reduce
-// that takes `meeting_us` from when the last one has come.
+// In each step every rank waits for its data, works, and then meets the others in an all-reduce,
+// which takes `meeting_us` after the last rank has come.
 struct JobTraces {
   using Files = std::vector<std::pair<std::string, std::string>>;
 
   int ranks = 4;
   int steps = 5;
   int meeting_us = 10;
-  std::map<int, int> loader_us = {};  // of a rank; 5 for those that are not here
-  std::map<int, int> work_us = {};    // of a rank; 40 for those that are not here
+  std::map<int, int> loader_us = {};  // keyed by rank; 5 for ranks without an entry
+  std::map<int, int> work_us = {};    // keyed by rank; 40 for ranks without an entry
 
-  // As torch.profiler writes it, on the host alone; every rank's clock is wrong by hours.
+  // Writes the job like torch.profiler, on the host alone; every rank's clock is wrong by hours.
   Files torch() const {
     Files files;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -46,7 +46,7 @@ struct JobTraces {
     return files;
   }
 
-  // As Composer writes it, without collectives: the meeting is in event/backward.
+  // Writes the job like Composer, without collectives: the ranks meet in event/backward.
   Files composer() const {
     Files files;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -1,4 +1,5 @@
-// Sinks that need no file: MemorySink keeps what is written, FailingSink fails after some bytes.
+// Sinks without a file: MemorySink keeps the text that is written, FailingSink fails after some
+// bytes.
 //
 //   std::string out;
 //   GzipSink sink(std::make_unique<MemorySink>(out), 1);

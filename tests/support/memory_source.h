@@ -50,7 +50,7 @@ class FailingSource : public MemorySource {
   Error error_;
 };
 
-// All that is left in `source`, asked for in pieces of `piece_bytes`.
+// Reads the rest of `source` in pieces of `piece_bytes`.
 inline std::string read_all(ByteSource& source, std::size_t piece_bytes = 64 << 10) {
   std::string text;
   std::string piece(piece_bytes, '\0');

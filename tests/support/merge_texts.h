@@ -41,7 +41,8 @@ inline std::string merge_texts(const NamedTexts& files, unsigned threads = 1,
   return read_file(options.output);
 }
 
-// Without what a merge says about itself at the end: equal for a merge and a merge of that.
+// Returns the text without the merge's report at its end, so that a merge and a merge of it are
+// equal.
 inline std::string without_other_data(const std::string& merged) {
   return merged.substr(0, merged.find(",\n\"otherData\": {\"traceloom\""));
 }
@@ -72,7 +73,7 @@ inline std::string base_of(const std::string& merged) {
   return text_of(oracle::parse_json(merged), "baseTimeNanoseconds");
 }
 
-// What the process says of its rank, by pid.
+// Returns the rank in the name of each process, by pid.
 inline std::map<std::string, std::int64_t> ranks_of_pids(const oracle::Json& document) {
   std::map<std::string, std::int64_t> ranks;
   for (const oracle::Json& event : document.find("traceEvents")->items)
@@ -81,8 +82,8 @@ inline std::map<std::string, std::int64_t> ranks_of_pids(const oracle::Json& doc
   return ranks;
 }
 
-// The events of a merged trace but metadata and what the merge has added, their times on the common
-// clock; sorted.
+// Returns the events of a merged trace, sorted, with times on the common clock, but without
+// metadata and the events that the merge added.
 inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
   const oracle::Json document = oracle::parse_json(merged);
   const std::int64_t base_ns = std::stoll(text_of(document, "baseTimeNanoseconds"));
@@ -103,7 +104,7 @@ inline std::vector<oracle::MergedEvent> read_merged(const std::string& merged) {
   return events;
 }
 
-// Counters of the same name in several processes of a rank are told apart by a suffix.
+// Removes the suffix that distinguishes counters with one name in several processes of a rank.
 inline std::vector<oracle::MergedEvent> without_counter_suffixes(
     std::vector<oracle::MergedEvent> events) {
   for (oracle::MergedEvent& event : events)

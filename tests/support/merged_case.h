@@ -45,7 +45,7 @@ class MergedCase {
   std::string rank_values() const {
     return canonical_text(*document().find("otherData")->find("ranks"));
   }
-  // Without what the merge writes of its own, and the white space that JSON does not need.
+  // The lines without the merge's own additions and without white space that JSON does not need.
   Texts events() const { return lines(false); }
   Texts metadata() const { return lines(true); }
   Texts problems(std::size_t file = 0) const {

@@ -90,7 +90,7 @@ class Generator {
     for (int i = 0; i < pieces; ++i) add_work(std::max(0, start - 3 + below(50)), correlation);
   }
 
-  // Without a correlation where that is 0.
+  // The work gets no correlation if that is 0.
   void add_work(int start, int correlation) {
     const Kind& kind = pick(kWork);
     const int device = below(2);

@@ -3,10 +3,10 @@
 //
 //   Run run = read_texts({{"rank0.json", random_devices(seed, 0)}});
 //
-// With what is odd in real ones: graphs (one call, several pieces), calls that launch nothing, work
-// without a launch or without a correlation, a correlation that comes again, work that begins
-// before its call, takes no time, overlaps on its stream or names none, copies that say no bytes,
-// names of CUDA and of HIP. No two calls begin at the same time.
+// They contain the oddities of real traces: graphs (one call, several pieces), calls that launch
+// nothing, work without a launch or without a correlation, a repeated correlation, work that begins
+// before its call, takes no time, overlaps on its stream or names none, copies without bytes, names
+// of CUDA and of HIP. No two calls begin at the same time.
 #pragma once
 
 #include <cstdint>

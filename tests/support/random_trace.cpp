@@ -59,7 +59,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kThreads 
     {"\"\"", "\"\""},
 }};
 
-// What stands behind the time of a rare event: ph first.
+// The fields of rare events after their time; ph is the first.
 constexpr std::array<std::string_view, 20> kRare = {
     R"("ph": "N", "id": "0x5")",
     R"("ph": "N", "id": 6, "scope": "s")",
@@ -310,7 +310,7 @@ std::string composer_text(const std::vector<Fields>& events, std::int64_t rank) 
   return text + "\n]\n";
 }
 
-// Beside the events; ends in a comma.
+// Returns values outside the event list; the text ends in a comma.
 std::string rare_values(const std::vector<Fields>& events) {
   return fmt::format(R"({}, "samples": [{{"ts": {}, "tid": 7, "sf": 8, "weight": 1.5}}], )",
                      kFrames, events.empty() ? "0" : events.back().ts);

@@ -23,8 +23,8 @@ struct RandomTraceOptions {
   int events = 300;  // about
   std::int64_t rank = 0;
   bool broken_pairs = true;  // E without B, B without E, B/E pairs that cross
-  bool never_ended = false;  // some X whose dur is beyond the range of time
-  bool out_of_order = true;  // some neighbours in the file change places
+  bool never_ended = false;  // a few X have a dur beyond the range of time
+  bool out_of_order = true;  // a few neighbours in the file change places
   bool rare_events = false;  // objects, profiles, memory dumps, stack frames, samples, thread
                              // clocks, the old async events, ids in id2
 };

@@ -47,28 +47,28 @@ inline void filter_call(std::uint32_t number, std::uint32_t bits, std::uint32_t 
 
 }  // namespace detail
 
-// As NFS: every file has a name from its beginning.
+// Simulates NFS: every file has a name from its beginning.
 inline void refuse_nameless_files() {
   constexpr std::uint32_t kNameless = O_TMPFILE & ~O_DIRECTORY;
   detail::filter_call(SYS_openat, kNameless, SECCOMP_RET_ERRNO | EOPNOTSUPP);
 }
 
-// As file systems that make files without a name, and have no links.
+// Simulates file systems that make files without a name but have no links.
 inline void refuse_links() {
   detail::filter_call(SYS_linkat, 0, SECCOMP_RET_ERRNO | EXDEV);
 }
 
-// As old kernels and FUSE: a rename replaces what is there.
+// Simulates old kernels and FUSE: a rename always replaces an existing file.
 inline void refuse_careful_renames() {
   detail::filter_call(SYS_renameat2, 0, SECCOMP_RET_ERRNO | EINVAL);
 }
 
-// As NFS, Lustre and FUSE: room cannot be taken before it is written to.
+// Simulates NFS, Lustre and FUSE: room cannot be allocated before it is written to.
 inline void refuse_taking_room() {
   detail::filter_call(SYS_fallocate, 0, SECCOMP_RET_ERRNO | EOPNOTSUPP);
 }
 
-// As at the limit of processes.
+// Simulates the limit of processes.
 inline void refuse_threads() {
   detail::filter_call(SYS_clone3, 0, SECCOMP_RET_ERRNO | EAGAIN);
 }

@@ -20,7 +20,7 @@ inline Run read_texts(const std::vector<std::pair<std::string, std::string>>& fi
   return read_run(request);
 }
 
-// Of testdata or any other folder.
+// Reads paths of testdata or of any other folder.
 inline Run read_paths(const std::vector<std::string>& paths, RunRequest request = {}) {
   for (const std::string& path : paths) request.inputs.push_back({path, std::nullopt});
   return read_run(request);

@@ -1,10 +1,9 @@
-// SimulatedJob: the traces of ranks that do what a program says, and wait for each other.
+// SimulatedJob: the traces of ranks that run a program and wait for each other.
 //
 //   SimulatedJob job{.ranks = 2, .program = [](int rank, int) -> SimulatedJob::Program {
 //     return {{"kernel", "gemm", 20 + 10 * rank}, {"kernel", "ncclAllReduce", 5, "0"}};
 //   }};
-//   read_texts(job.files());                     // rank 0 spends 15 us in each all-reduce, rank 1
-//   5
+//   read_texts(job.files());           // rank 0 spends 15 us in each all-reduce, rank 1 spends 5
 #pragma once
 
 #include "support/trace_text.h"
@@ -22,8 +21,9 @@ namespace traceloom {
 
 struct SimulatedJob {
   using Files = std::vector<std::pair<std::string, std::string>>;
-  // With a group it is a collective, which takes so long from when all ranks have come that have
-  // one of that group in the step. Beside: what comes next begins at the same time.
+  // A piece of work. With a group it is a collective; it lasts this long after all ranks with a
+  // collective of that group in the step have come. With `beside`, the next piece begins at the
+  // same time.
   struct Work {
     std::string category;
     std::string name;
@@ -31,12 +31,12 @@ struct SimulatedJob {
     std::string group = {};
     bool beside = false;
   };
-  using Program = std::vector<Work>;  // of a rank in a step
+  using Program = std::vector<Work>;  // work of a rank in a step
 
   int ranks = 4;
   int steps = 10;
   std::function<Program(int rank, int step)> program;
-  std::vector<int> clocks_us = {};  // by how much the clock of each rank is ahead
+  std::vector<int> clocks_us = {};  // microseconds by which the clock of each rank is ahead
 
   Files files() const {
     std::vector<Rank> all(static_cast<std::size_t>(ranks));

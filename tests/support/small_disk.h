@@ -14,7 +14,7 @@ namespace traceloom {
 
 inline constexpr int kNoSmallDisk = 89;
 
-// For this process alone, and gone with it.
+// Mounts the disk for this process alone; it disappears with the process.
 inline bool mount_small_disk(const std::string& folder, unsigned bytes) {
   if (unshare(CLONE_NEWNS) != 0) return false;
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;

@@ -37,7 +37,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  // Of `name` in the folder.
+  // Returns the path of `name` in the folder.
   std::string path(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   // Writes a file, and the directories to it, and returns its path.

@@ -24,7 +24,7 @@ struct Us {
 // JSON values.
 class TraceText {
  public:
-  // For all events that follow; 1 and 1 at first.
+  // They set pid and tid of all later events; both are 1 at first.
   TraceText& pid(std::string_view json) { return assign(pid_, json); }
   TraceText& tid(std::string_view json) { return assign(tid_, json); }
   TraceText& cat(std::string_view name) { return assign(cat_, name); }
@@ -56,12 +56,12 @@ class TraceText {
                      std::string_view id) {
     return event(phase, name, ts.text, field("id", id), "");
   }
-  // Any element of the list, also one that is no event.
+  // Adds any element to the list, even one that is no event.
   TraceText& raw(std::string_view json) {
     elements_.emplace_back(json);
     return *this;
   }
-  // What Composer writes at the start of a rank's file.
+  // Adds the events that Composer writes at the start of a rank's file.
   TraceText& composer_rank(int rank, std::string_view clock_sync_us) {
     m("global_rank", "{\"value\": " + std::to_string(rank) + "}");
     return m("clock_sync_timestamp_us", "{\"value\": " + std::string(clock_sync_us) + "}");

@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// Which of its two streams the child runs with; the other one goes nowhere.
+// The output streams of the child that are kept; the other one is discarded.
 enum class Keep { out, err, both };
 
 struct Run {

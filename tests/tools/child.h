@@ -1,5 +1,5 @@
-// Runs a function in a child process and tells how it ended and what it printed, for what would
-// disturb the test program itself: signals, a full stdout, exit codes.
+// Runs a function in a child process and reports how it ended and what it printed. It serves tests
+// that would disturb the test program itself: signals, a full stdout, exit codes.
 //
 //   const Ended ended = run_in_child([] { return run_tool({.name = "tool"}, work); });
 //   CHECK(ended.err == "tool: …\n");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// Until its end, as trace-record does it.
+// Follows the command until its end, like trace-record.
 void follow(Command& command, const BlockedSignals& signals) {
   while (!command.has_ended()) {
     const std::optional<siginfo_t> signal = signals.wait(60 * kSecond);
@@ -108,7 +108,7 @@ TEST_CASE("command: signals from elsewhere are passed on, those of the terminal 
       const std::optional<siginfo_t> signal = signals.wait(60 * kSecond);
       if (!signal) return 99;
       command.reap();
-      // By now its traps are set. It does not get to see the first of the two.
+      // The command has set its traps by now. It does not receive the first of the two signals.
       if (signal->si_signo != SIGUSR2) continue;
       command.forward(of_terminal);
       siginfo_t of_user{};
@@ -132,7 +132,7 @@ TEST_CASE("command: also where the parent left the ends of children ignored") {
 TEST_CASE("command: the program sees the signals as they were, and a closed pipe ends it") {
   CHECK(exit_code_of("kill -TERM $$") == 128 + SIGTERM);
   const Ended ended = run_in_child([] {
-    std::signal(SIGPIPE, SIG_IGN);  // as run_tool() does
+    std::signal(SIGPIPE, SIG_IGN);  // run_tool() does the same
     return exit_code_of("kill -PIPE $$");
   });
   CHECK(ended.exit_code == 128 + SIGPIPE);

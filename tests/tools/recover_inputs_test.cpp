@@ -35,7 +35,7 @@ void record_and_die(const TemporaryFolder& folder, std::int64_t rank, const std:
   REQUIRE(WIFSIGNALED(status));
 }
 
-// What a message says, without the folder's path.
+// Returns messages without the folder's path.
 Words without(const TemporaryFolder& folder, const Words& lines) {
   Words result;
   for (std::string line : lines) {

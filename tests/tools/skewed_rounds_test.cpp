@@ -1,7 +1,7 @@
-// Processes that really meet at a barrier, with clocks that are skewed as those of trace-record
-// demo: what a merge makes of them is as far from the truth as it says at most.
+// Processes really meet at a barrier, with clocks skewed like those of trace-record demo. The error
+// of a merge must not exceed the bound that it states.
 #include "clock/alignment.h"
-#include "record/clock_sync.h"
+#include "record/buffers/clock_sync.h"
 #include "support/child_process.h"
 #include "trace_record/demo_skew.h"
 #include "trace_record/demo_team.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kRanks = 3;
 constexpr std::size_t kRounds = 16;
 
-// Of both ends of a cycle, on the one clock that all processes share.
+// The stamps of both ends of a cycle, on the one clock that all processes share.
 struct Stamps {
   std::array<std::array<std::uint64_t, kRounds>, 2> enter;
   std::array<std::array<std::uint64_t, kRounds>, 2> exit;

@@ -1,7 +1,7 @@
 #include "common/help_formatter.h"
 
 #include "common/terminal.h"
-#include "report/text_width.h"
+#include "table/text_width.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 #include "common/report_problems.h"
 #include "input/input_list.h"
-#include "report/table.h"
+#include "table/table.h"
 
 #include <cstdint>
 #include <string>

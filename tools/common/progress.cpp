@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "common/terminal.h"
-#include "report/text_width.h"
+#include "table/text_width.h"
 
 #include <fmt/format.h>
 

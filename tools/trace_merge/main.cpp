@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/problems.h"
 #include "base/units.h"
+#include "clock/time_map.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
 #include "common/say.h"
@@ -47,7 +48,7 @@ std::string clock_words(const MergedFile& file) {
         file.clock.drift_ppm || file.clock.collectives ? "" : " (200 ppm of drift)");
   if (file.clock.drift_ppm)
     words += fmt::format(", drift {:+.3f} ppm{}", *file.clock.drift_ppm,
-                         file.clock.times.has_drift() ? ", interpolated" : "");
+                         file.times->has_drift() ? ", interpolated" : "");
   if (const auto& found = file.clock.collectives) {
     if (!found->is_used && found->bound_ns > 0)
       words += fmt::format(", its collectives say {} more (±{})", format_duration(found->shift_ns),

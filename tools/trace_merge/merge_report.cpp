@@ -1,8 +1,9 @@
 #include "trace_merge/merge_report.h"
 
+#include "merge/options/summary_json.h"
 #include "output/json_writer.h"
 #include "output/problem_list.h"
-#include "report/table.h"
+#include "table/table.h"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ void write_journal(JsonWriter& json, const KeptJournal& journal) {
 }
 
 // As text, since no kind of cell has parts per million.
-Cell drift_cell(const FileClock& clock) {
+Cell drift_cell(const ClockSummary& clock) {
   return clock.drift_ppm ? Cell(fmt::format("{:+.3f} ppm", *clock.drift_ppm)) : Cell();
 }
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "input/input_list.h"
-#include "record/recover.h"
+#include "record/journal/recover.h"
 
 #include <fmt/format.h>
 

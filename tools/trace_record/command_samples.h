@@ -8,8 +8,8 @@
 //   process/PID NAME/cpu, process/PID NAME/rss: of those that live for two samples at least
 #pragma once
 
-#include "record/host_recorder.h"
-#include "record/process_tree.h"
+#include "record/host/host_recorder.h"
+#include "record/host/process_tree.h"
 
 #include <cstdint>
 #include <map>

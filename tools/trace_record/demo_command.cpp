@@ -6,7 +6,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
-#include "record/trace_folder.h"
+#include "record/names/trace_folder.h"
 #include "trace_record/demo_team.h"
 #include "trace_record/demo_training.h"
 

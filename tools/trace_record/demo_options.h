@@ -1,7 +1,7 @@
 // What `trace-record demo` is asked for.
 #pragma once
 
-#include "record/schedule.h"
+#include "record/names/schedule.h"
 #include "trace_record/trace_options.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "trace_record/demo_training.h"
 
 #include "common/say.h"
-#include "record/host_recorder.h"
+#include "record/host/host_recorder.h"
+#include "record/names/trace_folder.h"
 #include "record/recorder.h"
-#include "record/trace_folder.h"
 #include "trace_record/demo_data.h"
 #include "trace_record/demo_model.h"
 #include "trace_record/demo_skew.h"

@@ -1,7 +1,7 @@
 // Options of trace-record that its commands share: where the trace goes, and what is sampled.
 #pragma once
 
-#include "record/trace_folder.h"
+#include "record/names/trace_folder.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // trace-stats bottleneck: what limits the run.
-#include "analysis/bottleneck_report.h"
-#include "analysis/limit_gate.h"
+#include "analysis/reports/bottleneck_report.h"
+#include "analysis/verdict/limit_gate.h"
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"

@@ -1,5 +1,5 @@
 // trace-stats check: what is wrong with each file.
-#include "analysis/check_report.h"
+#include "analysis/reports/check_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

@@ -1,5 +1,5 @@
 // trace-stats comm: how fast collectives are, and who comes late to them.
-#include "analysis/comm_report.h"
+#include "analysis/reports/comm_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

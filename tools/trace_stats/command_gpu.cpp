@@ -1,5 +1,5 @@
 // trace-stats gpu: how busy the devices are.
-#include "analysis/gpu_report.h"
+#include "analysis/reports/gpu_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

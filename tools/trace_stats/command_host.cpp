@@ -1,5 +1,5 @@
 // trace-stats host: what the machine did beside the training.
-#include "analysis/host_report.h"
+#include "analysis/reports/host_report.h"
 #include "common/help_formatter.h"
 #include "common/selection_options.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats idle: why the devices wait.
-#include "analysis/idle_report.h"
+#include "analysis/reports/idle_report.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "common/help_formatter.h"

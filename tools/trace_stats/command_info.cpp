@@ -1,5 +1,5 @@
 // trace-stats info: what is in each file.
-#include "analysis/info_report.h"
+#include "analysis/reports/info_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

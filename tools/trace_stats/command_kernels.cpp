@@ -1,5 +1,5 @@
 // trace-stats kernels: which kernels take the time of the devices.
-#include "analysis/kernels_report.h"
+#include "analysis/reports/kernels_report.h"
 #include "common/help_formatter.h"
 #include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats launch: whether the host launches work fast enough.
-#include "analysis/launch_report.h"
+#include "analysis/reports/launch_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

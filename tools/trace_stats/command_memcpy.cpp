@@ -1,5 +1,5 @@
 // trace-stats memcpy: what devices copy and fill, and how fast.
-#include "analysis/memcpy_report.h"
+#include "analysis/reports/memcpy_report.h"
 #include "common/help_formatter.h"
 #include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats memory: what memory went to.
-#include "analysis/memory_report.h"
+#include "analysis/reports/memory_report.h"
 #include "base/error.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats ops: which operators take the time.
-#include "analysis/ops_report.h"
+#include "analysis/reports/ops_report.h"
 #include "common/help_formatter.h"
 #include "common/switch_list.h"
 #include "trace_stats/analysis_command.h"

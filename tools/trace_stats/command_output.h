@@ -5,7 +5,7 @@
 #include "base/problems.h"
 #include "common/report_problems.h"
 #include "input/input_list.h"
-#include "report/table.h"
+#include "table/table.h"
 
 #include <string>
 #include <vector>

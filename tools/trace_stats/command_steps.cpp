@@ -1,5 +1,5 @@
 // trace-stats steps: each step's time split into roles.
-#include "analysis/steps_report.h"
+#include "analysis/reports/steps_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

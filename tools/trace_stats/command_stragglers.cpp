@@ -1,5 +1,5 @@
 // trace-stats stragglers: which rank the others wait for.
-#include "analysis/stragglers_report.h"
+#include "analysis/reports/stragglers_report.h"
 #include "common/help_formatter.h"
 #include "trace_stats/analysis_command.h"
 

@@ -9,8 +9,8 @@
 #include "common/switch_list.h"
 #include "input/input_list.h"
 #include "input/plain_source.h"
-#include "stats/summarize.h"
-#include "stats/summary_report.h"
+#include "summarize/summarize.h"
+#include "summarize/summary_report.h"
 #include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
 

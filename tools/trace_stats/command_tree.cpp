@@ -1,5 +1,5 @@
 // trace-stats tree: what was called within what, by thread, with times of host and devices.
-#include "analysis/tree_report.h"
+#include "analysis/reports/tree_report.h"
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"

@@ -5,7 +5,7 @@
 //   limit.add({rank, label, 0, 0});   // of each event; throws UsageError with one key too many
 #pragma once
 
-#include "analysis/grouped.h"
+#include "analysis/numbers/grouped.h"
 #include "run/run.h"
 
 #include <array>

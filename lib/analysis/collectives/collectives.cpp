@@ -1,0 +1,299 @@
+#include "analysis/collectives/collectives.h"
+
+#include "analysis/collectives/communication_pieces.h"
+#include "analysis/collectives/message_ends.h"
+#include "analysis/work/collective_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// The kind of a piece: group, name, dtype, bytes, Seq, and for a message its ends.
+using Kind =
+    std::tuple<ProcessGroup, std::string, std::string, std::int64_t, std::int64_t, MessageEnds>;
+constexpr std::size_t kDtype = 2;
+constexpr std::size_t kBytes = 3;
+// The position of a piece within its kind and step. If steps do not matter, all pieces have the
+// same step.
+using Key = std::tuple<Kind, StepKey, std::int64_t>;
+
+// A Seq without a group is useless, since each group counts for itself.
+bool has_seq(const CommunicationPiece& piece) {
+  return piece.seq != kNoId && !piece.what.group.empty();
+}
+
+// With a Seq, sizes do not matter: in an all-to-all each rank may have another one. Each end of a
+// message has a Seq of its own.
+Kind kind_of(const CommunicationPiece& piece, const std::optional<MessageEnds>& ends,
+             std::int64_t own) {
+  const Collective& what = piece.what;
+  if (ends) return {what.group, "", "", 0, kNoId, *ends};
+  // The messages of other ranks are different ones, and the ends cannot be matched.
+  if (is_point_to_point(what.name)) return {what.group, what.name, "", 0, kNoId, {own, kNoId}};
+  if (has_seq(piece)) return {what.group, what.name, "", 0, piece.seq, {}};
+  return {what.group, what.name, piece.own_dtype, piece.own_bytes, kNoId, {}};
+}
+
+// Finds the step of a rank in which a piece begins.
+class PieceSteps {
+ public:
+  explicit PieceSteps(const StepList& steps) {
+    if (steps.kind == StepKind::none) return;
+    for (const Step& step : steps.list) starts_.emplace_back(step.time.from_ns, key_of(step));
+    std::sort(starts_.begin(), starts_.end());
+  }
+  StepKey at(std::int64_t ns) const {
+    const auto next =
+        std::upper_bound(starts_.begin(), starts_.end(), ns,
+                         [](std::int64_t time, const auto& step) { return time < step.first; });
+    return next == starts_.begin() ? kNoStep : (next - 1)->second;
+  }
+  static constexpr StepKey kNoStep{};
+
+ private:
+  std::vector<std::pair<std::int64_t, StepKey>> starts_;
+};
+
+// Returns the bytes if they are the same on all ranks, otherwise 0. Ranks may put different sizes
+// into an all-to-all, and receive them from a gather.
+std::int64_t common_bytes(const Collective& what) {
+  return is_all_reduce(what.name) ? what.bytes : 0;
+}
+
+// Kinds without Seq for which ranks have different pieces, so that some pieces were lost.
+struct UnevenKinds {
+  std::set<Kind> counts;   // ranks have different numbers of pieces
+  std::set<Kind> tensors;  // ranks move different tensors, according to the operators that launched
+                           // all of them
+
+  bool empty() const { return counts.empty() && tensors.empty(); }
+  bool contains(const Kind& kind) const { return counts.contains(kind) || tensors.contains(kind); }
+};
+
+// Compares the pieces of each kind between ranks, one rank after another.
+class KindComparison {
+ public:
+  void add(const Kind& kind, const CommunicationPiece& piece) {
+    PiecesOfRank& pieces = own_[kind];
+    ++pieces.count;
+    pieces.all_tell = pieces.all_tell && !piece.what.dtype.empty();
+    pieces.tensors = std::hash<std::string>()(
+        fmt::format("{} {} {}", pieces.tensors, piece.what.dtype, common_bytes(piece.what)));
+  }
+  void end_rank() {
+    for (const auto& [kind, pieces] : own_) {
+      const PiecesOfRank& first = first_.try_emplace(kind, pieces).first->second;
+      if (first.count != pieces.count) uneven_.counts.insert(kind);
+      if (first.tensors != pieces.tensors) uneven_.tensors.insert(kind);
+      if (!pieces.all_tell) silent_.insert(kind);
+    }
+    own_.clear();
+  }
+  UnevenKinds finish() {
+    for (const Kind& kind : silent_) uneven_.tensors.erase(kind);
+    return std::move(uneven_);
+  }
+
+ private:
+  struct PiecesOfRank {
+    std::int64_t count = 0;
+    bool all_tell = true;
+    std::size_t tensors = 0;  // hash of their types and bytes, in order
+  };
+  std::map<Kind, PiecesOfRank> own_;
+  std::map<Kind, PiecesOfRank> first_;  // pieces of the first rank that has the kind
+  std::set<Kind> silent_;
+  UnevenKinds uneven_;
+};
+
+struct JoinedRanks {
+  std::map<Key, Collective> collectives;
+  std::map<Key, std::vector<Collective>> messages;  // one or both ends of each message
+  UnevenKinds uneven;
+  std::uint64_t by_operator = 0;
+  std::uint64_t sharing = 0;
+  std::uint64_t launch_only = 0;
+};
+
+// If one rank gives the output and another the input, the output counts.
+void take_bytes(const Collective& part, Collective& whole) {
+  if (part.bytes > 0 && whole.bytes > 0 && part.bytes_are_input != whole.bytes_are_input) {
+    if (whole.bytes_are_input) whole.bytes = part.bytes;
+    whole.bytes_are_input = false;
+  } else {
+    if (whole.bytes == 0) whole.bytes_are_input = part.bytes_are_input;
+    whole.bytes = std::max(whole.bytes, part.bytes);
+  }
+  if (whole.group_size == 0) whole.group_size = part.group_size;
+}
+
+// Adds a piece of one rank.
+void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRanks& joined) {
+  joined.by_operator += piece.what.bytes > 0 && piece.own_bytes == 0 ? 1 : 0;
+  joined.sharing += piece.shares_range ? 1 : 0;
+  joined.launch_only += piece.what.is_launch_only ? 1 : 0;
+  if (is_message) return joined.messages[key].push_back(std::move(piece.what));
+  const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
+  if (is_new) return;
+  found->second.parts.push_back(piece.what.parts.front());
+  take_bytes(piece.what, found->second);
+  if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
+}
+
+// Pieces of uneven kinds are numbered separately in each step, and by tensors if these differ.
+JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const UnevenKinds& uneven) {
+  JoinedRanks joined;
+  KindComparison comparison;
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    std::optional<PieceSteps> steps;
+    if (!uneven.empty()) steps.emplace(run.ranks[rank].steps);
+    std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
+    for (CommunicationPiece& piece : find_communication(run, rank)) {
+      const std::int64_t own = run.ranks[rank].rank;
+      const std::optional<MessageEnds> ends = messages.ends_of(piece, own);
+      Kind kind = kind_of(piece, ends, own);
+      if (ends || !has_seq(piece)) comparison.add(kind, piece);
+      const StepKey step = uneven.contains(kind) ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
+      if (uneven.tensors.contains(kind)) {
+        std::get<kDtype>(kind) = piece.what.dtype;
+        std::get<kBytes>(kind) = common_bytes(piece.what);
+      }
+      const std::int64_t number = seen[{kind, step}]++;
+      join(piece, {std::move(kind), step, number}, ends.has_value(), joined);
+    }
+    comparison.end_rank();
+  }
+  joined.uneven = comparison.finish();
+  return joined;
+}
+
+// Joins a second time only if pieces were lost.
+JoinedRanks join_ranks(const Run& run) {
+  const MessageRanks messages(run);
+  JoinedRanks joined = join_ranks(run, messages, {});
+  if (!joined.uneven.empty()) joined = join_ranks(run, messages, joined.uneven);
+  return joined;
+}
+
+// The arguments of an operator are its input. For a gather the output counts, which is known once
+// the number of ranks is.
+void count_bytes(Collective& what) {
+  if (!what.bytes_are_input || !is_gather(what.name)) return;
+  if (__builtin_mul_overflow(what.bytes, what.known_ranks(), &what.bytes)) what.bytes = 0;
+}
+
+// Handles both ends of a message: data moves when both are there, and they leave after it has
+// moved.
+void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
+  for (auto& [key, ends] : messages) {
+    std::int64_t transfer_ns = ends.front().latency_ns();
+    for (const Collective& end : ends) transfer_ns = std::min(transfer_ns, end.latency_ns());
+    for (Collective& end : ends) {
+      if (ends.size() > 1) end.transfer_ns = transfer_ns;
+      found.single.push_back(std::move(end));
+    }
+  }
+}
+
+const CollectivePart& extreme(const Collective& what, bool common_clock, bool last) {
+  const auto lateness = [&](const CollectivePart& part) {
+    return common_clock ? part.start_ns : part.start_ns - part.end_ns;
+  };
+  const CollectivePart* found = &what.parts.front();
+  for (const CollectivePart& part : what.parts)
+    if (last ? lateness(part) > lateness(*found) : lateness(part) < lateness(*found)) found = &part;
+  return *found;
+}
+
+}  // namespace
+
+bool Collective::all_wait_for_all() const {
+  return is_all_reduce(name) || is_in_parts(name) || !has_root(name);
+}
+
+std::int64_t Collective::latency_ns() const {
+  if (transfer_ns) return *transfer_ns;
+  std::int64_t least = parts.front().end_ns - parts.front().start_ns;
+  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns - part.start_ns);
+  return least;
+}
+
+std::int64_t Collective::skew_in_ns() const {
+  return last(true).start_ns - first(true).start_ns;
+}
+
+std::int64_t Collective::first_end_ns() const {
+  std::int64_t least = parts.front().end_ns;
+  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns);
+  return least;
+}
+
+std::int64_t Collective::skew_out_ns() const {
+  std::int64_t most = parts.front().end_ns;
+  for (const CollectivePart& part : parts) most = std::max(most, part.end_ns);
+  return most - first_end_ns();
+}
+
+const CollectivePart& Collective::last(bool common_clock) const {
+  return extreme(*this, common_clock, true);
+}
+const CollectivePart& Collective::first(bool common_clock) const {
+  return extreme(*this, common_clock, false);
+}
+
+double Collective::algo_gbps() const {
+  if (is_launch_only || (is_point_to_point(name) && !transfer_ns)) return 0;
+  const std::int64_t ns = latency_ns();
+  return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
+}
+
+std::int64_t Collective::known_ranks() const {
+  if (group_size > 0) return group_size;
+  return parts.size() > 1 ? static_cast<std::int64_t>(parts.size()) : 0;
+}
+
+double Collective::bus_gbps() const {
+  const std::int64_t ranks = known_ranks();
+  return ranks == 0 && !is_point_to_point(name) ? 0 : algo_gbps() * bus_factor(name, ranks);
+}
+
+MatchedCollectives match_collectives(const Run& run) {
+  MatchedCollectives found;
+  std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
+  JoinedRanks joined = join_ranks(run);
+  found.by_operator = joined.by_operator;
+  found.sharing = joined.sharing;
+  found.launch_only = joined.launch_only;
+  for (auto& [key, what] : joined.collectives) {
+    count_bytes(what);
+    std::size_t& most = most_ranks[what.group];
+    most = std::max(most, what.parts.size());
+  }
+  for (auto& [key, what] : joined.collectives) {
+    const std::size_t expected = most_ranks[what.group];
+    what.complete = what.parts.size() == expected;
+    if (!is_point_to_point(what.name) && !what.complete) found.left_over += what.parts.size();
+    const bool matched = what.parts.size() > 1 && !is_point_to_point(what.name);
+    (matched ? found.matched : found.single).push_back(std::move(what));
+  }
+  append_messages(joined.messages, found);
+  for (const Collective& what : found.single)
+    found.lone_messages += is_point_to_point(what.name) && !what.transfer_ns ? 1 : 0;
+  const auto earlier = [](const Collective& a, const Collective& b) {
+    return a.parts.front().start_ns < b.parts.front().start_ns;
+  };
+  std::stable_sort(found.matched.begin(), found.matched.end(), earlier);
+  std::stable_sort(found.single.begin(), found.single.end(), earlier);
+  return found;
+}
+
+}  // namespace traceloom

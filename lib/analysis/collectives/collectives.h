@@ -1,0 +1,110 @@
+// match_collectives: finds the pieces of communication on different ranks that are the same
+// collective.
+//
+//   for (const Collective& all_reduce : match_collectives(run).matched)
+//   use(all_reduce.latency_ns());
+//
+// Pieces are matched by these rules:
+// 1. By process group, Seq and name, if the events have them.
+// 2. Otherwise the n-th piece of a rank with a certain group, name and size matches the n-th of all
+//    other ranks.
+// 3. If the numbers of such pieces differ between ranks, or the operators that launched them show
+//    that the n-th pieces move other tensors, they are counted separately in each step and for each
+//    type (for all-reduces also each size). So a piece that a rank lost shifts only similar pieces
+//    in the same step. The pieces that are then left over are counted.
+// 4. The n-th message that one rank sends to another in a group is the n-th that the other receives
+//    from it.
+#pragma once
+
+#include "run/run.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+
+// torch's split_group gives several groups of a rank's peers one name: only all three members
+// together identify a group. They are views into Run::details, which must outlive them.
+struct ProcessGroup {
+  std::string_view name;
+  std::string_view description;
+  std::string_view ranks;  // "[2, 3]", as in the event
+
+  bool empty() const { return name.empty() && description.empty() && ranks.empty(); }
+  friend bool operator==(const ProcessGroup&, const ProcessGroup&) = default;
+  friend bool operator<(const ProcessGroup& a, const ProcessGroup& b) {
+    return std::tie(a.name, a.description, a.ranks) < std::tie(b.name, b.description, b.ranks);
+  }
+};
+
+struct CollectivePart {
+  std::size_t rank;  // index into Run::ranks
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+};
+
+struct Collective {
+  std::string name;   // "allreduce", "ncclDevKernel_SendRecv", "gloo:all_reduce"
+  std::string dtype;  // dtype in the event; empty if it has none
+  ProcessGroup group;
+  // Bytes of one rank: the input, or the output of a gather; 0: not known.
+  std::int64_t bytes = 0;
+  std::int64_t group_size = 0;        // size in the event, otherwise the number of parts
+  std::vector<CollectivePart> parts;  // sorted by rank
+  bool complete = true;               // all known ranks of the group have a part
+  // For one end of a message whose other end is known: the time in which data moved, after both
+  // were there.
+  std::optional<std::int64_t> transfer_ns = {};
+  // The bytes are those of the operator's arguments, as far as these are complete.
+  bool bytes_are_input = false;
+  // The parts are ranges of the host that only started the collective, so they last as long as the
+  // calls.
+  bool is_launch_only = false;
+
+  // False if one rank sends or receives all data: ranks that only send may leave before others
+  // come.
+  bool all_wait_for_all() const;
+
+  // Returns the time after all ranks had come: the shortest of the parts, since all leave together.
+  // For a message whose other end is not known it is the whole time, including waiting.
+  std::int64_t latency_ns() const;
+  // Returns how long a part waited for the last rank to come.
+  std::int64_t wait_ns(const CollectivePart& part) const {
+    return part.end_ns - part.start_ns - latency_ns();
+  }
+  // These three use the common clock.
+  std::int64_t first_end_ns() const;
+  std::int64_t skew_in_ns() const;
+  std::int64_t skew_out_ns() const;
+  // Return the part that came last, or first: by starts on a common clock, otherwise by the time
+  // spent.
+  const CollectivePart& last(bool common_clock) const;
+  const CollectivePart& first(bool common_clock) const;
+
+  // Returns the number of ranks of the group, as far as the events or the other parts show it; 0 if
+  // not known.
+  std::int64_t known_ranks() const;
+  // Return 1e9 bytes a second; 0 if the bytes or their time are not known. The bus bandwidth is
+  // also 0 if it depends on the number of ranks and that is not known.
+  double algo_gbps() const;
+  double bus_gbps() const;
+};
+
+struct MatchedCollectives {
+  std::vector<Collective> matched;  // collectives of at least two ranks, by the time of the first
+                                    // part
+  std::vector<Collective> single;   // pieces of one rank: without a match, sends and receives
+  std::uint64_t left_over = 0;      // parts without a match on another rank of the group
+  std::uint64_t lone_messages = 0;  // sends and receives whose other end is not known
+  std::uint64_t by_operator = 0;    // parts whose bytes come from the operator that launched them
+  std::uint64_t sharing = 0;        // parts without bytes because several share one operator
+  std::uint64_t launch_only = 0;    // parts that are only their launch
+};
+
+MatchedCollectives match_collectives(const Run& run);
+
+}  // namespace traceloom

@@ -1,0 +1,161 @@
+#include "analysis/collectives/communication_pieces.h"
+
+#include "analysis/work/collective_names.h"
+#include "analysis/work/kernel_name.h"
+#include "analysis/work/launching_ranges.h"
+#include "analysis/work/tensor_bytes.h"
+#include "run/details.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace traceloom {
+namespace {
+
+std::string_view find_word(std::string_view details, std::string_view key) {
+  const std::string_view word = find_detail(details, key);
+  return word == "null" ? std::string_view{} : word;
+}
+
+std::string_view details_at(const Run& run, std::uint32_t number) {
+  return number == kNoDetail ? std::string_view{} : run.details[number];
+}
+
+CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& span,
+                            std::string_view details) {
+  CommunicationPiece piece;
+  piece.start_ns = span.start_ns;
+  Collective& what = piece.what;
+  const std::string_view name = find_word(details, "Collective name");
+  what.name = name.empty() ? kernel_name(run.labels.name(span.label)) : name;
+  what.dtype = find_word(details, "dtype");
+  what.group = {find_word(details, "Process Group Name"),
+                find_word(details, "Process Group Description"),
+                find_word(details, "Process Group Ranks")};
+  what.group_size = find_integer(details, "Group size").value_or(0);
+  const std::int64_t elements =
+      find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
+  what.bytes = tensor_bytes(elements, what.dtype);
+  what.parts.push_back({rank, span.start_ns, span.end_ns});
+  piece.seq = find_integer(details, "Seq").value_or(kNoId);
+  if (is_send(what.name))
+    piece.peer = find_integer(details, "Dst Rank");
+  else if (is_receive(what.name))
+    piece.peer = find_integer(details, "Src Rank");
+  return piece;
+}
+
+// Returns the bytes of the tensors with which an operator of the host was called.
+std::int64_t input_bytes(std::string_view arguments) {
+  std::string_view dims = find_detail(arguments, "Input Dims");
+  if (dims.empty()) dims = find_detail(arguments, "Input dims");
+  return tensor_bytes(dims, find_detail(arguments, "Input type"));
+}
+
+// Returns "float" for `["float", "Scalar"]`.
+std::string_view first_type(std::string_view arguments) {
+  std::string_view list = find_detail(arguments, "Input type");
+  const std::size_t begin = list.find('"');
+  if (begin == std::string_view::npos) return {};
+  list.remove_prefix(begin + 1);
+  std::string_view type = list.substr(0, list.find('"'));
+  if (type.starts_with("c10::")) type.remove_prefix(5);
+  return type;
+}
+
+// The bytes that go into and come out of a collective on one rank, from torch's operator; 0 if it
+// does not show them. If ranks receive parts, its first argument is the output.
+struct OpTensors {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+
+  // Returns the number of ranks of the group: in a gather all receive the data of each rank, in a
+  // scatter it is the other way round.
+  std::int64_t ranks() const {
+    const auto [less, more] = std::minmax(in, out);
+    return less > 0 && more % less == 0 ? more / less : 0;
+  }
+};
+
+OpTensors tensors_of(const Run& run, const LaunchingRange& op) {
+  const std::string_view arguments = details_at(run, op.span.arguments);
+  const std::string_view dims = find_detail(arguments, "Input Dims");
+  const std::string_view types = find_detail(arguments, "Input type");
+  const std::int64_t first = argument_bytes(dims, types, 0);
+  if (!is_in_parts(run.labels.name(op.span.label))) return {first, first};
+  return {argument_bytes(dims, types, 1), first};
+}
+
+// Adds details that the kernel lacks; bytes only if no other kernel shares them. The operator gives
+// the output of a gather, and the input if the range has no tensors.
+void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece) {
+  Collective& what = piece.what;
+  const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;
+  if (named == nullptr) return;
+  if (!says_what_it_does(what.name)) what.name = run.labels.name(named->span.label);
+  if (what.bytes > 0) return;
+  OpTensors op = by.op != nullptr ? tensors_of(run, *by.op) : OpTensors{};
+  const bool shares_range = by.range != nullptr && by.range->pieces > 1;
+  const bool shares_op = by.op != nullptr && by.op->pieces > 1;
+  const std::string_view arguments =
+      by.range != nullptr ? details_at(run, by.range->span.arguments) : std::string_view{};
+  std::int64_t bytes = input_bytes(arguments);
+  piece.shares_range = bytes > 0 ? shares_range : op.in > 0 && shares_op;
+  if (shares_op) op = {};
+  if (what.dtype.empty()) what.dtype = first_type(arguments);
+  if (what.dtype.empty() && op.in > 0)
+    what.dtype = first_type(details_at(run, by.op->span.arguments));
+  if (piece.shares_range) return;
+  const bool is_output = is_gather(what.name) && op.out > 0;
+  if (bytes == 0) bytes = op.in;
+  what.bytes = is_output ? op.out : bytes;
+  what.bytes_are_input = !is_output;
+  const bool tells_ranks = is_gather(what.name) || is_reduce_scatter(what.name);
+  if (what.group_size == 0 && tells_ranks) what.group_size = op.ranks();
+}
+
+void append_device_pieces(const Run& run, std::size_t rank,
+                          std::vector<CommunicationPiece>& pieces) {
+  const LaunchingRanges ranges(run, run.ranks[rank]);
+  for (const EventColumns& part : run.ranks[rank].parts)
+    for (const DeviceSpan& span : part.devices) {
+      if (run.labels.kind(span.label).role != Role::communication) continue;
+      CommunicationPiece piece = device_piece(run, rank, span);
+      add_launch(run, ranges.find(part, span), piece);
+      pieces.push_back(std::move(piece));
+    }
+}
+
+void append_host_pieces(const Run& run, std::size_t rank, std::vector<CommunicationPiece>& pieces) {
+  run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
+    if (span.mark != SpanMark::collective) return;
+    CommunicationPiece piece = piece_of(run, rank, span, {});
+    piece.what.bytes = input_bytes(details_at(run, span.arguments));
+    piece.what.bytes_are_input = true;
+    piece.what.is_launch_only = !works_on_host(piece.what.name);
+    piece.own_bytes = piece.what.bytes;
+    pieces.push_back(std::move(piece));
+  });
+}
+
+}  // namespace
+
+CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSpan& span) {
+  CommunicationPiece piece = piece_of(run, rank, span, details_at(run, span.detail));
+  piece.own_dtype = piece.what.dtype;
+  piece.own_bytes = piece.what.bytes;
+  return piece;
+}
+
+std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t rank) {
+  std::vector<CommunicationPiece> pieces;
+  append_device_pieces(run, rank, pieces);
+  if (pieces.empty()) append_host_pieces(run, rank, pieces);
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const CommunicationPiece& a, const CommunicationPiece& b) {
+                     return a.start_ns < b.start_ns;
+                   });
+  return pieces;
+}
+
+}  // namespace traceloom

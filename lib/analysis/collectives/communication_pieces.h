@@ -1,0 +1,51 @@
+// find_communication: the pieces of communication of one rank, with the details in their events and
+// in the range of the host that launched them.
+//
+//   for (const CommunicationPiece& piece : find_communication(run, rank)) use(piece.what.name);
+#pragma once
+
+#include "analysis/collectives/collectives.h"
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+
+struct MessageEnds {
+  std::int64_t from = kNoId;
+  std::int64_t to = kNoId;
+
+  friend bool operator==(const MessageEnds&, const MessageEnds&) = default;
+  friend bool operator<(const MessageEnds& a, const MessageEnds& b) {
+    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+  }
+};
+
+struct CommunicationPiece {
+  Collective what;  // the collective, with this part alone
+  std::int64_t seq = kNoId;
+  std::int64_t start_ns = 0;
+  // The type and bytes that separate pieces of one kind, from the piece itself. The details of its
+  // range may be known on some ranks only.
+  std::string own_dtype = {};
+  std::int64_t own_bytes = 0;
+  // The other rank of a send or a receive, as in the event: by its number among all ranks, or in
+  // the group.
+  std::optional<std::int64_t> peer = {};
+  // Its range launched other pieces, too, so their shares of its bytes are not known.
+  bool shares_range = false;
+};
+
+// Returns a kernel of communication with the details in its event.
+CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSpan& span);
+
+// Sorted by start; `rank` is an index into Run::ranks. The pieces are kernels of communication. If
+// there are none, they are ranges of the host: gloo works there, while NCCL's ranges only start the
+// device's work.
+std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t rank);
+
+}  // namespace traceloom

@@ -1,0 +1,184 @@
+#include "analysis/devices/device_doubts.h"
+
+#include "base/ascii.h"
+#include "base/one_line.h"
+#include "base/saturating.h"
+#include "base/units.h"
+#include "run/details.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kMostNames = 3;
+
+// Returns "'a', 'b', 'c' and 2 more".
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += fmt::format("{}'{}'", i > 0 ? ", " : "", names[i]);
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
+std::string name_of(const UnknownRow& row) {
+  return std::string(row.category.empty() ? row.process : row.category);
+}
+
+std::string describe(const std::vector<UnknownRow>& rows) {
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  for (const UnknownRow& row : rows) {
+    if (std::find(names.begin(), names.end(), name_of(row)) == names.end())
+      names.push_back(name_of(row));
+    count += row.count;
+    add_to(total_ns, row.total_ns);
+  }
+  return fmt::format("rows of {} look like a device and are not understood ({}, {})",
+                     list_of(names), count_of(count, "span"), format_duration(total_ns));
+}
+
+bool is_any_device(const Run& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(),
+                     [](const RankEvents& rank) { return rank.has_devices(); });
+}
+
+// Returns the rows of devices about which nothing is known. A row with an unknown category counts
+// only if there is no other evidence of a device.
+std::vector<UnknownRow> find_doubtful(const Run& run) {
+  std::vector<UnknownRow> rows = find_unknown_rows(run);
+  const bool any_device = is_any_device(run);
+  std::erase_if(rows, [&](const UnknownRow& row) {
+    return !row.is_whole_device || (!row.category.empty() && any_device);
+  });
+  return rows;
+}
+
+// Describes the calls that launch work; empty if there are none.
+std::string describe_launches(const Run& run) {
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_call([&](const CallSpan& call) {
+      const std::string_view name = run.labels.name(call.label);
+      if (to_lower(name).find("launch") == std::string::npos) return;
+      ++count;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    });
+  if (count == 0) return {};
+  std::sort(names.begin(), names.end());
+  return fmt::format("{} {} work ({}), and no work of a device was recorded",
+                     count_of(count, "call"), count == 1 ? "launches" : "launch", list_of(names));
+}
+
+bool is_cut(const RunFile& file) {
+  return file.problems.count(Problem::cut_event) + file.problems.count(Problem::gzip_cut) > 0;
+}
+
+std::string describe_cut(const Run& run) {
+  for (const RunFile& file : run.files)
+    if (file.producer == kTorchProducer && is_cut(file))
+      return fmt::format(
+          "{} is cut off, and torch.profiler does not write events in the order of time: all of "
+          "one kind may be missing",
+          one_line(file.path));
+  return {};
+}
+
+// The time of kernels, of programs, and of each program by name, summed over all ranks.
+struct ProgramTimes {
+  std::int64_t kernels_ns = 0;
+  std::int64_t programs_ns = 0;
+  std::map<std::string_view, std::int64_t> by_name;
+};
+
+ProgramTimes find_program_times(const Run& run) {
+  ProgramTimes times;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_device([&](const DeviceSpan& span) {
+      const EventClass& kind = run.labels.kind(span.label);
+      const std::int64_t ns = span.end_ns - span.start_ns;
+      if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
+      if (!kind.is_program) return;
+      add_to(times.programs_ns, ns);
+      add_to(times.by_name[run.labels.name(span.label)], ns);
+    });
+  return times;
+}
+
+std::string describe_programs(const Run& run) {
+  const ProgramTimes times = find_program_times(run);
+  if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
+  std::vector<std::pair<std::int64_t, std::string_view>> longest;
+  for (const auto& [name, ns] : times.by_name) longest.emplace_back(-ns, name);
+  std::sort(longest.begin(), longest.end());
+  std::vector<std::string> names;
+  names.reserve(longest.size());
+  for (const auto& [ns, name] : longest) names.emplace_back(name);
+  return list_of(names);
+}
+
+}  // namespace
+
+std::vector<UnknownRow> find_unknown_rows(const Run& run) {
+  const auto key = [](const UnknownRow& row) {
+    return std::tie(row.rank, row.process, row.thread, row.category);
+  };
+  std::vector<UnknownRow> rows;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_unknown([&](const UnknownSpans& spans) {
+      const std::string_view detail = run.details[spans.detail];
+      const UnknownRow row{rank.rank,
+                           find_detail(detail, "process"),
+                           find_detail(detail, "thread"),
+                           find_detail(detail, "category"),
+                           spans.count,
+                           spans.total_ns,
+                           spans.is_whole_device};
+      const auto known = std::find_if(rows.begin(), rows.end(), [&](const UnknownRow& other) {
+        return key(other) == key(row);
+      });
+      if (known == rows.end()) return rows.push_back(row);
+      known->count += row.count;
+      add_to(known->total_ns, row.total_ns);
+      known->is_whole_device |= row.is_whole_device;
+    });
+  std::sort(rows.begin(), rows.end(),
+            [&](const UnknownRow& a, const UnknownRow& b) { return key(a) < key(b); });
+  return rows;
+}
+
+DeviceDoubts::DeviceDoubts(const Run& run)
+    : cut(describe_cut(run)), programs(describe_programs(run)) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  if (!rows.empty()) {
+    not_understood = describe(rows);
+  } else if (!is_any_device(run)) {
+    not_understood = describe_launches(run);
+    lacks_work = !not_understood.empty();
+  }
+}
+
+Intervals find_programs(const Run& run, const RankEvents& rank) {
+  Intervals programs;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).is_program) programs.push_back(span.interval());
+  });
+  return unite(std::move(programs));
+}
+
+void note_no_devices(const Run& run, Report& report, std::string_view what_follows) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  report.notes.push_back(
+      fmt::format("{}: {}", rows.empty() ? "no device activity in these traces" : describe(rows),
+                  what_follows));
+}
+
+}  // namespace traceloom

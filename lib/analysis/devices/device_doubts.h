@@ -1,0 +1,57 @@
+// DeviceDoubts: the rows of devices in the traces that are not understood, so that no verdict can
+// be stated about these devices.
+//
+//   const DeviceDoubts doubts(run);
+//   if (!doubts.not_understood.empty()) note(doubts.not_understood);
+#pragma once
+
+#include "analysis/report.h"
+#include "run/run.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// Spans of one row (and one category, if they have any) that look like work of a device.
+struct UnknownRow {
+  std::int64_t rank = 0;
+  std::string_view process;
+  std::string_view thread;
+  std::string_view category;
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  bool is_whole_device = false;  // no row of that device is understood
+};
+
+// Returns the rows in the order of rank, process, thread and category. The texts are views into
+// the run, which must outlive them.
+std::vector<UnknownRow> find_unknown_rows(const Run& run);
+
+struct DeviceDoubts {
+  DeviceDoubts() = default;
+  explicit DeviceDoubts(const Run& run);
+
+  // Why nothing can be said about a device: "rows of 'NPU 0' look like a device and are not
+  // understood (276 spans, 1.790 ms)", "77 calls launch work (cudaLaunchKernel), and no work of a
+  // device was recorded". Empty if all devices are understood.
+  std::string not_understood;
+  bool lacks_work = false;  // work was launched, and none was recorded
+  // "rank0.json.gz is cut off: ...". torch.profiler writes operators first and the work of devices
+  // last, so that a file without its end may lack all of one kind. Empty if every file is whole.
+  std::string cut;
+  // Names of the programs that take most of the devices' computing, the longest first: "'merge',
+  // 'remote'". It is not known how much of a program is computing. Empty if kernels are recorded.
+  std::string programs;
+};
+
+// Returns the times at which whole programs ran on a rank's devices.
+Intervals find_programs(const Run& run, const RankEvents& rank);
+
+// Adds a note that there is no work of devices, with the consequence `what_follows`. If there are
+// devices that are not understood, the note names these instead.
+void note_no_devices(const Run& run, Report& report, std::string_view what_follows);
+
+}  // namespace traceloom

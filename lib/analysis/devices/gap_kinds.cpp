@@ -1,0 +1,130 @@
+#include "analysis/devices/gap_kinds.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+// Sorts the spans by begin. A span within another is left out; a span that ends later begins at the
+// other's end.
+void flatten(std::vector<HostSpan>& spans) {
+  std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  std::vector<HostSpan> kept;
+  for (HostSpan span : spans) {
+    if (!kept.empty()) span.start_ns = std::max(span.start_ns, kept.back().end_ns);
+    if (span.end_ns > span.start_ns) kept.push_back(span);
+  }
+  spans = std::move(kept);
+}
+
+}  // namespace
+
+GapKinds::GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
+                   std::int64_t kernel_gap_ns)
+    : kernel_gap_ns_(kernel_gap_ns) {
+  std::map<std::uint32_t, Spans> blocking;
+  BlockingCalls calls(run.labels);
+  bool any_calls = false;
+  rank.for_each_call([&](const CallSpan& call) {
+    any_calls = true;
+    if (calls.holds(call)) blocking[call.track].push_back(call);
+  });
+  if (!any_calls)
+    rank.for_each_host([&](const HostSpan& span) {
+      if (is_reading_operator(run.labels.name(span.label))) blocking[span.track].push_back(span);
+    });
+  add_blocking(std::move(blocking));
+  for (const WorkPiece& piece : work) {
+    infers_ = infers_ && piece.span.correlation == kNoId;
+    if (piece.call != nullptr) launches_.emplace_back(piece.call->start_ns, piece.call->track);
+  }
+  std::sort(launches_.begin(), launches_.end());
+}
+
+void GapKinds::add_blocking(std::map<std::uint32_t, Spans> spans) {
+  for (auto& [track, list] : spans) {
+    flatten(list);
+    blocking_tracks_.push_back(track);
+  }
+  blocking_ = std::move(spans);
+}
+
+// Returns the thread that is the next to launch anything, or the last one that did if none does.
+std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
+  if (launches_.empty()) return kNoTrack;
+  const auto next =
+      std::lower_bound(launches_.begin(), launches_.end(), std::pair{ns, std::uint32_t{0}});
+  return next == launches_.end() ? launches_.back().second : next->second;
+}
+
+// Appends `part`, with the kind blocked where one of the tracks is blocked; earlier tracks have
+// priority.
+void GapKinds::append(const GapPart& part, std::span<const std::uint32_t> tracks,
+                      std::vector<GapPart>& parts) const {
+  if (part.time.to_ns <= part.time.from_ns) return;
+  if (tracks.empty()) return parts.push_back(part);
+  const std::uint32_t track = tracks.front();
+  tracks = tracks.subspan(1);
+  GapPart rest = part;
+  if (const auto found = blocking_.find(track); found != blocking_.end()) {
+    const Spans& spans = found->second;
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const HostSpan& candidate) {
+      return candidate.end_ns <= part.time.from_ns;
+    });
+    for (; span != spans.end() && span->start_ns < part.time.to_ns; ++span) {
+      GapPart blocked = part;
+      blocked.kind = GapKind::blocked;
+      blocked.is_kernel_wait = false;
+      blocked.track = track;
+      blocked.blocked_in = &*span;
+      blocked.time = {std::max(span->start_ns, part.time.from_ns),
+                      std::min(span->end_ns, part.time.to_ns)};
+      rest.time.to_ns = blocked.time.from_ns;
+      append(rest, tracks, parts);
+      parts.push_back(blocked);
+      rest.time = {blocked.time.to_ns, part.time.to_ns};
+    }
+  }
+  append(rest, tracks, parts);
+}
+
+std::vector<GapPart> GapKinds::parts_of(const DeviceGap& gap) const {
+  std::vector<GapPart> parts;
+  find_parts(gap, parts);
+  return parts;
+}
+
+void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) const {
+  parts.clear();
+  const Interval& time = gap.time;
+  if (gap.launch == nullptr && infers_)
+    return append({time, GapKind::host_wait}, blocking_tracks_, parts);
+  const bool is_long = gap.length_ns() >= kernel_gap_ns_;
+  const std::uint32_t next = is_long ? next_launcher(time.to_ns) : kNoTrack;
+  if (gap.launch == nullptr) return append({time, GapKind::not_recorded}, std::array{next}, parts);
+  const std::uint32_t launcher = gap.launch->track;
+  std::int64_t launched_ns = std::clamp(gap.launch->start_ns, time.from_ns, time.to_ns);
+  // The work began at once, so the device had been free: it waited only for the host.
+  if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
+    launched_ns = time.to_ns;
+  append({{time.from_ns, launched_ns}, GapKind::host_wait, false, false, launcher},
+         std::array{launcher}, parts);
+  const bool is_kernel_wait = time.to_ns - launched_ns < kernel_gap_ns_;
+  const GapPart queued{{launched_ns, time.to_ns}, GapKind::queued, true, is_kernel_wait, launcher};
+  const std::array tracks{launcher, next};
+  append(queued, std::span(tracks).first(is_long ? tracks.size() : 0), parts);
+}
+
+std::vector<GapPart> GapKinds::parts_behind(const Interval& time) const {
+  std::vector<GapPart> parts;
+  if (infers_)
+    append({time, GapKind::host_wait}, blocking_tracks_, parts);
+  else
+    append({time, GapKind::host_wait},
+           std::array{launches_.empty() ? kNoTrack : launches_.back().second}, parts);
+  return parts;
+}
+
+}  // namespace traceloom

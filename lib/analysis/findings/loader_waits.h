@@ -1,0 +1,75 @@
+// find_loader_rows, judge_loader: how long the loop of each rank waits for its data.
+//
+//   std::vector<LoaderRow> rows = find_loader_rows(run, roles);
+//   LoaderJob job = judge_loader(run, roles, waits, straggler);
+#pragma once
+
+#include "analysis/findings/straggler.h"
+#include "analysis/waits/rank_waits.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace traceloom {
+
+// The waits of one rank, and of one epoch if Composer recorded epochs.
+struct LoaderRow {
+  std::int64_t rank = 0;
+  std::int64_t epoch = kNoId;
+  bool instrumented = false;  // the rank has spans of a loader; without them a wait of 0 has no
+                              // meaning
+  std::int64_t steps = 0;
+  std::int64_t total_ns = 0;    // time of the steps
+  std::int64_t host_ns = 0;     // time of the steps on the host: ProfilerStep#N; wait and
+                                // event/batch
+  std::int64_t wait_ns = 0;     // wait in host_ns, including the part that device work hides
+  std::int64_t exposed_ns = 0;  // wait in the steps that is not hidden
+  std::int64_t between_ns = 0;  // wait between two steps
+  std::optional<std::int64_t> first_ns;     // the first wait: workers start, caches are cold
+  std::vector<std::int64_t> step_waits_ns;  // wait of each step, in step order
+  std::vector<std::int64_t> step_rest_ns;   // time of each step without its wait
+
+  double share() const { return part(wait_ns, host_ns); }
+  double exposed_share() const { return part(exposed_ns, total_ns); }
+
+ private:
+  static double part(std::int64_t ns, std::int64_t all_ns) {
+    return all_ns > 0 ? static_cast<double>(ns) / static_cast<double>(all_ns) : 0;
+  }
+};
+
+std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRoles>& roles);
+
+// The late data of the whole job. Each step uses the rank whose exposed wait for data is longest
+// beyond its wait for others in the same step: its data could have come that much earlier without
+// effect. If loaders are late in turns, the mean of all ranks hides that each step waits for one of
+// them.
+struct LoaderJob {
+  bool instrumented = false;
+  std::int64_t late_ns = 0;  // late data in a mean step
+  double late_share = 0;     // share of the longest steps
+  double first_share = 0;    // share of that wait that is in the first step
+  // The rank for whose loader all wait: a straggler because of its loader that delays the others by
+  // much; otherwise the rank that waits longest in 80 % of at least four steps, by 5 % of a step,
+  // if late_share is 10 %. Absent if there is no such rank.
+  std::optional<std::int64_t> rank;
+
+  // True if most of it is the first wait. That is long wherever workers have to start, so in few
+  // steps it proves little about the others.
+  bool is_mostly_first() const {
+    return late_share >= 0.05 && first_share > 0.5 && first_share < 1;
+  }
+};
+
+LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+                       const Straggler& straggler);
+
+enum class LoaderAnswer : std::uint8_t { no, yes, unknown };
+
+// Applies the rule that Composer never released: the wait is more than 1 % of the rest of a step
+// and more than 1 ms, both as means without outliers (two median deviations and more away from the
+// median). The answer is unknown with fewer than 10 steps.
+LoaderAnswer composer_rule(const LoaderRow& row);
+
+}  // namespace traceloom

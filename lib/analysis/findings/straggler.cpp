@@ -1,0 +1,405 @@
+#include "analysis/findings/straggler.h"
+
+#include "analysis/findings/straggler_cause.h"
+#include "base/saturating.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace traceloom {
+namespace {
+
+constexpr double kLeastDelayShare = 0.10;  // share of the mean step; less is noise
+constexpr double kSmallDelayShare = 0.01;  // share of the mean step; the least that is reported
+constexpr double kMostChance = 0.01;       // probability that a rank comes last so often by
+                                           // accident
+constexpr double kClearShare = 0.05;       // share of the mean step, in one step
+constexpr double kSeparation = 0.25;       // candidates wait less than this part of the others'
+                                           // waits
+constexpr double kMost = 0.80;             // share of all delays that a sporadic straggler needs
+constexpr std::size_t kLeastSteps = 2;
+constexpr std::size_t kSomeSteps = 10;
+constexpr std::size_t kManySteps = 20;
+
+double share_of_step(std::int64_t ns, const RankWaits& waits) {
+  return static_cast<double>(ns) / static_cast<double>(waits.mean_step_ns);
+}
+
+bool is_much(std::int64_t ns, const RankWaits& waits) {
+  return share_of_step(ns, waits) >= kLeastDelayShare;
+}
+
+double share_of_steps(std::size_t count, const RankWaits& waits) {
+  return waits.steps.empty() ? 0
+                             : static_cast<double>(count) / static_cast<double>(waits.steps.size());
+}
+
+bool is_most(std::int64_t ns, std::int64_t of_ns) {
+  return static_cast<double>(ns) >= kMost * static_cast<double>(of_ns);
+}
+
+bool is_far_less(std::int64_t wait_ns, std::int64_t than_ns) {
+  return static_cast<double>(wait_ns) <= kSeparation * static_cast<double>(than_ns);
+}
+
+// The distance between the `count` ranks that wait least and the next one; count is 0 if they do
+// not wait far less.
+struct Gap {
+  std::int64_t ns = 0;
+  std::size_t count = 0;
+};
+
+// `waited` ascends.
+Gap find_gap(const std::vector<std::int64_t>& waited) {
+  Gap found;
+  for (std::size_t k = 1; k <= waited.size() / 2; ++k) {
+    const std::int64_t ns = waited[k] - waited[k - 1];
+    if (is_far_less(waited[k - 1], waited[k]) && ns > found.ns) found = {ns, k};
+  }
+  return found;
+}
+
+// Returns the wait in a mean step for the rank that is waited for most in each step. If several
+// ranks come last together, none has a delay of its own; the gap to the next rank is used for them.
+std::int64_t changing_delay(const RankWaits& waits) {
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> waited(waits.ranks.size());
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::int64_t most = 0;
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+      most = std::max(most, waits.delay_ns[rank][step]);
+      waited[rank] = waits.wait_ns[rank][step];
+    }
+    std::sort(waited.begin(), waited.end());
+    add_to(sum, std::max(most, find_gap(waited).ns));
+  }
+  return waits.steps.empty() ? 0 : sum / static_cast<std::int64_t>(waits.steps.size());
+}
+
+// Returns the indices of the ranks that wait far less than all others; empty if there are none.
+std::vector<std::size_t> find_candidates(const RankWaits& waits, std::int64_t& delay_ns) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
+    order.emplace_back(waits.mean_wait_ns(rank), rank);
+  std::sort(order.begin(), order.end());
+  std::vector<std::int64_t> means;
+  means.reserve(order.size());
+  for (const auto& [ns, rank] : order) means.push_back(ns);
+  const Gap gap = find_gap(means);
+  delay_ns = gap.ns;
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < gap.count; ++i) candidates.push_back(order[i].second);
+  std::sort(candidates.begin(), candidates.end());
+  return candidates;
+}
+
+// Removes candidates that wait equally long outside of matched collectives, for example for the
+// previous stage of a pipeline: that is the reason why they are late.
+void leave_out_waiting(const RankWaits& waits, std::int64_t delay_ns,
+                       std::vector<std::size_t>& candidates) {
+  const auto waits_elsewhere = [&](std::size_t rank) {
+    return waits.mean_slack_ns(rank) > delay_ns / 2;
+  };
+  if (!std::all_of(candidates.begin(), candidates.end(), waits_elsewhere))
+    std::erase_if(candidates, waits_elsewhere);
+}
+
+// Returns the share of the steps in which one of `candidates` came last and all of them waited far
+// less than the others. The second condition excludes noise, since some rank is last in every step.
+double share_of_last(const RankWaits& waits, const std::vector<std::size_t>& candidates) {
+  std::size_t times = 0;
+  for (std::size_t step = 0; step < waits.steps.size(); ++step) {
+    std::int64_t most = 0;
+    std::int64_t least_of_others = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+      const std::int64_t ns = waits.wait_ns[rank][step];
+      if (std::binary_search(candidates.begin(), candidates.end(), rank))
+        most = std::max(most, ns);
+      else
+        least_of_others = std::min(least_of_others, ns);
+    }
+    if (is_far_less(most, least_of_others) &&
+        share_of_step(least_of_others - most, waits) >= kClearShare)
+      ++times;
+  }
+  return share_of_steps(times, waits);
+}
+
+// Returns the share of the steps in which others wait for the rank.
+double share_of_delays(const RankWaits& waits, std::size_t rank) {
+  const auto& delays = waits.delay_ns[rank];
+  const auto times = std::count_if(delays.begin(), delays.end(),
+                                   [&](std::int64_t ns) { return is_much(ns, waits); });
+  return share_of_steps(static_cast<std::size_t>(times), waits);
+}
+
+// The data that are compared to name ranks.
+struct Comparison {
+  const Run& run;
+  const std::vector<RankRoles>& roles;
+  const RankWaits& waits;
+  std::int64_t changing_ns;  // changing_delay(waits), which visits all steps
+};
+
+// Makes a Straggler of ranks and their delay. It has the cause of the rank if there is only one and
+// that has a cause.
+Straggler straggler_of(const Comparison& all, const std::vector<std::size_t>& ranks,
+                       std::int64_t delay_ns) {
+  Straggler found;
+  for (const std::size_t rank : ranks)
+    found.candidates.push_back(all.run.ranks[all.waits.ranks[rank]].rank);
+  found.delay_ns = delay_ns;
+  found.delay_share = share_of_step(delay_ns, all.waits);
+  found.cause = StragglerCause::inconclusive;
+  if (ranks.size() == 1) explain(all.run, all.roles, all.waits, ranks.front(), found);
+  if (all.waits.root_wait_ns > 0)
+    found.why += "; rank 0 is taken to wait in event/forward, where DDP sends its buffers";
+  return found;
+}
+
+Straggler stragglers_of(const Comparison& all, const std::vector<std::size_t>& ranks,
+                        std::int64_t delay_ns) {
+  Straggler found = straggler_of(all, ranks, delay_ns);
+  found.each_of_them = true;
+  found.why = "each in collectives of its own";
+  return found;
+}
+
+bool has_cause(const Straggler& found) {
+  return found.cause != StragglerCause::inconclusive;
+}
+
+void name(Straggler& found, std::string_view confidence) {
+  found.rank = found.candidates.front();
+  found.confidence = confidence;
+}
+
+std::string_view confidence_of(const RankWaits& waits) {
+  if (waits.root_wait_ns > 0) return "low";
+  return waits.steps.size() >= kManySteps ? "high" : "medium";
+}
+
+std::int64_t most_delay(const RankWaits& waits, const std::vector<std::size_t>& ranks) {
+  std::int64_t most = 0;
+  for (const std::size_t rank : ranks) most = std::max(most, waits.mean_delay_ns(rank));
+  return most;
+}
+
+// Judges the rank that waits far less than all others and comes last in nearly all steps, or in
+// some.
+Straggler find_single(const Comparison& all, std::size_t rank, std::int64_t gap_ns,
+                      bool is_persistent) {
+  const RankWaits& waits = all.waits;
+  const std::size_t steps = waits.steps.size();
+  // Its own delay is used, unless that is too small because other ranks keep waiting for reasons of
+  // their own.
+  const std::int64_t own_ns = waits.mean_delay_ns(rank);
+  const bool is_gap = gap_ns > own_ns && !is_much(own_ns, waits);
+  Straggler found = straggler_of(all, {rank}, is_gap ? gap_ns : own_ns);
+  found.delay_is_gap = is_gap;
+  // Time without events proves little in only a few steps.
+  const bool has_clear_cause = has_cause(found) && found.cause != StragglerCause::idle;
+  // The rank is not sporadic if the same happens to other ranks in other steps.
+  const bool is_sporadic =
+      !is_persistent && has_cause(found) && steps >= kSomeSteps && is_most(gap_ns, all.changing_ns);
+  if (is_persistent && (has_clear_cause || steps >= kFewSteps)) {
+    name(found, confidence_of(waits));
+  } else if (is_sporadic) {
+    name(found, "low");
+  } else {
+    found.cause = StragglerCause::inconclusive;
+    if (!is_persistent) found.why = "in some steps only";
+  }
+  return found;
+}
+
+// Finds the ranks that wait far less than all others.
+std::optional<Straggler> find_by_waits(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  std::int64_t gap_ns = 0;
+  std::vector<std::size_t> candidates = find_candidates(waits, gap_ns);
+  const double share = share_of_last(waits, candidates);
+  leave_out_waiting(waits, gap_ns, candidates);
+  // If some of them have delays of their own, the others are only in groups in which they wait for
+  // no rank.
+  const auto is_delayer = [&](std::size_t rank) {
+    return is_much(waits.mean_delay_ns(rank), waits);
+  };
+  const bool are_delayers = std::any_of(candidates.begin(), candidates.end(), is_delayer);
+  if (are_delayers) std::erase_if(candidates, [&](std::size_t rank) { return !is_delayer(rank); });
+  if (candidates.empty() || !is_much(gap_ns, waits)) return std::nullopt;
+  const std::size_t steps = waits.steps.size();
+  const bool is_persistent = share >= kSteadyShare && steps >= kLeastSteps;
+  if (!is_persistent && steps >= kLeastSteps && steps < kFewSteps) return std::nullopt;
+  Straggler found;
+  if (steps < kLeastSteps) {
+    found = straggler_of(all, candidates, gap_ns);
+    found.cause = StragglerCause::inconclusive;
+    found.why = "one step is too little to tell";
+    found.delay_is_gap = true;
+  } else if (candidates.size() == 1) {
+    found = find_single(all, candidates.front(), gap_ns, is_persistent);
+  } else if (are_delayers) {
+    found = stragglers_of(all, candidates, most_delay(waits, candidates));
+  } else {
+    found = straggler_of(all, candidates, gap_ns);
+    found.delay_is_gap = true;
+    found.why = "the events recorded cannot tell these ranks apart";
+  }
+  found.waited_for_share = share;
+  if (steps >= kLeastSteps)
+    found.pattern = is_persistent ? DelayPattern::persistent : DelayPattern::sporadic;
+  return found;
+}
+
+// Finds the ranks for which others wait in nearly every step, each with a cause, even if further
+// ranks wait for no other.
+std::optional<Straggler> find_by_delays(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  if (waits.steps.size() < kFewSteps) return std::nullopt;
+  std::vector<std::size_t> ranks;
+  Straggler most;
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+    const std::int64_t delay_ns = waits.mean_delay_ns(rank);
+    if (share_of_delays(waits, rank) < kSteadyShare || !is_much(delay_ns, waits)) continue;
+    Straggler one = straggler_of(all, {rank}, delay_ns);
+    if (!has_cause(one)) continue;
+    ranks.push_back(rank);
+    if (delay_ns > most.delay_ns) most = std::move(one);
+  }
+  if (ranks.empty()) return std::nullopt;
+  if (ranks.size() > 1)
+    most = stragglers_of(all, ranks, most.delay_ns);
+  else
+    name(most, confidence_of(waits));
+  most.pattern = DelayPattern::persistent;
+  return most;
+}
+
+// Finds the rank to which most of the delay in some of the steps belongs.
+std::optional<Straggler> find_now_and_then(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  std::size_t last = 0;
+  for (std::size_t rank = 1; rank < waits.ranks.size(); ++rank)
+    if (waits.mean_delay_ns(rank) > waits.mean_delay_ns(last)) last = rank;
+  const std::int64_t delay_ns = waits.mean_delay_ns(last);
+  if (waits.steps.size() < kSomeSteps || !is_much(delay_ns, waits) ||
+      !is_most(delay_ns, all.changing_ns))
+    return std::nullopt;
+  Straggler found = straggler_of(all, {last}, delay_ns);
+  if (!has_cause(found)) return std::nullopt;
+  name(found, "low");
+  found.pattern = DelayPattern::sporadic;
+  return found;
+}
+
+// Returns a bound for the probability that some rank comes last in at least `times` of the steps by
+// chance: the number of ranks times the upper tail of the binomial distribution.
+double chance_to_be_last(std::size_t times, std::size_t steps, std::size_t ranks) {
+  const double p = 1 / static_cast<double>(ranks);
+  double sum = 0;
+  for (std::size_t k = times; k <= steps; ++k) {
+    const auto n = static_cast<double>(steps);
+    const auto of = static_cast<double>(k);
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(of + 1) - std::lgamma(n - of + 1) +
+                    of * std::log(p) + (n - of) * std::log1p(-p));
+  }
+  return static_cast<double>(ranks) * sum;
+}
+
+// Finds the rank that comes last in nearly all steps, by little.
+std::optional<Straggler> find_steady(const Comparison& all) {
+  const RankWaits& waits = all.waits;
+  const std::size_t steps = waits.steps.size();
+  if (steps < kFewSteps) return std::nullopt;
+  const std::vector<std::size_t> times = waits.times_last();
+  const auto most = std::max_element(times.begin(), times.end());
+  const auto last = static_cast<std::size_t>(most - times.begin());
+  const std::int64_t delay_ns = waits.mean_delay_ns(last);
+  if (share_of_steps(*most, waits) < kSteadyShare ||
+      share_of_step(delay_ns, waits) < kSmallDelayShare)
+    return std::nullopt;
+  Straggler found = straggler_of(all, {last}, delay_ns);
+  found.is_small = true;
+  found.pattern = DelayPattern::persistent;
+  if (chance_to_be_last(*most, steps, waits.ranks.size()) < kMostChance)
+    name(found, steps >= kManySteps ? "medium" : "low");
+  return found;
+}
+
+LastRanks find_last(const Run& run, const RankWaits& waits) {
+  const std::vector<std::size_t> times = waits.times_last();
+  LastRanks last;
+  last.steps = waits.steps.size();
+  last.times = *std::max_element(times.begin(), times.end());
+  if (last.times == 0) return last;
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    if (times[rank] != last.times) continue;
+    if (last.ranks.empty()) last.delay_ns = waits.mean_delay_ns(rank);
+    last.ranks.push_back(run.ranks[waits.ranks[rank]].rank);
+  }
+  last.is_by_chance = chance_to_be_last(last.times, last.steps, times.size()) >= kMostChance;
+  return last;
+}
+
+// Returns the share of the steps in which one of the candidates came last.
+double candidates_share(const Run& run, const RankWaits& waits, const Straggler& found) {
+  const std::vector<std::size_t> times = waits.times_last();
+  std::size_t sum = 0;
+  for (std::size_t rank = 0; rank < times.size(); ++rank)
+    if (std::ranges::count(found.candidates, run.ranks[waits.ranks[rank]].rank) > 0)
+      sum += times[rank];
+  return share_of_steps(sum, waits);
+}
+
+// Describes a run in which no rank stands out.
+Straggler find_changing(const Comparison& all) {
+  Straggler found;
+  if (all.waits.steps.size() < kFewSteps || !is_much(all.changing_ns, all.waits)) return found;
+  found.pattern = DelayPattern::changing;
+  found.changing_ns = all.changing_ns;
+  found.changing_share = share_of_step(all.changing_ns, all.waits);
+  return found;
+}
+
+Straggler find_by_any(const Comparison& all) {
+  for (const auto find : {find_by_waits, find_by_delays, find_now_and_then, find_steady})
+    if (const std::optional<Straggler> found = find(all)) return *found;
+  return find_changing(all);
+}
+
+}  // namespace
+
+std::string_view to_string(DelayPattern pattern) {
+  static constexpr std::string_view kNames[] = {"none", "persistent", "sporadic", "changing"};
+  return kNames[static_cast<std::size_t>(pattern)];
+}
+
+std::string rank_list(const Straggler& found) {
+  return fmt::format("rank{} {}", found.candidates.size() > 1 ? "s" : "",
+                     fmt::join(found.candidates, found.each_of_them ? " and " : " or "));
+}
+
+Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
+                         const RankWaits& waits) {
+  if (waits.kind == MeetingKind::none || waits.mean_step_ns <= 0) {
+    Straggler unknown;
+    if (run.ranks.size() > 1) unknown.cause = StragglerCause::inconclusive;
+    return unknown;
+  }
+  const Comparison all{run, roles, waits, changing_delay(waits)};
+  Straggler found = find_by_any(all);
+  found.measured_ns = all.changing_ns;
+  found.step_ns = waits.mean_step_ns;
+  found.last = find_last(run, waits);
+  if (found.candidates.size() == 1 || found.each_of_them)
+    found.waited_for_share = candidates_share(run, waits, found);
+  return found;
+}
+
+}  // namespace traceloom

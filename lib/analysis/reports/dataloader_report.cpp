@@ -1,0 +1,230 @@
+#include "analysis/reports/dataloader_report.h"
+
+#include "analysis/findings/step_basis.h"
+#include "analysis/findings/straggler.h"
+#include "analysis/numbers/percentile.h"
+#include "analysis/reports/steps_report.h"
+#include "analysis/waits/step_phases.h"
+#include "base/saturating.h"
+#include "base/units.h"
+#include "output/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace traceloom {
+namespace {
+
+constexpr double kTbPluginShare = 0.05;
+
+std::string_view to_text(LoaderAnswer answer) {
+  static constexpr std::string_view kTexts[] = {"no", "yes", "unknown"};
+  return kTexts[static_cast<std::size_t>(answer)];
+}
+
+// Returns the waits without the first one, which is reported separately, if there are others.
+std::vector<std::int64_t> later_waits(const LoaderRow& row) {
+  if (row.step_waits_ns.size() < 2) return row.step_waits_ns;
+  return {row.step_waits_ns.begin() + 1, row.step_waits_ns.end()};
+}
+
+void add_row(Table& table, const LoaderRow& row) {
+  const bool known = row.instrumented && row.steps > 0;
+  const std::vector<std::int64_t> later = later_waits(row);
+  const auto if_known = [&](const Cell& cell) { return known ? cell : Cell{}; };
+  table.add_row({row.rank, row.epoch == kNoId ? Cell{} : Cell{row.epoch}, row.steps,
+                 if_known(row.wait_ns), if_known(row.share()), if_known(row.exposed_share()),
+                 row.first_ns ? Cell{*row.first_ns} : Cell{}, if_known(percentile(later, 50)),
+                 if_known(percentile(later, 99)), if_known(row.between_ns), row.instrumented,
+                 if_known(std::string(xla_class(row.exposed_share()))),
+                 if_known(std::string(to_text(composer_rule(row))))});
+}
+
+Table rows_table(const std::vector<LoaderRow>& rows) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"epoch", "Epoch", ColumnKind::count},
+               {"steps", "Steps", ColumnKind::count},
+               {"wait_ns", "Wait", ColumnKind::duration},
+               {"share", "Share", ColumnKind::share},
+               {"exposed_share", "Exposed", ColumnKind::share},
+               {"first_ns", "First", ColumnKind::duration, Readers::some},
+               {"p50_ns", "Med", ColumnKind::duration, Readers::most},
+               {"p99_ns", "P99", ColumnKind::duration, Readers::some},
+               {"between_ns", "Between", ColumnKind::duration, Readers::some},
+               {"instrumented", "Instr.", ColumnKind::flag, Readers::few},
+               {"class", "XLA's class", ColumnKind::text, Readers::most},
+               {"composer_rule", "Composer", ColumnKind::text, Readers::few}});
+  for (const LoaderRow& row : rows) add_row(table, row);
+  return table;
+}
+
+// Has a row for each kind of loader, with its spans, including those outside of steps.
+Table iterator_table(const Run& run) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"name", "Iterator", ColumnKind::text},
+               {"count", "Count", ColumnKind::count},
+               {"total_ns", "Total", ColumnKind::duration},
+               {"mean_ns", "Avg", ColumnKind::duration},
+               {"p50_ns", "Med", ColumnKind::duration},
+               {"p99_ns", "P99", ColumnKind::duration},
+               {"max_ns", "Max", ColumnKind::duration}});
+  for (const RankEvents& rank : run.ranks) {
+    std::map<std::string_view, std::vector<std::int64_t>> iterators;
+    for (const HostSpan& span : find_loader_spans(rank))
+      iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
+    for (const auto& [name, times] : iterators) {
+      std::int64_t total = 0;
+      for (const std::int64_t ns : times) add_to(total, ns);
+      table.add_row({rank.rank, std::string(name), static_cast<std::int64_t>(times.size()), total,
+                     mean(times), percentile(times, 50), percentile(times, 99),
+                     percentile(times, 100)});
+    }
+  }
+  return table;
+}
+
+LoaderAnswer any_by_composer(const std::vector<LoaderRow>& rows) {
+  LoaderAnswer answer = LoaderAnswer::unknown;
+  for (const LoaderRow& row : rows) {
+    const LoaderAnswer of_row = composer_rule(row);
+    if (of_row == LoaderAnswer::yes) return of_row;
+    if (of_row == LoaderAnswer::no) answer = of_row;
+  }
+  return answer;
+}
+
+// The classes that other tools would give the job.
+struct LoaderRules {
+  std::string_view xla;
+  std::string_view tb_plugin;
+  std::string_view composer;
+};
+
+LoaderRules apply_rules(const LoaderJob& job, double share, const std::vector<LoaderRow>& rows) {
+  constexpr std::string_view kUnknown = "not instrumented";
+  if (!job.instrumented) return {kUnknown, kUnknown, kUnknown};
+  LoaderRules rules{xla_class(share), share > kTbPluginShare ? "input-bound" : "not input-bound",
+                    "unknown: it needs 10 steps"};
+  const LoaderAnswer composer = any_by_composer(rows);
+  if (composer != LoaderAnswer::unknown)
+    rules.composer = composer == LoaderAnswer::yes ? "bottleneck" : "no bottleneck";
+  return rules;
+}
+
+std::string job_json(const LoaderJob& job, const StepShare& exposed) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("share");
+  job.instrumented ? json.value(exposed.share()) : json.null();
+  json.key("rank");
+  json.value(job.rank);
+  json.key("instrumented");
+  json.value(job.instrumented);
+  json.end_object();
+  return text;
+}
+
+// Describes the steps of the job's share, to the nanosecond, and the late data, which is a
+// different figure.
+std::string of_json(const LoaderJob& job, const StepShare& exposed) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("text");
+  json.value(exposed.of.text());
+  json.key("rank");
+  json.value(exposed.of.rank);
+  json.key("ranks");
+  json.value(exposed.of.ranks);
+  json.key("steps");
+  json.value(exposed.of.steps);
+  json.key("exposed_ns");
+  json.value(exposed.ns);
+  json.key("of_ns");
+  json.value(exposed.of_ns);
+  json.key("late_ns_per_step");
+  json.value(job.late_ns);
+  json.end_object();
+  return text;
+}
+
+void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed,
+                  const LoaderRules& rules) {
+  report.values.emplace_back("job", job_json(job, exposed));
+  report.values.emplace_back("of", of_json(job, exposed));
+  std::string classes;
+  JsonWriter verdicts(classes);
+  verdicts.begin_object();
+  verdicts.key("xla");
+  verdicts.value(rules.xla);
+  verdicts.key("tb_plugin");
+  verdicts.value(rules.tb_plugin);
+  verdicts.key("composer");
+  verdicts.value(rules.composer);
+  verdicts.end_object();
+  report.values.emplace_back("classes", classes);
+}
+
+std::string headline_of(const LoaderJob& job, const StepShare& exposed) {
+  if (!job.instrumented)
+    return "Not instrumented: no spans of a data loader in these traces, which is not a wait of 0.";
+  std::string text =
+      fmt::format("Input wait: {:.1f} % of {} is exposed → {}", exposed.share() * 100,
+                  exposed.of.text(), xla_class(exposed.share()));
+  if (job.is_mostly_first())
+    text += fmt::format("; {:.0f} % of that is the first wait", job.first_share * 100);
+  if (job.rank && exposed.of.rank)
+    text += fmt::format("; the others wait for the loader of rank {}", *job.rank);
+  return text + ".";
+}
+
+void note_loaders(const Run& run, const std::vector<LoaderRow>& rows, Report& report) {
+  const bool any =
+      std::any_of(rows.begin(), rows.end(), [](const LoaderRow& row) { return row.instrumented; });
+  RankNotes notes;
+  for (const LoaderRow& row : rows)
+    if (any && !row.instrumented) notes.add(row.rank, "not instrumented, which is not a wait of 0");
+  for (const RankEvents& rank : run.ranks)
+    if (const std::size_t probes = rank.steps.probes.size(); probes > 0)
+      notes.add(rank.rank,
+                fmt::format("{} that no batch followed (the end of an epoch, or a batch that was "
+                            "not recorded) {} left out: {}",
+                            count_of(probes, "wait"), probes == 1 ? "is" : "are",
+                            format_duration(total_ns(rank.steps.probes))));
+  notes.append_to(report);
+}
+
+}  // namespace
+
+std::string_view xla_class(double share) {
+  if (share >= 0.20) return "highly input-bound";
+  return share >= 0.05 ? "moderately input-bound" : "not input-bound";
+}
+
+Report dataloader_report(const Run& run) {
+  const std::vector<RankRoles> roles = find_main_roles(run);
+  const RankWaits waits = find_waits(run, roles);
+  const Straggler straggler = find_straggler(run, roles, waits);
+  const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
+  const LoaderJob job = judge_loader(run, roles, waits, straggler);
+  const StepShare exposed = choose_basis(run, roles, straggler, job).part({Role::dataloader});
+  Report report("dataloader", run);
+  report.headline.push_back(headline_of(job, exposed));
+  const LoaderRules rules = apply_rules(job, exposed.share(), rows);
+  add_verdicts(report, job, exposed, rules);
+  if (job.instrumented)
+    report.headline.push_back(fmt::format("XLA (5, 20 %): {}; tb_plugin (5 %): {}; Composer: {}.",
+                                          rules.xla, rules.tb_plugin, rules.composer));
+  report.tables.push_back({"rows", "", rows_table(rows)});
+  report.tables.push_back({"iterators", "Iterators", iterator_table(run)});
+  note_loaders(run, rows, report);
+  note_phase(run, roles, report);
+  note_missing(run, report);
+  return report;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,206 @@
+#include "analysis/reports/gpu_report.h"
+
+#include "analysis/devices/device_doubts.h"
+#include "analysis/reports/steps_report.h"
+#include "analysis/waits/step_phases.h"
+#include "analysis/work/kernel_types.h"
+#include "run/details.h"
+#include "run/recorded_times.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// The events of a device by role, and the measurements of its use.
+struct DeviceEvents {
+  std::array<Intervals, kRoleCount> sets;
+  Interval span;  // from the first to the last event, including those without length
+  std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
+  double occupied_ns = 0;                           // sum of occupancy times duration
+  double measured_ns = 0;                           // duration of the kernels that have an
+                                                    // occupancy
+
+  Intervals united(std::initializer_list<Role> roles) const {
+    Intervals all;
+    for (const Role role : roles) {
+      const Intervals& set = sets[static_cast<std::size_t>(role)];
+      all.insert(all.end(), set.begin(), set.end());
+    }
+    return unite(std::move(all));
+  }
+};
+
+using Devices = std::map<std::int32_t, DeviceEvents>;
+
+// Returns the time from the first step to the last of each recording, for the utilization.
+Intervals steps_windows(const RankEvents& rank) {
+  Intervals windows;
+  for (const Step& step : rank.steps.list) {
+    if (!step.counted) continue;
+    const Interval between{windows.empty() ? 0 : windows.back().to_ns, step.time.from_ns};
+    if (windows.empty() || holds_any(rank.unrecorded, between)) windows.push_back(step.time);
+    windows.back().to_ns = step.time.to_ns;
+  }
+  return unite(std::move(windows));
+}
+
+void add_details(DeviceEvents& events, std::string_view details, const Interval& time,
+                 const Intervals& windows) {
+  // A kernel lies in only one recording.
+  const Intervals parts = intersect({time}, windows);
+  if (parts.empty()) return;
+  const Interval& inside = parts.front();
+  const auto length = static_cast<double>(inside.to_ns - inside.from_ns);
+  if (const std::optional<double> blocks = find_number(details, "blocks per SM"))
+    events.blocks.emplace_back(inside, *blocks);
+  if (const std::optional<double> percent = find_number(details, "est. achieved occupancy %")) {
+    events.occupied_ns += *percent / 100 * length;
+    events.measured_ns += length;
+  }
+}
+
+Devices gather_devices(const Run& run, const RankEvents& rank) {
+  Devices devices;
+  const Intervals windows = steps_windows(rank);
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const Role role = run.labels.kind(span.label).role;
+    const auto [device, is_new] = devices.try_emplace(span.device);
+    DeviceEvents& events = device->second;
+    if (is_new) events.span = span.interval();
+    events.span.from_ns = std::min(events.span.from_ns, span.start_ns);
+    events.span.to_ns = std::max(events.span.to_ns, span.end_ns);
+    events.sets[static_cast<std::size_t>(role)].push_back(span.interval());
+    if (span.detail != kNoDetail && (role == Role::kernel || role == Role::communication))
+      add_details(events, run.details[span.detail], span.interval(), windows);
+  });
+  return devices;
+}
+
+// Returns the time integral of min(1, sum of blocks per SM of the running kernels).
+double efficient_ns(const std::vector<std::pair<Interval, double>>& blocks) {
+  std::vector<std::pair<std::int64_t, double>> changes;
+  for (const auto& [time, count] : blocks) {
+    changes.emplace_back(time.from_ns, count);
+    changes.emplace_back(time.to_ns, -count);
+  }
+  std::sort(changes.begin(), changes.end());
+  double sum = 0;
+  double running = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i > 0)
+      sum += std::clamp(running, 0.0, 1.0) *
+             static_cast<double>(changes[i].first - changes[i - 1].first);
+    running += changes[i].second;
+  }
+  return sum;
+}
+
+void set_utilization(DeviceTimes& times, const DeviceEvents& events, const Intervals& windows) {
+  if (windows.empty()) return;
+  const auto length = static_cast<double>(total_ns(windows));
+  const Intervals kernels = events.united({Role::kernel, Role::communication});
+  times.utilization = static_cast<double>(total_ns(intersect(kernels, windows))) / length;
+  if (!events.blocks.empty()) times.sm_efficiency = efficient_ns(events.blocks) / length;
+  if (events.measured_ns > 0) times.occupancy = events.occupied_ns / events.measured_ns;
+}
+
+// Returns the time without a recording: from the end of the work in one recording to the begin of
+// the work in the next.
+std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecorded) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < busy.size() && !unrecorded.empty(); ++i)
+    if (const Interval gap{busy[i - 1].to_ns, busy[i].from_ns}; holds_any(unrecorded, gap))
+      add_to(sum, length_ns(gap));
+  return sum;
+}
+
+DeviceTimes times_of(const DeviceEvents& events, const RankEvents& rank) {
+  DeviceTimes times;
+  const Intervals kernels = events.united({Role::kernel});
+  const Intervals compute = events.united({Role::kernel, Role::memset});
+  const Intervals comm = events.united({Role::communication});
+  const Intervals memcpy = events.united({Role::memcpy});
+  const Intervals busy =
+      events.united({Role::kernel, Role::memset, Role::communication, Role::memcpy});
+  times.total_ns =
+      events.span.to_ns - events.span.from_ns - between_recordings(busy, rank.unrecorded);
+  times.compute_ns = total_ns(compute);
+  times.exposed_comm_ns = total_ns(subtract(comm, compute));
+  times.exposed_memcpy_ns = total_ns(subtract(subtract(memcpy, compute), comm));
+  times.idle_ns = times.total_ns - total_ns(busy);
+  times.kernel_ns = total_ns(kernels);
+  times.comm_ns = total_ns(comm);
+  times.memcpy_ns = total_ns(memcpy);
+  times.overlap_ns = total_ns(intersect(comm, kernels));
+  set_utilization(times, events, steps_windows(rank));
+  return times;
+}
+
+Cell optional_share(const std::optional<double>& value) {
+  return value ? Cell{*value} : Cell{};
+}
+
+std::vector<Column> columns() {
+  return {{"rank", "Rank", ColumnKind::count},
+          {"device", "GPU", ColumnKind::count},
+          {"total_ns", "Total", ColumnKind::duration},
+          {"compute_ns", "Compute", ColumnKind::duration},
+          {"exposed_comm_ns", "Exp. comm", ColumnKind::duration},
+          {"exposed_memcpy_ns", "Exp. memcpy", ColumnKind::duration, Readers::most},
+          {"idle_ns", "Idle", ColumnKind::duration},
+          {"busy_ns", "Busy", ColumnKind::duration, Readers::few},
+          {"kernel_ns", "Kernels", ColumnKind::duration, Readers::few},
+          {"non_compute_ns", "Non-compute", ColumnKind::duration, Readers::few},
+          {"comm_ns", "Comm", ColumnKind::duration, Readers::some},
+          {"memcpy_ns", "Memcpy", ColumnKind::duration, Readers::few},
+          {"overlap_share", "Overlap", ColumnKind::share, Readers::some},
+          {"compute_share", "Compute %", ColumnKind::share, Readers::some},
+          {"idle_share", "Idle %", ColumnKind::share, Readers::most},
+          {"utilization", "Util.", ColumnKind::share, Readers::some},
+          {"sm_efficiency", "SM eff.", ColumnKind::share, Readers::few},
+          {"occupancy", "Occup.", ColumnKind::share, Readers::few}};
+}
+
+void add_row(Table& table, const DeviceTimes& times) {
+  const std::int64_t busy_ns = times.total_ns - times.idle_ns;
+  table.add_row({times.rank, std::int64_t{times.device}, times.total_ns, times.compute_ns,
+                 times.exposed_comm_ns, times.exposed_memcpy_ns, times.idle_ns, busy_ns,
+                 times.kernel_ns, busy_ns - times.kernel_ns, times.comm_ns, times.memcpy_ns,
+                 share_cell(times.overlap_ns, times.comm_ns),
+                 share_cell(times.compute_ns, times.total_ns),
+                 share_cell(times.idle_ns, times.total_ns), optional_share(times.utilization),
+                 optional_share(times.sm_efficiency), optional_share(times.occupancy)});
+}
+
+}  // namespace
+
+std::vector<DeviceTimes> device_times(const Run& run) {
+  std::vector<DeviceTimes> all;
+  for (const RankEvents& rank : run.ranks)
+    for (const auto& [device, events] : gather_devices(run, rank)) {
+      DeviceTimes times = times_of(events, rank);
+      times.rank = rank.rank;
+      times.device = device;
+      all.push_back(times);
+    }
+  return all;
+}
+
+Report gpu_report(const Run& run) {
+  Report report("gpu", run);
+  Table table(columns());
+  for (const DeviceTimes& times : device_times(run)) add_row(table, times);
+  if (table.rows().empty()) note_no_devices(run, report, "nothing to tell of devices");
+  report.tables.push_back({"rows", "", std::move(table)});
+  report.tables.push_back({"types", "By type of work", kernel_types_table(run)});
+  append_phases(run, report);
+  return report;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,220 @@
+#include "analysis/reports/host_report.h"
+
+#include "analysis/memory/counter_series.h"
+#include "analysis/waits/step_roles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// The values of one row, of one rank or of all ranks.
+struct HostRow {
+  QuantityUnit unit = QuantityUnit::none;
+  bool is_rate = false;
+  std::int64_t ranks = 0;
+  std::vector<double> values;
+  double weighted_sum = 0;  // sum of rates weighted by time
+  double seconds = 0;
+  double during_sum = 0;
+  double during_ns = 0;
+  double elsewhere_sum = 0;
+  double elsewhere_ns = 0;
+};
+
+// The rank (0 unless rows are by rank), counter and process.
+using CounterRowKey = std::tuple<std::int64_t, std::string, std::string>;
+
+// The times of the selected activity of a rank, and the rest of its steps.
+struct Moments {
+  Intervals during;
+  Intervals elsewhere;
+};
+
+Intervals spans_named(const Run& run, const RankEvents& rank, const NamePattern& pattern) {
+  std::vector<bool> wanted;
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
+    wanted.push_back(pattern.found_in(run.labels.name(label)));
+  Intervals found;
+  const auto take = [&](const HostSpan& span) {
+    if (wanted[span.label]) found.push_back(span.interval());
+  };
+  rank.for_each_host(take);
+  rank.for_each_mark(take);
+  return unite(std::move(found));
+}
+
+Intervals loader_waits(const RankEvents& rank) {
+  Intervals found;
+  for (const HostSpan& span : find_loader_spans(rank)) found.push_back(span.interval());
+  return unite(std::move(found));
+}
+
+Moments moments_of(const Run& run, const RankEvents& rank, const HostOptions& options) {
+  Moments moments;
+  moments.during = options.during ? spans_named(run, rank, *options.during) : loader_waits(rank);
+  moments.elsewhere = subtract(unite(rank.steps.times()), moments.during);
+  return moments;
+}
+
+// Adds up values by the part of their times in the moments, and the length of those parts.
+void weigh(const CounterSeries& series, const Intervals& moments, double& sum, double& ns) {
+  Intervals times;
+  times.reserve(series.values.size());
+  for (const CounterValue& value : series.values) times.push_back(value.time);
+  const std::vector<std::int64_t> parts = totals_in(moments, times);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    sum += series.values[i].value * static_cast<double>(parts[i]);
+    ns += static_cast<double>(parts[i]);
+  }
+}
+
+void add(const CounterSeries& series, const Moments& moments, HostRow& row) {
+  row.unit = series.unit;
+  row.is_rate = series.is_rate;
+  ++row.ranks;
+  for (const CounterValue& value : series.values) {
+    row.values.push_back(value.value);
+    const auto seconds = static_cast<double>(value.time.to_ns - value.time.from_ns) * 1e-9;
+    row.weighted_sum += value.value * seconds;
+    row.seconds += seconds;
+  }
+  weigh(series, moments.during, row.during_sum, row.during_ns);
+  weigh(series, moments.elsewhere, row.elsewhere_sum, row.elsewhere_ns);
+}
+
+double mean_of(const HostRow& row) {
+  if (row.is_rate && row.seconds > 0) return row.weighted_sum / row.seconds;
+  double sum = 0;
+  for (const double value : row.values) sum += value;
+  return sum / static_cast<double>(row.values.size());
+}
+
+// Returns the nearest rank of sorted values.
+double percentile_of(const std::vector<double>& values, std::size_t percent) {
+  return values[(values.size() * percent + 99) / 100 - 1];
+}
+
+std::vector<Column> columns_for(const HostOptions& options, bool processes) {
+  std::vector<Column> columns;
+  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
+  columns.push_back({"counter", "Counter", ColumnKind::text});
+  if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
+  const std::vector<Column> rest{
+      {"unit", "Unit", ColumnKind::text, Readers::few},
+      {"kind", "Kind", ColumnKind::text, Readers::some},
+      {"ranks", "Ranks", ColumnKind::count, Readers::few},
+      {"samples", "Samples", ColumnKind::count, Readers::some},
+      {"mean", "Mean", ColumnKind::quantity},
+      {"least", "Least", ColumnKind::quantity, Readers::some},
+      {"p50", "Med", ColumnKind::quantity, Readers::most},
+      {"p90", "P90", ColumnKind::quantity, Readers::few},
+      {"p99", "P99", ColumnKind::quantity, Readers::some},
+      {"most", "Most", ColumnKind::quantity},
+      {"during", options.during ? "During" : "In waits", ColumnKind::quantity, Readers::most},
+      {"elsewhere", "Elsewhere", ColumnKind::quantity, Readers::most}};
+  columns.insert(columns.end(), rest.begin(), rest.end());
+  return columns;
+}
+
+std::vector<Cell> cells_of(const CounterRowKey& key, HostRow& row, const HostOptions& options,
+                           bool processes) {
+  const auto weighted = [&](double sum, double ns) { return ns > 0 ? Cell{sum / ns} : Cell{}; };
+  const auto& [rank, counter, process] = key;
+  std::vector<Cell> cells;
+  if (options.by_rank) cells.emplace_back(rank);
+  cells.emplace_back(counter);
+  if (processes) cells.push_back(process.empty() ? Cell{} : Cell{process});
+  cells.push_back(unit_cell(row.unit));
+  cells.emplace_back(std::string(row.is_rate ? "rate" : "level"));
+  cells.emplace_back(row.ranks);
+  cells.emplace_back(static_cast<std::int64_t>(row.values.size()));
+  cells.emplace_back(mean_of(row));
+  std::sort(row.values.begin(), row.values.end());
+  cells.emplace_back(row.values.front());
+  for (const std::size_t percent : {50, 90, 99, 100})
+    cells.emplace_back(percentile_of(row.values, percent));
+  cells.push_back(weighted(row.during_sum, row.during_ns));
+  cells.push_back(weighted(row.elsewhere_sum, row.elsewhere_ns));
+  return cells;
+}
+
+// The oddities of the counters themselves.
+struct Oddities {
+  std::uint64_t restarts = 0;
+  std::uint64_t single_totals = 0;
+  bool any_counter = false;
+  bool any_moment = false;
+  bool blocks = false;
+  std::size_t zeros = 0;  // rows left out
+};
+
+void add_notes(const HostOptions& options, const Oddities& odd, Report& report) {
+  if (!odd.any_counter) {
+    report.notes.emplace_back(
+        "no counters in these traces: Composer's SystemProfiler and our recorder's sampler write "
+        "them");
+    return;
+  }
+  if (odd.blocks)
+    report.notes.emplace_back(
+        "Composer's units: its \"_gb\" are taken as blocks of 512 bytes, its \"kb_\" as blocks of "
+        "8");
+  if (!odd.any_moment)
+    report.notes.emplace_back(options.during
+                                  ? "no span of the host has such a name"
+                                  : "no spans of a data loader: nothing is known of its waits");
+  if (odd.zeros > 0)
+    report.notes.push_back(fmt::format(
+        "{} counters are 0 all the time and are not shown (--all shows them)", odd.zeros));
+  if (odd.single_totals > 0)
+    report.notes.push_back(fmt::format(
+        "{} counters of totals have one sample only: that makes no rate", odd.single_totals));
+  if (odd.restarts > 0)
+    report.notes.push_back(
+        fmt::format("{} times a total was less than before: no rate there", odd.restarts));
+}
+
+}  // namespace
+
+Report host_report(const Run& run, const HostOptions& options) {
+  std::vector<std::vector<CounterSeries>> series(run.ranks.size());
+  std::vector<Moments> moments(run.ranks.size());
+  for_each_parallel(run.ranks.size(), run.threads, [&](std::size_t i) {
+    series[i] = find_counters(run, run.ranks[i]);
+    moments[i] = moments_of(run, run.ranks[i], options);
+  });
+  std::map<CounterRowKey, HostRow> rows;
+  Oddities odd;
+  bool processes = false;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    odd.any_moment |= !moments[i].during.empty();
+    odd.any_counter |= !series[i].empty();
+    odd.blocks |= uses_blocks(run, run.ranks[i]);
+    for (const CounterSeries& one : series[i]) {
+      odd.restarts += one.restarts;
+      odd.single_totals += one.values.empty() ? 1 : 0;
+      if (one.values.empty()) continue;
+      processes |= !one.process.empty();
+      add(one, moments[i], rows[{options.by_rank ? run.ranks[i].rank : 0, one.name, one.process}]);
+    }
+  }
+  Table table(columns_for(options, processes));
+  for (auto& [key, row] : rows) {
+    const bool is_zero =
+        std::all_of(row.values.begin(), row.values.end(), [](double value) { return value == 0; });
+    odd.zeros += is_zero && !options.all ? 1 : 0;
+    if (!is_zero || options.all) table.add_row(cells_of(key, row, options, processes));
+  }
+  Report report("host", run);
+  report.tables.push_back({"rows", "", std::move(table)});
+  add_notes(options, odd, report);
+  return report;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,31 @@
+// `trace-stats idle`: explains why the devices wait.
+#pragma once
+
+#include "analysis/devices/gap_kinds.h"
+#include "analysis/report.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceloom {
+
+struct IdleOptions {
+  std::int64_t kernel_gap_ns = kUsualKernelGap;  // see gap_kinds.h
+  std::size_t host_rows = 20;                    // number of rows of "hosts"; all others form one
+                                                 // row
+};
+
+// JSON: "rows": [{"rank","device","total_ns","idle_ns","idle_share","host_wait_ns","queued_ns",
+// "blocked_ns","not_recorded_ns","kernel_wait_ns","hta_host_wait_ns","hta_kernel_wait_ns",
+// "hta_other_ns","gaps","gap_p50_ns","gap_p99_ns","gap_max_ns"}] for whole devices; "streams": the
+// same keys and "stream" (null if the events name none); "hosts":
+// [{"gap","op","call","idle_ns","share","gaps"}]; "totals": {"total_ns","idle_ns", the same
+// sums,"device_work","unlinked_work"}.
+//
+// host_wait + queued + blocked + not_recorded = idle (gap_kinds.h), and so is the sum of HTA's
+// three kinds (device_gaps.h); kernel_wait is a part of queued. "hosts" shows the activity, in gaps
+// of whole devices, of the thread that launched the work at the end of the gap, or that is blocked;
+// the rows add up to all idle time.
+Report idle_report(const Run& run, const IdleOptions& options);
+
+}  // namespace traceloom

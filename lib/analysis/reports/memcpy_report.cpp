@@ -1,0 +1,188 @@
+#include "analysis/reports/memcpy_report.h"
+
+#include "analysis/devices/device_doubts.h"
+#include "analysis/numbers/percentile.h"
+#include "base/saturating.h"
+#include "run/details.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// Splits "Memcpy HtoD (Pageable -> Device)" into "Memcpy HtoD" and "Pageable -> Device".
+std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
+  const std::size_t open = name.find(" (");
+  if (open == std::string_view::npos || !name.ends_with(')')) return {name, {}};
+  return {name.substr(0, open), name.substr(open + 2, name.size() - open - 3)};
+}
+
+using CopyRowKey = std::tuple<std::int64_t, std::int32_t, std::string_view, std::string_view>;
+using DeviceOfRank = std::pair<std::int64_t, std::int32_t>;
+
+struct RowSums {
+  std::vector<std::int64_t> times;
+  std::vector<double> gbps;
+  std::int64_t total_ns = 0;
+  std::optional<std::int64_t> bytes;  // bytes of the transfers that give them
+  double measured_bytes = 0;          // bytes of the transfers whose bandwidth is known
+  double measured_ns = 0;
+  std::map<DeviceOfRank, Intervals> sets;
+};
+
+void add(RowSums& sums, const Transfer& transfer) {
+  const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;
+  sums.times.push_back(ns);
+  add_to(sums.total_ns, ns);
+  sums.sets[{transfer.rank, transfer.device}].push_back(transfer.time);
+  if (transfer.bytes) sums.bytes = saturating_add(sums.bytes.value_or(0), *transfer.bytes);
+  if (!transfer.gbps) return;
+  sums.gbps.push_back(*transfer.gbps);
+  if (!transfer.bytes || *transfer.gbps <= 0) return;
+  sums.measured_bytes += static_cast<double>(*transfer.bytes);
+  sums.measured_ns += static_cast<double>(*transfer.bytes) / *transfer.gbps;
+}
+
+// Returns the times at which each device computes or communicates.
+std::map<DeviceOfRank, Intervals> find_work(const Run& run) {
+  std::map<DeviceOfRank, Intervals> work;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_device([&](const DeviceSpan& span) {
+      const Role role = run.labels.kind(span.label).role;
+      if (role == Role::kernel || role == Role::communication)
+        work[{rank.rank, span.device}].push_back(span.interval());
+    });
+  for (auto& [device, set] : work) set = unite(std::move(set));
+  return work;
+}
+
+std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceOfRank, Intervals>& work) {
+  std::int64_t exposed = 0;
+  for (const auto& [device, set] : sums.sets) {
+    const auto others = work.find(device);
+    const Intervals united = unite(set);
+    add_to(exposed, total_ns(others == work.end() ? united : subtract(united, others->second)));
+  }
+  return exposed;
+}
+
+std::vector<Column> columns_for(const MemcpyOptions& options) {
+  std::vector<Column> columns;
+  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
+  if (options.by_device) columns.push_back({"device", "GPU", ColumnKind::count});
+  const std::vector<Column> more{{"total_ns", "Total", ColumnKind::duration},
+                                 {"count", "Count", ColumnKind::count},
+                                 {"bytes", "Bytes", ColumnKind::count},
+                                 {"mean_ns", "Avg", ColumnKind::duration, Readers::most},
+                                 {"p50_ns", "Med", ColumnKind::duration, Readers::few},
+                                 {"max_ns", "Max", ColumnKind::duration, Readers::some},
+                                 {"gbps", "GB/s", ColumnKind::number},
+                                 {"gbps_min", "Min GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_p50", "Med GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_p90", "P90 GB/s", ColumnKind::number, Readers::few},
+                                 {"gbps_max", "Max GB/s", ColumnKind::number, Readers::some},
+                                 {"exposed_ns", "Exposed", ColumnKind::duration, Readers::most},
+                                 {"kind", "Kind", ColumnKind::text},
+                                 {"memory", "Memory", ColumnKind::text}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+std::vector<Cell> cells_of(const CopyRowKey& key, const RowSums& sums, std::int64_t exposed,
+                           const MemcpyOptions& options) {
+  const auto& [rank, device, kind, memory] = key;
+  const auto if_known = [&](double gbps) { return sums.gbps.empty() ? Cell{} : Cell{gbps}; };
+  std::vector<Cell> cells;
+  if (options.by_rank) cells.emplace_back(rank);
+  if (options.by_device) cells.emplace_back(std::int64_t{device});
+  cells.emplace_back(sums.total_ns);
+  cells.emplace_back(static_cast<std::int64_t>(sums.times.size()));
+  cells.push_back(sums.bytes ? Cell{*sums.bytes} : Cell{});
+  cells.emplace_back(mean(sums.times));
+  cells.emplace_back(percentile(sums.times, 50));
+  cells.emplace_back(percentile(sums.times, 100));
+  if (sums.measured_ns > 0)
+    cells.emplace_back(sums.measured_bytes / sums.measured_ns);
+  else
+    cells.emplace_back();
+  const auto least = std::min_element(sums.gbps.begin(), sums.gbps.end());
+  cells.push_back(if_known(least == sums.gbps.end() ? 0 : *least));
+  for (const std::size_t percent : {50, 90, 100})
+    cells.push_back(if_known(percentile(sums.gbps, percent)));
+  cells.emplace_back(exposed);
+  cells.emplace_back(std::string(kind));
+  cells.push_back(memory.empty() ? Cell{} : Cell{std::string(memory)});
+  return cells;
+}
+
+// CUDA gives the direction in the name, MTIA in the args.
+void add_details(Transfer& transfer, std::string_view details) {
+  transfer.bytes = find_integer(details, "bytes");
+  if (!transfer.bytes) transfer.bytes = find_integer(details, "size");
+  if (transfer.memory.empty()) transfer.memory = find_detail(details, "direction");
+  if (transfer.bytes && *transfer.bytes < 0) transfer.bytes = std::nullopt;
+  transfer.gbps = find_number(details, "memory bandwidth (GB/s)");
+  // std::from_chars accepts "inf" and "nan" as numbers.
+  if (transfer.gbps && !(std::isfinite(*transfer.gbps) && *transfer.gbps >= 0))
+    transfer.gbps = std::nullopt;
+  const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;
+  if (!transfer.gbps && transfer.bytes && ns > 0)
+    transfer.gbps = static_cast<double>(*transfer.bytes) / static_cast<double>(ns);
+}
+
+void add_notes(Report& report, const Run& run, const std::vector<Transfer>& transfers) {
+  const bool any_device = std::any_of(run.ranks.begin(), run.ranks.end(),
+                                      [](const RankEvents& rank) { return rank.has_devices(); });
+  if (!any_device)
+    note_no_devices(run, report, "nothing to tell of copies");
+  else if (transfers.empty())
+    report.notes.emplace_back("the devices in these traces copy and fill nothing");
+  const auto silent = std::count_if(transfers.begin(), transfers.end(),
+                                    [](const Transfer& transfer) { return !transfer.bytes; });
+  if (silent > 0)
+    report.notes.push_back(fmt::format(
+        "{} of {} transfers do not say how many bytes: they have a time and no bandwidth", silent,
+        transfers.size()));
+}
+
+}  // namespace
+
+std::vector<Transfer> find_transfers(const Run& run) {
+  std::vector<Transfer> transfers;
+  for (const RankEvents& rank : run.ranks)
+    rank.for_each_device([&](const DeviceSpan& span) {
+      const Role role = run.labels.kind(span.label).role;
+      if (role != Role::memcpy && role != Role::memset) return;
+      const auto [kind, memory] = split_name(run.labels.name(span.label));
+      Transfer transfer{kind, memory, rank.rank, span.device, span.interval(), {}, {}};
+      if (span.detail != kNoDetail) add_details(transfer, run.details[span.detail]);
+      transfers.push_back(transfer);
+    });
+  return transfers;
+}
+
+Report memcpy_report(const Run& run, const MemcpyOptions& options) {
+  const std::vector<Transfer> transfers = find_transfers(run);
+  std::map<CopyRowKey, RowSums> rows;
+  for (const Transfer& transfer : transfers)
+    add(rows[{options.by_rank ? transfer.rank : 0, options.by_device ? transfer.device : 0,
+              transfer.kind, transfer.memory}],
+        transfer);
+  const std::map<DeviceOfRank, Intervals> work = find_work(run);
+  Table table(columns_for(options));
+  for (const auto& [key, sums] : rows)
+    table.add_row(cells_of(key, sums, exposed_ns(sums, work), options));
+  table.sort_by("total_ns");
+  Report report("memcpy", run);
+  report.tables.push_back({"rows", "", std::move(table)});
+  add_notes(report, run, transfers);
+  return report;
+}
+
+}  // namespace traceloom

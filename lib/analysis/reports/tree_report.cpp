@@ -1,0 +1,236 @@
+#include "analysis/reports/tree_report.h"
+
+#include "base/saturating.h"
+#include "output/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+std::int64_t total_of(const TreeNode& node, TreeMetric metric) {
+  return metric == TreeMetric::host ? node.host_total_ns : node.device_total_ns;
+}
+
+// The nodes of a tree as rows: it selects and orders them.
+class TreeRows {
+ public:
+  TreeRows(const CallTree& tree, const TreeReportOptions& options)
+      : tree_(tree), options_(options), children_(tree.nodes().size() + 1) {
+    for (std::uint32_t i = 0; i < tree.nodes().size(); ++i) {
+      const TreeNode& node = tree.nodes()[i];
+      children_[node.parent == kNoParent ? tree.nodes().size() : node.parent].push_back(i);
+      if (node.parent != kNoParent) continue;
+      add_to(host_ns_, node.host_total_ns);
+      add_to(device_ns_, node.device_total_ns);
+    }
+  }
+
+  std::int64_t host_ns() const { return host_ns_; }
+  std::int64_t device_ns() const { return device_ns_; }
+  std::size_t hidden() const { return hidden_; }
+
+  // Calls use(node, depth) for each shown node, a parent before its children.
+  template <typename Use>
+  void for_each(Use use) {
+    std::size_t shown = 0;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> next;
+    push_children(next, static_cast<std::uint32_t>(tree_.nodes().size()), 0);
+    while (!next.empty()) {
+      const auto [node, depth] = next.back();
+      next.pop_back();
+      use(node, depth);
+      ++shown;
+      push_children(next, node, depth + 1);
+    }
+    hidden_ = tree_.nodes().size() - shown;
+  }
+
+ private:
+  bool reaches(std::int64_t ns, std::int64_t all_ns) const {
+    return ns > 0 && static_cast<double>(ns) >= options_.min_share * static_cast<double>(all_ns);
+  }
+
+  bool is_shown(const TreeNode& node) const {
+    return options_.min_share <= 0 || reaches(node.host_total_ns, host_ns_) ||
+           reaches(node.device_total_ns, device_ns_);
+  }
+
+  // Returns the node itself, or the node inside that it only exists to call.
+  std::uint32_t pass_over(std::uint32_t index) const {
+    while (options_.min_share > 0) {
+      const TreeNode& node = tree_.nodes()[index];
+      if (!tree_.is_plain_python(node) || reaches(node.host_self_ns, host_ns_) ||
+          reaches(node.device_self_ns, device_ns_))
+        break;
+      const std::vector<std::uint32_t>& inner = children_[index];
+      const auto is_one = [this](std::uint32_t child) { return is_shown(tree_.nodes()[child]); };
+      if (std::count_if(inner.begin(), inner.end(), is_one) != 1) break;
+      index = *std::find_if(inner.begin(), inner.end(), is_one);
+    }
+    return index;
+  }
+
+  // The last child pushed is the first to be shown.
+  void push_children(std::vector<std::pair<std::uint32_t, std::int64_t>>& next, std::uint32_t node,
+                     std::int64_t depth) {
+    if (options_.depth > 0 && static_cast<std::size_t>(depth) >= options_.depth) return;
+    std::vector<std::pair<std::string, std::uint32_t>> children;
+    children.reserve(children_[node].size());
+    for (const std::uint32_t child : children_[node]) {
+      if (!is_shown(tree_.nodes()[child])) continue;
+      const std::uint32_t shown = pass_over(child);
+      children.emplace_back(tree_.name(tree_.nodes()[shown]), shown);
+    }
+    std::sort(children.begin(), children.end(),
+              [this](const auto& a, const auto& b) { return sort_key(a) < sort_key(b); });
+    for (std::size_t i = children.size(); i-- > 0;) next.emplace_back(children[i].second, depth);
+  }
+
+  std::tuple<std::int64_t, std::int64_t, std::string_view, NodeKind> sort_key(
+      const std::pair<std::string, std::uint32_t>& child) const {
+    const TreeNode& node = tree_.nodes()[child.second];
+    const bool host_first = options_.metric == TreeMetric::host;
+    return {-total_of(node, options_.metric),
+            -total_of(node, host_first ? TreeMetric::device : TreeMetric::host), child.first,
+            node.kind};
+  }
+
+  const CallTree& tree_;
+  const TreeReportOptions& options_;
+  std::vector<std::vector<std::uint32_t>> children_;  // the last entry holds the roots
+  std::int64_t host_ns_ = 0;
+  std::int64_t device_ns_ = 0;
+  std::size_t hidden_ = 0;
+};
+
+// People see all columns of the metric, and only the total of the other time, because names need
+// room in a tree.
+std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
+  const Readers host = metric == TreeMetric::host ? Readers::all : Readers::programs;
+  const Readers device = metric == TreeMetric::device ? Readers::all : Readers::programs;
+  const Readers device_total = has_devices ? Readers::all : device;
+  return {{"id", "Id", ColumnKind::count, Readers::programs},
+          {"parent", "Parent", ColumnKind::count, Readers::programs},
+          {"rank", "Rank", ColumnKind::count, Readers::programs},
+          {"thread", "Thread", ColumnKind::text, Readers::programs},
+          {"depth", "Depth", ColumnKind::count, Readers::programs},
+          {"kind", "Kind", ColumnKind::text, Readers::programs},
+          {"host_share", "Host %", ColumnKind::share, host},
+          {"host_total_ns", "Host total", ColumnKind::duration},
+          {"host_self_ns", "Host self", ColumnKind::duration, host},
+          {"device_share", "Device %", ColumnKind::share, device},
+          {"device_total_ns", "Device total", ColumnKind::duration, device_total},
+          {"device_self_ns", "Device self", ColumnKind::duration, device},
+          {"count", "Count", ColumnKind::count},
+          {"name", "Name", ColumnKind::text}};
+}
+
+Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
+  Table table(columns_for(metric, rows.device_ns() > 0));
+  table.nest("depth", "name");
+  std::vector<std::int64_t> path;  // ids of the rows around the next row
+  std::int64_t next_id = 0;
+  rows.for_each([&](std::uint32_t index, std::int64_t depth) {
+    const TreeNode& node = tree.nodes()[index];
+    const TreeRoot& root = tree.root(node);
+    const std::int64_t id = next_id++;
+    // The path is cut by depth, since frames may have been skipped.
+    path.resize(static_cast<std::size_t>(depth));
+    const bool is_root = path.empty();
+    Cell parent;
+    if (!is_root) parent = path.back();
+    path.push_back(id);
+    table.add_row(
+        {id, parent, root.rank < 0 ? Cell{} : Cell{root.rank},
+         root.thread.empty() ? Cell{} : Cell{root.thread}, depth, std::string(to_string(node.kind)),
+         share_cell(node.host_total_ns, rows.host_ns()), node.host_total_ns, node.host_self_ns,
+         share_cell(node.device_total_ns, rows.device_ns()), node.device_total_ns,
+         node.device_self_ns, is_root ? Cell{} : Cell{node.count}, tree.name(node)});
+  });
+  return table;
+}
+
+std::string totals_json(const CallTree& tree, const TreeRows& rows) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  for (const auto& [key, value] :
+       {std::pair{"host_ns", rows.host_ns()}, std::pair{"device_ns", rows.device_ns()},
+        std::pair{"nodes", static_cast<std::int64_t>(tree.nodes().size())},
+        std::pair{"hidden", static_cast<std::int64_t>(rows.hidden())},
+        std::pair{"crossings", static_cast<std::int64_t>(tree.crossings())}}) {
+    json.key(key);
+    json.value(value);
+  }
+  json.end_object();
+  return text;
+}
+
+void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
+               const TreeReportOptions& options) {
+  if (tree.nodes().empty()) report.notes.emplace_back("no spans of host threads in these traces");
+  if (rows.hidden() > 0) {
+    std::string limits;
+    if (options.min_share > 0)
+      limits = fmt::format(": below {:g} % of the time of the host and of devices",
+                           options.min_share * 100);
+    if (options.depth > 0)
+      limits += fmt::format("{} deeper than {}", limits.empty() ? ":" : ", or", options.depth);
+    report.notes.push_back(fmt::format(
+        "{} not shown{} (--min-share, --depth)",
+        rows.hidden() == 1 ? "1 node is" : fmt::format("{} nodes are", rows.hidden()), limits));
+  }
+  if (tree.crossings() > 0)
+    report.notes.push_back(fmt::format(
+        "{} the end of the span in which {}: what both share counts for the earlier one",
+        tree.crossings() == 1 ? "1 span crosses" : fmt::format("{} spans cross", tree.crossings()),
+        tree.crossings() == 1 ? "it starts" : "they start"));
+}
+
+// Returns a name as a frame of a folded stack.
+std::string frame_text(std::string name) {
+  for (char& c : name) {
+    if (c == ';') c = ':';
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return name;
+}
+
+}  // namespace
+
+Report tree_report(const Run& run, const TreeReportOptions& options) {
+  const CallTree tree(run, options.tree);
+  TreeRows rows(tree, options);
+  Report report("tree", run);
+  Table table = rows_table(tree, rows, options.metric);
+  report.values.emplace_back("totals", totals_json(tree, rows));
+  add_notes(report, tree, rows, options);
+  report.tables.push_back({"rows", "", std::move(table)});
+  return report;
+}
+
+std::string folded_stacks(const Run& run, const TreeReportOptions& options) {
+  const CallTree tree(run, options.tree);
+  std::vector<std::string> stacks;  // indexed by node
+  std::vector<std::string> lines;
+  stacks.reserve(tree.nodes().size());
+  for (const TreeNode& node : tree.nodes()) {
+    const std::string frame = frame_text(tree.name(node));
+    stacks.push_back(node.parent == kNoParent ? frame : stacks[node.parent] + ';' + frame);
+    const std::int64_t self_ns =
+        options.metric == TreeMetric::host ? node.host_self_ns : node.device_self_ns;
+    if (self_ns > 0) lines.push_back(fmt::format("{} {}", stacks.back(), self_ns));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace traceloom

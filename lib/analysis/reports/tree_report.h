@@ -1,0 +1,36 @@
+// `trace-stats tree`: shows where in the code the time is spent, by thread.
+#pragma once
+
+#include "analysis/report.h"
+#include "analysis/work/call_tree.h"
+
+#include <cstddef>
+#include <string>
+
+namespace traceloom {
+
+enum class TreeMetric : std::uint8_t { host, device };
+
+struct TreeReportOptions {
+  TreeOptions tree = {};
+  TreeMetric metric = TreeMetric::host;  // metric by which siblings are sorted and stacks are
+                                         // folded
+  // Least share of a shown node in all host, or in all device time. Frames of Python with less own
+  // time and only one child are skipped.
+  double min_share = 0.01;
+  std::size_t depth = 0;  // depth of the shown nodes, with roots at 1; 0: all
+};
+
+// JSON: "rows": [{"id","parent","rank","thread","depth","kind","host_share","host_total_ns",
+// "host_self_ns","device_share","device_total_ns","device_self_ns","count","name"}], a parent
+// before its children, which are sorted by the total of the metric; "totals": {"host_ns",
+// "device_ns","nodes","hidden","crossings"}, where hidden nodes are those that the limits leave
+// out.
+Report tree_report(const Run& run, const TreeReportOptions& options);
+
+// Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,
+// ascending. A ';' in a name becomes ':', a control character a space. It has no limits: the
+// numbers add up to all time.
+std::string folded_stacks(const Run& run, const TreeReportOptions& options);
+
+}  // namespace traceloom

@@ -1,0 +1,350 @@
+#include "analysis/verdict/verdict.h"
+
+#include "analysis/verdict/verdict_doubts.h"
+#include "analysis/verdict/verdict_words.h"
+#include "base/saturating.h"
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+using Weights = ByLimit<double>;
+
+constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, compared with the mean of
+                                        // all ranks
+constexpr double kMuchNotRecorded = 0.05;
+constexpr std::string_view kNotRecorded = "why the device does nothing was not recorded";
+constexpr std::string_view kOtherEnds = "the other ends of messages are not known";
+constexpr std::string_view kNoSteps = "there are no steps to take a share of";
+constexpr std::string_view kNoDevices = "no device activity in these traces";
+constexpr std::string_view kInBackward =
+    "event/backward holds computing and communication, and no collectives were recorded";
+
+// Returns the time of the roles that belong to a limit.
+StepShare limit_part(const Findings& found, Limit limit) {
+  const StepBasis& basis = found.basis;
+  switch (limit) {
+    case Limit::data_loading:
+      return basis.part({Role::dataloader});
+    case Limit::communication:
+      return basis.part({Role::communication});
+    case Limit::memory:
+      return basis.part({Role::memcpy, Role::memset});
+    case Limit::launch_bound:
+      return basis.share(found.causes[IdleCause::launch].ns);
+    case Limit::host_code:
+      return basis.share(found.causes[IdleCause::host_code].ns);
+    case Limit::blocked:
+      return basis.share(found.causes[IdleCause::blocked].ns);
+    case Limit::queued:
+      return basis.share(found.causes[IdleCause::queued].ns);
+    case Limit::idle:
+      return basis.share(found.causes[IdleCause::idle].ns);
+    case Limit::compute:
+      return found.devices ? basis.part({Role::kernel}) : basis.part({Role::runtime, Role::cpu});
+    case Limit::straggler:
+    case Limit::inconclusive:
+    case Limit::count_:
+      break;
+  }
+  return basis.share(0);
+}
+
+// Returns the time that the ranks of the basis waited for others, as far as the role has it.
+std::int64_t waiting_ns(const Findings& found, Role role) {
+  const RankWaits& waits = found.waits;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < waits.ranks.size() && waits.kind != MeetingKind::none; ++i) {
+    const std::vector<std::size_t>& ranks = found.basis.ranks;
+    if (std::find(ranks.begin(), ranks.end(), waits.ranks[i]) == ranks.end()) continue;
+    for_each_shared(found.roles[waits.ranks[i]].steps, waits.step_index[i],
+                    [&](std::size_t step, const StepRoles& roles) {
+                      add_to(sum, std::min(waits.wait_ns[i][step], roles.exclusive[role]));
+                    });
+  }
+  return sum;
+}
+
+// Returns what is computing or communication in barriers, of all ranks of the basis.
+std::int64_t barrier_ns(const Findings& found) {
+  std::int64_t sum = 0;
+  for (const std::size_t rank : found.waits.ranks) {
+    const std::vector<std::size_t>& ranks = found.basis.ranks;
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
+      for (const std::int64_t ns : found.waits.barrier_ns) add_to(sum, ns);
+  }
+  return sum;
+}
+
+void find_waiting(Verdict& verdict, const Findings& found) {
+  verdict.waits_for_stages = found.stages.is_pipeline;
+  verdict.untold =
+      found.basis.share(std::min(found.stages.unknown_ns, verdict.shares[Limit::communication].ns));
+  if (found.stages.tells_waits()) {
+    verdict.waiting = found.basis.share(std::min(
+        found.stages.wait_ns, verdict.shares[Limit::communication].ns - verdict.untold.ns));
+    return;
+  }
+  const bool barriers = found.waits.kind == MeetingKind::barriers;
+  if (barriers) verdict.waiting_in = found.devices ? Limit::launch_bound : Limit::compute;
+  verdict.waiting =
+      found.basis.share(std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication),
+                                 verdict.shares[verdict.waiting_in].ns));
+}
+
+// Marks a share as unknown.
+void forget(LimitShare& share, std::string_view since) {
+  share.least_ns = 0;
+  share.most_ns = share.of_ns;
+  share.unknown_since = since;
+}
+
+std::string_view why_nobody_is_late(const Findings& found) {
+  const RankWaits& waits = found.waits;
+  if (found.roles.size() < 2) return "one rank only, which is compared with nobody";
+  if (waits.steps.empty()) return "the ranks have no step in common";
+  if (waits.kind == MeetingKind::none) return "nothing tells where ranks wait for each other";
+  return waits.steps.size() < 2 ? "one step is too little to tell" : "";
+}
+
+void find_bounds(Verdict& verdict, const Findings& found) {
+  if (!found.loader.instrumented)
+    forget(verdict.shares[Limit::data_loading], "the data loader is not instrumented");
+  if (const std::string_view why = why_nobody_is_late(found); !why.empty())
+    forget(verdict.shares[Limit::straggler], why);
+  // Without collectives it is not known how ranks work together.
+  if (found.roles.size() > 1 && found.waits.kind == MeetingKind::none &&
+      verdict.shares[Limit::communication].ns == 0)
+    forget(verdict.shares[Limit::communication], "no collectives were recorded");
+  if (!found.devices) forget(verdict.shares[Limit::memory], kNoDevices);
+  for (const Limit limit : kIdleLimits) {
+    LimitShare& share = verdict.shares[limit];
+    if (!found.devices) {
+      forget(share, kNoDevices);
+    } else if (verdict.not_recorded.share() >= kMuchNotRecorded) {
+      share.most_ns = saturating_add(share.ns, verdict.not_recorded.ns);
+      share.unknown_since = kNotRecorded;
+    }
+  }
+  LimitShare& host = verdict.shares[verdict.waiting_in];
+  LimitShare& communication = verdict.shares[Limit::communication];
+  const std::int64_t mixed_ns = std::min(barrier_ns(found), host.ns - verdict.waiting.ns);
+  if (mixed_ns > 0 && !found.stages.tells_waits()) {
+    host.least_ns = host.ns - mixed_ns;
+    communication.most_ns = communication.ns + mixed_ns;
+    host.unknown_since = communication.unknown_since = kInBackward;
+  }
+  if (verdict.untold.ns > 0) {
+    communication.least_ns = communication.ns - verdict.untold.ns;
+    communication.unknown_since = kOtherEnds;
+  }
+  if (found.basis.steps.count() == 0)
+    for (std::size_t i = 0; i < kLimitCount; ++i)
+      forget(verdict.shares[static_cast<Limit>(i)], kNoSteps);
+}
+
+void find_shares(Verdict& verdict, const Findings& found) {
+  verdict.of = found.basis.owner;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    const StepShare part = limit_part(found, limit);
+    verdict.shares[limit] = {part, part.ns, part.ns, {}};
+  }
+  verdict.not_recorded = found.basis.share(found.causes[IdleCause::not_recorded].ns);
+  find_waiting(verdict, found);
+  find_bounds(verdict, found);
+  doubt_shares(verdict, found);
+  const Straggler& straggler = found.straggler;
+  verdict.delays[Limit::straggler] =
+      found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
+  verdict.measured_delay = found.basis.share_of_mean(straggler.measured_ns);
+  // Otherwise it is the same wait, that of the rank that has its data last in every step.
+  const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
+  if (found.waits.kind != MeetingKind::none &&
+      late.share() > kMoreThanMean * verdict.shares[Limit::data_loading].share())
+    verdict.delays[Limit::data_loading] = late;
+}
+
+// Returns the shares that count for the verdict, if `communication_ns` of the barriers is
+// communication.
+Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
+  ByLimit<StepShare> parts;
+  for (std::size_t i = 0; i < kLimitCount; ++i)
+    parts[static_cast<Limit>(i)] = verdict.shares[static_cast<Limit>(i)];
+  parts[verdict.waiting_in].ns -= verdict.waiting.ns;
+  parts[Limit::communication].ns += communication_ns;
+  parts[verdict.waiting_in].ns -= communication_ns;
+  parts[Limit::queued].ns -= std::min(found.causes.queued_before_ns, parts[Limit::queued].ns);
+  Weights weights;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    weights[limit] = parts[limit].share();
+  }
+  weights[Limit::data_loading] =
+      std::max(weights[Limit::data_loading], verdict.delays[Limit::data_loading].share());
+  // If the last rank changes, the delay may be noise; the evidence reports it.
+  if (found.straggler.pattern != DelayPattern::changing)
+    weights[Limit::straggler] = verdict.delays[Limit::straggler].share();
+  return weights;
+}
+
+// True for a limit of the whole job that a straggler with that cause produces.
+bool comes_of(Limit limit, StragglerCause cause) {
+  switch (cause) {
+    case StragglerCause::idle:
+      return limit == Limit::idle || limit == Limit::queued;
+    case StragglerCause::launch:
+      return limit == Limit::launch_bound || limit == Limit::host_code || limit == Limit::blocked;
+    case StragglerCause::memcpy:
+      return limit == Limit::memory;
+    default:
+      return false;
+  }
+}
+
+Limit find_largest(const Weights& weights) {
+  static constexpr Limit kAvoidable[] = {
+      Limit::data_loading, Limit::communication, Limit::straggler, Limit::memory, Limit::idle,
+      Limit::launch_bound, Limit::host_code,     Limit::blocked,   Limit::queued};
+  Limit largest = Limit::inconclusive;
+  for (const Limit limit : kAvoidable)
+    if (weights[limit] > limit_threshold(limit) && weights[limit] > weights[largest])
+      largest = limit;
+  if (largest == Limit::inconclusive && weights[Limit::compute] >= limit_threshold(Limit::compute))
+    return Limit::compute;
+  return largest;
+}
+
+Limit choose(const Weights& weights, const Straggler& straggler) {
+  const Limit largest = find_largest(weights);
+  if (!straggler.holds_up_by_much()) return largest;
+  // Most of that share belongs to the straggler: the cause slows one rank, not the job.
+  if (comes_of(largest, straggler.cause) && weights[Limit::straggler] > weights[largest] / 2)
+    return Limit::straggler;
+  if (largest == Limit::straggler && straggler.cause == StragglerCause::dataloader)
+    return Limit::data_loading;
+  return largest;
+}
+
+void name_rank(Verdict& verdict, const Findings& found) {
+  const Straggler& straggler = found.straggler;
+  const bool by_loader = straggler.cause == StragglerCause::dataloader;
+  if (verdict.kind == Limit::data_loading) verdict.rank = found.loader.rank;
+  if (straggler.holds_up_by_much() &&
+      (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader)))
+    verdict.rank = straggler.rank;
+  if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
+    verdict.rank = found.roles.front().rank;
+}
+
+// Returns every limit that the verdict may be. It tries none and all of the communication in
+// barriers, of the messages whose other ends are not known, and of the time without a recorded
+// reason.
+std::vector<Limit> possible_limits(const Verdict& verdict, const Findings& found) {
+  std::vector<Limit> possible;
+  const auto judge = [&](const Weights& weights) {
+    const Limit limit = choose(weights, found.straggler);
+    if (std::find(possible.begin(), possible.end(), limit) == possible.end())
+      possible.push_back(limit);
+  };
+  const LimitShare& host = verdict.shares[verdict.waiting_in];
+  const bool barriers = verdict.waiting_in != Limit::communication;
+  const Weights least = weigh_limits(verdict, found, 0);
+  judge(least);
+  judge(weigh_limits(verdict, found, barriers ? host.ns - host.least_ns : 0));
+  if (verdict.untold.ns > 0) {
+    Weights without = least;
+    without[Limit::communication] -= verdict.untold.share();
+    judge(without);
+  }
+  if (verdict.not_recorded.share() >= kMuchNotRecorded)
+    for (const Limit limit : kIdleLimits) {
+      Weights with = least;
+      with[limit] += verdict.not_recorded.share();
+      judge(with);
+    }
+  return possible;
+}
+
+void find_kind(Verdict& verdict, const Findings& found) {
+  const std::vector<Limit> possible = possible_limits(verdict, found);
+  const Limit least = possible.front();
+  const Straggler& straggler = found.straggler;
+  if (possible.size() > 1) {
+    for (const Limit limit : possible)
+      if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
+    verdict.why = either_text(verdict.possible);
+  } else if (least == Limit::straggler && !straggler.rank && !straggler.each_of_them) {
+    verdict.possible = {Limit::straggler, Limit::data_loading};
+    verdict.why = candidates_text(straggler);
+  } else {
+    verdict.kind = least;
+  }
+}
+
+// A share is inferred if the launches of its gaps are, and communication if it may be a wait for
+// ranks that were not recorded. A straggler is always inferred, since it follows from the waits of
+// others.
+void find_statuses(Verdict& verdict, const Findings& found) {
+  verdict.events = found.events;
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    const LimitShare& share = verdict.shares[limit];
+    const bool is_told = share.unknown_since.empty() || share.ns > 0;
+    verdict.status[limit] = is_told ? Status::measured : Status::cannot_tell;
+  }
+  constexpr std::array kCauses{IdleCause::launch, IdleCause::host_code, IdleCause::idle};
+  constexpr std::array kLimits{Limit::launch_bound, Limit::host_code, Limit::idle};
+  for (std::size_t i = 0; i < kCauses.size(); ++i)
+    if (found.causes[kCauses[i]].inferred_ns > 0) verdict.status[kLimits[i]] = Status::inferred;
+  Status& communication = verdict.status[Limit::communication];
+  const bool may_wait = found.lacks_ranks() || verdict.untold.ns > 0;
+  if (may_wait && verdict.shares[Limit::communication].ns > 0) communication = Status::inferred;
+  if (verdict.delays[Limit::straggler].ns > 0) verdict.status[Limit::straggler] = Status::inferred;
+  verdict.status[Limit::inconclusive] = Status::cannot_tell;
+}
+
+}  // namespace
+
+double limit_threshold(Limit limit) {
+  switch (limit) {
+    case Limit::data_loading:
+      return 0.05;
+    case Limit::communication:
+    case Limit::straggler:
+    case Limit::memory:
+      return 0.10;
+    case Limit::host_code:
+    case Limit::blocked:
+    case Limit::queued:
+    case Limit::idle:
+      return 0.15;
+    case Limit::launch_bound:
+      return 0.30;
+    case Limit::compute:
+    case Limit::inconclusive:
+    case Limit::count_:
+      break;
+  }
+  return 0.50;
+}
+
+std::string_view to_string(Status status) {
+  static constexpr std::string_view kNames[] = {"measured", "inferred", "cannot tell"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+Verdict find_verdict(const Findings& found) {
+  Verdict verdict;
+  find_shares(verdict, found);
+  find_kind(verdict, found);
+  doubt_kind(verdict, found);
+  name_rank(verdict, found);
+  find_statuses(verdict, found);
+  verdict.evidence = evidence_of(verdict, found);
+  verdict.advice = advice_of(verdict, found);
+  return verdict;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,159 @@
+// Verdict: the limit of a run, computed from the time of its steps and the waits between ranks.
+//
+//   const Verdict verdict = find_verdict(Findings(run));
+//   limit_name(verdict.kind)                                  // "straggler"
+//   fmt::print("rank {}", *verdict.rank)                       // the rank to examine, if any
+#pragma once
+
+#include "analysis/devices/device_doubts.h"
+#include "analysis/devices/device_facts.h"
+#include "analysis/findings/idle_causes.h"
+#include "analysis/findings/loader_waits.h"
+#include "analysis/findings/step_basis.h"
+#include "analysis/findings/straggler.h"
+#include "analysis/waits/rank_waits.h"
+#include "analysis/waits/stage_waits.h"
+#include "analysis/waits/step_roles.h"
+#include "run/run.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+enum class Limit : std::uint8_t {
+  data_loading,
+  communication,
+  straggler,
+  memory,        // copies and fills of device memory
+  launch_bound,  // nothing was launched: the host runs operators and calls
+  host_code,     // nothing was launched: the host runs only Python
+  blocked,       // the device does nothing, and the host is in a call that waits for it
+  queued,        // work was launched and did not begin
+  idle,          // nothing was launched, and nothing that was recorded ran
+  compute,
+  inconclusive,
+  count_  // the number of limits, not a limit
+};
+inline constexpr std::size_t kLimitCount = static_cast<std::size_t>(Limit::count_);
+inline constexpr std::array<std::string_view, kLimitCount> kLimitNames{
+    "data-loading", "communication", "straggler", "memory",  "launch-bound", "host-code",
+    "blocked",      "queued",        "idle",      "compute", "inconclusive"};
+// The limits of an idle device, see idle_causes.h.
+inline constexpr std::array kIdleLimits{Limit::launch_bound, Limit::host_code, Limit::blocked,
+                                        Limit::queued, Limit::idle};
+
+constexpr std::string_view limit_name(Limit limit) {
+  return kLimitNames[static_cast<std::size_t>(limit)];
+}
+// Returns the share from which a limit is worth a verdict.
+double limit_threshold(Limit limit);
+
+template <typename Value>
+class ByLimit {
+ public:
+  Value& operator[](Limit limit) { return values_[static_cast<std::size_t>(limit)]; }
+  const Value& operator[](Limit limit) const { return values_[static_cast<std::size_t>(limit)]; }
+
+ private:
+  std::array<Value, kLimitCount> values_{};
+};
+
+// A part of the steps, as in `trace-stats steps`. The true value lies between two bounds, which
+// differ if the traces do not show all of it.
+struct LimitShare : StepShare {
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+  std::string unknown_since = {};  // reason why the bounds differ
+
+  bool is_known() const { return least_ns == most_ns; }
+};
+
+// The way in which a figure is known.
+enum class Status : std::uint8_t { measured, inferred, cannot_tell };
+std::string_view to_string(Status status);
+
+struct Verdict {
+  Limit kind = Limit::inconclusive;
+  std::optional<std::int64_t> rank;  // the rank to examine; absent if it is no single one
+  std::string why;                   // reason of an inconclusive verdict, if it is known
+  std::vector<Limit> possible;       // limits that an inconclusive verdict may be
+
+  StepOwner of;                // owner of the steps to which all shares refer
+  ByLimit<LimitShare> shares;  // they add up to at most all of the steps; a straggler has no share
+  StepShare waiting;           // waits for other ranks; part of the share of `waiting_in`
+  Limit waiting_in = Limit::communication;
+  bool waits_for_stages = false;  // the waits are for stages of a pipeline
+  // Time in messages whose other end is not known: it moves data or waits.
+  StepShare untold;
+  StepShare not_recorded;  // share of the steps without a known reason why no device worked;
+                           // belongs to no limit
+  // The time by which a mean step would be shorter without the delay of a straggler, and for
+  // data-loading without that of the rank that has its data last in each step. It is no part of the
+  // steps.
+  ByLimit<StepShare> delays;
+  // The wait of the others for the rank that comes last in each step, even if there is no
+  // straggler.
+  StepShare measured_delay;
+
+  std::vector<std::string> evidence;
+  std::vector<std::string> advice;
+
+  ByLimit<Status> status;  // status of the shares; an inconclusive verdict has its own
+  ByLimit<std::size_t>
+      events;  // number of events whose time a share is: work, parts of gaps, waits, steps
+
+  // The cost of the limit is its share, or its delay if that is more.
+  bool is_delay(Limit limit) const { return delays[limit].share() > shares[limit].share(); }
+  const StepShare& cost(Limit limit) const {
+    return is_delay(limit) ? delays[limit] : static_cast<const StepShare&>(shares[limit]);
+  }
+};
+
+// Returns "takes 70.2 % of the mean step of 4 ranks", "the others wait 74.0 % of rank 2's mean
+// step".
+std::string cost_text(const Verdict& verdict, Limit limit);
+
+// The figures from which the verdict is computed.
+struct Findings {
+  explicit Findings(const Run& run);
+
+  std::vector<RankRoles> roles;  // roles of the phase that takes most of the time (step_phases.h)
+  RankWaits waits;
+  Straggler straggler;
+  LoaderJob loader;
+  StepBasis basis;
+  bool devices;            // at least one rank has events of a GPU
+  bool has_frames;         // at least one rank has Python's functions
+  IdleCauses causes;       // causes in the steps of the basis, with devices
+  StageWaits stages;       // waits in the same steps
+  DeviceFacts facts;       // facts about the same ranks
+  std::size_t world_size;  // ranks of the job that the files name, at least those of the run
+  ByLimit<std::size_t> events;
+  DeviceDoubts doubts;
+  std::int64_t programs_ns = 0;  // time of whole programs of devices in the basis
+
+  bool lacks_ranks() const { return world_size > roles.size(); }
+};
+
+// Finds the verdict by these rules:
+// 1. It is the largest limit above its threshold: data loading 5 %, communication, straggler and
+//    memory 10 %, idle, host code, blocked and queued 15 %, launch-bound 30 %; the last five only
+//    with devices.
+// 2. Otherwise it is compute, if that takes half of the steps.
+// 3. Communication and compute count without the waits for other ranks, queued without the time
+//    before the first work of the trace.
+// 4. Some times cannot be assigned: communication in event/backward if ranks meet there, messages
+//    whose other end is not known, and idle devices without a recorded reason (if they are at least
+//    5 % of the steps). The verdict is inconclusive unless it is the same for none and for all of
+//    that time.
+// 5. It is also inconclusive if a device is not understood, or if only whole programs are known of
+//    its computing.
+Verdict find_verdict(const Findings& found);
+
+}  // namespace traceloom

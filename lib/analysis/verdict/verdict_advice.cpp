@@ -1,0 +1,158 @@
+// advice_of: advises what to do next, by the limits of a run and its content. It recommends nothing
+// that the run already has.
+#include "analysis/verdict/verdict_doubts.h"
+#include "analysis/verdict/verdict_words.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+namespace traceloom {
+namespace {
+
+constexpr double kUsesTensorCores = 0.10;   // share of the time of kernels that could use them
+constexpr double kIsMultiplied = 0.10;      // share of the time of all kernels
+constexpr double kMuchWaiting = 0.10;       // share of the steps that is waiting for other stages
+constexpr std::int64_t kMoreThanOneIn = 2;  // more than one part in this number
+
+bool is_most(std::int64_t part, std::int64_t all) {
+  return part > all / kMoreThanOneIn;
+}
+
+std::string compute_advice(const Findings& found) {
+  if (!found.devices) return "faster operators on the host; see trace-stats summarize";
+  const DeviceFacts& facts = found.facts;
+  const auto share_of = [](std::int64_t part, std::int64_t all) {
+    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+  };
+  if (facts.fp8_ns == 0 && share_of(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
+      share_of(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
+    return "faster kernels: lower precision, tensor cores, fused operators";
+  if (share_of(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
+    return "fewer and faster kernels: fused operators (torch.compile); see trace-stats kernels";
+  return "faster kernels: larger shapes, fused operators; see trace-stats kernels";
+}
+
+std::string launch_advice(const Findings& found) {
+  if (found.facts.captures_graphs)
+    return "record steps that do not capture: what is captured is not slow when it is replayed";
+  return fmt::format(
+      "{}torch.compile, larger batches, fewer synchronisations: the device waits "
+      "for its host",
+      found.facts.has_graphs && !found.facts.replays_graphs ? "CUDA graphs, " : "");
+}
+
+std::string code_advice(const Findings& found) {
+  if (found.causes.frames.empty())
+    return "less Python between launches: torch.compile, work done ahead of the step; see "
+           "trace-stats tree";
+  return fmt::format(
+      "{}: ahead of the step (in workers), faster, or on the device; see trace-stats tree",
+      found.causes.frames.front().text());
+}
+
+std::string blocked_advice(const Findings& found) {
+  const std::string call =
+      found.causes.blocking.empty() ? "that call" : found.causes.blocking.front().call;
+  if (is_most(found.causes.launched_ns, found.causes[IdleCause::blocked].ns))
+    return fmt::format(
+        "look at what {} waits for: work had been launched and did not begin, so the device was "
+        "busy with what these traces do not hold, or waited for another stream or rank",
+        call);
+  return fmt::format(
+      "fewer calls of {}: pinned memory with non_blocking=True, values read (item, cpu) once in "
+      "many steps",
+      call);
+}
+
+std::string queued_advice(const Findings& found) {
+  if (is_most(found.causes.kernel_wait_ns, found.causes[IdleCause::queued].ns))
+    return "fewer and larger kernels (fused operators, larger batches): the device changes "
+           "between them as long as that";
+  return "record all that uses the device (processes, streams, ranks): work was launched and did "
+         "not begin; see trace-stats idle, launch";
+}
+
+std::string idle_advice(const Findings& found) {
+  if (found.has_frames)
+    return "look at what other threads and processes do: the host launches nothing, and is in no "
+           "function that was recorded; see trace-stats idle";
+  return "record more (with_stack, the loader, I/O): device and host do nothing that was recorded";
+}
+
+std::vector<std::string> communication_advice(const Findings& found) {
+  std::vector<std::string> advice;
+  if (found.lacks_ranks())
+    advice.push_back(
+        fmt::format("record the other ranks, too ({} of {} are here): then moving data and waiting "
+                    "for ranks are told apart",
+                    found.roles.size(), found.world_size));
+  advice.emplace_back(
+      "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
+      "overlap with the backward pass; see trace-stats gpu, stragglers");
+  return advice;
+}
+
+std::string record_advice(const Verdict& verdict, const Findings& found) {
+  if (std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return advice;
+  if (found.straggler.candidates.size() > 1)
+    return "record collectives (torch.profiler) to tell these ranks apart";
+  if (verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share())
+    return "record all ranks, with the ranks that messages go to: then waiting and moving data are "
+           "told apart";
+  const bool barriers = verdict.waiting_in != Limit::communication;
+  if (verdict.not_recorded.ns > 0 && !barriers && !verdict.possible.empty())
+    return "record whole steps, and host and device together (CPU and CUDA activities): nothing "
+           "tells why the device waits";
+  if (!verdict.possible.empty())
+    return "record collectives (torch.profiler) to tell computing from communication in "
+           "event/backward";
+  return "record more steps, and both host and device activity";
+}
+
+std::vector<std::string> advice_for(const Verdict& verdict, const Findings& found) {
+  switch (verdict.kind) {
+    case Limit::data_loading:
+      return {
+          "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
+          "preprocessing; see trace-stats dataloader"};
+    case Limit::communication:
+      return communication_advice(found);
+    case Limit::straggler:
+      return {fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
+                          rank_list(found.straggler), to_string(found.straggler.cause))};
+    case Limit::memory:
+      return {
+          "fewer and larger copies, pinned memory with non_blocking, data that stays on the "
+          "device"};
+    case Limit::launch_bound:
+      return {launch_advice(found)};
+    case Limit::host_code:
+      return {code_advice(found)};
+    case Limit::blocked:
+      return {blocked_advice(found)};
+    case Limit::queued:
+      return {queued_advice(found)};
+    case Limit::idle:
+      return {idle_advice(found)};
+    case Limit::compute:
+      return {compute_advice(found)};
+    case Limit::inconclusive:
+    case Limit::count_:
+      break;
+  }
+  return {record_advice(verdict, found)};
+}
+
+}  // namespace
+
+std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found) {
+  std::vector<std::string> advice = advice_for(verdict, found);
+  if (verdict.waits_for_stages && verdict.waiting.share() >= kMuchWaiting)
+    advice.push_back(fmt::format(
+        "more micro-batches, or stages that take as long as each other: waiting for other stages "
+        "takes {}",
+        percent_text(verdict.waiting)));
+  return advice;
+}
+
+}  // namespace traceloom

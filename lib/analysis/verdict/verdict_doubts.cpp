@@ -1,0 +1,97 @@
+#include "analysis/verdict/verdict_doubts.h"
+
+#include "base/saturating.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+constexpr std::string_view kOfPrograms = "nothing tells how much of a program is computing";
+
+// The limits about which nothing is known if the device is not understood.
+constexpr Limit kOfDevice[] = {Limit::memory, Limit::launch_bound, Limit::host_code, Limit::blocked,
+                               Limit::queued, Limit::idle,         Limit::compute};
+
+bool is_compute_known(const Verdict& verdict) {
+  const LimitShare& compute = verdict.shares[Limit::compute];
+  return static_cast<double>(compute.least_ns) >=
+         limit_threshold(Limit::compute) * static_cast<double>(compute.of_ns);
+}
+
+bool may_be_compute(const Verdict& verdict) {
+  return verdict.kind == Limit::compute ||
+         std::ranges::find(verdict.possible, Limit::compute) != verdict.possible.end();
+}
+
+}  // namespace
+
+std::int64_t find_programs_ns(const Run& run, const StepBasis& basis) {
+  std::int64_t sum = 0;
+  for (const std::size_t rank : basis.ranks) {
+    const Intervals programs = find_programs(run, run.ranks[rank]);
+    if (programs.empty()) continue;
+    Intervals steps;
+    for (const Step& step : run.ranks[rank].steps.list)
+      if (step.counted) steps.push_back(step.time);
+    add_to(sum, total_ns(intersect(unite(std::move(steps)), programs)));
+  }
+  return sum;
+}
+
+void doubt_shares(Verdict& verdict, const Findings& found) {
+  if (LimitShare& compute = verdict.shares[Limit::compute];
+      !found.doubts.programs.empty() && found.devices) {
+    compute.least_ns = std::max<std::int64_t>(compute.least_ns - found.programs_ns, 0);
+    compute.unknown_since = kOfPrograms;
+  }
+  if (found.doubts.not_understood.empty()) return;
+  for (const Limit limit : kOfDevice) verdict.shares[limit] = {found.basis.share(0), 0, 0, {}};
+  for (std::size_t i = 0; i < kLimitCount; ++i) {
+    const Limit limit = static_cast<Limit>(i);
+    if (limit == Limit::straggler || limit == Limit::inconclusive) continue;
+    LimitShare& share = verdict.shares[limit];
+    share.least_ns = 0;
+    share.most_ns = share.of_ns;
+    share.unknown_since = found.doubts.not_understood;
+  }
+  verdict.waiting = found.basis.share(0);
+}
+
+void doubt_kind(Verdict& verdict, const Findings& found) {
+  if (!found.doubts.cut.empty() && found.doubts.not_understood.empty()) {
+    verdict.kind = Limit::inconclusive;
+    verdict.possible.clear();
+    verdict.why = found.doubts.cut;
+    return;
+  }
+  if (!found.doubts.not_understood.empty()) {
+    verdict.kind = Limit::inconclusive;
+    verdict.possible.clear();
+    verdict.why = found.doubts.not_understood;
+  } else if (may_be_compute(verdict) && !found.doubts.programs.empty() &&
+             !is_compute_known(verdict)) {
+    if (verdict.kind == Limit::compute) verdict.possible = {Limit::compute};
+    verdict.kind = Limit::inconclusive;
+    verdict.why = fmt::format("whole programs ({}) run on the device, and {}",
+                              found.doubts.programs, kOfPrograms);
+  }
+}
+
+std::string advice_of_doubts(const Verdict& verdict, const Findings& found) {
+  if (found.doubts.lacks_work)
+    return "record the work of the device, too (ProfilerActivity.CUDA; only one profiler at a time "
+           "can use it)";
+  if (!found.doubts.cut.empty() && found.doubts.not_understood.empty())
+    return "record or copy the whole file";
+  if (!found.doubts.not_understood.empty())
+    return "record the device in a form that is understood: torch.profiler, JAX's profiler, "
+           "Ascend's trace_view.json";
+  if (may_be_compute(verdict) && !found.doubts.programs.empty() && !is_compute_known(verdict))
+    return "record the kernels or ops within the programs of the device";
+  return {};
+}
+
+}  // namespace traceloom

@@ -1,0 +1,23 @@
+// Limits a verdict about devices that are not understood, or of which only whole programs are known
+// (device_doubts.h).
+#pragma once
+
+#include "analysis/verdict/verdict.h"
+
+#include <cstdint>
+#include <string>
+
+namespace traceloom {
+
+// Returns the time of whole programs in the counted steps of the basis.
+std::int64_t find_programs_ns(const Run& run, const StepBasis& basis);
+
+// Marks the shares of a device that is not understood as unknown, and the share of computing in
+// programs.
+void doubt_shares(Verdict& verdict, const Findings& found);
+// Makes a verdict inconclusive if it would be about such a device.
+void doubt_kind(Verdict& verdict, const Findings& found);
+// Returns what to record to know more; empty if a recording would not help.
+std::string advice_of_doubts(const Verdict& verdict, const Findings& found);
+
+}  // namespace traceloom

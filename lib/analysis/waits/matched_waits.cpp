@@ -1,0 +1,305 @@
+#include "analysis/waits/matched_waits.h"
+
+#include "analysis/collectives/collectives.h"
+#include "analysis/collectives/comm_times.h"
+#include "analysis/waits/exposed_communication.h"
+#include "analysis/waits/step_finder.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr double kLeastMatched = 0.5;  // share of a rank's time in communication
+constexpr double kMostAfter = 0.25;    // share of a wait; with more, the rank would have waited for
+                                       // others instead
+constexpr double kMostApart = 0.10;    // share of the steps by which ranks may differ in the
+                                       // collectives that are left out
+
+// A wait of one rank for another in one collective.
+struct WaitPiece {
+  std::size_t step;
+  std::size_t waited_for;
+  std::size_t waiting;
+  Interval time;
+  const Collective* what;
+  const CollectivePart* last;
+  const CollectivePart* part;
+  Intervals exposed = {};  // part of the time that no work of the waiting rank's own devices hides
+};
+
+// The ends of a rank's parts of collectives, and the other ranks in them.
+class Meetings {
+ public:
+  void add(const Collective& what, const CollectivePart& part) {
+    ends_.emplace_back(part.end_ns, &what);
+  }
+  void sort() {
+    std::stable_sort(ends_.begin(), ends_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+
+  // Returns the end of the last collective with `other` (an index into Run::ranks) that was over at
+  // `ns`.
+  std::optional<std::int64_t> last_with(std::size_t other, std::int64_t ns) const {
+    auto next = std::upper_bound(ends_.begin(), ends_.end(), ns,
+                                 [](std::int64_t at, const auto& end) { return at < end.first; });
+    while (next != ends_.begin()) {
+      --next;
+      const std::vector<CollectivePart>& parts = next->second->parts;  // sorted by rank
+      const auto found = std::lower_bound(
+          parts.begin(), parts.end(), other,
+          [](const CollectivePart& part, std::size_t rank) { return part.rank < rank; });
+      if (found != parts.end() && found->rank == other) return next->first;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, const Collective*>> ends_;
+};
+
+// Returns the waits of one rank between two instants.
+class WaitedTimes {
+ public:
+  void add(const Intervals& times) { set_.insert(set_.end(), times.begin(), times.end()); }
+  void finish() {
+    set_ = unite(std::move(set_));
+    std::int64_t sum = 0;
+    for (const Interval& time : set_) {
+      before_.push_back(sum);
+      add_to(sum, length_ns(time));
+    }
+  }
+  std::int64_t ns(const Interval& window) const {
+    return window.from_ns < window.to_ns ? until(window.to_ns) - until(window.from_ns) : 0;
+  }
+
+ private:
+  std::int64_t until(std::int64_t ns) const {
+    const auto next =
+        std::lower_bound(set_.begin(), set_.end(), ns,
+                         [](const Interval& time, std::int64_t at) { return time.from_ns < at; });
+    if (next == set_.begin()) return 0;
+    const Interval& last = *(next - 1);
+    return before_[static_cast<std::size_t>(next - set_.begin()) - 1] + std::min(ns, last.to_ns) -
+           last.from_ns;
+  }
+
+  Intervals set_;
+  std::vector<std::int64_t> before_;  // sum of the intervals before each interval
+};
+
+// The waits of one rank in one step, for one other rank or for all.
+struct WaitTimes {
+  Intervals all;
+  Intervals exposed;
+  std::int64_t longer_ns = 0;  // largest excess of its communication over that of a rank for which
+                               // it waits
+
+  // Exposed waits always count. Hidden waits delay later collectives, which are then no longer
+  // hidden, so they count as far as the rank's exposed communication in the step is longer.
+  std::int64_t felt_ns() const {
+    const std::int64_t least_ns = total_ns(unite(exposed));
+    return std::clamp(longer_ns, least_ns, std::max(least_ns, total_ns(unite(all))));
+  }
+};
+
+// The state while the waits in collectives are computed.
+class WaitFinder {
+ public:
+  WaitFinder(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
+             const StepPlaces& places)
+      : places_(places),
+        numbers_(places.numbers()),
+        communication_(matched, roles, places),
+        meetings_(places.ranks.size()) {
+    for (std::size_t i = 0; i < places.ranks.size(); ++i)
+      finders_.emplace_back(roles[places.ranks[i]], places.step_index[i]);
+    for (const Collective& what : matched) add_pieces(what);
+    for (Meetings& rank : meetings_) rank.sort();
+    find_exposed(roles);
+  }
+
+  MatchedWaits find() {
+    const std::size_t steps = places_.step_index.empty() ? 0 : places_.step_index.front().size();
+    MatchedWaits waits;
+    waits.wait_ns.assign(places_.ranks.size(), std::vector<std::int64_t>(steps, 0));
+    waits.delay_ns = waits.wait_ns;
+    add_waits(waits);
+    add_delays(waits);
+    return waits;
+  }
+
+ private:
+  void add_pieces(const Collective& what) {
+    const CollectivePart& last = what.last(false);
+    const auto waited_for = numbers_.find(last.rank);
+    const std::optional<std::size_t> step =
+        waited_for == numbers_.end() ? std::nullopt
+                                     : finders_[waited_for->second].step_at(last.start_ns);
+    for (const CollectivePart& part : what.parts) {
+      const auto rank = numbers_.find(part.rank);
+      if (rank == numbers_.end()) continue;
+      meetings_[rank->second].add(what, part);
+      if (!step || &part == &last) continue;
+      pieces_.push_back({*step,
+                         waited_for->second,
+                         rank->second,
+                         {part.start_ns, part.start_ns + what.wait_ns(part)},
+                         &what,
+                         &last,
+                         &part});
+    }
+  }
+
+  void find_exposed(const std::vector<RankRoles>& roles) {
+    std::sort(pieces_.begin(), pieces_.end(), [](const WaitPiece& a, const WaitPiece& b) {
+      return std::tuple(a.waiting, a.time.from_ns) < std::tuple(b.waiting, b.time.from_ns);
+    });
+    waited_.resize(places_.ranks.size());
+    std::optional<ExposedTimes> exposed;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      WaitPiece& piece = pieces_[i];
+      if (i == 0 || pieces_[i - 1].waiting != piece.waiting)
+        exposed.emplace(roles[places_.ranks[piece.waiting]]);
+      piece.exposed = exposed->of(piece.time);
+      waited_[piece.waiting].add(piece.exposed);
+    }
+    for (WaitedTimes& rank : waited_) rank.finish();
+  }
+
+  // Returns the waits of the rank between its last collective with `other` and its part in this
+  // one.
+  std::int64_t waited_before(std::size_t rank, std::size_t other, std::size_t step,
+                             const CollectivePart& part) const {
+    const std::optional<std::int64_t> met =
+        meetings_[rank].last_with(places_.ranks[other], part.start_ns);
+    return waited_[rank].ns({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
+  }
+
+  // Returns the least time that any rank in the collective still waits for others in the step: if
+  // they had left earlier, they would have waited that much longer for these others.
+  std::int64_t waited_after(const WaitPiece& piece) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const CollectivePart& part : piece.what->parts)
+      if (const auto rank = numbers_.find(part.rank); rank != numbers_.end())
+        least = std::min(least, waited_[rank->second].ns(
+                                    {part.end_ns, finders_[rank->second].time(piece.step).to_ns}));
+    return least;
+  }
+
+  // Returns the end of the wait, without the time that the last rank itself had waited for others.
+  Interval own_fault(const WaitPiece& piece) {
+    const auto [after, is_new] = waited_after_.try_emplace(piece.what, 0);
+    if (is_new) after->second = waited_after(piece);
+    if (static_cast<double>(after->second) >
+        kMostAfter * static_cast<double>(length_ns(piece.time)))
+      return {piece.time.to_ns, piece.time.to_ns};
+    const std::int64_t more_ns =
+        waited_before(piece.waited_for, piece.waiting, piece.step, *piece.last) -
+        waited_before(piece.waiting, piece.waited_for, piece.step, *piece.part);
+    return {piece.time.from_ns + std::clamp<std::int64_t>(more_ns, 0, length_ns(piece.time)),
+            piece.time.to_ns};
+  }
+
+  std::int64_t longer_ns(const WaitPiece& piece) {
+    return communication_.longer_ns(piece.waiting, piece.waited_for, piece.step);
+  }
+
+  void add_waits(MatchedWaits& waits) {
+    // keyed by step and waiting rank
+    std::map<std::pair<std::size_t, std::size_t>, WaitTimes> waiting;
+    for (const WaitPiece& piece : pieces_) {
+      WaitTimes& times = waiting[{piece.step, piece.waiting}];
+      times.all.push_back(piece.time);
+      times.exposed.insert(times.exposed.end(), piece.exposed.begin(), piece.exposed.end());
+      times.longer_ns = std::max(times.longer_ns, longer_ns(piece));
+    }
+    for (const auto& [key, times] : waiting) waits.wait_ns[key.second][key.first] = times.felt_ns();
+  }
+
+  // Finds the least wait among the ranks that wait for a rank in a step.
+  void add_delays(MatchedWaits& waits) {
+    std::map<std::tuple<std::size_t, std::size_t, std::size_t>, WaitTimes> waiting;
+    for (const WaitPiece& piece : pieces_) {
+      WaitTimes& times = waiting[{piece.step, piece.waited_for, piece.waiting}];
+      const Interval fault = own_fault(piece);
+      const Intervals exposed = intersect(piece.exposed, unite({fault}));
+      times.all.push_back(fault);
+      times.exposed.insert(times.exposed.end(), exposed.begin(), exposed.end());
+      times.longer_ns = longer_ns(piece);
+    }
+    // keyed by step and the rank waited for
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> least;
+    for (const auto& [key, times] : waiting) {
+      const std::int64_t ns = times.felt_ns();
+      const auto [found, is_new] = least.try_emplace({std::get<0>(key), std::get<1>(key)}, ns);
+      if (!is_new) found->second = std::min(found->second, ns);
+    }
+    for (const auto& [key, ns] : least) waits.delay_ns[key.second][key.first] = ns;
+  }
+
+  StepPlaces places_;
+  std::map<std::size_t, std::size_t> numbers_;
+  ExposedCommunication communication_;
+  std::vector<StepFinder> finders_;
+  std::vector<Meetings> meetings_;
+  std::vector<WaitedTimes> waited_;
+  std::vector<WaitPiece> pieces_;
+  std::map<const Collective*, std::int64_t> waited_after_;
+};
+
+bool covers_most(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
+                 const std::vector<std::size_t>& ranks) {
+  std::map<std::size_t, std::int64_t> matched_ns;
+  for (const CommTimes& times : find_comm_times(matched))
+    if (times.name.empty()) matched_ns[times.rank] = times.busy_ns;
+  return std::all_of(ranks.begin(), ranks.end(), [&](std::size_t rank) {
+    const auto found = matched_ns.find(rank);
+    const std::int64_t all_ns = total_ns(roles[rank].sets[Role::communication]);
+    return found != matched_ns.end() &&
+           static_cast<double>(found->second) >= kLeastMatched * static_cast<double>(all_ns);
+  });
+}
+
+// True if the time of ranks in broadcasts and the like differs so much that they wait for each
+// other in these, too.
+bool holds_waits(const std::vector<Collective>& with_root, const std::vector<RankRoles>& roles,
+                 const StepPlaces& places) {
+  std::vector<std::int64_t> spent(places.ranks.size(), 0);
+  const std::map<std::size_t, std::size_t> numbers = places.numbers();
+  for (const Collective& what : with_root)
+    for (const CollectivePart& part : what.parts)
+      if (const auto rank = numbers.find(part.rank); rank != numbers.end())
+        add_to(spent[rank->second], part.end_ns - part.start_ns);
+  std::int64_t steps_ns = 0;
+  for_each_shared(roles[places.ranks.front()].steps, places.step_index.front(),
+                  [&](std::size_t, const StepRoles& step) { add_to(steps_ns, step.total_ns); });
+  const auto [least, most] = std::minmax_element(spent.begin(), spent.end());
+  return static_cast<double>(*most - *least) > kMostApart * static_cast<double>(steps_ns);
+}
+
+}  // namespace
+
+std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
+                                               const StepPlaces& places) {
+  std::vector<Collective> matched = match_collectives(run).matched;
+  std::erase_if(matched, [](const Collective& what) { return !what.complete; });
+  const auto others =
+      std::stable_partition(matched.begin(), matched.end(),
+                            [](const Collective& what) { return what.all_wait_for_all(); });
+  const std::vector<Collective> with_root(std::make_move_iterator(others),
+                                          std::make_move_iterator(matched.end()));
+  matched.erase(others, matched.end());
+  if (matched.empty() || !covers_most(matched, roles, places.ranks)) return std::nullopt;
+  if (holds_waits(with_root, roles, places)) return std::nullopt;
+  return WaitFinder(matched, roles, places).find();
+}
+
+}  // namespace traceloom

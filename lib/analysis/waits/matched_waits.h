@@ -1,0 +1,41 @@
+// MatchedWaits: how long ranks waited in collectives for the rank that came last, step by step.
+//
+//   if (auto waits = find_matched_waits(run, roles, places)) use(waits->wait_ns[rank][step]);
+//
+// It uses durations, so clocks need not agree. All ranks leave a collective together, so the rank
+// that spent the least time in it came last. The additional time of every other rank was waiting,
+// at the begin of its part. Waits of a rank in several collectives at the same time count once. The
+// part of a wait that the rank's own device work hides, which has to be done anyway, counts as far
+// as it makes the rank's exposed communication longer than that of the rank for which it waits
+// (exposed_communication.h), because later collectives start later.
+//
+// A rank that came last because it had waited for others itself is not blamed: the time that it
+// waited more than the other rank since their last common collective is not its delay. A delay also
+// does not count if all ranks of the collective wait for others later in the step at least a
+// quarter as long: without the delay they would wait for those.
+#pragma once
+
+#include "analysis/waits/rank_waits.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace traceloom {
+
+using WaitMatrix = std::vector<std::vector<std::int64_t>>;  // [rank][step]
+
+// A collective belongs to the step in which it began on the rank that came last.
+struct MatchedWaits {
+  WaitMatrix wait_ns;
+  WaitMatrix delay_ns;  // the least time that any other rank waited for this rank
+};
+
+// Uses collectives that all ranks of their group have and in which all wait for all: in a
+// broadcast, a reduce, a gather or a scatter some ranks leave before the last one comes. Returns
+// nullopt if the data prove too little: on some rank such collectives take less than half of the
+// time in communication, or ranks differ by a tenth of the steps in the other collectives.
+std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
+                                               const StepPlaces& places);
+
+}  // namespace traceloom

@@ -1,0 +1,109 @@
+// RankWaits: the waits of ranks for each other, step by step, without comparing the clocks of
+// ranks.
+//
+//   RankWaits waits = find_waits(run, roles);
+//   waits.critical[step]           // the rank (its index) that the others waited for
+//
+// Ranks meet in collectives; in Composer's files without collectives they meet in event/backward,
+// in which gradients are reduced. All ranks leave a meeting together, so a rank that came earlier
+// spends more time in it. The time beyond the least of all ranks is waiting, and the rank with the
+// least time came last. Collectives are compared one by one if they can be matched, otherwise all
+// of a step together. Communication that a rank's own work on its devices hides costs nothing, and
+// is no wait.
+//
+// Composer's files do not show that rank 0 may wait in event/forward, too: there DDP sends rank 0's
+// buffers to all others. Rank 0 waits for every rank that comes late, while no rank waits for a
+// late rank other than 0. So if some rank comes as late to event/backward as rank 0, the time by
+// which rank 0's event/forward exceeds the median of the others counts as such a wait.
+#pragma once
+
+#include "analysis/waits/step_roles.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+enum class MeetingKind : std::uint8_t {
+  none,         // no event shows where ranks meet, or there is only one rank
+  collectives,  // Role::communication
+  barriers,     // SpanMark::barrier
+};
+
+// The ranks and steps that are compared.
+struct StepPlaces {
+  const std::vector<std::size_t>& ranks;                      // indices into Run::ranks
+  const std::vector<std::vector<std::uint32_t>>& step_index;  // [rank][step]: index in RankRoles
+
+  // Maps each rank to its place in `ranks`; other ranks are missing.
+  std::map<std::size_t, std::size_t> numbers() const {
+    std::map<std::size_t, std::size_t> found;
+    for (std::size_t i = 0; i < ranks.size(); ++i) found[ranks[i]] = i;
+    return found;
+  }
+};
+
+struct RankWaits {
+  MeetingKind kind = MeetingKind::none;
+  bool one_by_one = false;         // collectives are compared one by one
+  std::vector<std::size_t> ranks;  // indices into Run::ranks: those with steps
+  // Ranks that are left out: without marked steps while others have some, or without communication
+  // while at least two ranks have some.
+  std::vector<std::size_t> without_steps;
+  std::vector<std::size_t> without_communication;
+  // The steps that all these ranks have, and for each rank their index in RankRoles.
+  std::vector<StepKey> steps;
+  std::vector<std::vector<std::uint32_t>> step_index;  // [rank][step]
+  std::vector<std::vector<std::int64_t>> wait_ns;      // [rank][step]
+  // Like wait_ns, but for all collectives of a step together; empty if wait_ns is already that.
+  std::vector<std::vector<std::int64_t>> together_ns;
+  // [rank][step]: the time by which the step would be shorter if that rank alone were as fast as
+  // the next one.
+  std::vector<std::vector<std::int64_t>> delay_ns;
+  // [step]: index into `ranks` of the rank for which the others wait most, beyond its own waits.
+  std::vector<std::uint32_t> critical;
+  // The work of each rank itself in a mean step: roles without meeting others.
+  std::vector<RoleTimes> own_ns;  // [rank]
+  // [step], for barriers: the least time of a rank in them. It is not waiting, but computing and
+  // communication, which the files do not separate.
+  std::vector<std::int64_t> barrier_ns;
+  std::int64_t root_wait_ns = 0;  // estimated wait of rank 0 in event/forward, in a mean step
+  std::int64_t mean_step_ns = 0;
+
+  // Values of a rank in a mean step.
+  std::int64_t mean_wait_ns(std::size_t rank) const;
+  std::int64_t mean_delay_ns(std::size_t rank) const;
+  std::int64_t mean_slack_ns(std::size_t rank) const;
+  // Returns the number of steps in which each rank came last and others waited for it.
+  std::vector<std::size_t> times_last() const;
+  // Returns the time by which a rank could have come later to the meetings of a step, all together.
+  std::int64_t slack_ns(std::size_t rank, std::size_t step) const {
+    return (together_ns.empty() ? wait_ns : together_ns)[rank][step];
+  }
+};
+
+// Calls use(step, roles) for each step of a rank that all ranks have, in the order of the rank's
+// own steps. `steps` and `index` belong to that rank.
+template <typename Use>
+void for_each_shared(const PackedRows<StepRoles>& steps, const std::vector<std::uint32_t>& index,
+                     Use use) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> shared(steps.size(), kNone);
+  for (std::size_t step = 0; step < index.size(); ++step)
+    shared[index[step]] = static_cast<std::uint32_t>(step);
+  std::size_t i = 0;
+  for (const StepRoles& roles : steps) {
+    if (const std::uint32_t step = shared[i++]; step != kNone) use(std::size_t{step}, roles);
+  }
+}
+
+// `roles` has one entry for each rank of the run.
+RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);
+
+// Finds the roles of all ranks, in parallel.
+std::vector<RankRoles> find_all_roles(const Run& run);
+
+}  // namespace traceloom

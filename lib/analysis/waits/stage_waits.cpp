@@ -1,0 +1,116 @@
+#include "analysis/waits/stage_waits.h"
+
+#include "analysis/collectives/collectives.h"
+#include "analysis/collectives/communication_pieces.h"
+#include "analysis/work/collective_names.h"
+#include "base/saturating.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// The messages of one rank.
+struct RankMessages {
+  Intervals waits;
+  Intervals moves;
+  Intervals unknown;
+  std::size_t sent = 0;
+  std::size_t received = 0;
+};
+using Messages = std::map<std::size_t, RankMessages>;
+
+void add_part(RankMessages& rank, const CollectivePart& part, std::int64_t moved_ns) {
+  const std::int64_t begin_ns = std::max(part.start_ns, part.end_ns - moved_ns);
+  rank.waits.push_back({part.start_ns, begin_ns});
+  rank.moves.push_back({begin_ns, part.end_ns});
+}
+
+void add_message(const Collective& what, Messages& ranks) {
+  if (!is_point_to_point(what.name)) return;
+  for (const CollectivePart& part : what.parts) {
+    RankMessages& rank = ranks[part.rank];
+    if (!what.transfer_ns) {
+      rank.unknown.push_back({part.start_ns, part.end_ns});
+      continue;
+    }
+    add_part(rank, part, *what.transfer_ns);
+    ++(is_send(what.name) ? rank.sent : rank.received);
+  }
+}
+
+// Uses pieces alone, before the slow matching of collectives; returns nothing if there are no
+// messages.
+Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
+  Messages found;
+  const auto is_message = [&](const DeviceSpan& span) {
+    return run.labels.kind(span.label).role == Role::communication &&
+           is_point_to_point(run.labels.name(span.label));
+  };
+  for (const std::size_t rank : ranks) {
+    bool any = false;
+    run.ranks[rank].for_each_device([&](const DeviceSpan& span) { any = any || is_message(span); });
+    if (!any) continue;
+    for (const CommunicationPiece& piece : find_communication(run, rank)) {
+      if (!is_point_to_point(piece.what.name)) continue;
+      for (const CollectivePart& part : piece.what.parts)
+        found[rank].unknown.push_back({part.start_ns, part.end_ns});
+    }
+  }
+  return found;
+}
+
+Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks) {
+  Messages ranks = find_unknown(run, of_ranks);
+  if (!ranks.empty() && run.ranks.size() > 1) {
+    ranks.clear();
+    const MatchedCollectives found = match_collectives(run);
+    for (const Collective& what : found.single) add_message(what, ranks);
+    for (const Collective& what : found.matched)
+      for (const CollectivePart& part : what.parts)
+        add_part(ranks[part.rank], part, what.latency_ns());
+  }
+  for (auto& [rank, messages] : ranks)
+    for (Intervals* const set : {&messages.waits, &messages.moves, &messages.unknown})
+      *set = unite(std::move(*set));
+  return ranks;
+}
+
+// Returns the parts of a rank's steps that are communication and no role before it, in Role's
+// order.
+Intervals exposed_communication(const RankRoles& roles) {
+  Intervals steps;
+  for (const StepRoles& step : roles.steps)
+    if (step.step.counted) steps.push_back(step.step.time);
+  Intervals left = intersect(unite(std::move(steps)), unpacked(roles.sets[Role::communication]));
+  for (const Role role : {Role::kernel, Role::memcpy, Role::memset})
+    left = subtract(left, unpacked(roles.sets[role]));
+  return left;
+}
+
+}  // namespace
+
+StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
+                            const std::vector<std::size_t>& ranks) {
+  StageWaits stages;
+  const Messages messages = find_messages(run, ranks);
+  stages.is_pipeline = std::any_of(messages.begin(), messages.end(), [](const auto& rank) {
+    return rank.second.sent > 0 && rank.second.received > 0;
+  });
+  for (const std::size_t rank : ranks) {
+    const auto found = messages.find(rank);
+    if (found == messages.end()) continue;
+    const RankMessages& own = found->second;
+    const Intervals exposed = exposed_communication(roles[rank]);
+    const Intervals known = subtract(exposed, own.moves);
+    const std::int64_t waits_ns = total_ns(intersect(known, own.waits));
+    stages.messages += own.sent + own.received;
+    add_to(stages.wait_ns, waits_ns);
+    add_to(stages.unknown_ns, total_ns(intersect(subtract(known, own.waits), own.unknown)));
+  }
+  return stages;
+}
+
+}  // namespace traceloom

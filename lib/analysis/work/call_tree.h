@@ -1,0 +1,105 @@
+// CallTree: the calls on the threads of the host as a tree, with equal stacks merged.
+//
+//   CallTree tree(run, {.calls = true});
+//   for (const TreeNode& node : tree.nodes()) use(tree.name(node), node.host_self_ns);
+//
+// All steps (ProfilerStep#7) are one node "ProfilerStep". On each thread spans nest by time (see
+// SpanStack), so the own times of all nodes of a thread add up to the time of its root. Device work
+// belongs to:
+// 1. the node around the call that launched it;
+// 2. otherwise the operator whose External id it has;
+// 3. otherwise a root of its own.
+#pragma once
+
+#include "analysis/numbers/text_numbers.h"
+#include "base/string_table.h"
+#include "run/host_order.h"
+#include "run/run.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+enum class NodeKind : std::uint8_t { root, python, annotation, operation, call, kernel };
+// Returns "root", "python", "annotation", "op", "call" or "kernel".
+std::string_view to_string(NodeKind kind);
+
+// The kinds of spans that become nodes; the time of other spans belongs to their parents. Python's
+// frames and steps need a run that was read with frames, the other kinds one read with details.
+struct TreeKinds {
+  bool python = true;       // Python's functions
+  bool modules = true;      // of Python's functions, the calls of torch's modules ("nn.Module:
+                            // ...")
+  bool annotations = true;  // steps, record_function(), Composer's events, loaders, ...
+  bool operators = true;
+  bool calls = false;    // calls of the device's runtime and driver
+  bool kernels = false;  // device work, below the node that launched it
+};
+
+struct TreeOptions {
+  TreeKinds kinds = {};
+  bool by_rank = true;  // false: equal stacks of all ranks are merged
+  bool by_thread = true;
+};
+
+struct TreeNode {
+  std::uint32_t parent;  // kNoParent for a root
+  NodeKind kind;
+  std::int64_t name;  // number for CallTree::name()
+  std::int64_t count = 0;
+  std::int64_t host_total_ns = 0;
+  std::int64_t host_self_ns = 0;
+  std::int64_t device_total_ns = 0;
+  std::int64_t device_self_ns = 0;  // device work that it launched, but none of its children
+};
+inline constexpr std::uint32_t kNoParent = std::numeric_limits<std::uint32_t>::max();
+
+// The meaning of a root.
+struct TreeRoot {
+  std::int64_t rank = -1;        // -1: all ranks
+  std::string thread;            // tid as in the file; empty: all threads
+  bool is_not_launched = false;  // device work without a recorded launch
+
+  bool operator==(const TreeRoot&) const = default;
+
+  // Returns "rank 0, thread 7".
+  std::string text() const;
+};
+
+class CallTree {
+ public:
+  // The run must outlive it.
+  CallTree(const Run& run, const TreeOptions& options);
+
+  // A parent stands before its children; otherwise the order has no meaning.
+  const std::vector<TreeNode>& nodes() const { return nodes_; }
+  const TreeRoot& root(const TreeNode& node) const;
+  // Also works for a root.
+  std::string name(const TreeNode& node) const;
+  // True for a frame of Python that is no call of a module: it may only call another function.
+  bool is_plain_python(const TreeNode& node) const;
+  // Returns the number of spans that cross the end of the span in which they start.
+  std::uint64_t crossings() const { return crossings_; }
+
+ private:
+  class RankTree;
+
+  void merge(const RankTree& part);
+  std::int64_t root_number(std::int64_t rank, std::int64_t thread);
+  void add_up();
+
+  const Run& run_;
+  TreeOptions options_;
+  TextNumbers names_;
+  TextNumbers threads_;
+  std::vector<TreeRoot> roots_;
+  std::vector<TreeNode> nodes_;
+  StringTable keys_;  // keys of nodes: parent, kind and name
+  std::uint64_t crossings_ = 0;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,115 @@
+// KernelGroups: the kernels of a run, grouped by the properties that separate the rows of a table.
+//
+//   KernelGroups groups(run, {.by_name = true, .by_operator = true});
+//   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
+//     use(groups.name(key), groups.op(key), group.times); });
+#pragma once
+
+#include "analysis/numbers/grouped.h"
+#include "analysis/numbers/text_numbers.h"
+#include "analysis/numbers/time_stats.h"
+#include "analysis/work/kernels_options.h"
+#include "run/operators.h"
+#include "table/table.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// The parts of a key; a property that does not separate rows is 0.
+enum KernelPart : std::size_t {
+  kKernelRank,
+  kKernelDevice,
+  kKernelStream,
+  kKernelType,
+  kKernelLaunch,
+  kKernelArguments,
+  kKernelOperator,
+  kKernelName,
+  kKernelParts,
+};
+using KernelKey = std::array<std::int64_t, kKernelParts>;
+
+struct KernelGroup {
+  std::vector<std::int64_t> times;
+  WeightedMean blocks;
+  WeightedMean occupancy;
+  std::int64_t short_count = 0;  // kernels that take less than 10 us
+  std::int64_t short_ns = 0;
+  std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
+  // The host's names of the collectives that launched kernels with ambiguous names
+  // ("nccl:all_to_all" for SendRecv).
+  std::set<std::string_view> collectives;
+  std::int64_t told_ns = 0;  // time of kernels whose names show whether they use tensor cores
+};
+
+struct KernelTotals {
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t short_count = 0;
+  std::int64_t short_ns = 0;
+  std::int64_t tensor_ns = 0;
+  std::int64_t told_ns = 0;
+  std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
+  std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
+  std::int64_t devices_ns = 0;       // from the first to the last work of each device, for each
+                                     // recording
+};
+
+class KernelGroups {
+ public:
+  // The run must outlive it.
+  KernelGroups(const Run& run, const KernelsOptions& options);
+
+  template <typename Use>
+  void for_each(Use use) {
+    groups_.for_each(use);
+  }
+  std::size_t size() const { return groups_.size(); }
+  const KernelTotals& totals() const { return totals_; }
+  // True if any kernel has its blocks or its occupancy.
+  bool any_measured() const { return any_measured_; }
+  bool any_collective() const { return any_collective_; }
+
+  std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
+  std::string_view op(const KernelKey& key) const { return names_.text(key[kKernelOperator]); }
+  // Texts for find_detail().
+  std::string_view launch(const KernelKey& key) const { return launches_.text(key[kKernelLaunch]); }
+  std::string_view arguments(const KernelKey& key) const {
+    return arguments_.text(key[kKernelArguments]);
+  }
+
+ private:
+  void add_rank(const RankEvents& rank);
+  void name_collectives(const RankEvents& rank, const Operators& operators);
+  void add_kernel(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher);
+  KernelKey key_of(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher);
+  std::int64_t type_of(std::int64_t op, std::int64_t kernel);
+
+  const Run& run_;
+  KernelsOptions options_;
+  TextNumbers names_;
+  TextNumbers launches_;
+  TextNumbers arguments_;
+  Grouped<std::int64_t, 2> types_;           // keyed by (operator, kernel); value: the type plus
+                                             // one
+  std::vector<std::optional<bool>> tensor_;  // labels of kernels that use tensor cores
+  std::vector<bool> eligible_;               // labels of operators that could use them
+  Grouped<KernelGroup, kKernelParts> groups_;
+  KernelTotals totals_;
+  bool any_measured_ = false;
+  bool any_collective_ = false;
+};
+
+// Adds columns for the arguments of an operator: the shape; with `all` also types, strides and
+// inputs.
+void add_argument_columns(std::vector<Column>& columns, bool shape, bool all);
+void add_argument_cells(std::vector<Cell>& cells, std::string_view arguments, bool shape, bool all);
+Cell text_or_nothing(std::string_view text);
+
+}  // namespace traceloom

@@ -1,0 +1,231 @@
+#include "identity/clocks/clock_plan.h"
+
+#include "base/optional_value.h"
+#include "base/saturating.h"
+#include "identity/clocks/clock_checks.h"
+#include "identity/clocks/collective_clock.h"
+#include "identity/clocks/lost_base.h"
+#include "identity/ranks/trace_name.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+std::optional<std::int64_t> error_bound_of(const FileEvidence& evidence) {
+  if (evidence.error_bounds.empty() || evidence.error_bounds.front().value < 0) return std::nullopt;
+  return evidence.error_bounds.front().value;
+}
+
+std::vector<std::optional<LostBase>> lost_bases(const std::vector<FileEvidence>& evidence,
+                                                const std::vector<FileRank>& ranks,
+                                                const std::vector<StartTimes>& starts) {
+  std::vector<FileTimes> files;
+  for (std::size_t i = 0; i < evidence.size(); ++i)
+    files.push_back({ranks[i].rank, evidence[i], starts[i]});
+  return find_lost_bases(files);
+}
+
+void place_relative_times(ClockFacts& file, const LostBase& base, const StartTimes& starts) {
+  if (!starts.is_mixed()) {
+    file.base_ns = base.base_ns;
+    return;
+  }
+  file.first_ns = starts.unix_time().first;
+  file.last_ns = starts.unix_time().last;
+  file.relative_base_ns = base.base_ns;
+}
+
+// Returns the sync events of a file. In a file with mixed times, all are on the clock of its Unix
+// times.
+std::vector<SyncEvent> sync_events_of(const FileEvidence& evidence, const ClockFacts& file) {
+  std::vector<SyncEvent> events = evidence.sync_marks.events();
+  if (file.relative_base_ns)
+    for (SyncEvent& event : events)
+      event.moment_ns = TimeMap(*file.relative_base_ns, 0).mapped_or_same(event.moment_ns);
+  return events;
+}
+
+// The times are put on the clock of the file's base, like a sync.
+void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
+  const std::int64_t base_ns = file.base_ns.value_or(0);
+  const auto moved = [base_ns](const SyncRounds& rounds) {
+    return on_machine(rounds, {-base_ns, -base_ns}).value_or(SyncRounds{});
+  };
+  file.rounds = {moved(recorder.rounds().start), moved(recorder.rounds().end)};
+  file.machine = recorder.machine();
+  if (!file.machine || base_ns == 0) return;
+  const std::optional<ClockRange> ahead = sum(file.machine->ahead, ClockRange{base_ns, base_ns});
+  if (ahead)
+    file.machine->ahead = *ahead;
+  else
+    file.machine.reset();
+}
+
+void count_lost_base(const LostBase& base, ProblemCounts& problems) {
+  const Problem problem =
+      base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
+  problems.add(problem, 0);
+  problems.explain(problem, to_string(base));
+}
+
+// The least time that can be counted from an origin: with a lower one, the difference would be
+// 2^63.
+constexpr std::int64_t kLeastNs = std::numeric_limits<std::int64_t>::min() + 1000;
+
+// The times of one kind (Unix or relative) in a file, on the common clock.
+struct Stretch {
+  std::size_t file;
+  bool is_unix;
+  CommonTimes times;
+  std::uint64_t events;
+};
+
+std::vector<Stretch> stretches_of(const std::vector<StartTimes>& starts,
+                                  const std::vector<FileClock>& clocks) {
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    for (const bool is_unix : {false, true}) {
+      const StartTimes::Range range = is_unix ? starts[i].unix_time() : starts[i].relative();
+      if (range.empty()) continue;
+      Stretch stretch{i, is_unix, {}, range.events};
+      clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
+        std::int64_t common_ns = 0;
+        if (clocks[i].times.map(std::max(ns, kLeastNs), common_ns)) stretch.times.add(common_ns);
+      });
+      if (stretch.times != CommonTimes{}) stretches.push_back(stretch);
+    }
+  std::ranges::stable_sort(stretches, {}, [](const Stretch& one) { return one.times.first_ns; });
+  return stretches;
+}
+
+// True if the stretch is on the time line that begins at `first_ns`.
+bool is_on_line(const Stretch& stretch, std::int64_t first_ns) {
+  return stretch.times.first_ns >= first_ns &&
+         stretch.times.last_ns <= saturating_add(first_ns, kTimeLineNs);
+}
+
+// Returns the begin of the time line with the most events.
+std::int64_t begin_of_most(const std::vector<Stretch>& stretches) {
+  std::int64_t best_ns = 0;
+  std::uint64_t most_events = 0;
+  for (const Stretch& first : stretches) {
+    std::uint64_t events = 0;
+    for (const Stretch& one : stretches)
+      if (is_on_line(one, first.times.first_ns)) events += one.events;
+    if (events > most_events) best_ns = first.times.first_ns;
+    most_events = std::max(events, most_events);
+  }
+  return best_ns;
+}
+
+// Drops times that fit no time line: first within each file, then across all files. The time line
+// with the most events stays.
+void limit_times(const std::vector<StartTimes>& starts, std::vector<FileClock>& clocks) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const StartTimes::Range limits = starts[i].limits();
+    clocks[i].times.limit_to(std::max(limits.first, kLeastNs), limits.last);
+  }
+  const std::vector<Stretch> stretches = stretches_of(starts, clocks);
+  const auto is_on_first = [&](const Stretch& one) {
+    return is_on_line(one, stretches.front().times.first_ns);
+  };
+  if (std::ranges::all_of(stretches, is_on_first)) return;
+  const std::int64_t first_ns = begin_of_most(stretches);
+  using Limits = std::numeric_limits<std::int64_t>;
+  for (const Stretch& one : stretches) {
+    if (is_on_line(one, first_ns)) continue;
+    TimeMap& times = clocks[one.file].times;
+    if (one.is_unix)
+      times.limit_to(Limits::min(), kFirstUnixNs - 1);
+    else
+      times.limit_to(kFirstUnixNs, Limits::max());
+  }
+}
+
+// Aligns each cycle of a merged file like a file of its own.
+void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
+                 const ClockOptions& options, ClockPlan& plan) {
+  std::vector<ClockFacts> parts;
+  std::vector<StartTimes> starts_of_parts;
+  std::vector<std::size_t> ends;  // end of the parts of each file
+  for (std::size_t i = 0; i < plan.facts.size(); ++i) {
+    for (FilePart& part : parts_of(plan.facts[i], starts[i], evidence[i].cycles)) {
+      parts.push_back(std::move(part.facts));
+      starts_of_parts.push_back(part.starts);
+    }
+    ends.push_back(parts.size());
+  }
+  const std::vector<FileClock> clocks = align(parts, options);
+  plan.cycles = find_cycles(parts, clocks, starts_of_parts);
+  auto begin = clocks.begin();
+  for (std::size_t i = 0; i < plan.facts.size(); ++i) {
+    const auto end = clocks.begin() + static_cast<std::ptrdiff_t>(ends[i]);
+    plan.clocks.push_back(join_parts(plan.facts[i], evidence[i].cycles, {begin, end}));
+    begin = end;
+  }
+}
+
+}  // namespace
+
+ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
+                      const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
+                      const ClockOptions& options) {
+  const std::vector<std::optional<LostBase>> bases = lost_bases(evidence, ranks, starts);
+  ClockPlan plan;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ClockFacts file;
+    file.rank = ranks[i].rank;
+    file.base_ns = evidence[i].base_ns;
+    // A stray 0 among Unix times is broken and proves nothing about the clock.
+    const StartTimes::Range& unix_time = starts[i].unix_time();
+    const bool takes_all = file.base_ns || unix_time.empty();
+    file.first_ns = takes_all ? starts[i].first_ns() : std::optional(unix_time.first);
+    file.last_ns = takes_all ? starts[i].last_ns() : std::optional(unix_time.last);
+    if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
+    file.cycle = cycle_of_name(inputs[i].path);
+    file.is_merged = evidence[i].was_merged();  // true even if RANK=path declares the file to be
+                                                // one rank
+    file.sync_us = evidence[i].sync_us();
+    // Composer's merger keeps the error bounds of every rank and cycle, so they cannot be used.
+    if (!file.is_merged || evidence[i].was_merged_by_us())
+      file.error_bound_us = error_bound_of(evidence[i]);
+    if (!file.is_merged) {
+      file.sync_events = sync_events_of(evidence[i], file);
+      add_recorder_clock(file, evidence[i].recorder);
+    }
+    plan.facts.push_back(std::move(file));
+  }
+  align_parts(evidence, starts, options, plan);
+  if (options.align_by != AlignBy::none)
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
+  align_by_collectives(evidence, starts, options, plan.facts, plan.clocks);
+  check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
+  limit_times(starts, plan.clocks);
+  plan.origin_ns = common_origin_ns(starts, plan.clocks);
+  return plan;
+}
+
+std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
+                              const std::vector<FileClock>& clocks) {
+  std::optional<std::int64_t> first_ns;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    for (const StartTimes::Range& range : {starts[i].relative(), starts[i].unix_time()}) {
+      if (range.empty()) continue;
+      clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
+        std::int64_t start_ns = 0;
+        if (clocks[i].times.map(std::max(ns, kLeastNs), start_ns))
+          keep_least(first_ns, std::optional(start_ns));
+      });
+    }
+  }
+  if (!first_ns) return 0;
+  const std::int64_t rest = (*first_ns % 1000 + 1000) % 1000;
+  std::int64_t floored_ns = 0;
+  // The lowest microsecond of int64 has no whole microsecond below it.
+  return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns : floored_ns;
+}
+
+}  // namespace traceloom

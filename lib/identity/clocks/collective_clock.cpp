@@ -1,0 +1,285 @@
+#include "identity/clocks/collective_clock.h"
+
+#include "base/saturating.h"
+#include "base/units.h"
+#include "clock/collective_rounds.h"
+#include "identity/clocks/collective_islands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using Outcome = CollectiveFit::Outcome;
+// The matrix of limits between clocks takes 8 bytes a pair.
+constexpr std::size_t kMostClocks = 2048;
+// Smaller shifts are not reported by themselves: ranks on one host leave a collective that far
+// apart.
+constexpr std::int64_t kUntoldNs = 10'000;
+constexpr std::size_t kMostRanks = 8;
+
+// Returns "2", "2 and 3", "5, 6 and 7".
+std::string rank_list(const std::set<std::int64_t>& ranks) {
+  std::vector<std::string> words;
+  for (const std::int64_t rank : ranks) {
+    if (words.size() == kMostRanks) break;
+    words.push_back(std::to_string(rank));
+  }
+  const std::size_t left = ranks.size() - words.size();
+  std::string last = left > 0 ? fmt::format("{} more", left) : words.back();
+  if (left == 0) words.pop_back();
+  return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
+}
+
+std::string clocks_of(const std::set<std::int64_t>& ranks) {
+  return fmt::format("clock{} of rank{} {}", ranks.size() == 1 ? "" : "s",
+                     ranks.size() == 1 ? "" : "s", rank_list(ranks));
+}
+
+class CollectiveAligner {
+ public:
+  CollectiveAligner(const std::vector<FileEvidence>& evidence,
+                    const std::vector<StartTimes>& starts, const ClockOptions& options,
+                    const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks)
+      : evidence_(evidence), starts_(starts), options_(options), facts_(facts), clocks_(clocks) {
+    for (std::size_t i = 0; i < facts.size(); ++i)
+      times_.push_back(common_times(starts[i], clocks[i].times));
+  }
+
+  void run() {
+    const std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
+    std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
+    for (const Island& island : islands) {
+      const bool is_linked = placed.empty() || std::ranges::any_of(island.files, [&](auto file) {
+                               return placed.contains(facts_[file].rank);
+                             });
+      settle(island, is_linked);
+      if (!is_linked) tell_unconnected(island, islands.front());
+      for (const std::size_t file : island.files) placed.insert(facts_[file].rank);
+    }
+  }
+
+ private:
+  void settle(const Island& island, bool is_linked);
+  static void forget_errors(FileClock& clock);
+  void note(std::size_t file, const CollectiveFit& fit, bool is_moved);
+  void move(std::size_t file, const CollectiveFit& fit);
+  void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
+  void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
+  void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
+  std::string offset_option(std::size_t file, std::int64_t ahead_ns) const;
+  void tell_unconnected(const Island& island, const Island& of_reference);
+
+  const std::vector<FileEvidence>& evidence_;
+  const std::vector<StartTimes>& starts_;
+  const ClockOptions& options_;
+  const std::vector<ClockFacts>& facts_;
+  std::vector<FileClock>& clocks_;
+  std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
+};
+
+void CollectiveAligner::settle(const Island& island, bool is_linked) {
+  if (island.files.size() < 2 || island.files.size() > kMostClocks) return;
+  const CommonTimes& whole = times_[island.files.front()];
+  const std::int64_t middle_ns = std::midpoint(whole.first_ns, whole.last_ns);
+  const std::vector<CollectiveFit> fits =
+      fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
+  const bool moves = contradicts_clocks(island, fits);
+  if (moves) tell_shift(island, fits);
+  for (std::size_t i = 0; i < island.files.size(); ++i) {
+    const std::size_t file = island.files[i];
+    const CollectiveFit& fit = fits[i];
+    if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
+    const bool is_moved = moves && i > 0 && standing_of(clocks_[file]) != Standing::fixed;
+    note(file, fit, is_moved);
+    if (is_moved) move(file, fit);
+    if (!is_linked) forget_errors(clocks_[file]);
+  }
+  if (moves) move_companions(island, fits);
+  tell_conflicts(island, fits);
+}
+
+// The errors refer to another reference, so they are dropped.
+void CollectiveAligner::forget_errors(FileClock& clock) {
+  clock.collectives.reset();
+  if (standing_of(clock) != Standing::absolute) return;
+  clock.error_ns.reset();
+  clock.worst_error_ns.reset();
+}
+
+// Stores the estimate. A file that keeps its clock because of better evidence also keeps its error.
+void CollectiveAligner::note(std::size_t file, const CollectiveFit& fit, bool is_moved) {
+  FileClock& clock = clocks_[file];
+  CollectiveEstimate& found = clock.collectives.emplace();
+  found.shift_ns = -fit.ahead_ns;
+  found.residual_p50_ns = fit.residual_p50_ns;
+  found.residual_p95_ns = fit.residual_p95_ns;
+  found.bound_ns = fit.bound_ns();
+  found.is_used = is_moved;
+  if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_moved)) return;
+  clock.error_ns = fit.error_ns(is_moved ? fit.ahead_ns : 0);
+  const double half_ns =
+      static_cast<double>(saturating_subtract(times_[file].last_ns, times_[file].first_ns)) / 2;
+  const double drift_ns = half_ns * (std::abs(fit.slope) + fit.slope_error);
+  clock.worst_error_ns =
+      saturating_add(*clock.error_ns, static_cast<std::int64_t>(std::ceil(drift_ns)));
+  if (std::abs(fit.slope) > fit.slope_error) clock.drift_ppm = std::round(fit.slope * 1e9) / 1e3;
+}
+
+// Moves the clock of a file. With DriftMode::linear it also corrects the drift, from the file's
+// first event to its last one.
+void CollectiveAligner::move(std::size_t file, const CollectiveFit& fit) {
+  FileClock& clock = clocks_[file];
+  const Standing standing = standing_of(clock);
+  clock.method = ClockMethod::collectives;
+  clock.offset_ns = saturating_subtract(clock.offset_ns, fit.ahead_ns);
+  clock.problems.forget(Problem::no_clock);
+  const std::int64_t base_ns = facts_[file].base_ns.value_or(0);
+  const CommonTimes& times = times_[file];
+  if (options_.drift == DriftMode::linear && clock.drift_ppm && standing == Standing::absolute &&
+      times.first_ns < times.last_ns) {
+    const double half_ns =
+        static_cast<double>(saturating_subtract(times.last_ns, times.first_ns)) / 2;
+    const std::int64_t gained_ns = std::llround(fit.slope * half_ns);
+    clock.times = TimeMap(base_ns, base_ns,
+                          std::make_shared<const TimeMap::Line>(std::vector<TimeMap::Knot>{
+                              {times.first_ns, saturating_add(-fit.ahead_ns, gained_ns)},
+                              {times.last_ns, saturating_subtract(-fit.ahead_ns, gained_ns)}}));
+    clock.worst_error_ns = saturating_add(
+        *clock.error_ns, static_cast<std::int64_t>(std::ceil(half_ns * fit.slope_error)));
+  } else {
+    clock.times = clock.times.since(fit.ahead_ns);
+  }
+}
+
+// Moves the other files of a moved rank like the nearest file that was moved.
+void CollectiveAligner::move_companions(const Island& island,
+                                        const std::vector<CollectiveFit>& fits) {
+  for (std::size_t file = 0; file < facts_.size(); ++file) {
+    if (std::ranges::find(island.files, file) != island.files.end() || clocks_[file].collectives ||
+        facts_[file].is_merged || standing_of(clocks_[file]) != Standing::absolute ||
+        starts_[file].empty())
+      continue;
+    const CollectiveFit* nearest = nullptr;
+    std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 1; i < island.files.size(); ++i) {
+      const std::size_t other = island.files[i];
+      if (facts_[other].rank != facts_[file].rank || !clocks_[other].collectives ||
+          !clocks_[other].collectives->is_used)
+        continue;
+      const std::int64_t away_ns =
+          std::abs(saturating_subtract(times_[other].first_ns, times_[file].first_ns) / 2);
+      if (away_ns >= least_ns) continue;
+      least_ns = away_ns;
+      nearest = &fits[i];
+    }
+    if (nearest == nullptr) continue;
+    clocks_[file].method = ClockMethod::collectives;
+    clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest->ahead_ns);
+    clocks_[file].times = clocks_[file].times.since(nearest->ahead_ns);
+  }
+}
+
+// Reports the ranks whose shift exceeds what the ends are still apart afterwards. At least one is
+// reported.
+void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
+  const auto is_told = [&](std::size_t i, std::int64_t most_ns) {
+    const CollectiveFit& fit = fits[i];
+    return fit.outcome == Outcome::fitted &&
+           (std::abs(fit.ahead_ns) > std::max(fit.residual_p95_ns, kUntoldNs) ||
+            std::abs(fit.ahead_ns) == most_ns);
+  };
+  std::int64_t most_ns = 0;
+  for (const CollectiveFit& fit : fits)
+    if (fit.outcome == Outcome::fitted) most_ns = std::max(most_ns, std::abs(fit.ahead_ns));
+  for (std::size_t i = 1; i < island.files.size(); ++i) {
+    FileClock& clock = clocks_[island.files[i]];
+    if (!is_told(i, most_ns) || standing_of(clock) == Standing::fixed) continue;
+    clock.problems.add(Problem::shifted_clock, 0);
+    clock.problems.explain(
+        Problem::shifted_clock,
+        fmt::format("rank {} shifted by {}{}: its collectives end with the others' (±{})",
+                    facts_[island.files[i]].rank, fits[i].ahead_ns < 0 ? "+" : "",
+                    format_duration(-fits[i].ahead_ns), format_duration(fits[i].bound_ns())));
+  }
+}
+
+// Returns the option that undoes a shift by `ahead_ns`.
+std::string CollectiveAligner::offset_option(std::size_t file, std::int64_t ahead_ns) const {
+  const std::int64_t now_ns =
+      saturating_subtract(clocks_[file].offset_ns, facts_[file].base_ns.value_or(0));
+  return fmt::format("--offset {}={}ns", facts_[file].rank, saturating_subtract(now_ns, ahead_ns));
+}
+
+// Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
+// Collectives without a group may belong to several groups, so they prove nothing about a clock.
+void CollectiveAligner::tell_conflicts(const Island& island,
+                                       const std::vector<CollectiveFit>& fits) {
+  std::map<std::int64_t, std::vector<std::size_t>> alike;  // keyed by the approximate change
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    const CollectiveFit& fit = fits[i];
+    if (fit.outcome != Outcome::contradiction) continue;
+    const auto known = std::ranges::find_if(alike, [&fit](const auto& one) {
+      return std::abs(one.first - fit.change_ns) <= fit.change_ns / 10;
+    });
+    alike[known == alike.end() ? fit.change_ns : known->first].push_back(i);
+  }
+  for (const auto& [change_ns, members] : alike) {
+    std::set<std::int64_t> ranks;
+    std::vector<std::string> offsets;
+    for (const std::size_t i : members) {
+      const std::int64_t rank = facts_[island.files[i]].rank;
+      if (ranks.insert(rank).second && offsets.size() < kMostRanks)
+        offsets.push_back(offset_option(island.files[i], fits[i].ahead_ns));
+    }
+    FileClock& first = clocks_[island.files[members.front()]];
+    const Problem problem =
+        names_groups(island) ? Problem::clock_conflict : Problem::no_common_collective;
+    first.problems.add(problem, 0, members.size());
+    first.problems.explain(
+        problem,
+        names_groups(island)
+            ? fmt::format("{}: what collectives allow before and after contradicts itself by {}; "
+                          "{} brings the last of them together",
+                          clocks_of(ranks), format_duration(change_ns), fmt::join(offsets, " "))
+            : fmt::format("{}: collectives that do not say their group contradict each other",
+                          clocks_of(ranks)));
+  }
+}
+
+void CollectiveAligner::tell_unconnected(const Island& island, const Island& of_reference) {
+  FileClock& first = clocks_[island.files.front()];
+  if (standing_of(first) == Standing::fixed) return;
+  std::set<std::int64_t> ranks;
+  for (const std::size_t file : island.files) ranks.insert(facts_[file].rank);
+  first.problems.add(Problem::no_common_collective, 0, ranks.size());
+  first.problems.explain(
+      Problem::no_common_collective,
+      fmt::format("clock of rank{} {} against rank {}: they have no collective in common",
+                  ranks.size() == 1 ? "" : "s", rank_list(ranks),
+                  facts_[of_reference.files.front()].rank));
+}
+
+}  // namespace
+
+void align_by_collectives(const std::vector<FileEvidence>& evidence,
+                          const std::vector<StartTimes>& starts, const ClockOptions& options,
+                          const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks) {
+  if (options.align_by != AlignBy::any) return;
+  CollectiveAligner(evidence, starts, options, facts, clocks).run();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,36 @@
+// align_by_collectives: aligns the clocks of ranks without a common sync by the collectives and
+// messages that they have in common.
+//
+//   align_by_collectives(evidence, starts, options, facts, clocks);     // in plan_clocks()
+#pragma once
+
+#include "clock/alignment.h"
+#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/start_times.h"
+
+#include <vector>
+
+namespace traceloom {
+
+// All vectors have one entry a file. The function uses files of one rank each that recorded the
+// rank's collectives. It finds how far the clock of each file is ahead of a reference: that of the
+// lowest rank, or of a file with better evidence (ClockOptions::offsets, the rounds or the machine
+// of our recorder, moments that files stamped). Files with better evidence keep their clocks.
+// FileClock::collectives holds the estimate, and error_ns and worst_error_ns the possible error of
+// the clock that is used.
+//
+// The clocks of all ranks that have collectives in common are moved (ClockMethod::collectives) in
+// two cases; other files of these ranks move with them:
+// 1. The estimate contradicts the clock of a rank (a clock sync of one number, a base time).
+// 2. The estimate brings the ends of the collectives together to less than half their distance, and
+//    by more than 10 us.
+//
+// Otherwise all clocks stay. These problems are counted:
+// - shifted_clock: a file was moved by more than the ends are still apart.
+// - clock_conflict: a clock was set while collectives went on; it stays.
+// - no_common_collective: a file has collectives, but no other file has any of them.
+void align_by_collectives(const std::vector<FileEvidence>& evidence,
+                          const std::vector<StartTimes>& starts, const ClockOptions& options,
+                          const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks);
+
+}  // namespace traceloom

@@ -1,0 +1,174 @@
+#include "identity/evidence/collective_marks.h"
+
+#include "base/ascii.h"
+#include "base/json_walk.h"
+#include "base/saturating.h"
+#include "event/event_side.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using Side = CollectiveMarks::Side;
+
+// Recognises torch's names ("_allgather_base", "allreduce_coalesced"), gloo's ("gloo:all_reduce")
+// and those of kernels ("ncclDevKernel_ReduceScatter_...").
+std::optional<Side> side_of(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kAll{
+      "allreduce",      "all_reduce", "allgather",  "all_gather", "reducescatter",
+      "reduce_scatter", "alltoall",   "all_to_all", "barrier"};
+  const std::string lower = to_lower(name);
+  const auto has = [&](std::string_view part) { return lower.find(part) != std::string::npos; };
+  if (std::ranges::any_of(kAll, has)) return Side::all;
+  const bool sends = has("send");
+  const bool receives = has("recv");
+  if (sends == receives) return std::nullopt;
+  return sends ? Side::send : Side::receive;
+}
+
+// The description of a collective in an event, as it is written.
+struct Said {
+  std::string_view name;
+  std::string_view group_name;
+  std::string_view description;
+  std::string_view ranks;
+  std::string_view elements;
+  std::string_view type;
+  std::string_view dims;
+  std::string_view seq;
+  std::string_view source;
+  std::string_view target;
+  std::string_view in_split;
+  std::string_view out_split;
+};
+
+Said read_said(std::string_view args) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view Said::*>, 14> kKeys{
+      {{"Collective name", &Said::name},
+       {"Process Group Name", &Said::group_name},
+       {"Process Group Description", &Said::description},
+       {"Process Group Ranks", &Said::ranks},
+       {"In msg nelems", &Said::elements},
+       {"dtype", &Said::type},
+       {"Input type", &Said::type},
+       {"Input Dims", &Said::dims},
+       {"Input dims", &Said::dims},
+       {"Seq", &Said::seq},
+       {"Src Rank", &Said::source},
+       {"Dst Rank", &Said::target},
+       {"In split size", &Said::in_split},
+       {"Out split size", &Said::out_split}}};
+  Said said;
+  for (JsonWalk walk(args); walk.next();)
+    for (const auto& [key, member] : kKeys)
+      if (walk.key() == key) said.*member = unquoted(walk.value());
+  return said;
+}
+
+// True if a part is empty: a rank that receives nothing from another rank does not wait for it.
+bool has_empty_part(std::string_view split) {
+  bool is_number = false;
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    const bool is_digit = split[i] >= '0' && split[i] <= '9';
+    const bool ends = i + 1 == split.size() || split[i + 1] < '0' || split[i + 1] > '9';
+    if (is_digit && !is_number && split[i] == '0' && ends) return true;
+    is_number = is_digit;
+  }
+  return false;
+}
+
+bool is_device(const Event& event) {
+  const std::string_view category = unquoted(event.text(Key::cat));
+  return is_device_category(category) || event_side(category) == EventSide::device;
+}
+
+}  // namespace
+
+void CollectiveMarks::Kind::keep(const Round& round) {
+  if (round.number % every != 0) return;
+  rounds.push_back(round);
+  while (rounds.size() > kMostOfKind) {
+    if (!has_seq && !is_by_time) {
+      is_whole = false;
+      return rounds.clear();
+    }
+    every *= 2;
+    std::erase_if(rounds, [this](const Round& one) { return one.number % every != 0; });
+  }
+}
+
+void CollectiveMarks::Kind::add(const Round& round) {
+  is_by_time = is_by_time && (rounds.empty() || rounds.back().begin_ns <= round.begin_ns);
+  ++count;
+  rounds.push_back(round);
+}
+
+// Appends all rounds of `later`, which must be whole.
+void CollectiveMarks::Kind::append(const Kind& later) {
+  for (Round round : later.rounds) {
+    is_by_time = is_by_time && (rounds.empty() || rounds.back().begin_ns <= round.begin_ns);
+    if (!has_seq) round.number = static_cast<std::int64_t>(count);
+    ++count;
+    if (is_whole) keep(round);
+  }
+}
+
+void CollectiveMarks::add_round(const Event& event, const EventTiming& timing) {
+  if (!timing.usable || timing.slice_end != SliceEnd::known || event.has(Key::unclosed)) return;
+  const std::string_view name = unquoted(event.text(Key::name));
+  const bool on_device = !name.starts_with("gloo:");
+  if (on_device && !is_device(event)) return;
+  const Said said = read_said(event.text(Key::args));
+  const std::optional<Side> side = side_of(said.name.empty() ? name : said.name);
+  if (!side || has_empty_part(said.in_split) || has_empty_part(said.out_split)) return;
+  const std::string_view peer = *side == Side::send ? said.target : said.source;
+  if (*side != Side::all && (peer.empty() || said.ranks.empty())) return;
+  const auto seq =
+      *side == Side::all && !said.group_name.empty() ? json_integer(said.seq) : std::nullopt;
+  const bool has_seq = seq && *seq >= 0;
+  scratch_.clear();
+  for (const std::string_view part :
+       {said.name.empty() ? name : said.name, said.group_name, said.description, said.ranks})
+    scratch_.append(part).push_back('\n');
+  const std::size_t tells_group = scratch_.size();
+  if (*side != Side::all)
+    scratch_.append(peer);
+  else if (!has_seq)
+    scratch_.append(said.elements).append(said.type).append(said.dims);
+  const auto [found, is_new] = kinds_.try_emplace(scratch_);
+  Kind& kind = found->second;
+  if (is_new) {
+    kind.side = *side;
+    kind.is_device = on_device;
+    kind.has_seq = has_seq;
+    kind.what = said.name.empty() ? name : said.name;
+    if (*side == Side::all && !has_seq) kind.what.append(scratch_, tells_group);
+    if (!said.group_name.empty())
+      kind.group = std::string(said.group_name).append("\n").append(said.description);
+    kind.ranks = said.ranks;
+    if (*side != Side::all) kind.peer = json_integer(peer).value_or(kNoPeer);
+  }
+  kind.add({has_seq ? *seq : static_cast<std::int64_t>(kind.count), timing.start_ns,
+            saturating_add(timing.start_ns, timing.duration_ns)});
+}
+
+void CollectiveMarks::append(const CollectiveMarks& later) {
+  for (const auto& [key, kind] : later.kinds_) {
+    auto known = kinds_.find(key);
+    if (known == kinds_.end()) {
+      if (kinds_.size() >= kMostKinds) continue;
+      Kind empty = kind;
+      empty.rounds.clear();
+      empty.count = 0;
+      empty.is_by_time = true;
+      known = kinds_.emplace(key, std::move(empty)).first;
+    }
+    known->second.append(kind);
+  }
+}
+
+}  // namespace traceloom

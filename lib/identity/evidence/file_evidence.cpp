@@ -1,0 +1,144 @@
+#include "identity/evidence/file_evidence.h"
+
+#include "base/json_walk.h"
+#include "base/optional_value.h"
+#include "event/trace_time.h"
+#include "identity/evidence/recorder_losses.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// Returns false if args.value is no whole number. `tid` is that of the event, if it is needed.
+bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
+  const auto value = json_integer(find_member(event.text(Key::args), "value"));
+  if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset, std::move(tid)});
+  return value.has_value();
+}
+
+// Returns the Unix nanoseconds of ts 0, under whichever key the producer writes them.
+std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCounts& problems) {
+  const std::string_view kineto = top_level.value("baseTimeNanoseconds");
+  const std::string_view viztracer =
+      find_member(top_level.value("viztracer_metadata"), "baseTimeNanoseconds");
+  for (const std::string_view text : {kineto, viztracer})
+    if (const auto base = json_integer(text)) return base;
+  const std::string_view clang = top_level.value("beginningOfTime");
+  if (const auto base = parse_time(clang)) return base->rounded_ns();
+  for (const std::string_view text : {kineto, viztracer, clang})
+    if (!text.empty() && text != "null") problems.add(Problem::bad_base, 0);
+  return std::nullopt;
+}
+
+bool has_torch_key(const TopLevelParser& top_level) {
+  static constexpr std::array<std::string_view, 3> kKeys{"schemaVersion", "deviceProperties",
+                                                         "distributedInfo"};
+  return std::any_of(kKeys.begin(), kKeys.end(),
+                     [&](std::string_view key) { return !top_level.value(key).empty(); });
+}
+
+// Returns the largest world size that a merge kept of its ranks (otherData.ranks.N).
+std::int64_t find_merged_world_size(std::string_view other) {
+  std::int64_t size = 0;
+  for_each_member(find_member(other, "ranks"), [&](std::string_view, std::string_view rank) {
+    const std::string_view distributed = find_member(rank, "distributedInfo");
+    size = std::max(size, json_integer(find_member(distributed, "world_size")).value_or(0));
+  });
+  return size;
+}
+
+}  // namespace
+
+void FileEvidence::add(const Event& event) {
+  if (SyncMarks::is_mark(event)) sync_marks.add(event);
+  if (event.phase != 'M') return;
+  const std::string_view name = unquoted(event.text(Key::name));
+  bool is_usable = true;
+  if (name == "global_rank")
+    add_mark(rank_marks, event, canonical_id(event.text(Key::tid)));
+  else if (name == "clock_sync_timestamp_us")
+    is_usable = add_mark(syncs, event, canonical_id(event.text(Key::tid)));
+  else if (name == "clock_sync_error_bound")
+    is_usable = add_mark(error_bounds, event);
+  else if (name == "beside_rank")
+    is_beside_rank = true;
+  else
+    recorder.add(name, event, problems);
+  if (name == "recorder") add_recorder_losses(event, problems);
+  if (!is_usable) problems.add(Problem::bad_sync, event.offset);
+}
+
+void FileEvidence::add_top_level(const TopLevelParser& top_level) {
+  const std::string_view distributed = top_level.value("distributedInfo");
+  if (!distributed.empty()) {
+    distributed_rank = json_integer(find_member(distributed, "rank"));
+    world_size = json_integer(find_member(distributed, "world_size"));
+  }
+  top_level_rank = json_integer(top_level.value("global_rank"));
+  const std::string_view sync = top_level.value("clock_sync_timestamp_us");
+  top_level_sync_us = json_integer(sync);
+  if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
+  base_ns = base_time(top_level, problems);
+  is_torch = has_torch_key(top_level);
+  const std::string_view other = top_level.value("otherData");
+  if (other.empty()) return;
+  merged_world_size = find_merged_world_size(other);
+  if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
+    merged_by = decoded(find_member(ours, "version"));
+    inputs = read_merged_inputs(ours);
+    filter = read_noted_filter(ours);
+    if (auto said = read_cycles(ours))
+      cycles = *std::move(said);
+    else
+      problems.add(Problem::bad_cycles, 0);
+  }
+}
+
+void FileEvidence::append(const FileEvidence& later) {
+  rank_marks.add(later.rank_marks);
+  syncs.add(later.syncs);
+  error_bounds.add(later.error_bounds);
+  sync_marks.add(later.sync_marks);
+  recorder.append(later.recorder);
+  keep_first(distributed_rank, later.distributed_rank);
+  keep_first(world_size, later.world_size);
+  merged_world_size = std::max(merged_world_size, later.merged_world_size);
+  keep_first(top_level_rank, later.top_level_rank);
+  keep_first(top_level_sync_us, later.top_level_sync_us);
+  keep_first(base_ns, later.base_ns);
+  is_beside_rank |= later.is_beside_rank;
+  is_torch |= later.is_torch;
+  if (merged_by.empty()) merged_by = later.merged_by;
+  tally.append(later.tally);
+  collectives.append(later.collectives);
+  if (cycles.empty()) cycles = later.cycles;
+  if (inputs.empty()) inputs = later.inputs;
+  if (!filter) filter = later.filter;
+  problems.add(later.problems);
+}
+
+std::optional<std::int64_t> FileEvidence::sync_us() const {
+  if (syncs.empty()) return top_level_sync_us;
+  if (!has_several_ranks()) return syncs.front().value;
+  std::map<std::string_view, std::int64_t> rank_of_pid;
+  for (const Mark& mark : rank_marks) rank_of_pid.emplace(mark.pid, mark.value);
+  std::optional<std::pair<std::int64_t, std::int64_t>> lowest;  // rank and its sync
+  for (const Mark& sync : syncs)
+    if (const auto rank = rank_of_pid.find(sync.pid);
+        rank != rank_of_pid.end() && (!lowest || rank->second < lowest->first))
+      lowest = {rank->second, sync.value};
+  return lowest ? std::optional(lowest->second) : std::nullopt;
+}
+
+bool FileEvidence::has_several_ranks() const {
+  return std::any_of(rank_marks.begin(), rank_marks.end(),
+                     [&](const Mark& mark) { return mark.value != rank_marks.front().value; });
+}
+
+}  // namespace traceloom

@@ -1,0 +1,194 @@
+#include "identity/evidence/merged_cycles.h"
+
+#include "base/json_walk.h"
+#include "base/optional_value.h"
+#include "base/saturating.h"
+#include "event/event.h"
+#include "identity/evidence/rounds_json.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// Returns false for impossible rounds. Without rounds, `rounds` stays empty.
+bool read_rounds_if_any(std::string_view object, SyncRounds& rounds) {
+  if (object.empty()) return true;
+  std::optional<SyncRounds> found = read_rounds(object);
+  if (!found) return false;
+  rounds = *std::move(found);
+  return true;
+}
+
+std::optional<MergedCycle> read_cycle(std::string_view cycle) {
+  const std::string_view name = find_member(cycle, "cycle");
+  const auto sync_us = json_integer(find_member(cycle, "sync_us"));
+  const auto first_ns = json_integer(find_member(cycle, "first_ns"));
+  const auto last_ns = json_integer(find_member(cycle, "last_ns"));
+  if (!is_json_string(name) || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
+    return std::nullopt;
+  MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns};
+  const auto bound_us = json_integer(find_member(cycle, "error_bound_us"));
+  if (bound_us && *bound_us >= 0) found.error_bound_us = bound_us;
+  const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.rounds.start) &&
+                       read_rounds_if_any(find_member(cycle, "end_rounds"), found.rounds.end);
+  return is_good ? std::optional(std::move(found)) : std::nullopt;
+}
+
+// Returns the moment of the file's sync on the common clock.
+std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
+  const std::int64_t shift_ns = saturating_subtract(clock.offset_ns, file.base_ns.value_or(0));
+  return saturating_add(*file.sync_us, shift_ns / 1000);
+}
+
+class CycleFinder {
+ public:
+  void add(const ClockFacts& file, const FileClock& clock, const StartTimes& starts) {
+    const CommonTimes times = common_times(starts, clock.times);
+    if (!starts.empty()) (clock.cycle ? placed_ : others_).push_back(times);
+    if (!clock.cycle) return;
+    Found& found = found_[*clock.cycle];
+    if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
+    if (!clock.rounds.start.empty()) found.cycle.rounds.start = clock.rounds.start;
+    if (!clock.rounds.end.empty()) found.cycle.rounds.end = clock.rounds.end;
+    if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
+  }
+
+  std::vector<MergedCycle> take() {
+    for (const auto& [number, found] : found_)
+      if (found.rank && found.first_ns) add_cycle(found);
+    std::ranges::stable_sort(cycles_, {}, &MergedCycle::first_ns);
+    const auto is_same = [](const MergedCycle& a, const MergedCycle& b) {
+      return a.first_ns == b.first_ns;
+    };
+    cycles_.erase(std::unique(cycles_.begin(), cycles_.end(), is_same), cycles_.end());
+    end_cycles(placed_);
+    for (const CommonTimes& file : others_) begin_with(file);
+    placed_.insert(placed_.end(), others_.begin(), others_.end());
+    end_cycles(placed_);
+    return std::move(cycles_);
+  }
+
+ private:
+  struct Found {
+    std::optional<std::int64_t> rank;  // rank whose stamp the cycle has
+    MergedCycle cycle;
+    std::optional<std::int64_t> first_ns;
+  };
+
+  // The lowest rank gives the moment and the name, because the reference is not shifted.
+  static void add_stamp(const ClockFacts& file, const FileClock& clock, Found& found) {
+    keep_least(found.cycle.error_bound_us, file.error_bound_us);
+    if (found.rank && *found.rank <= file.rank) return;
+    found.rank = file.rank;
+    found.cycle.name = file.cycle;
+    found.cycle.sync_us = moment_us(file, clock);
+  }
+
+  void add_cycle(const Found& found) {
+    cycles_.push_back(found.cycle);
+    cycles_.back().first_ns = *found.first_ns;
+  }
+
+  // A file without a sync of its own belongs to the cycle in which it ends, unless it begins in an
+  // earlier one.
+  void begin_with(const CommonTimes& file) {
+    const auto next = std::ranges::upper_bound(cycles_, file.last_ns, {}, &MergedCycle::first_ns);
+    if (next == cycles_.begin()) return;
+    const auto cycle = std::prev(next);
+    if (cycle == cycles_.begin() || std::prev(cycle)->last_ns < file.first_ns)
+      cycle->first_ns = std::min(cycle->first_ns, file.first_ns);
+  }
+
+  // Ends each cycle with the last event before the next cycle.
+  void end_cycles(std::vector<CommonTimes>& files) {
+    std::ranges::sort(files, {}, &CommonTimes::first_ns);
+    auto file = files.begin();
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (auto cycle = cycles_.begin(); cycle != cycles_.end(); ++cycle) {
+      const auto next = std::next(cycle);
+      const bool is_last = next == cycles_.end();
+      for (; file != files.end() && (is_last || file->first_ns < next->first_ns); ++file)
+        last_ns = std::max(last_ns, file->last_ns);
+      cycle->last_ns = is_last ? last_ns : std::min(last_ns, next->first_ns - 1);
+    }
+  }
+
+  std::map<std::size_t, Found> found_;  // keyed by FileClock::cycle
+  std::vector<CommonTimes> placed_;     // files with events
+  std::vector<CommonTimes> others_;     // files of no cycle
+  std::vector<MergedCycle> cycles_;
+};
+
+// The result is not known if one of the two values is not.
+void keep_most(std::optional<std::int64_t>& most, const std::optional<std::int64_t>& other) {
+  most = most && other ? std::optional(std::max(*most, *other)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom) {
+  std::vector<MergedCycle> cycles;
+  const std::string_view list = find_member(traceloom, "cycles");
+  bool is_whole = list.empty() || list.front() == '[';
+  for_each_element(list, [&](std::string_view element) {
+    if (std::optional<MergedCycle> cycle = read_cycle(element))
+      cycles.push_back(*std::move(cycle));
+    else
+      is_whole = false;
+  });
+  const auto not_before = [](const MergedCycle& a, const MergedCycle& b) {
+    return a.first_ns >= b.first_ns;
+  };
+  const bool ascend = std::ranges::adjacent_find(cycles, not_before) == cycles.end();
+  return is_whole && ascend ? std::optional(std::move(cycles)) : std::nullopt;
+}
+
+std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
+                                     const std::vector<FileClock>& clocks,
+                                     const std::vector<StartTimes>& starts) {
+  CycleFinder finder;
+  for (std::size_t i = 0; i < files.size(); ++i) finder.add(files[i], clocks[i], starts[i]);
+  return finder.take();
+}
+
+std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
+                               const std::vector<MergedCycle>& cycles) {
+  if (!file.is_merged || cycles.empty()) return {{file, starts}};
+  const std::int64_t base_ns = file.base_ns.value_or(0);
+  std::vector<FilePart> parts;
+  for (const MergedCycle& cycle : cycles) {
+    FilePart& part = parts.emplace_back(FilePart{file, {}});
+    part.facts.cycle = cycle.name;
+    part.facts.sync_us = cycle.sync_us;
+    part.facts.error_bound_us = cycle.error_bound_us;
+    part.facts.rounds = cycle.rounds;
+    part.facts.first_ns = saturating_subtract(cycle.first_ns, base_ns);
+    part.facts.last_ns = saturating_subtract(cycle.last_ns, base_ns);
+    part.starts.add(*part.facts.first_ns);
+    part.starts.add(*part.facts.last_ns);
+  }
+  return parts;
+}
+
+FileClock join_parts(const ClockFacts& file, const std::vector<MergedCycle>& cycles,
+                     std::vector<FileClock> parts) {
+  FileClock clock = parts.front();
+  if (parts.size() == 1) return clock;
+  std::vector<TimeMap::Cycle> times;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    times.push_back({cycles[i].first_ns, cycles[i].last_ns, parts[i].times});
+    if (i == 0) continue;
+    clock.problems.add(parts[i].problems);
+    keep_most(clock.error_ns, parts[i].error_ns);
+    keep_most(clock.worst_error_ns, parts[i].worst_error_ns);
+  }
+  clock.times = TimeMap::joined(file.base_ns.value_or(0), times);
+  return clock;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,154 @@
+#include "identity/ranks/ranks.h"
+
+#include "base/error.h"
+#include "identity/ranks/trace_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+namespace traceloom {
+namespace {
+
+struct Claim {
+  std::optional<std::int64_t> rank;
+  RankSource source;
+};
+
+// Returns the ranks that the file and its name claim, strongest first.
+std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
+  std::optional<std::int64_t> marked;
+  if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().value;
+  return {{input.forced_rank, RankSource::argument},
+          {marked, RankSource::metadata_event},
+          {evidence.distributed_rank, RankSource::distributed_info},
+          {evidence.top_level_rank, RankSource::top_level_key},
+          {rank_in_name(input.path), RankSource::file_name}};
+}
+
+// The limit holds because ranks become pids.
+void check_rank(const Input& input, std::int64_t rank, RankSource source) {
+  if (rank >= 0 && rank <= kMaxRank) return;
+  if (source == RankSource::argument)
+    throw Error(input.path, fmt::format("{} is no rank; ranks are 0 to {}", rank, kMaxRank));
+  throw Error(input.path, fmt::format("its {} is {}, which is no rank; name the rank: RANK={}",
+                                      to_string(source), rank, input.path));
+}
+
+// Describes a pid that several ranks share.
+std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
+  return fmt::format(
+      "pid {0} has threads of ranks {1} and {2}, and those whose rank nothing tells "
+      "count as rank {1}; merge the files of the ranks to have them apart",
+      mark.pid, rank_of_pid, mark.value);
+}
+
+// Describes a thread that two ranks claim.
+std::string words_on_claims(const Mark& mark, std::int64_t rank) {
+  const std::string thread =
+      mark.tid.empty() ? "pid " + mark.pid : fmt::format("thread {} of pid {}", mark.tid, mark.pid);
+  return fmt::format(
+      "{0} is of ranks {1} and {2}, and counts as rank {1}; merge the files of the ranks to have "
+      "them apart",
+      thread, rank, mark.value);
+}
+
+FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
+  FileRank file;
+  file.source = RankSource::merged;
+  file.rank = evidence.rank_marks.front().value;
+  std::map<std::pair<std::string, std::string>, std::int64_t> claims;  // keyed by pid and tid
+  for (const Mark& mark : evidence.rank_marks) {
+    check_rank(input, mark.value, RankSource::metadata_event);
+    file.rank = std::min(file.rank, mark.value);
+    const std::int64_t of_pid = file.rank_of_pid.emplace(mark.pid, mark.value).first->second;
+    const auto [claim, is_first] = claims.emplace(std::pair(mark.pid, mark.tid), mark.value);
+    if (claim->second == mark.value && mark.value == of_pid) continue;
+    if (is_first) file.rank_of_thread.insert(*claim);
+    file.problems.add(Problem::ranks_in_one_pid, mark.offset);
+    file.problems.explain(Problem::ranks_in_one_pid, is_first
+                                                         ? words_on_threads(mark, of_pid)
+                                                         : words_on_claims(mark, claim->second));
+  }
+  return file;
+}
+
+// Returns the rank of the strongest claim, or nullopt if nothing in or about the file names a rank.
+std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
+  const bool is_ours = evidence.was_merged_by_us() && !evidence.rank_marks.empty();
+  if (!input.forced_rank && (is_ours || evidence.has_several_ranks()))
+    return merged_rank(input, evidence);
+  std::optional<FileRank> file;
+  for (const Claim& claim : claims_of(input, evidence)) {
+    if (!claim.rank) continue;
+    if (!file) {
+      check_rank(input, *claim.rank, claim.source);
+      file = FileRank{};
+      file->rank = *claim.rank;
+      file->source = claim.source;
+    } else if (file->rank != *claim.rank && file->source != RankSource::argument) {
+      file->problems.add(Problem::rank_disagrees, 0);
+      file->problems.explain(
+          Problem::rank_disagrees,
+          fmt::format("{} by {}, not {} by {}", file->rank, to_string(file->source), *claim.rank,
+                      to_string(claim.source)));
+    }
+  }
+  return file;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> FileRank::ranks() const {
+  std::set<std::int64_t> named;
+  if (!is_merged()) named.insert(rank);
+  for (const auto& [pid, of_pid] : rank_of_pid) named.insert(of_pid);
+  for (const auto& [thread, of_thread] : rank_of_thread) named.insert(of_thread);
+  return {named.begin(), named.end()};
+}
+
+std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
+  if (!is_merged()) return rank;
+  if (const auto found = rank_of_pid.find(canonical_pid); found != rank_of_pid.end())
+    return found->second;
+  std::int64_t number = -1;
+  const char* const end = canonical_pid.data() + canonical_pid.size();
+  const auto [stop, error] = std::from_chars(canonical_pid.data(), end, number);
+  return error == std::errc{} && stop == end && number >= 0 && number <= kMaxRank ? number : rank;
+}
+
+std::int64_t FileRank::rank_of(std::string_view canonical_pid,
+                               std::string_view canonical_tid) const {
+  if (rank_of_thread.empty()) return rank_of(canonical_pid);
+  const auto found = rank_of_thread.find({std::string(canonical_pid), std::string(canonical_tid)});
+  return found != rank_of_thread.end() ? found->second : rank_of(canonical_pid);
+}
+
+std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
+                                   const std::vector<FileEvidence>& evidence) {
+  std::vector<std::optional<FileRank>> claimed;
+  std::set<std::int64_t> taken;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    claimed.push_back(claimed_rank(inputs[i], evidence[i]));
+    if (!claimed.back()) continue;
+    for (const std::int64_t rank : claimed.back()->ranks()) taken.insert(rank);
+  }
+  std::vector<FileRank> ranks;
+  std::int64_t next = 0;
+  for (std::optional<FileRank>& file : claimed) {
+    if (!file) {
+      while (taken.contains(next)) ++next;
+      file = FileRank{};
+      file->rank = next++;
+      // A single input is rank 0; that needs no message.
+      if (inputs.size() > 1) file->problems.add(Problem::rank_from_position, 0);
+    }
+    ranks.push_back(std::move(*file));
+  }
+  return ranks;
+}
+
+}  // namespace traceloom

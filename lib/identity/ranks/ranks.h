@@ -1,0 +1,49 @@
+// assign_ranks: finds the rank of each input, by one rule for all commands.
+//
+//   std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
+//   ranks[0].rank, to_string(ranks[0].source)
+#pragma once
+
+#include "base/problems.h"
+#include "identity/evidence/file_evidence.h"
+#include "identity/ranks/rank_source.h"
+#include "input/input_list.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+struct FileRank {
+  std::int64_t rank = 0;  // for a merged file: its lowest rank
+  RankSource source = RankSource::position;
+  // Only for a merged file: maps canonical pids to ranks. A pid that is missing here and is a
+  // number is itself the rank.
+  std::map<std::string, std::int64_t, std::less<>> rank_of_pid;
+  // Maps canonical pid and tid to the rank. Composer's merger treats an earlier merge as a file of
+  // one rank, so a pid may contain threads whose global_rank names another rank.
+  std::map<std::pair<std::string, std::string>, std::int64_t> rank_of_thread;
+  ProblemCounts problems;  // rank_from_position, rank_disagrees, ranks_in_one_pid
+
+  bool is_merged() const { return source == RankSource::merged; }
+  // Returns the ranks that the file names, ascending.
+  std::vector<std::int64_t> ranks() const;
+  // Returns the rank of events that have this canonical pid but no tid.
+  std::int64_t rank_of(std::string_view canonical_pid) const;
+  // Returns the rank of a thread.
+  std::int64_t rank_of(std::string_view canonical_pid, std::string_view canonical_tid) const;
+};
+
+// Returns one FileRank an input. A file that names several ranks, or that a merge of ours wrote, is
+// merged, unless RANK=path declares all of it to be one rank. Throws Error if the strongest source
+// of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank); RANK= can
+// then name the rank. A weaker source that disagrees is counted as rank_disagrees, unless the
+// strongest source is an argument, which is meant to overrule.
+std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
+                                   const std::vector<FileEvidence>& evidence);
+
+}  // namespace traceloom

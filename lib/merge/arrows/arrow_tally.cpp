@@ -1,0 +1,136 @@
+#include "merge/arrows/arrow_tally.h"
+
+#include "base/saturating.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kFirstSlots = 64;
+constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 43;
+// Includes unordered_map's overhead per entry.
+constexpr std::size_t kBytesOfPage = 112;
+
+// Returns the preferred slot of a key. Ids mostly follow each other, so blocks of 64 keys stay
+// together: if the table is larger than the caches, most accesses still meet the part that was used
+// before.
+std::size_t place_of(std::uint64_t key) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+  constexpr int kBlockBits = 6;
+  const std::uint64_t block = (key >> kBlockBits) * kGolden;
+  return (block >> 32U << kBlockBits) | (key & ((std::uint64_t{1} << kBlockBits) - 1));
+}
+
+std::size_t most_of(std::size_t slots) {
+  return slots / 4 * 3;
+}
+
+}  // namespace
+
+ArrowTally::ArrowTally(std::size_t max_bytes)
+    : max_slots_(std::max(kFirstSlots, std::bit_floor(max_bytes / 2 / sizeof(Arrow)))),
+      max_pages_(max_bytes / 2 / kBytesOfPage),
+      slots_(kFirstSlots) {}
+
+void ArrowTally::add(const FlowEnd& end, std::size_t file) {
+  if (file >= kMaxFiles || end.offset >= kMaxOffset) return;
+  const std::uint64_t key = std::max<std::uint64_t>(end.arrow, 1);
+  Arrow* arrow = &slot_of(key);
+  if (arrow->key == 0) {
+    if (is_closed_ || is_settled(key)) return;
+    if (used_ == most_of(slots_.size())) {
+      make_room();
+      if (is_closed_) return;
+      arrow = &slot_of(key);
+    }
+    *arrow = {.key = key, .offset = end.offset & (kMaxOffset - 1), .file = file & (kMaxFiles - 1)};
+    ++used_;
+  }
+  if (end.is_start) {
+    arrow->is_reused = arrow->start_ns != kNever;
+    arrow->start_ns = end.ns;
+  } else {
+    arrow->end_ns = std::min(arrow->end_ns, end.ns);
+  }
+}
+
+void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
+  std::map<std::size_t, std::int64_t> widest_ns;  // key: file; files without problems have none
+  for (const Arrow& arrow : slots_) {
+    if (arrow.key == 0 || (arrow.is_whole() && !arrow.is_backward())) continue;
+    const Problem problem = arrow.is_whole() ? Problem::backward_arrow : Problem::dangling_arrow;
+    problems[arrow.file].add(problem, arrow.offset);
+    std::int64_t& widest = widest_ns[arrow.file];
+    if (arrow.is_whole())
+      widest = std::max(widest, saturating_subtract(arrow.start_ns, arrow.end_ns));
+  }
+  const std::string_view more = is_closed_ ? "at least; there were too many to look at all" : "";
+  for (const auto& [file, ns] : widest_ns) {
+    problems[file].explain(Problem::dangling_arrow, std::string(more));
+    problems[file].explain(
+        Problem::backward_arrow,
+        fmt::format("by up to {}{}{}", format_duration(ns), is_closed_ ? "; " : "", more));
+  }
+  // The next file is probably like this one: its table need not grow again.
+  slots_.assign(std::clamp(std::bit_ceil(used_ + used_ / 2), kFirstSlots, max_slots_), Arrow{});
+  used_ = 0;
+  settled_.clear();
+  is_closed_ = false;
+}
+
+// Returns the slot of the arrow, or the free one for it.
+ArrowTally::Arrow& ArrowTally::slot_of(std::uint64_t key) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = place_of(key) & mask;
+  while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
+  return slots_[at];
+}
+
+// Doubles the table, or drops settled arrows from the largest one. If that frees almost nothing,
+// the tally closes: the next sweep would follow soon.
+void ArrowTally::make_room() {
+  const bool is_largest = slots_.size() == max_slots_;
+  rebuild(is_largest ? max_slots_ : 2 * slots_.size(), is_largest);
+  if (is_largest && used_ > most_of(max_slots_) / 8 * 7) is_closed_ = true;
+}
+
+// Copies the arrows into a new table. With `drops_whole`, only arrows that may still be reported
+// stay.
+void ArrowTally::rebuild(std::size_t slots, bool drops_whole) {
+  const std::vector<Arrow> old = std::exchange(slots_, std::vector<Arrow>(slots));
+  used_ = 0;
+  for (const Arrow& arrow : old) {
+    if (arrow.key == 0) continue;
+    if (drops_whole && arrow.is_whole() && !arrow.is_backward()) {
+      settle(arrow.key);
+    } else {
+      slot_of(arrow.key) = arrow;
+      ++used_;
+    }
+  }
+}
+
+bool ArrowTally::is_settled(std::uint64_t key) const {
+  if (settled_.empty()) return false;
+  const auto page = settled_.find(key / kPageBits);
+  return page != settled_.end() && page->second[key % kPageBits];
+}
+
+void ArrowTally::settle(std::uint64_t key) {
+  if (settled_.size() >= max_pages_ && !settled_.contains(key / kPageBits)) {
+    is_closed_ = true;
+    return;
+  }
+  settled_[key / kPageBits].set(key % kPageBits);
+}
+
+}  // namespace traceloom

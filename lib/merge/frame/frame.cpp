@@ -1,0 +1,324 @@
+#include "merge/frame/frame.h"
+
+#include "base/json_check.h"
+#include "base/json_string.h"
+#include "event/trace_time.h"
+#include "merge/frame/filter_record.h"
+#include "merge/frame/input_record.h"
+#include "merge/frame/top_level_values.h"
+#include "merge/options/summary_json.h"
+#include "output/problem_list.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// Pairs of a key and a JSON value.
+using Members = std::vector<std::pair<std::string_view, std::string>>;
+
+// Writes metadata events. They have no ts (viewers order names by ts, and there is only one name),
+// and they have a category (catapult's streaming reader ignores an event without one).
+class MetadataWriter {
+ public:
+  explicit MetadataWriter(PieceWriter& out) : out_(out) {}
+
+  // Sets the process that all further events belong to.
+  void set_pid(std::int64_t pid) { pid_ = pid; }
+
+  void write(std::uint32_t tid, std::string_view name, std::string_view key,
+             std::string_view value) {
+    write_args(tid, name, {{key, json_string(value)}});
+  }
+  void write(std::uint32_t tid, std::string_view name, std::string_view key, std::int64_t value) {
+    write_args(tid, name, {{key, std::to_string(value)}});
+  }
+  void write_args(std::uint32_t tid, std::string_view name, const Members& args) {
+    if (!std::exchange(is_first_, false)) out_.text() += ",\n";
+    JsonWriter json(out_.text());
+    json.begin_object();
+    json.key("name");
+    json.value(name);
+    json.key("cat");
+    json.value("__metadata");
+    json.key("ph");
+    json.value("M");
+    json.key("pid");
+    json.value(pid_);
+    json.key("tid");
+    json.value(tid);
+    json.key("args");
+    json.begin_object();
+    for (const auto& [key, value] : args) {
+      json.key(key);
+      json.raw(value);
+    }
+    json.end_object();
+    json.end_object();
+    out_.flush_if_large();
+  }
+
+ private:
+  PieceWriter& out_;
+  std::int64_t pid_ = 0;
+  bool is_first_ = true;
+};
+
+// Returns JSON that canonical_id() reads as the same id, if can_be_noted() accepts the id.
+std::string json_of_id(const std::string& canonical) {
+  if (canonical.empty()) return "null";
+  if (is_json_string(canonical)) return json_string(unquoted(canonical));
+  // Many parsers refuse a number of more than 64 bits.
+  const bool is_large =
+      canonical.find_first_not_of("-0123456789") == std::string::npos && !json_integer(canonical);
+  return is_strict_json(canonical) && !is_large ? canonical : json_string(canonical);
+}
+
+// Ids that are no JSON, or numbers with more digits than canonical_id() takes for one, would come
+// back as other ids. A row with such an id is known to later merges by its number in the output.
+bool can_be_noted(const RowSource& source) {
+  const auto comes_back = [](const std::string& id) { return canonical_id(json_of_id(id)) == id; };
+  return comes_back(source.tid) && (!source.process || comes_back(source.process->source_pid));
+}
+
+std::uint32_t main_tid_of(const OutputProcess& process) {
+  return process.tracks.empty() ? 1 : process.tracks.front().tid;
+}
+
+// Returns the name of a row, with the source by which a later merge knows the row.
+Members name_of(const OutputTrack& track) {
+  Members args{{"name", json_string(track.name)}};
+  if (!track.source || !can_be_noted(*track.source)) return args;
+  if (const std::optional<BesideMain>& process = track.source->process) {
+    args.emplace_back("process", json_string(process->title));
+    args.emplace_back("source_pid", json_of_id(process->source_pid));
+    if (track.source->is_gpu) args.emplace_back("is_gpu", "true");
+  }
+  args.emplace_back("source_tid", json_of_id(track.source->tid));
+  return args;
+}
+
+// Returns the sort index of a row with those of the inputs, so that a later merge can order the
+// rows of several merges.
+Members index_of(std::int64_t index, std::optional<std::int64_t> source,
+                 std::optional<std::int64_t> process) {
+  Members args{{"sort_index", std::to_string(index)}};
+  if (source) args.emplace_back(kSourceSortIndex, std::to_string(*source));
+  if (process) args.emplace_back(kProcessSortIndex, std::to_string(*process));
+  return args;
+}
+
+void write_metadata(const OutputProcess& process, std::int64_t sort_index,
+                    MetadataWriter& metadata) {
+  metadata.set_pid(process.pid);
+  const std::uint32_t main_tid = main_tid_of(process);
+  metadata.write(main_tid, "process_name", "name", process.name);
+  if (!process.labels.empty()) metadata.write(main_tid, "process_labels", "labels", process.labels);
+  metadata.write_args(main_tid, "process_sort_index",
+                      index_of(sort_index, process.sort_index, std::nullopt));
+  // Composer writes this, too: from it, this and other mergers know which rank an event belongs to.
+  Members rank{{"value", std::to_string(process.rank)}};
+  if (!process.is_main) {
+    rank.emplace_back("process", json_string(process.title));
+    rank.emplace_back("source_pid", json_of_id(process.source_pid));
+  }
+  metadata.write_args(main_tid, "global_rank", rank);
+  std::int64_t index = 0;
+  for (const OutputTrack& track : process.tracks) {
+    metadata.write_args(track.tid, "thread_name", name_of(track));
+    metadata.write_args(track.tid, "thread_sort_index",
+                        index_of(index++, track.sort_index, track.process_sort_index));
+  }
+}
+
+// All ranks are on one clock, so one sync is enough. Like Composer, the merge gives it to the first
+// rank.
+void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& metadata) {
+  if (plan.sync_us) metadata.write(main_tid, "clock_sync_timestamp_us", "value", *plan.sync_us);
+  if (plan.sync_error_bound_us)
+    metadata.write(main_tid, "clock_sync_error_bound", "value", *plan.sync_error_bound_us);
+}
+
+void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
+                bool is_filtered, const FileEvidence& evidence, std::int64_t rank) {
+  json.begin_object();
+  json.key("path");
+  json.value(file.path);
+  json.key("evidence");
+  json.value(to_string(file.rank.source));
+  json.key("method");
+  json.value(to_string(file.clock.method));
+  json.key("offset_ns");
+  json.value(file.clock.offset_ns);
+  json.key("error_ns");
+  json.value(file.clock.error_ns);
+  if (file.clock.worst_error_ns) {
+    json.key("worst_error_ns");
+    json.value(*file.clock.worst_error_ns);
+  }
+  if (file.clock.drift_ppm) {
+    json.key("drift_ppm");
+    json.value(*file.clock.drift_ppm);
+  }
+  write_estimate(json, file.clock);
+  json.key("events");
+  json.value(events.events);
+  if (is_filtered) {
+    json.key("filtered");
+    json.value(events.filtered);
+  }
+  write_tally_or_inputs(json, evidence, rank, file.clock);
+  json.end_object();
+}
+
+void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                 const EventsOfRank& events_of) {
+  std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
+  for (std::size_t i = 0; i < plan.files.size(); ++i)
+    for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
+  json.begin_array();
+  for (const std::int64_t rank : plan.tracks.ranks()) {
+    if (!plan.writes(rank)) continue;
+    json.begin_object();
+    json.key("rank");
+    json.value(rank);
+    json.key("files");
+    json.begin_array();
+    for (const std::size_t file : files_of_rank[rank])
+      write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value(),
+                 surveys[file].evidence, rank);
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// read_rounds() reads this back.
+void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
+  json.begin_object();
+  for (const auto& [key, times] :
+       {std::pair("enter", &rounds.enter_ns), std::pair("exit", &rounds.exit_ns)}) {
+    json.key(key);
+    json.begin_array();
+    for (const std::int64_t ns : *times) {
+      std::string time;
+      append_microseconds(time, ns);
+      json.raw(time);
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+// read_cycles() reads this back.
+void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
+  json.begin_array();
+  for (const MergedCycle& cycle : cycles) {
+    json.begin_object();
+    json.key("cycle");
+    json.value(cycle.name);
+    json.key("sync_us");
+    json.value(cycle.sync_us);
+    json.key("first_ns");
+    json.value(cycle.first_ns);
+    json.key("last_ns");
+    json.value(cycle.last_ns);
+    if (cycle.error_bound_us) {
+      json.key("error_bound_us");
+      json.value(*cycle.error_bound_us);
+    }
+    for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.rounds.start),
+                                      std::pair("end_rounds", &cycle.rounds.end)}) {
+      if (rounds->empty()) continue;
+      json.key(key);
+      write_rounds(json, *rounds);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+void write_head_of_trace(const MergePlan& plan,
+                         const std::function<void(std::string_view)>& write) {
+  PieceWriter out(write);
+  std::string& text = out.text();
+  text += "{\"displayTimeUnit\": \"";
+  text += plan.sub_microsecond ? "ns" : "ms";
+  text += "\",\n\"baseTimeNanoseconds\": ";
+  text += std::to_string(plan.origin_ns);
+  text += ",\n\"traceEvents\": [\n";
+  MetadataWriter metadata(out);
+  // With one process a rank the index is the rank, so that ranks of several merges sort among each
+  // other.
+  std::int64_t index = 0;
+  bool is_first = true;
+  for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes()) {
+    const std::int64_t sort_index = plan.pids == PidLayout::rank ? process.rank : index++;
+    if (!plan.writes(process.rank)) continue;
+    write_metadata(process, sort_index, metadata);
+    if (std::exchange(is_first, false)) write_sync(plan, main_tid_of(process), metadata);
+  }
+  out.flush();
+}
+
+bool have_same_head(const MergePlan& a, const MergePlan& b) {
+  std::string head;
+  write_head_of_trace(a, [&](std::string_view piece) { head += piece; });
+  std::string_view rest = head;
+  bool same = true;
+  write_head_of_trace(b, [&](std::string_view piece) {
+    same = same && rest.starts_with(piece);
+    if (same) rest.remove_prefix(piece.size());
+  });
+  return same && rest.empty();
+}
+
+void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
+                const std::vector<LeftOut>& left_out,
+                const std::function<void(std::string_view)>& write) {
+  const TopLevelValues values(plan, surveys);
+  PieceWriter out(write);
+  out.text() += "\n]";
+  values.write_kept(out);
+  out.text() += ",\n\"otherData\": {\"traceloom\":";
+  JsonWriter json(out.text());
+  json.begin_object();
+  json.key("version");
+  json.value(TRACELOOM_VERSION);
+  json.key("origin_ns");
+  json.value(plan.origin_ns);
+  // A single cycle without a name or rounds says no more than the sync of the file.
+  if (plan.cycles.size() > 1 ||
+      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
+    json.key("cycles");
+    write_cycles(json, plan.cycles);
+  }
+  if (plan.filter) {
+    json.key("filter");
+    write_filter(json, plan.filter->filter());
+  }
+  json.key("ranks");
+  write_ranks(json, plan, surveys, events_of);
+  json.key("problems");
+  json.begin_array();
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    if (!plan.filter || plan.filter->wants_file(i))
+      write_problems(json, plan.files[i].path, problems[i]);
+  json.end_array();
+  if (!left_out.empty()) {
+    json.key("left_out");
+    write_left_out(json, left_out);
+  }
+  json.end_object();
+  out.text() += ",\"ranks\":";
+  values.write_ranks(out);
+  out.text() += "}}";
+  out.flush();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,67 @@
+// LinkedEvents: the flow and async events of a file. Whether such an event stays depends on the
+// events that it belongs together with.
+//
+//   chunk.linked.add(event, start_ns, row, kept, ...);   // in parallel; kept: judged by itself
+//   linked.append(chunk.linked);                         // in file order
+//   linked.bind_flows(binder);
+//   linked.settle();
+#pragma once
+
+#include "base/string_table.h"
+#include "event/event.h"
+#include "merge/arrows/flow_binder.h"
+#include "merge/plan/kept_events.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// A flow event (s t f) or an async event (b e S T p F). An n stands alone.
+struct LinkedEvent {
+  std::int64_t ns = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t id = 0;     // a plain number, or kOddId with a number of LinkedEvents
+  std::uint32_t label = 0;  // the scope of the id: category and name, or `scope`
+  std::uint32_t name = 0;   // for async events; kNoText if there is none
+  std::uint32_t row = 0;
+  char phase = 0;
+  bool binds_next : 1 = false;
+  bool excluded : 1 = false;  // its name or category is excluded
+  bool kept : 1 = false;
+  bool is_cut : 1 = false;  // `phase` was made of a step (t)
+};
+
+// Reuse an object: it keeps some memory. Not thread-safe. Memory: 40 bytes an event, odd ids and
+// labels.
+class LinkedEvents {
+ public:
+  // `kept`: the event stays by its own time, name and category. `excluded`: its name or category
+  // forbids it anyway.
+  void add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept, bool excluded,
+           bool binds_next);
+  // Appends a later part of the file.
+  void append(const LinkedEvents& later);
+  void clear();
+
+  // Flow events that are bound to a slice stay or go with it, unless they are excluded.
+  void bind_flows(const FlowBinder& binder);
+  // Lets ends stay or go with their begins, and drops arrows that lose one of their ends. If a
+  // chain of arrows loses a step (t), the events on either side become an end (f) and a start (s).
+  void settle();
+  const std::vector<LinkedEvent>& events() const { return events_; }
+
+ private:
+  std::uint32_t text(std::string_view first, std::string_view second, char kind);
+  std::uint64_t id(std::string_view key);
+
+  std::vector<LinkedEvent> events_;
+  StringTable texts_;
+  StringTable odd_ids_;
+  std::string scratch_;
+  std::string id_scratch_;
+};
+
+}  // namespace traceloom

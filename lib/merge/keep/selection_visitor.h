@@ -1,0 +1,81 @@
+// SelectionVisitor: goes over all events with a plan, as the writer will, and finds what a filter
+// leaves: which flow and async events, which tracks, and how many events.
+//
+//   SelectionVisitor visitor(plan, facts);
+//   scan_files(paths, visitor, {});
+//   plan.filter->set_selection(visitor.take_selection());
+#pragma once
+
+#include "merge/arrows/flow_binder.h"
+#include "merge/keep/cycle_times.h"
+#include "merge/keep/linked_events.h"
+#include "merge/plan/filter_plan.h"
+#include "merge/plan/plan.h"
+#include "scan/begin_end.h"
+#include "scan/result_pool.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// Memory: what KeptEvents needs for all files, and the flow and async events of one file.
+class SelectionVisitor : public FileVisitor {
+ public:
+  // `plan` must have a filter and outlive this visitor.
+  SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts);
+  ~SelectionVisitor() override;
+
+  // Must be called after all files have been read.
+  Selection take_selection();
+
+  Args wanted_args() const override { return Args::skip; }  // nothing is written here
+  std::unique_ptr<ChunkResult> make_result() override;
+  void recycle(std::unique_ptr<ChunkResult> result) override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+
+ private:
+  struct EndlessFlowSlice;
+  struct Chunk;
+  // The facts gathered of the file that is being taken.
+  struct CurrentFile;
+
+  std::uint32_t row_of(const TrackTarget& target) const;
+  std::uint32_t process_row(const TrackTarget& target) const;
+  std::vector<FlowPlace> places_of(std::size_t file, const FilterFacts& facts) const;
+  void count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events);
+  void note_time(std::int64_t output_ns, CycleTimes& cycles) const;
+  void add_pair(std::size_t file, const BeginEndPair& pair);
+  void add_open(std::size_t file, const OpenBegin& begin);
+  bool add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
+                 std::int64_t end_ns);
+  std::vector<OutputProcess> kept_rows() const;
+
+  const MergePlan& plan_;
+  const FilterPlan& filter_;
+  bool looks_at_categories_;
+  // Rows of the output by pid and tid; the row of pid and "" is for what belongs to a process
+  // alone.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> rows_;
+  std::vector<std::int64_t> rank_of_row_;
+  std::vector<FlowBinder> binders_;
+  Selection selection_;
+  std::unordered_set<std::uint32_t> kept_rows_;
+  std::set<std::string> categories_;
+  CycleTimes cycles_;
+  std::unique_ptr<CurrentFile> current_;
+  std::unique_ptr<ResultPool<Chunk>> pool_;
+};
+
+}  // namespace traceloom

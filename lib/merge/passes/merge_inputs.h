@@ -1,0 +1,128 @@
+// MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
+// the ways to read them again.
+//
+//   MergeInputs inputs(options);
+//   inputs.survey();
+//   if (!inputs.select()) return inputs.nothing_left();
+//   WriteVisitor visitor(inputs.plan(), output);
+//   inputs.scan_planned(visitor);
+//   inputs.check_unchanged(visitor, files);
+//
+// The numbers of files leave out two kinds of inputs: those that cannot be read (with
+// MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
+// well (repeats.h).
+#pragma once
+
+#include "base/error.h"
+#include "base/problems.h"
+#include "input/file_watch.h"
+#include "merge/keep/filter_survey.h"
+#include "merge/options/merge_options.h"
+#include "merge/options/merge_summary.h"
+#include "merge/plan/plan.h"
+#include "merge/write/memory_plan.h"
+#include "merge/write/write_visitor.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// A plan made of samples of all inputs, before any of them was read as a whole.
+struct GuessedPlan {
+  std::vector<FileSurvey> surveys;
+  MergePlan plan;
+};
+
+class MergeInputs {
+ public:
+  // `options` must outlive this object.
+  explicit MergeInputs(const MergeOptions& options);
+
+  // Reads all inputs and makes the plan. After an exception there is none. Throws UsageError if the
+  // output turns out to be an input that counts.
+  void survey();
+  // Does the same with samples. Returns nullopt if they say too little, or do not say what a filter
+  // keeps.
+  std::optional<GuessedPlan> guess();
+  // Reads all inputs with a guessed plan, writes them to `writer`, and makes the plan again from
+  // what was read. Returns true if the guess has written what that plan would write.
+  bool write_by_guess(const GuessedPlan& guess, WriteVisitor& writer);
+
+  // Finds what the filter of the plan keeps, by reading the files once more if need be; returns
+  // false if that is nothing. Surveys once more if write_by_guess() has not found out enough.
+  bool select();
+
+  // There is a plan after survey() or write_by_guess().
+  bool is_planned() const { return plan_.has_value(); }
+  MergePlan& plan() { return *plan_; }
+  const MergePlan& plan() const { return *plan_; }
+  const std::vector<FileSurvey>& surveys() const { return surveys_; }
+  const std::vector<LeftOut>& left_out() const { return left_out_; }
+  std::size_t size() const { return inputs_.size(); }
+  const MemoryPlan& memory() const { return memory_; }
+
+  // Reads the files that something is written of.
+  void scan_planned(FileVisitor& visitor);
+  // Reads some files; `later_bytes` are read after them, which the progress counts in.
+  void scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
+            std::uint64_t later_bytes = 0);
+  // Returns the size of the files as they are stored.
+  std::uint64_t stored_bytes_of(const std::vector<std::size_t>& files) const;
+  // Throws Error if a file was not written as it was surveyed.
+  void check_unchanged(const WriteVisitor& visitor, const std::vector<std::size_t>& files) const;
+  std::vector<std::size_t> planned_files() const;
+
+  // Returns how many events writing will give, for each file.
+  std::vector<std::uint64_t> planned_events() const;
+  // Returns what there is to report when all is done. `written` and `events` have, for each file,
+  // the problems found while writing it and the number of events written.
+  MergeSummary summarize(const std::vector<ProblemCounts>& written,
+                         const std::vector<std::uint64_t>& events) const;
+  // Returns the summary of a merge whose filter keeps nothing.
+  MergeSummary nothing_left() const;
+  // Returns all problems of a file; `written` are those found while writing it.
+  ProblemCounts problems_of(std::size_t file, const ProblemCounts& written) const;
+
+ private:
+  void scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
+                  std::uint64_t to_read);
+  void scan_all(FileVisitor& visitor);
+  void prepare(SurveyVisitor& visitor) const;
+  void keep(std::vector<FileSurvey> surveys);
+  MergePlan plan_for(const std::vector<Input>& inputs,
+                     const std::vector<FileSurvey>& surveys) const;
+  void drop_failed(std::vector<FileSurvey>& surveys);
+  void drop_repeats();
+  void find_startless_ends();
+  void keep_cycles_of_wanted_files();
+  bool leaves_something() const;
+  bool lacks_facts() const;
+  FailureHandler failure_handler();
+  void leave_out(std::size_t file, const Error& error);
+  std::map<std::int64_t, MergedRankEvents> events_of_rank(std::size_t file,
+                                                          std::uint64_t written) const;
+  void describe_processes(MergeSummary& summary) const;
+  FilterOutcome describe_filter() const;
+
+  const MergeOptions& options_;
+  MemoryPlan memory_;
+  std::uint64_t stored_bytes_;
+  FileWatch watch_;
+  std::uint64_t bytes_read_ = 0;  // read by all passes so far
+  std::set<std::size_t> failed_;  // indexes of options_.inputs
+  std::vector<LeftOut> left_out_;
+  std::vector<RepeatedInput> repeats_;
+  std::vector<Input> inputs_;  // can be read, and are no repeats
+  std::vector<FileSurvey> surveys_;
+  std::vector<FilterFacts> facts_;  // one a file, if there is a filter
+  std::optional<MergePlan> plan_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,263 @@
+#include "merge/planning/make_plan.h"
+
+#include "base/error.h"
+#include "base/saturating.h"
+#include "base/units.h"
+#include "identity/clocks/clock_plan.h"
+#include "merge/edits/counters.h"
+#include "merge/frame/top_level_rules.h"
+#include "merge/planning/file_order.h"
+#include "merge/planning/plan_checks.h"
+#include "merge/planning/superseded_slices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// A file and its plan for memory dumps, see FilePlan::own_dumps.
+struct PlannedIds {
+  const FileSurvey* survey = nullptr;
+  std::set<std::string, std::less<>> own_dumps = {};
+
+  // Ids that a merge has written stay as they are when its output is merged again, unless two dumps
+  // of one id would become one.
+  bool keeps(const HexIds& ids) const {
+    return survey->evidence.was_merged_by_us() && !ids.has_other;
+  }
+  bool keeps_objects() const { return keeps(survey->object_ids) && own_dumps.empty(); }
+  const IdSet& async_ids() const {
+    return keeps(survey->async_ids) ? survey->async_ids.merged : survey->async_ids.ids;
+  }
+  const IdSet& object_ids() const {
+    return keeps_objects() ? survey->object_ids.merged : survey->object_ids.ids;
+  }
+};
+
+// Finds dumps that need an id of their own: catapult takes one dump of a process for each id, and
+// the processes of a rank become one.
+PlannedIds plan_dumps(const FileSurvey& survey, const FileRank& rank, PidLayout pids) {
+  PlannedIds planned{&survey};
+  if (pids != PidLayout::rank) return planned;
+  for (const auto& [key, processes] : survey.dumps) {
+    std::set<std::int64_t> ranks;
+    for (const std::string& pid : processes)
+      if (!ranks.insert(rank.rank_of(pid)).second)
+        planned.own_dumps.insert(process_dump_key(key, pid));
+  }
+  return planned;
+}
+
+// The sizes of the ranges of numbers that each file has to itself, for flows, binds, async events
+// and objects.
+struct IdRanges {
+  // The counterpart of kPlainIdLimit in files that were merged before.
+  std::uint64_t merged_limit = kMergedIdLimit;
+  // Also for the binds of a file that was merged before, which that merge has kept apart from its
+  // flows.
+  std::uint64_t flow = 0;
+  std::uint64_t bind = 0;
+  std::uint64_t async = 0;
+  std::uint64_t object = 0;
+};
+
+IdRanges id_ranges(const std::vector<PlannedIds>& files, std::uint64_t merged_limit) {
+  std::vector<std::uint64_t> flow;
+  std::vector<std::uint64_t> bind;
+  std::vector<std::uint64_t> async;
+  std::vector<std::uint64_t> object;
+  for (const PlannedIds& file : files) {
+    const FileSurvey& survey = *file.survey;
+    const bool merged = survey.evidence.was_merged_by_us();
+    const std::uint64_t limit = merged ? merged_limit : kPlainIdLimit;
+    const std::uint64_t bind_range = survey.bind_ids.range(limit);
+    flow.push_back(std::max(survey.flow_ids.range(limit), merged ? bind_range : 0));
+    bind.push_back(merged ? 0 : bind_range);
+    async.push_back(file.async_ids().range(limit));
+    object.push_back(file.object_ids().range(limit));
+  }
+  return {merged_limit, common_id_range(flow), common_id_range(bind), common_id_range(async),
+          common_id_range(object)};
+}
+
+// Returns where the bind ids begin of files that were not merged before.
+std::uint64_t first_bind_id(const IdRanges& ranges, std::size_t files) {
+  return std::max(kFirstBindId, ranges.flow * files);
+}
+
+// Keeps the numbers of earlier merges plain, unless all of them together exceed what a JavaScript
+// number holds.
+IdRanges id_ranges(const std::vector<PlannedIds>& planned) {
+  const IdRanges ranges = id_ranges(planned, kMergedIdLimit);
+  const std::uint64_t files = planned.size();
+  const bool fit = ranges.flow < kMergedIdLimit / files &&
+                   ranges.bind < (kMergedIdLimit - first_bind_id(ranges, files)) / files &&
+                   ranges.async < kMergedIdLimit / files && ranges.object < kMergedIdLimit / files;
+  return fit ? ranges : id_ranges(planned, kPlainIdLimit);
+}
+
+// Chooses what async ids belong to. If GPUs, workers and the rest stay processes, the events of an
+// id that belongs to no single process may be in several processes of a rank.
+AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayout pids) {
+  const FileSurvey& survey = *planned.survey;
+  if (pids == PidLayout::rank) return AsyncScope::process;
+  if (planned.keeps(survey.async_ids)) return AsyncScope::kept;
+  std::map<std::int64_t, std::set<std::string>> users;
+  for (const TrackFacts& track : survey.tracks) {
+    if (!track.has_global_async) continue;
+    const std::string pid = canonical_id(track.pid);
+    users[rank.rank_of(pid, canonical_id(track.tid))].insert(pid);
+  }
+  const bool is_shared = std::any_of(users.begin(), users.end(),
+                                     [](const auto& user) { return user.second.size() > 1; });
+  return is_shared ? AsyncScope::trace : AsyncScope::process;
+}
+
+// Plans the ids of a file; the rest of the plan is left to the caller.
+FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const IdRanges& ranges) {
+  const FileSurvey& survey = *files[file].survey;
+  const bool merged = survey.evidence.was_merged_by_us();
+  const std::uint64_t limit = merged ? ranges.merged_limit : kPlainIdLimit;
+  const auto plain_ids = [&](const IdSet& ids, std::uint64_t range, std::uint64_t first = 0) {
+    return IdMap(ids, first + file * range, range, limit);
+  };
+  return {.path = {},
+          .rank = {},
+          .clock = {},
+          .times = TimeMap(),
+          .flow_ids = plain_ids(survey.flow_ids, ranges.flow),
+          .bind_ids =
+              merged ? plain_ids(survey.bind_ids, ranges.flow)
+                     : plain_ids(survey.bind_ids, ranges.bind, first_bind_id(ranges, files.size())),
+          .async_ids = {plain_ids(files[file].async_ids(), ranges.async),
+                        files[file].keeps(survey.async_ids)},
+          .object_ids = {plain_ids(files[file].object_ids(), ranges.object),
+                         files[file].keeps_objects()},
+          .object_ids_end = ranges.object * files.size(),
+          .frames = {0, merged},
+          .keeps_order = merged,
+          .orphan_ends = survey.orphan_ends,
+          .joined_halves = survey.joined_halves,
+          .begin_ends = survey.begin_ends,
+          .open_begins_inside = survey.open_begins_inside,
+          .async_slices = survey.async_slices,
+          .own_dumps = files[file].own_dumps,
+          .lacks_durations = survey.lacks_durations};
+}
+
+std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey>& surveys,
+                           const PlanOptions& options) {
+  if (options.origin == OriginKind::first_event) return clocks.origin_ns;
+  const std::int64_t origin_ns = options.origin == OriginKind::keep ? 0 : options.origin_ns;
+  const bool has_events = std::any_of(surveys.begin(), surveys.end(), [](const FileSurvey& survey) {
+    return !survey.starts.empty();
+  });
+  if (has_events && clocks.origin_ns < origin_ns)
+    throw UsageError(fmt::format(
+        "--origin: the first event is {} before it; name {} or earlier, or min",
+        format_duration(saturating_subtract(origin_ns, clocks.origin_ns)), clocks.origin_ns));
+  return origin_ns;
+}
+
+// Returns the first sync of the lowest rank that has one. The reference is not shifted, so the
+// value is on the common clock.
+std::optional<std::int64_t> reference_sync(const ClockPlan& clocks) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> first;  // rank, sync
+  for (std::size_t i = 0; i < clocks.facts.size(); ++i) {
+    if (!is_by_sync(clocks.clocks[i].method) || !clocks.facts[i].sync_us) continue;
+    const std::pair found{clocks.facts[i].rank, *clocks.facts[i].sync_us};
+    first = std::min(found, first.value_or(found));
+  }
+  return first ? std::optional(first->second) : std::nullopt;
+}
+
+void plan_sync(const ClockPlan& clocks, MergePlan& plan) {
+  plan.cycles = clocks.cycles;
+  plan.sync_us = reference_sync(clocks);
+  if (!plan.sync_us) return;
+  const auto own = std::ranges::find(plan.cycles, *plan.sync_us, &MergedCycle::sync_us);
+  if (own != plan.cycles.end()) plan.sync_error_bound_us = own->error_bound_us;
+}
+
+// Returns the new pid of each pid of a file.
+std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey, std::size_t file,
+                                                        const TrackPlan& tracks) {
+  std::map<std::string, std::string, std::less<>> pids;
+  for (const TrackFacts& track : survey.tracks) {
+    const std::string pid = canonical_id(track.pid);
+    if (const ProcessTarget* const process = tracks.process(file, pid)) pids[pid] = process->pid;
+  }
+  return pids;
+}
+
+}  // namespace
+
+MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                    const PlanOptions& options) {
+  std::vector<FileEvidence> evidence;
+  std::vector<StartTimes> starts;
+  evidence.reserve(surveys.size());
+  starts.reserve(surveys.size());
+  bool sub_microsecond = false;
+  for (const FileSurvey& survey : surveys) {
+    evidence.push_back(survey.evidence);
+    starts.push_back(survey.starts);
+    sub_microsecond |= survey.sub_microsecond;
+  }
+  const std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
+  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, starts, options.clock);
+  if (options.clock.align_by != AlignBy::none)
+    refuse_unknown_clocks(inputs, surveys, ranks, clocks);
+  TrackPlan tracks(surveys, ranks, options.pids);
+  refuse_duplicates(inputs, surveys, ranks, clocks);
+  const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
+
+  // Interpolated times are no whole microseconds.
+  sub_microsecond |= std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
+                                 [](const FileClock& clock) { return clock.times.has_drift(); });
+  MergePlan plan{.files = {},
+                 .tracks = std::move(tracks),
+                 .origin_ns = origin_ns,
+                 .sub_microsecond = sub_microsecond,
+                 .keeps_begin_end = options.keep_begin_end,
+                 .sorts_by_time = options.sort_by_time,
+                 .pids = options.pids,
+                 .earliest_ns = clocks.origin_ns};
+  plan_sync(clocks, plan);
+  refuse_vain_options(inputs, ranks, plan.tracks, clocks, options.clock);
+  std::vector<PlannedIds> planned;
+  planned.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    planned.push_back(plan_dumps(surveys[i], ranks[i], options.pids));
+  const IdRanges ranges = id_ranges(planned);
+  std::uint32_t frame_begin = 0;
+  plan.files.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    FilePlan file = plan_ids(planned, i, ranges);
+    file.path = inputs[i].path;
+    file.shared_flows = options.shared_flows;
+    file.rank = ranks[i];
+    file.clock = clocks.clocks[i];
+    file.times = file.clock.times.since(origin_ns);
+    file.matches_names = !surveys[i].evidence.rank_marks.empty();
+    file.async_scope = async_scope(planned[i], ranks[i], options.pids);
+    file.frames.begin = frame_begin;
+    frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;
+    if (!surveys[i].object_ids.ids.empty()) file.object_pids = pids_of(surveys[i], i, plan.tracks);
+    plan.has_objects |= !file.object_pids.empty();
+    plan.files.push_back(std::move(file));
+  }
+  plan.order = file_order(surveys, plan);
+  name_counters(surveys, plan);
+  plan_subtraces(surveys, plan);
+  plan_cut_slices(surveys, plan);
+  return plan;
+}
+
+}  // namespace traceloom

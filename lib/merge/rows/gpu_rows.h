@@ -1,0 +1,58 @@
+// Finds GPU rows that share a pid with the threads of the CPU, and separates them.
+//
+// torch gives each GPU a pid of its own, with the streams as tids. Composer copies torch's events
+// and writes the rank over every pid (other mergers do so as well), and then stream 7 and thread 7
+// are one row. The events still say which row they belong to, by their category and args.device.
+//
+//   gpu_of(event);                               // for each event, into TrackFacts::gpu_events
+//   unfold_gpu_rows(survey);                     // after all events have been seen
+#pragma once
+
+#include "event/event.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
+struct FileSurvey;
+
+// True for the categories that Kineto writes on GPU rows only, in new and old versions.
+bool is_gpu_category(std::string_view json_category);
+// True for the most frequent categories that it writes on threads of the CPU only.
+bool is_host_category(std::string_view json_category);
+// Returns the GPU that an event happened on: args.device as it is written, or "" if the event does
+// not say it. Returns nullopt for events of other rows, and for flows, which have no category of
+// their own.
+std::optional<std::string_view> gpu_of(const Event& event);
+
+// Gives GPU rows that share a pid with CPU threads tracks of their own in `survey`. Rows are shared
+// in files of Composer and of its merger (which have global_rank events), and under any other pid
+// that has events of both kinds, except in torch's own processes of GPUs if another one is labelled
+// CPU. Where rows are shared, the names that torch gave to processes are useless, too: the last one
+// has overwritten the others, and Composer's own. A merge of ours has been separated already.
+void unfold_gpu_rows(FileSurvey& survey);
+
+// Finds the row of an event in a file with such tracks. Use one finder for all events of a chunk,
+// in their order, because Kineto writes a flow event right after the slice that it belongs to.
+class GpuRowFinder {
+ public:
+  // Returns what gpu_of() returns. For a flow it returns the row of the slice before it, if that
+  // slice begins on the same thread at the same time. An end of a flow from CPU to GPU that stands
+  // elsewhere is assumed to be on the GPU, with "". The view points into the event, or is valid
+  // until the next call.
+  std::optional<std::string_view> find(const Event& event);
+  // Prepares for the next chunk.
+  void reset() { has_slice_ = false; }
+
+ private:
+  bool has_slice_ = false;
+  std::string pid_;  // the slice before
+  std::string tid_;
+  std::string ts_;
+  bool is_on_gpu_ = false;
+  std::string gpu_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,310 @@
+#include "merge/rows/track_plan.h"
+
+#include "merge/rows/row_order.h"
+#include "merge/rows/track_key.h"
+#include "merge/rows/track_names.h"
+#include "merge/rows/track_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace traceloom {
+namespace {
+
+constexpr std::uint32_t kFirstSyntheticTid = 10'000'000;
+constexpr std::uint32_t kFirstSampledTid = 20'000'000;
+// The least number of pids that each rank gets: processes of rank 3 are 301, 302, ... if that
+// leaves enough room for all ranks.
+constexpr std::int64_t kLeastPidsOfRank = 100;
+constexpr std::int64_t kMaxPid = 4'294'967'295;  // Perfetto's pids have 32 bits
+
+// Returns the whole number if it can be a tid, else nullopt.
+std::optional<std::uint32_t> plain_tid(std::string_view canonical) {
+  std::uint32_t tid = 0;
+  const char* const end = canonical.data() + canonical.size();
+  const auto [stop, error] = std::from_chars(canonical.data(), end, tid);
+  if (error != std::errc{} || stop != end || tid == 0) return std::nullopt;
+  return tid;
+}
+
+// Drops processes without events, but keeps the main process of a rank that has no other.
+void drop_empty(Processes& processes) {
+  std::erase_if(processes, [](const auto& process) {
+    return process.first.is_foreign && process.second.is_empty();
+  });
+  for (auto it = processes.begin(); it != processes.end();) {
+    const auto next = std::next(it);
+    const bool has_others = next != processes.end() && next->first.rank == it->first.rank;
+    if (it->second.is_empty() && has_others) processes.erase(it);
+    it = next;
+  }
+}
+
+// Gives each process a pid of its own. No pid is 0: Perfetto takes 0 for no tid if a thread has it,
+// too.
+void number_split(const std::vector<Processes::value_type*>& order) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const Processes::value_type* process : order) ++counts[process->first.rank];
+  std::int64_t room = kLeastPidsOfRank;
+  for (const auto& [rank, count] : counts)
+    while (room <= count) room *= 10;
+  const bool fits = counts.empty() || counts.rbegin()->first < kMaxPid / room;
+  std::map<std::int64_t, std::int64_t> taken;
+  std::int64_t next = 1;
+  for (Processes::value_type* process : order) {
+    const std::int64_t rank = process->first.rank;
+    process->second.pid = fits ? rank * room + ++taken[rank] : next++;
+  }
+}
+
+// Finds the main thread of a process: the thread that wins the first of these comparisons on which
+// threads differ.
+//
+// 1. It belongs to the process itself, not to one that is folded into it.
+// 2. An earlier merge put it first.
+// 3. Its tid is the process's pid.
+// 4. It asks to come first (Composer's training loop).
+// 5. It is no GPU row (Composer's files have them in the main process).
+// 6. It has most events.
+//
+// A process other than the main one has a main thread only if its tid is the pid: the streams of a
+// GPU are equals.
+const ThreadKey* find_main_thread(const ProcessKey& process_key, const Process& process) {
+  const ThreadKey* best = nullptr;
+  std::tuple<bool, bool, bool, bool, bool, std::uint64_t> best_score;
+  for (const auto& [key, thread] : process.threads) {
+    if (process_key.is_foreign && (!thread.is_os_main || thread.is_gpu)) continue;
+    const std::tuple score{!key.is_foreign,   thread.merged_sort_index == std::int64_t{0},
+                           thread.is_os_main, thread.sort_index.value_or(1) <= 0,
+                           !thread.is_gpu,    thread.events};
+    if (best == nullptr || score > best_score) {
+      best = &key;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+void assign_tids(const ProcessKey& process_key, Process& process, const ThreadKey* main) {
+  std::set<std::uint32_t> used;
+  for (auto& [key, thread] : process.threads) {
+    const std::optional<std::uint32_t> tid =
+        key.is_foreign == process_key.is_foreign ? plain_tid(key.tid.text) : std::nullopt;
+    // Perfetto takes the thread whose tid is the pid for the main thread.
+    if (!tid || (*tid == process.pid && &key != main)) continue;
+    thread.tid = *tid;
+    used.insert(*tid);
+  }
+  std::uint32_t next = kFirstSyntheticTid;
+  for (auto& [key, thread] : process.threads) {
+    if (thread.tid != 0) continue;
+    while (used.contains(next) || next == process.pid) ++next;
+    thread.tid = next++;
+  }
+}
+
+// Gives threads with top-level samples a tid that no other thread of any process has, because
+// catapult joins such samples to threads by tid alone.
+void separate_sampled(const std::vector<Processes::value_type*>& order) {
+  std::map<std::uint32_t, std::size_t> used;
+  std::set<std::int64_t> pids;
+  for (const Processes::value_type* process : order) {
+    pids.insert(process->second.pid);
+    for (const auto& [key, thread] : process->second.threads) ++used[thread.tid];
+  }
+  std::uint32_t next = kFirstSampledTid;
+  for (Processes::value_type* const process : order)
+    for (auto& [key, thread] : process->second.threads) {
+      if (!thread.has_samples || used[thread.tid] == 1) continue;
+      while (used.contains(next) || pids.contains(next)) ++next;
+      thread.tid = next++;
+    }
+}
+
+// Returns the note by which a later merge puts the same thread of other files into this row.
+std::optional<RowSource> source_of(const ProcessKey& process, const ThreadKey& key,
+                                   const Thread& thread) {
+  if (key.is_foreign && !process.is_foreign)
+    return RowSource{key.tid.text, BesideMain{thread.process, key.pid.text}, thread.is_gpu};
+  if (plain_tid(key.tid.text) == thread.tid) return std::nullopt;
+  return RowSource{key.tid.text};
+}
+
+OutputProcess describe(const ProcessKey& process_key, const Process& process,
+                       const std::vector<const Process::Row*>& rows) {
+  OutputProcess output;
+  output.rank = process_key.rank;
+  output.pid = process.pid;
+  output.name = process.name.empty() ? fmt::format("rank {}", output.rank) : process.name;
+  output.labels = fmt::format("{}", fmt::join(process.labels, ","));
+  output.is_main = !process_key.is_foreign;
+  output.title = process.title;
+  output.source_pid = process_key.pid.text;
+  output.sort_index = process.sort_index;
+  for (const Process::Row* const row : rows) {
+    const auto& [key, thread] = *row;
+    const bool is_of_other = key.is_foreign && !process_key.is_foreign;
+    output.tracks.push_back(
+        {thread.tid,
+         row_title(thread.process, thread_title(key.tid.text, thread.name, thread.is_gpu)),
+         source_of(process_key, key, thread), thread.sort_index,
+         is_of_other ? thread.process_sort_index : std::nullopt});
+  }
+  return output;
+}
+
+// Finds the process of a key. A track without events may name a process that is not there; its
+// facts go to the first process of its rank.
+const Process& process_of(const Processes& processes, const ProcessKey& key) {
+  const auto found = processes.find(key);
+  return found != processes.end() ? found->second
+                                  : processes.lower_bound({key.rank, false, {}})->second;
+}
+
+// Gives each row of the output a number, by pid and tid.
+using RowNumbers = std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t>;
+
+TrackTarget target_of(const Process& process, const Place& place, RowNumbers& numbers) {
+  // A track without events has only metadata and counters of its process.
+  const auto thread = process.threads.find(place.thread);
+  const std::uint32_t tid = thread == process.threads.end() ? process.main_tid : thread->second.tid;
+  const auto number = static_cast<std::uint32_t>(numbers.size());
+  return {std::to_string(process.pid), std::to_string(tid), place.process.rank,
+          numbers.try_emplace({process.pid, tid}, number).first->second, false};
+}
+
+// Returns what distinguishes a process from others that are joined with it; empty if it stays
+// alone.
+std::string title_in_process(const std::string& pid, const Place& place,
+                             const ProcessFacts* facts) {
+  return place.thread.is_foreign && !place.process.is_foreign ? process_title(pid, facts) : "";
+}
+
+// A thread by its canonical ids. It may be written in several ways, 7 and "7", and share its
+// numbers with a row of a GPU.
+using ThreadIds = std::pair<std::string, std::string>;
+
+ThreadIds thread_of(const TrackFacts& facts) {
+  return {canonical_id(facts.pid), canonical_id(facts.tid)};
+}
+
+std::set<ThreadIds> threads_with_begins(const FileSurvey& survey) {
+  std::set<ThreadIds> begun;
+  for (const TrackFacts& facts : survey.tracks)
+    if (facts.has_begins) begun.insert(thread_of(facts));
+  return begun;
+}
+
+}  // namespace
+
+TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
+                     const std::vector<FileRank>& ranks_of_files, PidLayout layout) {
+  const RankProcesses known(surveys, ranks_of_files);
+  Processes processes;
+  std::vector<std::vector<Place>> places;
+  for (std::size_t file = 0; file < surveys.size(); ++file)
+    places.push_back(
+        gather_tracks(surveys[file], file, ranks_of_files[file], known, layout, processes));
+  drop_empty(processes);
+  const std::vector<Processes::value_type*> order = in_order(processes);
+  for (auto& [key, process] : processes) process.pid = key.rank;
+  if (layout == PidLayout::split) number_split(order);
+  std::vector<std::vector<const Process::Row*>> rows;
+  for (Processes::value_type* const process : order) {
+    const ThreadKey* const main = find_main_thread(process->first, process->second);
+    rows.push_back(rows_in_order(process->second, main));
+    assign_tids(process->first, process->second,
+                main == nullptr ? main : &rows.back().front()->first);
+  }
+  separate_sampled(order);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Processes::value_type* const process = order[i];
+    processes_.push_back(describe(process->first, process->second, rows[i]));
+    const std::vector<OutputTrack>& tracks = processes_.back().tracks;
+    if (!tracks.empty()) process->second.main_tid = tracks.front().tid;
+    if (ranks_.empty() || ranks_.back() != process->first.rank)
+      ranks_.push_back(process->first.rank);
+  }
+  files_.resize(surveys.size());
+  RowNumbers numbers;
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    const std::set<ThreadIds> begun = threads_with_begins(surveys[file]);
+    std::set<std::int64_t> ranks;
+    if (!ranks_of_files[file].is_merged()) ranks.insert(ranks_of_files[file].rank);
+    for (std::size_t i = 0; i < surveys[file].tracks.size(); ++i) {
+      const TrackFacts& facts = surveys[file].tracks[i];
+      const Place& place = places[file][i];
+      TrackTarget target = target_of(process_of(processes, place.process), place, numbers);
+      target.has_begins = !begun.empty() && begun.contains(thread_of(facts));
+      add_track(file, facts, std::move(target));
+      ranks.insert(place.process.rank);
+      const std::string pid = canonical_id(facts.pid);
+      // Facts of the pid itself belong to the CPU, and to the pid's rank.
+      if (facts.gpu || place.process.rank != ranks_of_files[file].rank_of(pid)) continue;
+      files_[file].processes.try_emplace(
+          pid, ProcessTarget{files_[file].targets.back().pid,
+                             facts.is_of_other_process()
+                                 ? ""
+                                 : title_in_process(pid, place, known.facts_of(file, pid))});
+    }
+    files_[file].ranks.assign(ranks.begin(), ranks.end());
+  }
+}
+
+void TrackPlan::add_track(std::size_t file, const TrackFacts& facts, TrackTarget target) {
+  std::string key;
+  track_key(facts.pid, facts.tid, key);
+  files_[file].keys.intern(facts.said_gpu ? add_gpu(key, *facts.said_gpu) : key);
+  files_[file].has_gpu_tracks |= facts.said_gpu.has_value();
+  files_[file].targets.push_back(std::move(target));
+}
+
+const TrackTarget* TrackPlan::planned(std::size_t file, std::string_view key) const {
+  const std::optional<std::uint32_t> track = files_[file].keys.find(key);
+  return track ? &files_[file].targets[*track] : nullptr;
+}
+
+const TrackTarget* TrackPlan::target(std::size_t file, std::string_view key) const {
+  const TrackTarget* const of_key = planned(file, key);
+  return of_key != nullptr ? of_key : planned(file, without_gpu(key));
+}
+
+const TrackTarget* TrackPlan::target(std::size_t file, std::string_view pid, std::string_view tid,
+                                     std::string& scratch) const {
+  return target(file, track_key(pid, tid, scratch));
+}
+
+const ProcessTarget* TrackPlan::process(std::size_t file, const std::string& pid) const {
+  const auto found = files_[file].processes.find(pid);
+  return found == files_[file].processes.end() ? nullptr : &found->second;
+}
+
+bool TrackPlan::covers(const TrackPlan& other) const {
+  for (std::size_t file = 0; file < files_.size(); ++file) {
+    const FileTracks& tracks = other.files_[file];
+    if (files_[file].has_gpu_tracks != tracks.has_gpu_tracks) return false;
+    for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
+      const TrackTarget* const own = planned(file, tracks.keys[i]);
+      if (own == nullptr || !own->is_same_place(tracks.targets[i])) return false;
+    }
+  }
+  return true;
+}
+
+bool TrackPlan::knows_begins(const TrackPlan& other, std::size_t file) const {
+  const FileTracks& tracks = other.files_[file];
+  for (std::uint32_t i = 0; i < tracks.targets.size(); ++i) {
+    if (!tracks.targets[i].has_begins) continue;
+    const TrackTarget* const own = planned(file, tracks.keys[i]);
+    if (own == nullptr || !own->has_begins) return false;
+  }
+  return true;
+}
+
+}  // namespace traceloom

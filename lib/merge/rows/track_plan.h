@@ -1,0 +1,123 @@
+// TrackPlan: where every (pid, tid) of the inputs goes in the merged trace, and how it is named
+// there.
+//
+//   TrackPlan plan(surveys, ranks);
+//   const TrackTarget* target = plan.target(file, "1166", "7", scratch);   // {"3", "10000004"}
+//
+// The output has one process (pid) a rank, or with PidLayout::split one for each process that the
+// rank's files have. Threads of the rank's main process, and of every process that stays one, keep
+// their tids if viewers can show them. Everything else (threads of folded processes, tids that are
+// text, 0, negative or above 2^32) gets a number from 10 000 000 on, above any tid of Linux. No two
+// source threads share a row. The same thread keeps its place over all files of a rank, also in
+// files to which a merge of ours has given such numbers (RowSource).
+#pragma once
+
+#include "base/string_table.h"
+#include "identity/ranks/ranks.h"
+#include "merge/facts/file_survey.h"
+#include "merge/options/plan_options.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// The place of an event, with the pid and tid that are written into it.
+struct TrackTarget {
+  std::string pid;
+  std::string tid;
+  std::int64_t rank = 0;
+  std::uint32_t number = 0;  // one for each pid and tid
+  bool has_begins = false;   // some event of its thread in the file is a begin (B)
+  bool is_same_place(const TrackTarget& other) const {
+    return pid == other.pid && tid == other.tid && rank == other.rank && number == other.number;
+  }
+  bool operator==(const TrackTarget&) const = default;
+};
+
+// The place of a process of an input.
+struct ProcessTarget {
+  std::string pid;    // in the output
+  std::string title;  // "GPU 0"; empty for the main process of a rank
+};
+
+// A row of the merged trace.
+struct OutputTrack {
+  std::uint32_t tid = 0;
+  std::string name;
+  std::optional<RowSource> source;  // set if the tid is not that of the input
+  // The sort indexes that an input gives to the row, and to the other process that the row comes
+  // from.
+  std::optional<std::int64_t> sort_index = {};
+  std::optional<std::int64_t> process_sort_index = {};
+};
+
+// A process of the merged trace.
+struct OutputProcess {
+  std::int64_t rank = 0;
+  std::int64_t pid = 0;
+  std::string name;                 // "rank 3 · python3 (pid 1166)"
+  std::string labels;               // all labels in the files, without repetition
+  std::vector<OutputTrack> tracks;  // in the order in which they are shown (row_order.h)
+  // For a process other than the rank's main one: its name within its rank ("GPU 0"), and its
+  // canonical pid in the files. A later merge recognizes it by them.
+  bool is_main = true;
+  std::string title;
+  std::string source_pid;
+  std::optional<std::int64_t> sort_index = {};  // given by an input
+};
+
+class TrackPlan {
+ public:
+  TrackPlan(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks_of_files,
+            PidLayout layout = PidLayout::rank);
+
+  // Returns the target of an event of `file`, by the JSON text of its pid and tid (empty if
+  // absent); nullptr if the survey saw no such track.
+  const TrackTarget* target(std::size_t file, std::string_view pid, std::string_view tid,
+                            std::string& scratch) const;
+  // Returns the target of the process with that canonical pid; nullptr if the survey saw no such
+  // track.
+  const ProcessTarget* process(std::size_t file, const std::string& pid) const;
+  // Returns the target for a track_key(). If the key has a GPU (GpuRowFinder finds it for an
+  // event), it is the row of the GPU if there is one, else the row of the thread (arrows may end
+  // there after all, and stray ends make no row).
+  const TrackTarget* target(std::size_t file, std::string_view key) const;
+  // Returns whether the file has GPU rows next to CPU threads of the same pid.
+  bool has_gpu_tracks(std::size_t file) const { return files_[file].has_gpu_tracks; }
+  // Returns true if this plan has every track of `other`, a plan of the same files, at the same
+  // place.
+  bool covers(const TrackPlan& other) const;
+  // Returns true if this plan has begins on every track of that file on which `other` has some. It
+  // must cover `other`.
+  bool knows_begins(const TrackPlan& other, std::size_t file) const;
+  // Ascending by rank; within a rank its main process, its GPUs, the rest. Every rank of an input
+  // is there, also one without events.
+  const std::vector<OutputProcess>& processes() const { return processes_; }
+  // Ascending.
+  const std::vector<std::int64_t>& ranks() const { return ranks_; }
+  // Returns the ranks that a file belongs to, ascending: a merged file has several.
+  const std::vector<std::int64_t>& ranks_of(std::size_t file) const { return files_[file].ranks; }
+
+ private:
+  struct FileTracks {
+    StringTable keys;  // track_key()s
+    std::vector<TrackTarget> targets;
+    std::map<std::string, ProcessTarget> processes;  // key: canonical pid
+    std::vector<std::int64_t> ranks;
+    bool has_gpu_tracks = false;
+  };
+  void add_track(std::size_t file, const TrackFacts& facts, TrackTarget target);
+  // Returns nullptr if there is no track with exactly that key.
+  const TrackTarget* planned(std::size_t file, std::string_view key) const;
+
+  std::vector<FileTracks> files_;
+  std::vector<OutputProcess> processes_;
+  std::vector<std::int64_t> ranks_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,226 @@
+#include "merge/rows/track_sources.h"
+
+#include "merge/rows/track_names.h"
+
+#include <set>
+
+namespace traceloom {
+namespace {
+
+// Splits a list of labels such as "CPU,GPU 0". Catapult takes a blank after a comma for a part of
+// the label; earlier merges wrote one.
+std::vector<std::string> labels_in(const std::string& text) {
+  std::vector<std::string> labels;
+  for (std::size_t at = 0; at <= text.size();) {
+    at = std::min(text.find_first_not_of(' ', at), text.size());
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    labels.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return labels;
+}
+
+// Gathers the threads of one file into the processes of the output.
+class FileTracksReader {
+ public:
+  FileTracksReader(const FileSurvey& survey, std::size_t file, const FileRank& rank,
+                   const RankProcesses& known, PidLayout layout, Processes& processes)
+      : survey_(survey),
+        file_(file),
+        rank_(rank),
+        known_(known),
+        layout_(layout),
+        processes_(processes),
+        was_merged_(rank.is_merged() || survey.evidence.was_merged_by_us()) {}
+
+  // Returns the place of each track.
+  std::vector<Place> run() {
+    if (!rank_.is_merged()) processes_[{rank_.rank, false, {}}];
+    gather_notes();
+    std::vector<Place> places;
+    for (const TrackFacts& facts : survey_.tracks) places.push_back(add(facts));
+    return places;
+  }
+
+ private:
+  // The note of an earlier merge about a row: its rank, whether it comes from another process, the
+  // pid of that process, its tid.
+  using Note = std::tuple<std::int64_t, bool, std::string, std::string>;
+
+  std::int64_t rank_of(const TrackFacts& facts) const {
+    return rank_.rank_of(canonical_id(facts.pid), canonical_id(facts.tid));
+  }
+
+  Note note_of(const TrackFacts& facts) const {
+    const std::string tid = facts.source ? facts.source->tid : canonical_id(facts.tid);
+    const auto found = survey_.processes.find(canonical_id(facts.pid));
+    const BesideMain* process = nullptr;
+    if (facts.is_of_other_process())
+      process = &*facts.source->process;
+    else if (found != survey_.processes.end() && found->second.beside_main)
+      process = &*found->second.beside_main;
+    return {rank_of(facts), process != nullptr, process != nullptr ? process->source_pid : "", tid};
+  }
+
+  // Finds source notes that several rows share, and ignores them: the file was forced into one rank
+  // by RANK=, or another tool copied the note. Merging those rows would mix threads.
+  void gather_notes() {
+    if (std::none_of(survey_.tracks.begin(), survey_.tracks.end(),
+                     [](const TrackFacts& facts) { return facts.source.has_value(); }))
+      return;
+    std::map<Note, std::vector<const TrackFacts*>> rows;
+    for (const TrackFacts& facts : survey_.tracks) {
+      if (facts.is_of_other_process()) other_titles_.insert(facts.source->process->title);
+      if (facts.source || facts.has_row()) rows[note_of(facts)].push_back(&facts);
+    }
+    for (const auto& [note, alike] : rows)
+      if (alike.size() > 1) ambiguous_.insert(alike.begin(), alike.end());
+  }
+
+  const RowSource* source_of(const TrackFacts& facts) const {
+    return facts.source && !ambiguous_.contains(&facts) ? &*facts.source : nullptr;
+  }
+  // Returns the process that the row comes from, if it is in another one now.
+  const BesideMain* other_process_of(const TrackFacts& facts) const {
+    const RowSource* const source = source_of(facts);
+    return source != nullptr && source->process ? &*source->process : nullptr;
+  }
+
+  Place add(const TrackFacts& facts) {
+    const std::string pid = canonical_id(facts.pid);
+    const std::int64_t rank = rank_of(facts);
+    // Facts of a process belong to the rank of the process, not to threads of other ranks in it.
+    const bool is_of_process = rank == rank_.rank_of(pid);
+    const auto found = survey_.processes.find(pid);
+    const ProcessFacts* const process_facts =
+        found == survey_.processes.end() || !is_of_process ? nullptr : &found->second;
+    const ThreadKey thread = thread_key(facts, pid, process_facts);
+    const ProcessFacts* const told = is_of_process ? known_.facts_of(file_, pid) : nullptr;
+    Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
+                                            : ProcessKey{rank, false, {}},
+                thread};
+    Process& process = processes_[place.process];
+    name(process, place, facts, pid, told);
+    process.has_counters |= facts.counters > 0;
+    if (place.process.is_foreign && !process.sort_index)
+      process.sort_index = process_index_of(facts, pid, process_facts);
+    if (process_facts != nullptr && (facts.has_row() || facts.counters > 0))
+      add_labels(process, facts, process_facts->labels);
+    if (!facts.has_row()) return place;
+    Thread& row = process.threads[thread];
+    if (process_facts != nullptr && other_process_of(facts) == nullptr)
+      row.is_gpu |= is_gpu_label(process_facts->labels);
+    add_thread(row, place, facts, pid, told);
+    if (!row.sort_index) row.sort_index = index_of(facts);
+    if (thread.is_foreign && !row.process_sort_index)
+      row.process_sort_index = process_index_of(facts, pid, process_facts);
+    return place;
+  }
+
+  // Returns the place of a thread among those of its process. torch gives each thread its own
+  // number as place, which means nothing and is ignored.
+  std::optional<std::int64_t> index_of(const TrackFacts& facts) const {
+    if (survey_.evidence.was_merged_by_us()) return facts.source_sort_index;
+    return index_unless(canonical_id(facts.tid), facts.sort_index);
+  }
+  // Returns the same for the process of the thread.
+  std::optional<std::int64_t> process_index_of(const TrackFacts& facts, const std::string& pid,
+                                               const ProcessFacts* process) const {
+    if (facts.process_sort_index) return facts.process_sort_index;
+    if (process == nullptr || other_process_of(facts) != nullptr) return std::nullopt;
+    if (survey_.evidence.was_merged_by_us()) return process->source_sort_index;
+    return facts.gpu ? std::nullopt : index_unless(pid, process->sort_index);
+  }
+  static std::optional<std::int64_t> index_unless(const std::string& id,
+                                                  std::optional<std::int64_t> index) {
+    return index && id == std::to_string(*index) ? std::nullopt : index;
+  }
+
+  // Each pid of a merged file is the main process of its rank, unless the file says otherwise.
+  // Events without a pid are a process of their own, as they are wherever begin and end are paired
+  // by pid.
+  ThreadKey thread_key(const TrackFacts& facts, const std::string& pid,
+                       const ProcessFacts* process) const {
+    const RowSource* const source = source_of(facts);
+    if (const BesideMain* const other = other_process_of(facts))
+      return {true, {other->source_pid}, {source->tid}};
+    const std::string tid = source != nullptr ? source->tid : canonical_id(facts.tid);
+    if (facts.gpu) return {true, {*facts.gpu}, {tid}};  // torch itself writes it so
+    if (!rank_.is_merged())
+      return known_.is_main(file_, pid) ? ThreadKey{false, {}, {tid}}
+                                        : ThreadKey{true, {pid}, {tid}};
+    if (process != nullptr && process->beside_main)
+      return {true, {process->beside_main->source_pid}, {tid}};
+    return {pid.empty(), {}, {tid}};
+  }
+
+  // Names a process other than the main one.
+  std::string title_of(const TrackFacts& facts, const std::string& pid,
+                       const ProcessFacts* process) const {
+    if (const BesideMain* const other = other_process_of(facts)) return other->title;
+    if (facts.gpu) return facts.gpu->empty() ? "GPU" : "GPU " + *facts.gpu;
+    return process_title(pid, process);
+  }
+
+  void name(Process& process, const Place& place, const TrackFacts& track, const std::string& pid,
+            const ProcessFacts* facts) const {
+    if (!process.name.empty()) return;
+    const std::int64_t rank = place.process.rank;
+    if (place.process.is_foreign) {
+      process.title = title_of(track, pid, facts);
+      process.name = track.gpu || other_process_of(track) != nullptr
+                         ? group_title(rank, process.title)
+                         : process_title_of_rank(rank, pid, facts);
+    } else if (!place.thread.is_foreign && facts != nullptr && !facts->name.empty()) {
+      process.name = rank_title(rank, facts->name, pid);
+    }
+  }
+
+  // Adds labels to a process. A merge by ranks puts the labels of all its processes on one. If they
+  // are groups of their own again, each gets its own label back: the label of a GPU is its title.
+  void add_labels(Process& process, const TrackFacts& facts, const std::string& text) const {
+    const BesideMain* const other = other_process_of(facts);
+    for (std::string& label : labels_in(text)) {
+      const bool is_own = other != nullptr ? label == other->title : !other_titles_.contains(label);
+      if (label.empty() || (layout_ == PidLayout::split && !is_own)) continue;
+      if (std::find(process.labels.begin(), process.labels.end(), label) == process.labels.end())
+        process.labels.push_back(std::move(label));
+    }
+  }
+
+  void add_thread(Thread& thread, const Place& place, const TrackFacts& facts,
+                  const std::string& pid, const ProcessFacts* process) const {
+    const BesideMain* const other = other_process_of(facts);
+    thread.events += facts.events;
+    thread.has_samples |= facts.has_samples;
+    thread.is_gpu |= other != nullptr ? facts.source->is_gpu : facts.is_gpu;
+    const std::string& own_pid = place.process.is_foreign ? place.process.pid.text : pid;
+    thread.is_os_main |=
+        place.thread.is_foreign == place.process.is_foreign && place.thread.tid.text == own_pid;
+    if (thread.name.empty())
+      thread.name = other != nullptr ? thread_of_row(other->title, facts.name) : facts.name;
+    if (place.thread.is_foreign && !place.process.is_foreign && thread.process.empty())
+      thread.process = title_of(facts, pid, process);
+    if (was_merged_ && !thread.merged_sort_index) thread.merged_sort_index = facts.sort_index;
+  }
+
+  const FileSurvey& survey_;
+  std::size_t file_;
+  const FileRank& rank_;
+  const RankProcesses& known_;
+  PidLayout layout_;
+  Processes& processes_;
+  bool was_merged_;
+  std::set<const TrackFacts*> ambiguous_;  // rows whose note another row has, too
+  std::set<std::string> other_titles_;     // titles of processes that rows come from
+};
+
+}  // namespace
+
+std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
+                                 const RankProcesses& known, PidLayout layout,
+                                 Processes& processes) {
+  return FileTracksReader(survey, file, rank, known, layout, processes).run();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,392 @@
+#include "merge/survey/survey_visitor.h"
+
+#include "base/json_walk.h"
+#include "base/saturating.h"
+#include "identity/evidence/recorder_losses.h"
+#include "merge/arrows/flow_binder.h"
+#include "merge/chromium/object_refs.h"
+#include "merge/edits/args_edits.h"
+#include "merge/edits/counters.h"
+#include "merge/frame/top_level_rules.h"
+#include "merge/ids/stack_frames.h"
+#include "merge/rows/gpu_rows.h"
+#include "merge/rows/metadata_names.h"
+#include "merge/rows/track_key.h"
+#include "scan/event_repair.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// True for metadata that the merge writes itself, once a rank or track.
+bool is_rewritten_metadata(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "process_name",      "process_labels", "process_sort_index",      "thread_name",
+      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+bool is_new(StringTable& texts, std::string_view text) {
+  const std::size_t known = texts.size();
+  return texts.intern(text) == known;
+}
+
+void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& track) {
+  const auto same = std::find_if(track.gpu_events.begin(), track.gpu_events.end(),
+                                 [&](const auto& one) { return one.first == gpu; });
+  if (same == track.gpu_events.end())
+    track.gpu_events.emplace_back(gpu, events);
+  else
+    same->second += events;
+}
+
+// Notes whether the track belongs to a GPU, to the CPU, or to both.
+void note_row(const Event& event, TrackFacts& track) {
+  if (is_flow_phase(event.phase)) {
+    ++track.flow_events;
+  } else if (const std::optional<std::string_view> gpu = gpu_of(event)) {
+    track.is_gpu = true;
+    count_gpu_event(*gpu, 1, track);
+  } else if (!track.is_host) {
+    track.is_host = is_host_category(event.text(Key::cat));
+  }
+}
+
+}  // namespace
+
+// The survey of one chunk.
+struct SurveyVisitor::Chunk : ChunkResult {
+  FileEvidence evidence;
+  StringTable track_texts;  // track_key()s
+  std::vector<TrackFacts> tracks;
+  MetadataNames names;
+  StringTable metadata_texts;
+  std::vector<KeptMetadata> metadata;
+  BeginEndBatch begin_ends;
+  CutSlices cut_slices;
+  IdSet flow_ids;
+  std::uint64_t shared_flows = 0;
+  std::uint64_t next_ends = 0;
+  IdSet bind_ids;
+  HexIds async_ids;
+  AsyncBatch asyncs;
+  HexIds object_ids;
+  std::vector<std::pair<std::string, std::string>> dumps;  // key, process
+  StringTable counters;
+  std::uint32_t frame_groups = 0;
+  std::uint64_t events = 0;
+  std::uint64_t begins = 0;
+  std::uint64_t ends = 0;
+  StartTimes starts;
+  StartTimes end_times;
+  bool sub_microsecond = false;
+  bool lacks_durations = false;
+  ProblemCounts timing_problems;  // counted where events are written, not here
+
+  TrackFacts& track(const Event& event);
+  void add_metadata(const Event& event);
+  void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
+               const std::vector<std::string>& shared_categories);
+
+ private:
+  void add_dictionary(const Event& event);
+  void add_frame(std::string_view json_id);
+  void add_times_in_args(const Event& event, std::int64_t start_ns);
+  void add_objects(const Event& event);
+
+  std::string scratch_;
+  std::string merged_scratch_;
+  std::string args_scratch_;
+  std::size_t last_track_ = 0;
+};
+
+TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
+  const std::string_view pid = event.text(Key::pid);
+  const std::string_view tid = event.text(Key::tid);
+  if (!tracks.empty() && tracks[last_track_].pid == pid && tracks[last_track_].tid == tid)
+    return tracks[last_track_];
+  last_track_ = track_texts.intern(track_key(pid, tid, scratch_));
+  if (last_track_ == tracks.size()) {
+    tracks.emplace_back();
+    tracks.back().pid = pid;
+    tracks.back().tid = tid;
+  }
+  return tracks[last_track_];
+}
+
+void SurveyVisitor::Chunk::add_metadata(const Event& event) {
+  evidence.add(event);
+  const std::string_view key = unquoted(event.text(Key::name));
+  if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
+  if (!is_rewritten_metadata(key)) {
+    const bool counts_each_time = key == "recorder" && reports_losses(event);
+    if (counts_each_time || is_new(metadata_texts, event.raw))
+      metadata.push_back({std::string(event.raw), event.offset, counts_each_time});
+    return;
+  }
+  names.add(event);
+}
+
+void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
+                                   const std::vector<std::string>& shared_categories) {
+  if (SyncMarks::is_mark(event)) evidence.add(event);
+  if (is_flow_phase(event.phase)) {
+    const std::string_view key = flow_id_key(event, scratch_);
+    if (is_shared_flow(event, shared_categories)) {
+      ++shared_flows;
+    } else {
+      if (!key.empty()) flow_ids.add(key);
+      if (binds_to_next_slice(event)) ++next_ends;
+    }
+  } else if (event.phase == 'C') {
+    counters.intern(counter_key(event, scratch_));
+  } else if (is_async(event)) {
+    const std::string_view key = async_id_key(event, scratch_);
+    if (!key.empty()) {
+      async_ids.add(key, merged_async_key(event, merged_scratch_));
+      asyncs.add(key, event, start_ns);
+      track.has_global_async = track.has_global_async || !has_local_async_id(event);
+    }
+  } else if (is_object_phase(event.phase)) {
+    add_objects(event);
+  }
+  if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+  if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
+  if (event.has(Key::sf)) add_frame(event.text(Key::sf));
+  if (event.has(Key::esf)) add_frame(event.text(Key::esf));
+}
+
+void SurveyVisitor::Chunk::add_objects(const Event& event) {
+  const std::string_view key = object_id_key(event, scratch_);
+  if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
+  if (event.phase == 'v' && !key.empty())
+    dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
+  if (event.phase != 'O') return;
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+  const std::string_view scope = event.text(Key::scope);
+  find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
+    object_ids.add(
+        object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
+        merged_hex_key(id, merged_scratch_));
+  });
+}
+
+void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+  for (const std::string_view key : {"stackFrames", "typeNames"})
+    for_each_member(find_member(args, key), [&](std::string_view id, std::string_view) {
+      add_frame(std::string("\"").append(id) + '"');
+    });
+}
+
+void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
+  if (const std::optional<std::uint32_t> group = frame_group(json_id))
+    frame_groups = std::max(frame_groups, *group + 1);
+}
+
+void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
+  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+  if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
+}
+
+SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs,
+                             std::vector<std::string> shared_flows)
+    : surveys_(files),
+      track_ids_(files),
+      metadata_texts_(files),
+      asyncs_(files),
+      pairers_(files),
+      on_failure_(on_failure),
+      pairs_(pairs),
+      shared_flows_(std::move(shared_flows)) {}
+
+std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
+  return std::make_unique<Chunk>();
+}
+
+void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) {
+  add(result, event, time_event(event, static_cast<Chunk&>(result).timing_problems));
+}
+
+void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  if (timing.timed && event.phase != 'E') chunk.evidence.add_begin(event, timing);
+  if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
+  TrackFacts& track = chunk.track(event);
+  if (event.phase == 'M') return chunk.add_metadata(event);
+  ++chunk.events;
+  // A counter without a tid belongs to the process and makes no track. An E makes none either:
+  // without a B on that track it is not written.
+  if (event.phase == 'E') {
+    ++track.ends;
+  } else if (event.phase == 'C' && !event.has(Key::tid)) {
+    ++track.counters;
+  } else {
+    ++track.events;
+    track.has_begins |= event.phase == 'B';
+    note_row(event, track);
+  }
+  // A paired E is never before its B, and a stray one is not written: neither can be the first.
+  if (event.phase != 'E')
+    chunk.starts.add(timing.start_ns, event.offset);
+  else
+    chunk.starts.add_end(timing.start_ns);
+  if (event.phase == 'B')
+    ++chunk.begins;
+  else
+    chunk.end_times.add(saturating_add(timing.start_ns, timing.duration_ns));
+  if (event.phase == 'E') ++chunk.ends;
+  chunk.sub_microsecond |= timing.sub_microsecond;
+  chunk.lacks_durations |= lacks_duration(event);
+  if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
+  if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
+    chunk.begin_ends.add(event, timing.start_ns);
+  else if (pairs_ && event.phase == 'X' && timing.slice_end == SliceEnd::known)
+    chunk.begin_ends.add_slice(event, timing.start_ns,
+                               saturating_add(timing.start_ns, timing.duration_ns));
+  constexpr std::uint32_t kIds =
+      Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
+  if (event.phase != 'X' || (event.present & kIds) != 0)
+    chunk.add_ids(event, timing.start_ns, track, shared_flows_);
+}
+
+void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  FileSurvey& survey = surveys_[file];
+  survey.evidence.append(chunk.evidence);
+  survey.flow_ids.add(chunk.flow_ids);
+  survey.shared_flows += chunk.shared_flows;
+  survey.next_ends += chunk.next_ends;
+  survey.bind_ids.add(chunk.bind_ids);
+  survey.async_ids.add(chunk.async_ids);
+  if (!chunk.asyncs.empty()) asyncs_[file].take(chunk.asyncs);
+  survey.object_ids.add(chunk.object_ids);
+  add_dumps(chunk, survey);
+  for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
+    survey.counters.emplace(chunk.counters[i]);
+  survey.frame_groups = std::max(survey.frame_groups, chunk.frame_groups);
+  add_tracks(chunk, file);
+  chunk.names.give_to(survey, track_ids_[file]);
+  for (KeptMetadata& event : chunk.metadata)
+    if (event.counts_each_time || is_new(metadata_texts_[file], event.text))
+      survey.metadata.push_back(std::move(event));
+  survey.cut_slices.append(std::move(chunk.cut_slices));
+  survey.events += chunk.events;
+  survey.ends += chunk.ends;
+  const std::uint64_t begins = survey.open_begins + chunk.begins;
+  survey.open_begins = begins - std::min(begins, chunk.ends);
+  survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
+  take_begin_ends(chunk, file);
+  survey.sub_microsecond |= chunk.sub_microsecond;
+  survey.lacks_durations |= chunk.lacks_durations;
+  survey.starts.add(chunk.starts);
+  survey.end_times.add(chunk.end_times);
+}
+
+void SurveyVisitor::take_begin_ends(const Chunk& chunk, std::size_t file) {
+  FileSurvey& survey = surveys_[file];
+  // A file with more open begins is refused, or left out. Until all files are read it must not fill
+  // the memory.
+  if (survey.most_open_begins > most_open_begins_) return pairers_[file].reset();
+  if (chunk.begin_ends.empty()) return;
+  if (!pairers_[file]) pairers_[file] = make_pairer(survey);
+  if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
+  pairers_[file]->take(chunk.begin_ends);
+}
+
+// Makes the pairer of a file; the survey must outlive it.
+std::unique_ptr<BeginEndPairer> SurveyVisitor::make_pairer(FileSurvey& survey) const {
+  return std::make_unique<BeginEndPairer>(BeginEndHandlers{
+      .pair =
+          [this, &survey](const BeginEndPair& pair) {
+            if (pair.has_to_be_joined()) {
+              survey.joined_halves.push_back(pair.begin_offset);
+              survey.joined_halves.push_back(pair.end_offset);
+            } else if (keeps_begin_ends_) {
+              survey.begin_ends.push_back({pair.begin_offset, pair.end_ns});
+            }
+          },
+      .stray_end = {},
+      .open_begin =
+          [&survey](const OpenBegin& begin) {
+            survey.joined_halves.push_back(begin.offset);
+            if (begin.is_in_closed_slice())
+              survey.open_begins_inside.push_back({begin.offset, begin.around_end_ns});
+          }});
+}
+
+// Counts the tracks of a file, and drops them if all files together have too many: tracks are held
+// until the merge is done.
+void SurveyVisitor::count_tracks(FileSurvey& survey) {
+  survey.tracks_before = tracks_;
+  survey.has_too_many_tracks = survey.tracks.size() > most_tracks_ - tracks_;
+  if (survey.has_too_many_tracks)
+    std::vector<TrackFacts>().swap(survey.tracks);
+  else
+    tracks_ += survey.tracks.size();
+}
+
+void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
+  FileSurvey& survey = surveys_[file];
+  survey.evidence.add_top_level(end.top_level);
+  survey.problems.add(survey.evidence.problems);
+  survey.problems.add(end.problems);
+  survey.top_level = end.top_level.take_entries();
+  survey_top_level(survey);
+  survey.text_bytes = end.text_bytes;
+  track_ids_[file] = {};
+  metadata_texts_[file] = {};
+  survey.async_slices = asyncs_[file].finish();
+  asyncs_[file] = {};
+  unfold_gpu_rows(survey);
+  count_tracks(survey);
+  if (!pairers_[file]) return;
+  pairers_[file]->finish();
+  survey.orphan_ends = pairers_[file]->orphan_ends();
+  std::sort(survey.joined_halves.begin(), survey.joined_halves.end());
+  std::ranges::sort(survey.begin_ends, {}, &BeginEnd::offset);
+  std::ranges::sort(survey.open_begins_inside, {}, &BeginEnd::offset);
+  survey.problems.add(pairers_[file]->problems());
+  pairers_[file].reset();
+}
+
+void SurveyVisitor::fail_file(std::size_t file, const Error& error) {
+  on_failure_(file, error);
+  surveys_[file] = {};
+}
+
+void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
+  std::vector<TrackFacts>& known = surveys_[file].tracks;
+  for (std::uint32_t i = 0; i < chunk.tracks.size(); ++i) {
+    if (known.size() > most_tracks_ - tracks_) return;
+    const std::uint32_t id = track_ids_[file].intern(chunk.track_texts[i]);
+    if (id == known.size()) {
+      known.push_back(chunk.tracks[i]);
+      continue;
+    }
+    known[id].is_gpu |= chunk.tracks[i].is_gpu;
+    known[id].ends += chunk.tracks[i].ends;
+    known[id].has_begins |= chunk.tracks[i].has_begins;
+    known[id].counters += chunk.tracks[i].counters;
+    known[id].has_global_async |= chunk.tracks[i].has_global_async;
+    known[id].is_host |= chunk.tracks[i].is_host;
+    known[id].events += chunk.tracks[i].events;
+    known[id].flow_events += chunk.tracks[i].flow_events;
+    for (const auto& [gpu, events] : chunk.tracks[i].gpu_events)
+      count_gpu_event(gpu, events, known[id]);
+  }
+}
+
+void SurveyVisitor::add_dumps(const Chunk& chunk, FileSurvey& survey) {
+  for (const auto& [key, pid] : chunk.dumps) {
+    std::vector<std::string>& processes = survey.dumps[key];
+    if (std::ranges::find(processes, pid) != processes.end()) continue;
+    if (!processes.empty()) survey.object_ids.ids.add(process_dump_key(key, pid));
+    processes.push_back(pid);
+  }
+}
+
+}  // namespace traceloom

@@ -1,0 +1,191 @@
+#include "merge/write/write_visitor.h"
+
+#include "merge/chromium/type_names.h"
+#include "merge/frame/frame.h"
+#include "merge/order/order_window.h"
+#include "merge/order/time_sorter.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+namespace traceloom {
+
+namespace {
+
+std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, MergeOutput& output) {
+  if (plan.sorts_by_time) return std::make_unique<TimeSorter>(output);
+  return std::make_unique<OrderWindow>(output);
+}
+
+}  // namespace
+
+struct WriteVisitor::Chunk : ChunkResult {
+  WriteState state;
+  void reset() { state.reset(); }
+};
+
+WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory)
+    : plan_(plan),
+      output_(output),
+      blocks_(make_block_output(plan, output)),
+      is_part_(plan.only_rank.has_value()),
+      max_join_bytes_(memory.max_join_bytes),
+      max_open_begins_(memory.max_open_begins),
+      problems_(plan.files.size()),
+      events_(plan.files.size()),
+      text_bytes_(plan.files.size()),
+      arrows_(memory.max_arrow_bytes),
+      shared_arrows_(memory.max_arrow_bytes),
+      pool_(std::make_unique<ResultPool<Chunk>>()) {
+  for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
+}
+
+WriteVisitor::~WriteVisitor() = default;
+
+void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
+  write_head_of_trace(plan_, [this](std::string_view piece) { output_.write(piece); });
+  std::unordered_set<std::string> written;
+  TypeNames type_names;
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (plan_.filter && !plan_.filter->wants_file(file)) continue;
+    // Looking at all metadata for each rank of an archive took 9 s for 1,000 ranks.
+    if (plan_.only_rank &&
+        !std::ranges::binary_search(plan_.tracks.ranks_of(file), *plan_.only_rank))
+      continue;
+    WriteState state;
+    for (const KeptMetadata& event : surveys[file].metadata) {
+      state.block.clear();
+      writers_[file].write_metadata(event, state);
+      if (state.block.text.empty()) continue;  // it belongs to a rank that the plan does not write
+      if ((event.counts_each_time || written.emplace(state.block.text).second) &&
+          !type_names.take(state.block.text))
+        output_.write(state.block.text);
+    }
+    problems_[file].add(state.problems);
+  }
+  output_.write(type_names.events());
+}
+
+std::unique_ptr<ChunkResult> WriteVisitor::make_result() {
+  return pool_->take();
+}
+
+void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
+  pool_->give_back(std::move(result));
+}
+
+void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  if (is_part_ && writers_[file].is_left_out(event, static_cast<Chunk&>(result).state)) return;
+  write(result, file, event, time(result, event));
+}
+
+EventTiming WriteVisitor::time(ChunkResult& result, const Event& event) const {
+  return time_event(event, static_cast<Chunk&>(result).state.problems);
+}
+
+void WriteVisitor::write(ChunkResult& result, std::size_t file, const Event& event,
+                         const EventTiming& timing) const {
+  WriteState& state = static_cast<Chunk&>(result).state;
+  if (!state.unplanned && !stopped_.load(std::memory_order_relaxed))
+    writers_[file].write(event, timing, state);
+}
+
+void WriteVisitor::finish_chunk(ChunkResult& result) {
+  WriteState& state = static_cast<Chunk&>(result).state;
+  if (!state.unplanned) blocks_->prepare(state.block);
+}
+
+void WriteVisitor::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Chunk&>(result);
+  problems_[file].add(chunk.state.problems);
+  if (unplanned_) return;
+  if (chunk.state.unplanned) {
+    unplanned_ = Unplanned{file, *chunk.state.unplanned};
+    stopped_ = true;
+    return;
+  }
+  events_[file] += chunk.state.events;
+  last_ends_.add(chunk.state.last_ends);
+  blocks_->take(chunk.state.block);
+  for (const FlowEnd& end : chunk.state.flow_ends)
+    (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
+  std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
+  if (chunk.state.halves.empty()) return;
+  if (!slices_) {
+    slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
+    if (plan_.files[file].matches_names) slices_->match_names();
+  }
+  slices_->take(chunk.state.halves);
+  // A survey refuses the file; until that is known here, it must not fill the memory.
+  if (slices_->open() > max_open_begins_) {
+    unplanned_ = Unplanned{file, 0, true};
+    stopped_ = true;
+    slices_.reset();
+    return;
+  }
+  take_joined(file);
+}
+
+std::int64_t WriteVisitor::least_slice_ns() const {
+  return plan_.filter ? plan_.filter->filter().min_duration_ns : 0;
+}
+
+// Takes what the joiner has joined, if anything.
+void WriteVisitor::take_joined(std::size_t file) {
+  EventBlock& joined = slices_->out();
+  if (joined.events.empty()) return;
+  events_[file] += joined.events.size();
+  blocks_->prepare(joined);
+  blocks_->take(joined);
+  joined.clear();
+}
+
+// Ends async slices that nothing ends: they last as long as their rank in this file. All slices of
+// a rank end together, inner ones first.
+void WriteVisitor::end_unended() {
+  std::ranges::sort(unended_, [](const UnendedAsync& a, const UnendedAsync& b) {
+    return std::tie(a.rank, b.start_ns, b.offset) < std::tie(b.rank, a.start_ns, a.offset);
+  });
+  EventBlock block;
+  for (auto begin = unended_.begin(); begin != unended_.end();) {
+    const auto end = std::find_if(begin, unended_.end(),
+                                  [&](const UnendedAsync& one) { return one.rank != begin->rank; });
+    const std::int64_t end_ns = last_ends_.of(begin->rank, begin->start_ns);
+    const auto append_text = [&] {
+      for (; begin != end; ++begin) block.text += begin->halves.unended(begin->name, end_ns);
+    };
+    if (plan_.sorts_by_time)
+      block.place({.start_ns = end_ns, .source_at = begin->offset}, append_text);
+    else
+      append_text();
+  }
+  blocks_->prepare(block);
+  blocks_->take(block);
+  unended_.clear();
+}
+
+void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
+  text_bytes_[file] = end.text_bytes;
+  if (slices_ && !unplanned_) {
+    slices_->finish(last_ends_);
+    take_joined(file);
+    // With keeps_begin_end the survey has paired and counted all of them.
+    if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
+  }
+  if (!unended_.empty() && !unplanned_) end_unended();
+  blocks_->end_file();
+  arrows_.finish(problems_);
+  slices_.reset();
+  last_ends_.clear();
+}
+
+void WriteVisitor::finish() {
+  blocks_->finish();
+  shared_arrows_.finish(problems_);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,93 @@
+// WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
+// another visitor.
+//
+//   WriteVisitor visitor(plan, output);
+//   visitor.write_head(surveys);
+//   scan_files(paths, visitor, {});
+//   visitor.finish();
+#pragma once
+
+#include "merge/arrows/arrow_tally.h"
+#include "merge/facts/file_survey.h"
+#include "merge/order/block_output.h"
+#include "merge/order/merge_output.h"
+#include "merge/plan/plan.h"
+#include "merge/slices/slice_joiner.h"
+#include "merge/write/event_writer.h"
+#include "merge/write/memory_plan.h"
+#include "scan/result_pool.h"
+#include "scan/scan_files.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace traceloom {
+
+// An event that the plan cannot place.
+struct Unplanned {
+  std::size_t file = 0;
+  std::uint64_t offset = 0;
+  bool has_too_many_begins = false;  // open at a time; a survey may not have seen them
+};
+
+class WriteVisitor : public FileVisitor {
+ public:
+  // `plan` and `output` must outlive the visitor.
+  WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory = {});
+  ~WriteVisitor() override;
+  // Must be called after all files have been taken.
+  void finish();
+
+  // Writes the head of the trace and the metadata that the surveys have kept. They come before all
+  // other events, so that a merge of a merge finds them where it puts them itself.
+  void write_head(const std::vector<FileSurvey>& surveys);
+
+  std::unique_ptr<ChunkResult> make_result() override;
+  void recycle(std::unique_ptr<ChunkResult> result) override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  // The two halves of visit(). Problems of the timing are counted once.
+  EventTiming time(ChunkResult& result, const Event& event) const;
+  void write(ChunkResult& result, std::size_t file, const Event& event,
+             const EventTiming& timing) const;
+  void finish_chunk(ChunkResult& result) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+
+  // Returns the first event for which the plan has no place: from there on nothing is written.
+  const std::optional<Unplanned>& unplanned() const { return unplanned_; }
+  // One a file, for the metadata of write_head() and the events.
+  const std::vector<ProblemCounts>& problems() const { return problems_; }
+  const std::vector<std::uint64_t>& events() const { return events_; }
+  const std::vector<std::uint64_t>& text_bytes() const { return text_bytes_; }
+
+ private:
+  struct Chunk;
+  void take_joined(std::size_t file);
+  void end_unended();
+  std::int64_t least_slice_ns() const;
+
+  const MergePlan& plan_;
+  MergeOutput& output_;
+  std::unique_ptr<BlockOutput> blocks_;
+  bool is_part_;
+  std::size_t max_join_bytes_;
+  std::size_t max_open_begins_;
+  std::vector<EventWriter> writers_;
+  std::vector<ProblemCounts> problems_;
+  std::vector<std::uint64_t> events_;
+  std::vector<std::uint64_t> text_bytes_;
+  std::unique_ptr<SliceJoiner> slices_;  // for the file that is being taken, if it has B or E
+  std::vector<UnendedAsync> unended_;    // the unended ones of that file
+  LastEnds last_ends_;                   // the ends of events of that file
+  ArrowTally arrows_;                    // arrows within that file
+  ArrowTally shared_arrows_;             // between files
+  std::optional<Unplanned> unplanned_;
+  std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
+  std::unique_ptr<ResultPool<Chunk>> pool_;
+};
+
+}  // namespace traceloom

@@ -1,0 +1,127 @@
+// ChunkPool: the memory that threads record into, handed out in chunks of 64 KiB.
+//
+//   pool.open({.bytes = 8 << 20, ...});
+//   ... threads fill chunks: detail::put() ...
+//   for (const LiveChunk& live : pool.begin_drain()) read(*live.chunk);
+//   pool.end_drain(chunks_that_are_done);
+//
+// A process has one pool, which is never destroyed. A thread asks for a chunk once in 2046 events;
+// nothing else in recording takes a lock. Chunks of an earlier session stay valid as long as a
+// thread has one: the thread gives it up when it records again.
+#pragma once
+
+#include "record/session.h"
+#include "record/slots.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace traceloom::record {
+
+enum ChunkState : std::uint32_t {
+  kFreeChunk = 0,
+  kActiveChunk = 1,  // its owner may add to it
+  kFullChunk = 2,    // nobody adds to it any more
+};
+
+// One mapping, cut into chunks. Once retired, it is unmapped when its last chunk is given back.
+struct ChunkRegion {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
+  std::size_t chunk_count = 0;
+  std::size_t outstanding = 0;
+  bool is_retired = false;
+};
+
+struct LiveChunk {
+  detail::ChunkHeader* chunk = nullptr;
+  std::shared_ptr<ChunkRegion> region;
+  bool is_being_read = false;
+};
+
+struct PoolSettings {
+  std::size_t bytes = 0;
+  std::size_t max_bytes = 0;  // limit for threads that have had no chunk yet
+  WhenFull when_full = WhenFull::drop;
+  unsigned block_ms = 0;
+  // The memory of the chunks, which belongs to the pool from now on; null: the pool maps its own.
+  std::byte* memory = nullptr;
+};
+
+class ChunkPool {
+ public:
+  static ChunkPool& instance();
+
+  // Throws std::bad_alloc.
+  void open(const PoolSettings& settings);
+  // Stops giving out chunks; what has been recorded can still be read.
+  void close();
+
+  // For threads: gives the thread a chunk of its own with room for `slots`, in this_chunk. Returns
+  // nullptr if there is none.
+  detail::ChunkHeader* next(std::uint32_t slots) noexcept;
+  // Gives up the thread's chunk, if it has one: nothing will be added to it.
+  void hand_over_own() noexcept;
+
+  // For the writer: returns all chunks in use, in the order in which threads got them. They are not
+  // reused until end_drain() says which of them are done with.
+  std::vector<LiveChunk> begin_drain();
+  void end_drain(const std::vector<detail::ChunkHeader*>& done);
+  // Keeps a ring from overwriting anything until release(): what has been recorded waits for the
+  // writer. Each hold() needs its release().
+  void hold();
+  void release() { held_.fetch_sub(1, std::memory_order_relaxed); }
+  // Sleeps until chunks have filled up, wake() is called or `milliseconds` have passed.
+  void wait_for_work(unsigned milliseconds);
+  void wake();
+
+  // The counts are those of the session.
+  std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  std::size_t peak_bytes();
+  bool is_half_full();
+  const std::byte* memory() const { return region_ ? region_->memory : nullptr; }
+
+  // For use around fork().
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  // Called in the child of a fork(), with the lock held: its thread has no chunk, and none are
+  // given out.
+  void forget_session();
+
+ private:
+  ChunkPool() = default;
+  detail::ChunkHeader* take(bool is_first_of_thread);
+  detail::ChunkHeader* take_oldest();
+  void give_back(const LiveChunk& live);
+  void hand_over(detail::ChunkHeader* chunk);
+  bool is_hopeless(bool is_first_of_thread) const;
+
+  std::mutex mutex_;
+  std::unique_ptr<std::condition_variable> room_ = std::make_unique<std::condition_variable>();
+  std::unique_ptr<std::condition_variable> work_ = std::make_unique<std::condition_variable>();
+  bool is_open_ = false;
+  bool is_woken_ = false;
+  PoolSettings settings_;
+  // Copy of settings_.when_full, for a look without the lock.
+  std::atomic<WhenFull> when_full_{WhenFull::drop};
+  std::shared_ptr<ChunkRegion> region_;
+  std::vector<detail::ChunkHeader*> free_;  // the last used one is last: it is still in the cache
+  std::size_t untouched_ = 0;               // from here on, chunks of the region were never used
+  std::vector<LiveChunk> live_;
+  std::size_t full_ = 0;  // number of full ones in live_
+  std::size_t peak_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::atomic<bool> has_room_{false};  // a look at it saves the lock when all is full
+  std::atomic<unsigned> held_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> session_{0};
+};
+
+}  // namespace traceloom::record

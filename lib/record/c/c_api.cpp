@@ -1,0 +1,226 @@
+// Sessions, markers and counters of traceloom.h.
+#include "record/c/c_api_options.h"
+#include "record/c/c_api_support.h"
+#include "record/c/traceloom.h"
+#include "record/engine/engine.h"
+#include "record/names/run_place.h"
+#include "record/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace traceloom::record;
+
+struct traceloom_session {
+  explicit traceloom_session(Options options) : session(std::move(options)) {}
+  Session session;
+};
+
+namespace {
+
+// It has no destructor: functions of atexit() and destructors of thread-local objects may fail,
+// too.
+thread_local std::array<char, 1024> last_error{};
+
+// Copies as much as there is room for, without half a character at its end.
+void copy_text(std::string_view from, char* to, std::size_t room) {
+  std::size_t count = std::min(from.size(), room - 1);
+  while (count < from.size() && count > 0 && (from[count] & 0xC0) == 0x80) --count;
+  std::copy_n(from.data(), count, to);
+  to[count] = '\0';
+}
+
+detail::Site* site_of(traceloom_marker* marker) {
+  return reinterpret_cast<detail::Site*>(marker);
+}
+
+}  // namespace
+
+void traceloom::record::set_last_error(const char* text) noexcept {
+  copy_text(text, last_error.data(), last_error.size());
+}
+
+extern "C" {
+
+const char* traceloom_version(void) {
+  return TRACELOOM_VERSION;
+}
+
+const char* traceloom_last_error(void) {
+  return last_error.data();
+}
+
+int traceloom_place_from_environment(traceloom_options* options) {
+  return guarded([&] {
+    if (options == nullptr) return;
+    traceloom_options all =
+        complete(options, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
+    const RunPlace place = find_place({});
+    all.rank = place.rank;
+    all.local_rank = place.local_rank;
+    all.node_rank = place.node_rank;
+    all.world_size = place.world_size;
+    all.local_world_size = place.local_world_size;
+    give_back(all, *options);
+  });
+}
+
+traceloom_session* traceloom_open(const traceloom_options* options) {
+  traceloom_session* session = nullptr;
+  guarded([&] { session = new traceloom_session(options_of(options)); });
+  return session;
+}
+
+int traceloom_close(traceloom_session* session) {
+  return guarded([&] {
+    if (session == nullptr) return;
+    if (Engine::is_calling())
+      throw std::logic_error(
+          "traceloom_close() was called in a handler or an on_saved of the session, which would "
+          "wait for itself; the session is still open");
+    const std::unique_ptr<traceloom_session> owned(session);
+    const Status status = owned->session.close();
+    if (status.lost > 0)
+      throw std::runtime_error(std::to_string(status.lost) +
+                               " events are lost: " + status.last_error);
+  });
+}
+
+int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at) {
+  return guarded([&] {
+    if (session != nullptr) session->session.batch_begin(position_of(at));
+  });
+}
+
+int traceloom_batch_end(traceloom_session* session, const traceloom_position* at) {
+  return guarded([&] {
+    if (session != nullptr) session->session.batch_end(position_of(at));
+  });
+}
+
+int traceloom_set_position(traceloom_session* session, const traceloom_position* at) {
+  return guarded([&] {
+    if (session != nullptr) session->session.set_position(position_of(at));
+  });
+}
+
+int traceloom_current_action(const traceloom_session* session) {
+  return session == nullptr ? kFailed : static_cast<int>(session->session.action());
+}
+
+int traceloom_record_chrome_json_trace_file(traceloom_session* session, const char* path) {
+  return guarded([&] {
+    if (session == nullptr) return;
+    if (path == nullptr) throw std::invalid_argument("the path of the external trace is NULL");
+    session->session.record_chrome_json_trace_file(path);
+  });
+}
+
+int traceloom_flush(traceloom_session* session) {
+  return guarded([&] {
+    if (session != nullptr) session->session.flush();
+  });
+}
+
+int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms) {
+  bool is_saved = true;
+  const int result = guarded([&] {
+    if (session != nullptr) is_saved = session->session.wait_saved(timeout_ms);
+  });
+  return result == 0 && is_saved ? 1 : 0;
+}
+
+int traceloom_saved_traces(const traceloom_session* session,
+                           void (*tell)(void* arg, const traceloom_saved_trace* trace), void* arg) {
+  return guarded([&] {
+    if (session == nullptr) return;
+    if (tell == nullptr) throw std::invalid_argument("no function gets the saved traces");
+    for (const SavedTrace& saved : session->session.saved_traces())
+      tell_saved_trace(saved, tell, arg);
+  });
+}
+
+int traceloom_get_status(const traceloom_session* session, traceloom_status* status) {
+  if (session == nullptr || status == nullptr) return 0;
+  return guarded([&] {
+    check_size(status->size, "traceloom_status");
+    const Status from = session->session.status();
+    traceloom_status all{status->size, from.events,          from.dropped, from.lost, from.misuses,
+                         from.bytes,   from.peak_pool_bytes, "",           ""};
+    copy_text(from.clock, all.clock, sizeof all.clock);
+    copy_text(from.last_error, all.last_error, sizeof all.last_error);
+    give_back(all, *status);
+  });
+}
+
+traceloom_marker* traceloom_marker_new(const char* name, const char* categories, uint32_t actions,
+                                       uint32_t flags) {
+  MarkerOptions options;
+  options.actions = actions_of(actions);
+  options.instant_on_start = (flags & TRACELOOM_INSTANT_ON_START) != 0;
+  options.instant_on_finish = (flags & TRACELOOM_INSTANT_ON_FINISH) != 0;
+  options.long_running = (flags & TRACELOOM_LONG_RUNNING) != 0;
+  return reinterpret_cast<traceloom_marker*>(detail::register_marker(
+      name == nullptr ? "" : name, categories == nullptr ? "" : categories, options));
+}
+
+traceloom_span traceloom_begin(traceloom_marker* marker) {
+  const detail::OpenSpan span =
+      marker == nullptr ? detail::OpenSpan{} : detail::begin(*site_of(marker));
+  return {span.begin_ticks, span.position};
+}
+
+void traceloom_end(traceloom_marker* marker, traceloom_span span) {
+  if (marker != nullptr) detail::end({site_of(marker), span.begin, span.position});
+}
+
+void traceloom_start(traceloom_marker* marker) {
+  if (marker != nullptr) detail::push_open(*site_of(marker));
+}
+
+void traceloom_finish(traceloom_marker* marker) {
+  if (marker != nullptr) detail::pop_open(*site_of(marker));
+}
+
+void traceloom_instant(traceloom_marker* marker) {
+  if (marker == nullptr) return;
+  detail::Site& site = *site_of(marker);
+  if (site.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(site);
+}
+
+traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
+                                         const char* const* keys, size_t key_count,
+                                         uint32_t actions) {
+  detail::Site* site = nullptr;
+  guarded([&] {
+    const std::string text = text_or_empty(name);
+    if (keys == nullptr && key_count > 0)
+      throw std::invalid_argument("counter '" + text + "': " + std::to_string(key_count) +
+                                  " keys, but no pointer to them");
+    std::vector<std::string> names;
+    names.reserve(key_count);
+    for (size_t i = 0; i < key_count; ++i) names.push_back(text_or_empty(keys[i]));
+    site = detail::register_counter(text, text_or_empty(categories), names, actions_of(actions));
+  });
+  return reinterpret_cast<traceloom_counter*>(site);
+}
+
+void traceloom_count(traceloom_counter* counter, const double* values, size_t count) {
+  if (counter == nullptr || values == nullptr) return;
+  detail::Site& site = *reinterpret_cast<detail::Site*>(counter);
+  if (site.mode.load(std::memory_order_relaxed) != detail::kOff)
+    detail::put_counter(site, values, count);
+}
+
+void traceloom_set_thread_name(const char* name) {
+  if (name != nullptr) guarded([&] { set_thread_name(name); });
+}
+
+}  // extern "C"

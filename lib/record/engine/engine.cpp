@@ -1,0 +1,364 @@
+#include "record/engine/engine.h"
+
+#include "base/error.h"
+#include "record/buffers/chunk_pool.h"
+#include "record/buffers/registry.h"
+#include "record/buffers/thread_state.h"
+#include "record/journal/recover.h"
+#include "record/names/session_place.h"
+#include "record/support/keep_forever.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <pthread.h>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom::record {
+namespace {
+
+std::atomic<Engine*> current{nullptr};
+std::atomic<std::uint64_t> generation{0};  // counts the forks that led to this process
+// A fork that led to this process happened while a session was open.
+std::atomic<bool> is_beside_session{false};
+
+// Serializes closing: the session's thread and a thread that exits the process may both do it.
+// Leaked on purpose, and replaced in the child of a fork(), where its owner may not exist.
+std::atomic<std::mutex*> closing{new std::mutex};
+
+// After fork(), the child has one thread, a copy of the memory and none of the locks' owners. It
+// must not write what the parent writes as well.
+void before_fork() {
+  Registry::instance().lock();
+  ChunkPool::instance().lock();
+}
+
+void after_fork_in_parent() {
+  ChunkPool::instance().unlock();
+  Registry::instance().unlock();
+}
+
+void after_fork_in_child() {
+  generation.fetch_add(1);
+  forget_thread_after_fork();
+  ChunkPool::instance().forget_session();
+  Registry::instance().forget_session();
+  if (Engine* const engine = current.exchange(nullptr)) engine->forget();
+  keep_forever(closing.exchange(new std::mutex));
+  after_fork_in_parent();
+}
+
+void install_process_hooks() {
+  static const bool installed = [] {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(close_open_session);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+// Returns the number after the last "rank" of a name.
+std::optional<std::int64_t> rank_in(std::string_view name) {
+  const std::size_t at = name.rfind("rank");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string digits(
+      name.substr(at + 4, name.find_first_not_of("0123456789", at + 4) - at - 4));
+  return digits.empty() || digits.size() > 9 ? std::nullopt
+                                             : std::optional<std::int64_t>(std::stoll(digits));
+}
+
+// Returns whether the merge per node may write the file meanwhile: that of another node, or that of
+// this node once its first rank has ended.
+bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
+  const RunIdentity run = identity_of(options);
+  const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
+  return owner == NameTemplate::Owner::other_rank ||
+         (owner == NameTemplate::Owner::this_rank && run.place.local_rank != 0);
+}
+
+void set_position_of_events(const Position& position) {
+  detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
+                         std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void close_open_session() {
+  if (Writer::is_own_thread()) return;  // it cannot wait for itself
+  const std::lock_guard lock(*closing.load());
+  if (Engine* const engine = current.load()) engine->close_locked({});
+}
+
+Engine::Engine(Options options)
+    : options_(settled_options(std::move(options))),
+      generation_(generation.load()),
+      position_(options_.start) {
+  install_process_hooks();
+  Engine* expected = nullptr;
+  if (!current.compare_exchange_strong(expected, this))
+    throw Error("traceloom", "a session is open already; close() it first");
+  try {
+    start();
+    // These call functions of the program, which may throw.
+    follow_schedule(position_);
+    if (!options_.schedule) open_cycle();
+  } catch (...) {
+    close(UseBarrier::no);
+    const std::lock_guard lock(*closing.load());  // another thread may exit the process
+    Engine* self = this;
+    current.compare_exchange_strong(self, nullptr);
+    throw;
+  }
+}
+
+void Engine::start() {
+  constexpr int kBestLevel = 9;
+  if (options_.gzip_level < 0 || options_.gzip_level > kBestLevel)
+    throw Error("traceloom",
+                "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
+  static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // throws for a bad number, too
+  options_.flush_ms = std::max(options_.flush_ms, 1U);
+  options_.is_beside_rank |= is_beside_session.load();
+  if (!options_.journal_folder.empty()) recover_journal();
+  if (options_.write_json) prepare_folder();
+  if (options_.barrier) options_.barrier();
+  choose_clock(options_.clock);
+  if (options_.clock == ClockChoice::tsc && !detail::clock_is_tsc.load())
+    complain(
+        "the processor does not say that its counter runs at one speed; going by "
+        "CLOCK_MONOTONIC");
+  const ClockPair start = read_clock_pair();
+  std::unique_ptr<Journal> journal = make_journal(start);
+  PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,
+                    options_.block_ms, nullptr};
+  if (journal != nullptr) {
+    pool.memory = journal->chunks();
+    pool.bytes = pool.max_bytes = journal->chunk_bytes();
+  }
+  ChunkPool::instance().open(pool);
+  misuses_before_ = Registry::instance().misuses();
+  Registry::instance().set_log(options_.log);
+  set_position_of_events(position_);
+  const ThreadState* const thread = this_thread_state();
+  try {
+    auto writer = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
+                                           std::move(journal));
+    const std::unique_lock lock(mutex_);
+    writer_ = std::move(writer);
+  } catch (...) {
+    ChunkPool::instance().close();
+    Registry::instance().set_log({});
+    throw;
+  }
+}
+
+Engine::~Engine() {
+  close(UseBarrier::no);
+}
+
+bool Engine::is_of_this_process() const {
+  return generation_ == generation.load();
+}
+
+bool Engine::is_calling() {
+  // There is no current engine in the child of a fork().
+  return current.load() != nullptr && Writer::is_own_thread();
+}
+
+void Engine::forget() {
+  is_beside_session = true;
+  if (writer_ != nullptr) writer_->forget();
+}
+
+void Engine::complain(const std::string& text) const {
+  if (options_.log) options_.log(text);
+}
+
+void Engine::recover_journal() const {
+  std::error_code ignored;  // a problem shows when the journal is made
+  std::filesystem::create_directories(options_.journal_folder, ignored);
+  // This session must not change a trace of its rank that lies elsewhere.
+  for (const RecoveredTrace& trace :
+       recover_journals(options_.journal_folder, {options_.folder}, options_.rank)) {
+    if (!trace.problem.empty())
+      complain(words_of_problem(trace));
+    else if (!trace.path.empty())
+      complain(trace.path + ": completed with " + std::to_string(trace.events) +
+               " events of a journal that an earlier run left" + words_of_loss(trace));
+  }
+}
+
+void Engine::prepare_folder() const {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (error) throw system_error(options_.folder, error.value());
+  if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
+  if (options_.overwrite) return;
+  // Without a barrier, the files of another rank may belong to this run.
+  for (fs::recursive_directory_iterator entries(options_.folder), end; entries != end; ++entries) {
+    const std::string name = entries->path().filename();
+    if (name.starts_with('.')) entries.disable_recursion_pending();
+    if (name.starts_with('.') || !entries->is_regular_file()) continue;
+    const std::optional<std::int64_t> rank = rank_in(name);
+    if (!options_.barrier && rank && *rank != options_.rank) continue;
+    if (!options_.barrier && may_be_merged_meanwhile(name, options_)) continue;
+    throw Error(options_.folder,
+                "is not empty: " + name + " exists; choose another folder, or allow to overwrite");
+  }
+}
+
+std::unique_ptr<Journal> Engine::make_journal(const ClockPair& start) {
+  if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
+  try {
+    return std::make_unique<Journal>(JournalSettings{
+        options_.journal_folder, options_.rank, options_.gzip_level, options_.pool_bytes, start});
+  } catch (const Error& error) {
+    complain(std::string(error.what()) + "; going on without a journal");
+    return nullptr;
+  }
+}
+
+SyncRounds Engine::sync(unsigned rounds) const {
+  if (options_.barrier) return meet(options_.barrier, std::max(rounds, 1U));
+  // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
+  return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
+}
+
+void Engine::open_cycle() {
+  is_cycle_open_ = true;
+  SyncRounds rounds = sync(options_.sync_rounds);
+  send({Command::Kind::begin_cycle, position_, std::move(rounds)});
+}
+
+bool Engine::is_open() const {
+  const std::shared_lock lock(mutex_);
+  return writer_ != nullptr;
+}
+
+// Does nothing once the session is closed: another thread may exit the process, which closes it.
+void Engine::send(Command command) {
+  const std::shared_lock lock(mutex_);
+  if (writer_ != nullptr) writer_->send(std::move(command));
+}
+
+void Engine::follow_schedule(const Position& position, NextBatch next) {
+  {
+    const std::lock_guard lock(position_mutex_);
+    position_ = position;
+  }
+  set_position_of_events(position);
+  if (!options_.schedule)
+    action_ = Action::active;
+  else
+    action_ = next == NextBatch::none ? Action::skip : options_.schedule(position);
+  Registry::instance().set_action(action_);
+}
+
+// After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
+// there would be a trace of its own, unless the cycle goes on.
+Engine::NextBatch Engine::next_batch(const Position& position) const {
+  const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
+                         position.batch_in_epoch >= *position.epoch_batches;
+  return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
+}
+
+Position Engine::position() const {
+  const std::lock_guard lock(position_mutex_);
+  return position_;
+}
+
+// Events that are recorded from here on belong to the next cycle.
+void Engine::end_grace(const Position& position) {
+  if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
+}
+
+void Engine::set_position(const Position& position) {
+  if (!is_open()) return;
+  end_grace(position);
+  follow_schedule(position, next_batch(position));
+}
+
+void Engine::batch_begin(const Position& position) {
+  if (!is_open()) return;
+  end_grace(position);
+  follow_schedule(position);
+  if (action_ != Action::skip && !is_cycle_open_) open_cycle();
+}
+
+void Engine::batch_end(const Position& position) {
+  if (!is_open()) return;
+  if (action_ == Action::active_and_save && is_cycle_open_) {
+    is_cycle_open_ = false;
+    SyncRounds rounds;
+    if (options_.sync_at_end && options_.barrier) rounds = sync(options_.sync_rounds);
+    has_grace_ = next_batch(position) == NextBatch::none;
+    send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
+  }
+  follow_schedule(position, next_batch(position));
+}
+
+void Engine::record_external_trace(const std::string& path) {
+  send({Command::Kind::external_trace, position(), {}, path});
+}
+
+void Engine::flush() {
+  const std::shared_lock lock(mutex_);
+  if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position()}));
+}
+
+bool Engine::wait_saved(unsigned timeout_ms) {
+  const std::shared_lock lock(mutex_);
+  if (writer_ == nullptr) return true;
+  writer_->send({Command::Kind::end_grace, position()});
+  return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
+}
+
+std::vector<SavedTrace> Engine::saved_traces() const {
+  const std::shared_lock lock(mutex_);
+  return writer_ != nullptr ? writer_->saved_traces() : saved_at_close_;
+}
+
+Status Engine::status() const {
+  const std::shared_lock lock(mutex_);
+  Status status = writer_ != nullptr ? writer_->status() : status_at_close_;
+  if (writer_ == nullptr) return status;
+  status.dropped = ChunkPool::instance().dropped();
+  status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
+  status.misuses = Registry::instance().misuses() - misuses_before_;
+  return status;
+}
+
+void Engine::close(UseBarrier use_barrier) {
+  // A callback of the session runs in its thread, which cannot wait for itself.
+  if (!is_of_this_process() || Writer::is_own_thread()) return;
+  SyncRounds rounds;
+  if (is_open() && is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end &&
+      options_.barrier)
+    rounds = sync(options_.sync_rounds);
+  const std::lock_guard lock(*closing.load());
+  close_locked(std::move(rounds));
+}
+
+void Engine::close_locked(SyncRounds rounds) {
+  if (!is_open()) return;
+  Registry::instance().set_action(std::nullopt);
+  ChunkPool::instance().hand_over_own();
+  writer_->wait(writer_->send({Command::Kind::stop, position(), std::move(rounds)}));
+  Status status = this->status();
+  const std::unique_lock lock(mutex_);  // threads that waited for the writer have been let go
+  status_at_close_ = std::move(status);
+  saved_at_close_ = writer_->saved_traces();
+  writer_.reset();
+  ChunkPool::instance().close();
+  Registry::instance().set_log({});
+  Engine* expected = this;
+  current.compare_exchange_strong(expected, nullptr);
+}
+
+}  // namespace traceloom::record

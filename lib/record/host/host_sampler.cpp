@@ -1,0 +1,232 @@
+#include "record/host/host_sampler.h"
+
+#include "record/support/keep_forever.h"
+#include "record/support/quiet_thread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom::record {
+namespace {
+
+constexpr double kGb = 1e9;
+constexpr double kMb = 1e6;
+
+// A counter that went back (a device was taken out and put in again) has no rate.
+double rate(std::uint64_t now, std::uint64_t before, double seconds) {
+  return now < before ? 0 : static_cast<double>(now - before) / seconds;
+}
+
+HostCounter counter_of(std::string_view name, std::string_view category, std::string_view key,
+                       double value) {
+  return {name, category, {key, {}}, {value, 0}, 1};
+}
+
+HostCounter counter_of(std::string_view name, std::string_view category,
+                       const std::array<std::string_view, 2>& keys,
+                       const std::array<double, 2>& values) {
+  return {name, category, keys, values, 2};
+}
+
+// False for parts of the host's memory or of the machine itself, and for devices made of other
+// disks.
+bool is_disk_name(const std::string& name) {
+  constexpr std::string_view kOther[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd"};
+  return std::none_of(std::begin(kOther), std::end(kOther),
+                      [&](std::string_view start) { return name.starts_with(start); });
+}
+
+}  // namespace
+
+HostSamplerOptions host_options_for(const RunPlace& place) {
+  HostSamplerOptions options;
+  const bool first_of_node = place.local_rank <= 0;
+  options.cpu = options.memory = options.disk = options.network = first_of_node;
+  return options;
+}
+
+HostReader::HostReader(const HostSamplerOptions& options)
+    : block_devices_(options.block_devices),
+      ticks_per_second_(static_cast<double>(sysconf(_SC_CLK_TCK))),
+      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {
+  if (options.cpu) stat_.emplace(options.proc + "/stat");
+  if (options.memory) meminfo_.emplace(options.proc + "/meminfo");
+  if (options.disk) diskstats_.emplace(options.proc + "/diskstats");
+  if (options.network) net_dev_.emplace(options.proc + "/net/dev");
+  if (options.process) self_.emplace(options.proc + "/self/stat");
+}
+
+std::vector<std::string> HostReader::missing() const {
+  std::vector<std::string> paths;
+  for (const std::optional<ProcFile>* const file :
+       {&stat_, &meminfo_, &diskstats_, &net_dev_, &self_})
+    if (*file && !(*file)->is_open()) paths.push_back((*file)->path());
+  return paths;
+}
+
+void HostReader::read(std::int64_t now_ns, const HostSink& sink) {
+  const double seconds = has_last_ ? static_cast<double>(now_ns - last_ns_) / 1e9 : 0;
+  read_cpu(sink);
+  read_memory(sink);
+  read_disks(seconds, sink);
+  read_network(seconds, sink);
+  read_process(seconds, sink);
+  last_ns_ = now_ns;
+  has_last_ = true;
+}
+
+void HostReader::read_cpu(const HostSink& sink) {
+  if (!stat_) return;
+  const std::optional<CpuTimes> now = parse_cpu_times(stat_->read());
+  const std::optional<CpuTimes> before = std::exchange(cpu_, now);
+  if (!now || !before || now->total <= before->total) return;
+  const double total = static_cast<double>(now->total - before->total);
+  const double busy = rate(now->busy, before->busy, 1);
+  sink(counter_of("cpu", "cpu", "cpu_percent", std::min(100.0, 100 * busy / total)));
+}
+
+void HostReader::read_memory(const HostSink& sink) {
+  if (!meminfo_) return;
+  const std::optional<HostMemory> memory = parse_meminfo(meminfo_->read());
+  if (!memory) return;
+  const auto gb = [](std::uint64_t whole, std::uint64_t part) {
+    return static_cast<double>(whole > part ? whole - part : 0) / kGb;
+  };
+  sink(counter_of("memory/virtual", "memory", {"used_gb", "available_gb"},
+                  {gb(memory->total, memory->available), gb(memory->available, 0)}));
+  if (memory->swap_total > 0)
+    sink(counter_of("memory/swap", "memory", {"used_gb", "free_gb"},
+                    {gb(memory->swap_total, memory->swap_free), gb(memory->swap_free, 0)}));
+}
+
+// Partitions have no folder in /sys/block.
+bool HostReader::is_whole_disk(const std::string& device) {
+  const auto known = whole_disks_.find(device);
+  if (known != whole_disks_.end()) return known->second;
+  std::string folder = device;
+  std::replace(folder.begin(), folder.end(), '/', '!');  // the kernel does so: cciss/c0d0
+  const bool is_whole =
+      is_disk_name(device) && access((block_devices_ + "/" + folder).c_str(), F_OK) == 0;
+  whole_disks_.emplace(device, is_whole);
+  return is_whole;
+}
+
+void HostReader::emit_if_busy(const HostCounter& counter, const HostSink& sink) {
+  const bool is_busy = counter.values[0] != 0 || counter.values[1] != 0;
+  bool& was_busy = busy_[std::string(counter.name)];
+  if (is_busy || was_busy) sink(counter);
+  was_busy = is_busy;
+}
+
+void HostReader::read_disks(double seconds, const HostSink& sink) {
+  if (!diskstats_) return;
+  for (DiskCounters& now : parse_diskstats(diskstats_->read())) {
+    if (!is_whole_disk(now.device)) continue;
+    const auto [place, is_new] = disks_.try_emplace(now.device);
+    const DiskCounters before = std::exchange(place->second, std::move(now));
+    if (!is_new && seconds > 0) emit_disk(place->second, before, seconds, sink);
+  }
+}
+
+void HostReader::emit_disk(const DiskCounters& now, const DiskCounters& before, double seconds,
+                           const HostSink& sink) {
+  const std::string name = "disk/" + now.device;
+  emit_if_busy(counter_of(name, "disk", {"read_mb_per_s", "written_mb_per_s"},
+                          {rate(now.read_bytes, before.read_bytes, seconds * kMb),
+                           rate(now.written_bytes, before.written_bytes, seconds * kMb)}),
+               sink);
+  emit_if_busy(counter_of(name + "/ops", "disk", {"reads_per_s", "writes_per_s"},
+                          {rate(now.reads, before.reads, seconds),
+                           rate(now.writes, before.writes, seconds)}),
+               sink);
+  const double busy = rate(now.busy_ms, before.busy_ms, seconds * 1000);
+  emit_if_busy(counter_of(name + "/busy", "disk", "busy_percent", std::min(100.0, 100 * busy)),
+               sink);
+}
+
+void HostReader::read_network(double seconds, const HostSink& sink) {
+  if (!net_dev_) return;
+  for (NicCounters& now : parse_net_dev(net_dev_->read())) {
+    const auto [place, is_new] = nics_.try_emplace(now.nic);
+    const NicCounters before = std::exchange(place->second, std::move(now));
+    if (is_new || seconds <= 0) continue;
+    const NicCounters& nic = place->second;
+    emit_if_busy(counter_of("network/" + nic.nic, "net", {"sent_mb_per_s", "received_mb_per_s"},
+                            {rate(nic.sent_bytes, before.sent_bytes, seconds * kMb),
+                             rate(nic.received_bytes, before.received_bytes, seconds * kMb)}),
+                 sink);
+  }
+}
+
+void HostReader::read_process(double seconds, const HostSink& sink) {
+  if (!self_) return;
+  const std::optional<ProcessStat> process = parse_process_stat(self_->read());
+  if (!process) return;
+  const std::optional<std::uint64_t> before = std::exchange(process_ticks_, process->cpu_ticks);
+  if (before && seconds > 0)
+    sink(counter_of("cpu/process", "cpu", "cpu_percent",
+                    100 * rate(process->cpu_ticks, *before, seconds * ticks_per_second_)));
+  sink(counter_of("memory/rss", "memory", "rss_mb",
+                  static_cast<double>(process->rss_pages) * page_bytes_ / kMb));
+  sink(counter_of("memory/vms", "memory", "vms_mb", static_cast<double>(process->vms_bytes) / kMb));
+}
+
+HostSampler::HostSampler(const HostSamplerOptions& options, HostSink sink)
+    : interval_ns_(options.interval_ns),
+      reader_(options),
+      sink_(std::move(sink)),
+      missing_(reader_.missing()),
+      process_(getpid()),
+      stop_(std::make_unique<Stop>()) {
+  constexpr std::int64_t kLeastInterval = 1'000'000;
+  if (interval_ns_ < kLeastInterval)
+    throw std::invalid_argument(
+        fmt::format("the host cannot be sampled every {} ns; 1 ms is the least", interval_ns_));
+  thread_ = start_quiet_thread("host-sampler", [this] { run(); });
+}
+
+HostSampler::~HostSampler() {
+  // In the child of a fork() there is no thread to wait for.
+  if (getpid() != process_) {
+    thread_.detach();
+    keep_forever(stop_.release());  // destroying it would wait for the thread, too
+    return;
+  }
+  {
+    const std::lock_guard lock(stop_->mutex);
+    stop_->is_wanted = true;
+  }
+  stop_->wake.notify_all();
+  thread_.join();
+}
+
+void HostSampler::run() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  try {
+    bool is_last = false;
+    while (!is_last) {
+      {
+        const std::lock_guard lock(stop_->mutex);
+        is_last = stop_->is_wanted;
+      }
+      const auto now = Clock::now();
+      reader_.read(std::chrono::nanoseconds(now.time_since_epoch()).count(), sink_);
+      const std::int64_t past = std::chrono::nanoseconds(Clock::now() - start).count();
+      const auto next = start + std::chrono::nanoseconds((past / interval_ns_ + 1) * interval_ns_);
+      std::unique_lock lock(stop_->mutex);
+      if (!is_last) stop_->wake.wait_until(lock, next, [this] { return stop_->is_wanted; });
+    }
+  } catch (...) {
+    // Samples are a by-product: the run goes on without them.
+    return;
+  }
+}
+
+}  // namespace traceloom::record

@@ -1,0 +1,240 @@
+#include "record/host/memory_scope.h"
+
+#include "base/error.h"
+#include "base/json_string.h"
+#include "record/host/proc_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace traceloom::record {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kJsonEnd = "\n}\n";
+
+std::int64_t unix_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+// True for keys that YAML 1.1 or 1.2 reads as null, a truth value or a number.
+bool is_yaml_value(const std::string& key) {
+  constexpr std::array kWords{"null"sv, "true"sv, "false"sv, "yes"sv, "no"sv, "on"sv, "off"sv};
+  std::string lower = key;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return true;
+  const bool is_number = lower.find_first_not_of("0123456789abcdefxo_.-") == std::string::npos;
+  return is_number && lower.front() >= '0' && lower.front() <= '9';
+}
+
+// Returns the key for YAML: a key that could mean something else is quoted, as in JSON.
+std::string yaml_key(const std::string& key) {
+  const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '_' || c == '/' || c == '-';
+  });
+  const bool starts_well = is_plain && key.front() != '-' && key.front() != '.';
+  return starts_well && !is_yaml_value(key) ? key : json_string(key);
+}
+
+using Fields = std::vector<std::pair<std::string, std::int64_t>>;
+
+Fields fields_of(const MemorySnapshot& snapshot, const MemorySnapshot* at_start) {
+  Fields fields{{"time_ns", snapshot.time_ns}, {"rss", snapshot.rss}, {"vms", snapshot.vms}};
+  fields.insert(fields.end(), snapshot.bytes.begin(), snapshot.bytes.end());
+  if (at_start == nullptr) return fields;
+  fields.emplace_back("rss_diff", snapshot.rss - at_start->rss);
+  fields.emplace_back("vms_diff", snapshot.vms - at_start->vms);
+  for (const auto& [name, bytes] : snapshot.bytes) {
+    const std::string& wanted = name;
+    const auto before = std::find_if(at_start->bytes.begin(), at_start->bytes.end(),
+                                     [&](const auto& counter) { return counter.first == wanted; });
+    const std::int64_t then = before == at_start->bytes.end() ? 0 : before->second;
+    fields.emplace_back(name + "_diff", bytes - then);
+  }
+  return fields;
+}
+
+// Returns the keys of a counter in an entry, as they are written.
+std::array<std::string, 2> written_keys(const std::string& counter) {
+  return {json_string(counter), json_string(counter + "_diff")};
+}
+
+// Throws if an entry would have a key of this counter twice.
+template <typename Counters>
+void check_counter(const std::string& counter, const Counters& others) {
+  std::set<std::string> taken{json_string("time_ns")};
+  const auto take = [&](const std::string& name) {
+    for (const std::string& key : written_keys(name)) taken.insert(key);
+  };
+  take("rss");
+  take("vms");
+  for (const auto& [name, bytes] : others) take(name);
+  for (const std::string& key : written_keys(counter))
+    if (taken.count(key) > 0)
+      throw std::invalid_argument(
+          fmt::format("counter {}: an entry has the key {} already; choose another name",
+                      json_string(counter), key));
+}
+
+std::string yaml_entry(const std::string& key, const Fields& fields) {
+  std::string text = yaml_key(key) + ":\n";
+  for (const auto& [name, value] : fields) text += fmt::format("  {}: {}\n", yaml_key(name), value);
+  return text;
+}
+
+std::string json_entry(const std::string& key, const Fields& fields) {
+  std::string text = "\n  " + json_string(key) + ": {";
+  for (const auto& [name, value] : fields)
+    text += fmt::format("{}{}: {}", text.ends_with('{') ? "" : ", ", json_string(name), value);
+  return text + "}";
+}
+
+}  // namespace
+
+MemoryStats::MemoryStats(MemoryStatsOptions options)
+    : options_(std::move(options)),
+      is_json_(options_.path.ends_with(".json")),
+      page_bytes_(sysconf(_SC_PAGESIZE)) {
+  if (options_.path.empty()) return;
+  const int how = options_.overwrite ? O_TRUNC : O_EXCL;
+  descriptor_ = open(options_.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  if (descriptor_ < 0 && errno == EEXIST)
+    throw Error(options_.path, "exists already: choose another name, or allow to overwrite");
+  if (descriptor_ < 0) throw system_error(options_.path, errno);
+  if (is_json_) append("{");
+}
+
+MemoryStats::~MemoryStats() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void MemoryStats::add_bytes(std::string_view counter, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = bytes_.find(counter);
+  if (found != bytes_.end()) {
+    found->second += bytes;
+    return;
+  }
+  check_counter(std::string(counter), bytes_);
+  bytes_.emplace(counter, bytes);
+}
+
+std::vector<MemoryGrowth> MemoryStats::growth() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<MemoryGrowth> all;
+  for (const auto& [name, scope] : scopes_)
+    if (scope.growth.iterations > 0) all.push_back(scope.growth);
+  return all;
+}
+
+std::string MemoryStats::error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void MemoryStats::flush() const {
+  const std::lock_guard lock(mutex_);
+  if (!error_.empty()) throw std::runtime_error(error_);
+  if (descriptor_ >= 0 && fdatasync(descriptor_) != 0) throw system_error(options_.path, errno);
+}
+
+std::optional<MemorySnapshot> MemoryStats::start(const std::string& scope) {
+  std::optional<MemorySnapshot> snapshot;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t iteration = ++scopes_[scope].iterations;
+    const bool is_late = options_.max_iterations && iteration > *options_.max_iterations;
+    if (iteration <= options_.warmup_iterations || is_late) return std::nullopt;
+    snapshot = take(fmt::format("{}.{}.{}.start", options_.rank, scope, iteration));
+    write(*snapshot, nullptr);
+  }
+  if (options_.on_snapshot) options_.on_snapshot(*snapshot);
+  return snapshot;
+}
+
+void MemoryStats::finish(const std::string& scope, const MemorySnapshot& at_start) {
+  MemorySnapshot snapshot;
+  {
+    const std::lock_guard lock(mutex_);
+    constexpr std::string_view kStart = "start";
+    snapshot = take(at_start.key.substr(0, at_start.key.size() - kStart.size()) + "end");
+    write(snapshot, &at_start);
+    MemoryGrowth& growth = scopes_[scope].growth;
+    const std::int64_t grown = snapshot.rss - at_start.rss;
+    growth.scope = scope;
+    growth.rss_min = growth.iterations == 0 ? grown : std::min(growth.rss_min, grown);
+    growth.rss_max = growth.iterations == 0 ? grown : std::max(growth.rss_max, grown);
+    growth.rss_sum += grown;
+    growth.rss_last = grown;
+    ++growth.iterations;
+  }
+  if (options_.on_snapshot) options_.on_snapshot(snapshot);
+}
+
+MemorySnapshot MemoryStats::take(const std::string& key) {
+  if (statm_of_ != getpid()) {
+    statm_of_ = getpid();
+    statm_ = std::make_unique<ProcFile>("/proc/self/statm");
+  }
+  MemorySnapshot snapshot;
+  snapshot.key = key;
+  snapshot.time_ns = unix_time_ns();
+  if (const std::optional<ProcessMemory> memory = parse_statm(statm_->read())) {
+    snapshot.rss = static_cast<std::int64_t>(memory->rss_pages) * page_bytes_;
+    snapshot.vms = static_cast<std::int64_t>(memory->vms_pages) * page_bytes_;
+  }
+  snapshot.bytes.assign(bytes_.begin(), bytes_.end());
+  return snapshot;
+}
+
+void MemoryStats::write(const MemorySnapshot& snapshot, const MemorySnapshot* at_start) {
+  if (descriptor_ < 0) return;
+  const Fields fields = fields_of(snapshot, at_start);
+  if (is_json_)
+    append((size_ > 1 ? "," : "") + json_entry(snapshot.key, fields));
+  else
+    append(yaml_entry(snapshot.key, fields));
+}
+
+// Writes the end of a JSON object with each entry; the next entry overwrites it.
+void MemoryStats::append(const std::string& text) {
+  const std::string whole = is_json_ ? text + std::string(kJsonEnd) : text;
+  std::size_t done = 0;
+  while (done < whole.size()) {
+    const ssize_t count = pwrite(descriptor_, whole.data() + done, whole.size() - done,
+                                 size_ + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+      continue;
+    }
+    error_ = fmt::format("{}: {}", options_.path, std::strerror(count == 0 ? ENOSPC : errno));
+    // Cuts the file back to what was whole. The end of an object had this room before, so there is
+    // room for it.
+    const bool is_cut = ftruncate(descriptor_, size_) == 0;
+    if (is_cut && is_json_ && size_ > 0 &&
+        pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), size_) < 0)
+      error_ += "; its last line is missing";
+    close(descriptor_);
+    descriptor_ = -1;
+    return;
+  }
+  size_ += static_cast<off_t>(text.size());
+}
+
+}  // namespace traceloom::record

@@ -1,0 +1,152 @@
+// Journal: the pool as a file in shared memory, with what is needed to write a trace of it after
+// the process has died.
+//
+//   Journal journal({.folder = "/dev/shm", .rank = 3, .pool_bytes = 8 << 20, .start = pair});
+//   pool.open({.memory = journal.chunks(), ...});
+//   journal.commit(file, {{chunk, 120}});     // these slots are in the file now
+//   journal.remove();                         // all is written
+//
+// The memory of a shared mapping belongs to the system: it survives SIGKILL without anybody's help,
+// but not a restart of the machine. The file is locked as long as its process lives.
+#pragma once
+
+#include "record/buffers/chunk_pool.h"
+#include "record/buffers/clock.h"
+#include "record/buffers/registry.h"
+#include "record/files/trace_file.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom::record {
+
+// The layout of the file; only processes of one machine and one version read it.
+struct JournalLayout {
+  static constexpr std::uint64_t kMagic = 0x33304c4e524a4c54;  // "TLJRNL03"
+  static constexpr std::size_t kMaxChunks = 1024;
+  static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kSegments = 64;
+
+  // The number of slots of a chunk that are in the trace file. The sequence says whether it still
+  // is the same chunk.
+  struct Progress {
+    std::uint64_t sequence = 0;
+    std::uint32_t chunk = 0;
+    std::uint32_t written = 0;
+  };
+  // Events of the cycle until the commit.
+  struct CycleCounts {
+    std::uint64_t written = 0;
+    std::uint64_t lost = 0;  // the file could not be written
+    std::uint64_t dropped = 0;
+  };
+  // The trace file, and which slots of the chunks are in it. There are two commits, and one of them
+  // is valid.
+  struct Commit {
+    FileState state;
+    std::uint64_t begin_ticks = 0;  // begin of the cycle
+    CycleCounts counts;
+    std::uint64_t progress_count = 0;
+    std::array<char, 4096> path{};  // path of the file, or of the one that would be begun next
+    std::array<Progress, kMaxChunks> progress{};
+  };
+
+  std::atomic<std::uint64_t> magic{0};  // written after all members before `segments`
+  std::uint64_t bytes = 0;
+  std::uint64_t chunk_offset = 0;
+  std::uint64_t chunk_count = 0;
+  std::int64_t rank = 0;
+  std::int64_t gzip_level = 1;
+  std::array<char, 64> boot_id{};
+  std::uint64_t is_tsc = 0;
+  ClockPair start;
+  std::array<TimeLine::Segment, kSegments> segments{};
+  std::atomic<std::uint64_t> segment_count{0};  // segments ever added; the last ones are kept
+  std::atomic<std::uint64_t> label_bytes{0};
+  std::atomic<std::uint64_t> labels_without_room{0};
+  std::array<char, kLabelBytes> labels{};
+  std::atomic<std::uint64_t> commit_number{0};  // commits[number % 2] is valid
+  std::array<Commit, 2> commits{};
+
+  // Returns the bytes before the chunks.
+  static constexpr std::size_t head_bytes() {
+    constexpr std::size_t kPage = 4096;
+    return (sizeof(JournalLayout) + kPage - 1) / kPage * kPage;
+  }
+};
+
+struct JournalSettings {
+  std::string folder;
+  std::int64_t rank = 0;
+  int gzip_level = 1;
+  std::size_t pool_bytes = 0;
+  ClockPair start;
+};
+
+// One thread may use it; only add_label() may be called by any.
+class Journal {
+ public:
+  // Throws Error if the file cannot be made as large as it has to be.
+  explicit Journal(const JournalSettings& settings);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  // Returns memory that belongs to the pool.
+  std::byte* chunks() const { return chunks_; }
+  std::size_t chunk_bytes() const { return chunk_count_ * detail::kChunkBytes; }
+  const std::string& path() const { return path_; }
+
+  void add_label(const Label& label);
+  // Returns how many labels found no room so far: a recovery would not know their names.
+  std::uint64_t labels_without_room() const { return layout_->labels_without_room.load(); }
+  void add_segment(const TimeLine::Segment& segment);
+
+  struct Written {
+    detail::ChunkHeader* chunk = nullptr;
+    std::uint32_t written = 0;
+  };
+  // Declares that the trace file is at `state`, and that these slots are in it or counted as lost.
+  // commit_file() also declares which file that is, and when its cycle began.
+  void commit(const FileState& state, const std::vector<Written>& written,
+              const JournalLayout::CycleCounts& counts = {});
+  void commit_file(const std::string& path, std::uint64_t begin_ticks, const FileState& state);
+
+  // Deletes the file. Call this when nothing in it is missing elsewhere.
+  void remove();
+  // Gives it up in the child of a fork(): it belongs to the parent.
+  void forget();
+
+ private:
+  void open_new(const JournalSettings& settings);
+  bool lock_new();
+
+  std::string path_;
+  int file_ = -1;
+  JournalLayout* layout_ = nullptr;
+  std::byte* chunks_ = nullptr;
+  std::size_t chunk_count_ = 0;
+  std::string trace_path_;
+  std::uint64_t begin_ticks_ = 0;
+};
+
+// Locks the file for this process alone, until that ends or closes any descriptor of it. Returns
+// false if another process has it, or if it is not the file at `path` any more: whoever had the
+// lock before has deleted it. Throws Error if nothing can be locked.
+bool lock_journal(int file, const std::string& path);
+
+// A label as a journal has it.
+struct JournalLabel {
+  std::uint32_t id = 0;
+  std::string name;
+  std::string categories;
+  std::vector<std::string> keys;
+};
+std::vector<JournalLabel> read_labels(std::string_view text);
+
+}  // namespace traceloom::record

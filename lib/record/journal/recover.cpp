@@ -1,0 +1,254 @@
+#include "record/journal/recover.h"
+
+#include "base/error.h"
+#include "record/files/json_sink.h"
+#include "record/files/recorder_json.h"
+#include "record/files/trace_file.h"
+#include "record/journal/dead_journal.h"
+#include "record/journal/journal_rest.h"
+#include "record/support/own_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_in_or_below(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+// Returns the trace that the journal is about, without any link in the way to it; "" if it names
+// none. Throws Error if a recorder would not have written that name, or if nobody has named its
+// folder.
+std::string trace_of(const DeadJournal& journal, const std::vector<std::string>& folders) {
+  const fs::path told = journal.trace_path();
+  if (told.empty()) return "";
+  if (finished_path(told) == told)
+    throw Error(journal.path(), fmt::format("is about {}, which is not the name of an unfinished "
+                                            "trace; it stays as it is",
+                                            told.string()));
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(told.parent_path(), error);
+  const bool is_named =
+      !error && std::any_of(folders.begin(), folders.end(), [&](const std::string& named) {
+        std::error_code failure;
+        const fs::path whole = fs::weakly_canonical(named, failure);
+        return !failure && is_in_or_below(folder, whole);
+      });
+  if (!is_named)
+    throw Error(
+        journal.path(),
+        fmt::format("its trace is in {0}, which is no folder that was named; "
+                    "trace-merge --recover {1} {0} completes it",
+                    told.parent_path().string(), fs::path(journal.path()).parent_path().string()));
+  return folder / told.filename();
+}
+
+// Returns whether the file that the journal is about is still there under that name. It is not if
+// it has another name by now, or if somebody else has put a file there. Throws ForeignFile if what
+// is there must not be touched.
+bool has_its_file(const DeadJournal& journal, const std::string& trace) {
+  struct stat info {};
+  const std::uint64_t inode = journal.commit().state.inode;
+  if (inode == 0 || lstat(trace.c_str(), &info) != 0) return false;
+  if (!S_ISLNK(info.st_mode) && info.st_ino != inode) return false;
+  check_own_file(trace, info);
+  return true;
+}
+
+// Writes what a file without any text lacks.
+void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest& rest) {
+  const std::int64_t at_ns = journal.layout().start.realtime_ns;
+  const std::string rank = std::to_string(journal.layout().rank);
+  sink.metadata(
+      {"process_name", R"({"name":"Rank )" + rank + R"( training loop process"})", at_ns, 0});
+  sink.metadata({"global_rank", "{\"value\":" + rank + "}", at_ns, 0});
+  sink.metadata({"process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, 0});
+  rest.name_threads(sink, at_ns);
+}
+
+// Returns what the recorder would have said at the end.
+std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& rest) {
+  const JournalLayout::CycleCounts& before = journal.commit().counts;
+  RecorderCounts counts;
+  counts.events = before.written + rest.events;
+  counts.dropped = before.dropped;
+  counts.lost = before.lost + rest.lost;
+  counts.unnamed = rest.unnamed;
+  counts.recovered = rest.events;
+  counts.damaged = rest.damaged;
+  // The journal does not say why events were lost before.
+  if (rest.lost > 0 && before.lost == 0)
+    counts.error = rest.nameless > 0 ? "the journal had no room for the names of all values"
+                                     : "counters without any value that is a number";
+  return recorder_json(counts);
+}
+
+// Completes the trace of a journal. In the end the trace is whole, or as it was.
+class Completion {
+ public:
+  // `is_there`: the file that the journal is about is at `trace`.
+  Completion(const DeadJournal& journal, std::string trace, bool is_there)
+      : journal_(journal),
+        trace_(std::move(trace)),
+        is_there_(is_there),
+        goes_on_(is_there && journal.commit().state.bytes > 0),
+        sink_({level(), false, {}, Naming::at_end}) {}
+
+  RecoveredTrace run(const JournalRest& rest) {
+    try {
+      return write(rest);
+    } catch (...) {
+      take_back();
+      throw;
+    }
+  }
+
+ private:
+  int level() const {
+    constexpr std::int64_t kBestLevel = 9;
+    return static_cast<int>(std::clamp<std::int64_t>(journal_.layout().gzip_level, 0, kBestLevel));
+  }
+
+  void open() {
+    if (goes_on_) return sink_.resume({journal_.layout().rank, 0, trace_}, journal_.commit().state);
+    // If the file has been finished already, what is left belongs to the file that comes next.
+    std::error_code ignored;  // a problem shows when the file is made
+    fs::create_directories(fs::path(trace_).parent_path(), ignored);
+    sink_.begin_cycle({journal_.layout().rank, 0, finished_path(trace_)});
+  }
+
+  RecoveredTrace write(const JournalRest& rest) {
+    const CycleInfo cycle{journal_.layout().rank, 0, finished_path(trace_)};
+    open();
+    if (sink_.state().text_bytes == 0) write_opening(sink_, journal_, rest);
+    const JournalRest::Counts counts = rest.write(sink_);
+    sink_.flush();
+    sink_.write_end(
+        {{"recorder", counts_json(journal_, counts), journal_.layout().start.realtime_ns, 0}});
+    if (is_there_ && !goes_on_) {  // the new file says all that the old one says
+      std::error_code ignored;     // then both are there
+      fs::remove(trace_, ignored);
+    }
+    sink_.end_cycle(cycle);
+    RecoveredTrace result;
+    result.path = sink_.final_path();
+    result.events = counts.events;
+    result.unnamed = counts.unnamed;
+    result.lost = counts.lost;
+    result.damaged = counts.damaged;
+    return result;
+  }
+
+  // Undoes a failed attempt: a new file is gone with its sink, and a file that was there before
+  // keeps what it had.
+  void take_back() {
+    sink_.drop_file();
+    if (!goes_on_) return;
+    try {
+      const TraceFile cut(trace_, level(), journal_.commit().state);
+    } catch (const Error&) {  // the first problem is reported
+    }
+  }
+
+  const DeadJournal& journal_;
+  std::string trace_;
+  bool is_there_;
+  bool goes_on_;
+  JsonSink sink_;
+};
+
+RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& folders) {
+  RecoveredTrace result;
+  journal.check();
+  const std::string trace = trace_of(journal, folders);
+  const JournalRest rest(journal);
+  const bool is_there = !trace.empty() && has_its_file(journal, trace);
+  const bool has_text = is_there && journal.commit().state.bytes > 0;
+  if (!has_text && rest.is_unreadable())
+    throw Error(journal.path(), "is damaged: none of its events can be read; it stays as it is");
+  if (!trace.empty() && (has_text || !rest.empty()))
+    result = Completion(journal, trace, is_there).run(rest);
+  unlink(journal.path().c_str());
+  return result;
+}
+
+std::vector<std::string> journals_in(const std::string& folder, std::optional<std::int64_t> rank) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  const std::string prefix = "traceloom-rank" + (rank ? std::to_string(*rank) + "-" : "");
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(prefix) && name.ends_with(".journal")) paths.push_back(entry.path());
+  }
+  if (error) throw system_error(folder, error.value());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Returns nullopt if there is nothing to report.
+std::optional<RecoveredTrace> try_to_recover(const std::string& path,
+                                             const std::vector<std::string>& folders) {
+  RecoveredTrace result;
+  try {
+    std::optional<DeadJournal> journal;
+    try {
+      journal.emplace(path);
+    } catch (const ForeignFile&) {
+      result.is_foreign = true;
+      throw;
+    }
+    if (!journal->exists() || !journal->lock()) return std::nullopt;
+    if (journal->is_blank()) {
+      unlink(path.c_str());
+      return std::nullopt;
+    }
+    result = recover(*journal, folders);
+  } catch (const Error& error) {
+    result.problem = error.path() == path ? error.problem() : error.what();
+  } catch (const std::exception& error) {
+    result.problem = error.what();
+  }
+  result.journal = path;
+  return result;
+}
+
+}  // namespace
+
+std::vector<RecoveredTrace> recover_journals(const std::string& folder,
+                                             const std::vector<std::string>& trace_folders,
+                                             std::optional<std::int64_t> rank) {
+  std::vector<RecoveredTrace> results;
+  for (const std::string& path : journals_in(folder, rank))
+    if (std::optional<RecoveredTrace> result = try_to_recover(path, trace_folders))
+      results.push_back(*std::move(result));
+  return results;
+}
+
+std::string words_of_loss(const RecoveredTrace& trace) {
+  std::string words;
+  if (trace.unnamed > 0)
+    words += fmt::format(", {} without the names of their markers", trace.unnamed);
+  if (trace.lost > 0) words += fmt::format(", {} lost", trace.lost);
+  if (trace.damaged > 0)
+    words += fmt::format(", {} left out that {} damaged in the journal", trace.damaged,
+                         trace.damaged == 1 ? "is" : "are");
+  return words;
+}
+
+std::string words_of_problem(const RecoveredTrace& trace) {
+  return fmt::format("{}: {}: {}", trace.journal,
+                     trace.is_foreign ? "is left alone" : "cannot be recovered", trace.problem);
+}
+
+}  // namespace traceloom::record

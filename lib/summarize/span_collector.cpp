@@ -1,0 +1,190 @@
+#include "summarize/span_collector.h"
+
+#include "event/event_timing.h"
+#include "summarize/summary_rows.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+
+// The object that scan_files() holds while it scans a chunk. Its Chunk becomes free for reuse
+// however the lease ends: the chunk was taken, had to be scanned again, or belonged to a file that
+// failed.
+struct SpanCollector::Lease : ChunkResult {
+  Lease(SpanCollector& owner, Chunk& leased) : collector(owner), chunk(leased) {}
+  ~Lease() override {
+    const std::lock_guard lock(collector.mutex_);
+    collector.free_.push_back(&chunk);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  SpanCollector& collector;
+  Chunk& chunk;
+};
+
+// Reads the pairs of one file into a table, as spans.
+class SpanCollector::PairReader {
+ public:
+  PairReader(SpanCollector& collector, std::size_t file)
+      : collector_(collector),
+        file_(file),
+        pairer_({.pair = [this](const BeginEndPair& pair) { add(pair); },
+                 .stray_end = {},
+                 .open_begin = {}}) {}
+
+  void take(const BeginEndBatch& batch) {
+    if (!collector_.files_[file_].evidence.rank_marks.empty()) pairer_.match_names();
+    pairer_.take(batch);
+    collector_.pair_table_.commit();
+  }
+  ProblemCounts finish() {
+    pairer_.finish();
+    collector_.pair_table_.commit();
+    return pairer_.problems();
+  }
+
+ private:
+  void add(const BeginEndPair& pair) {
+    if (pair.is_cut || !collector_.is_in_window(file_, pair.start_ns)) return;
+    SpanTable& table = collector_.pair_table_;
+    const std::uint32_t known = labels_.intern(NumberPair(pair.name, pair.category).bytes());
+    if (known == table_labels_.size())
+      table_labels_.push_back(table.label(text(pair.name, kNoName), text(pair.category, {})));
+    table.add(table_labels_[known], place_of(pair), pair.duration_ns());
+  }
+
+  std::uint32_t place_of(const BeginEndPair& pair) {
+    SpanTable& table = collector_.pair_table_;
+    const auto place = [&](std::uint32_t track, std::int64_t ns) {
+      return table.place(collector_.source_of(file_, ns), pairer_.pid(track), pairer_.tid(track));
+    };
+    for (const std::int64_t ns : {pair.start_ns, pair.end_ns})
+      if (!StartTimes::is_near(ns)) return place(pair.track, ns);
+    while (table_places_.size() <= pair.track)
+      table_places_.push_back(place(static_cast<std::uint32_t>(table_places_.size()), 0));
+    return table_places_[pair.track];
+  }
+
+  std::string_view text(std::uint32_t number, std::string_view otherwise) const {
+    return number == kNoText ? otherwise : pairer_.text(number);
+  }
+
+  SpanCollector& collector_;
+  std::size_t file_;
+  StringTable labels_;  // (name, category) as numbers of the pairer
+  std::vector<std::uint32_t> table_labels_;
+  std::vector<std::uint32_t> table_places_;  // places in the table, by track
+  BeginEndPairer pairer_;
+};
+
+SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
+                             std::vector<FileWindow> windows, bool keep_going)
+    : places_(places),
+      filter_(filter),
+      windows_(std::move(windows)),
+      keep_going_(keep_going),
+      files_(files),
+      pair_table_(filter, places, files) {}
+
+SpanCollector::~SpanCollector() = default;
+
+bool SpanCollector::counts(const SpanGroup& group) const {
+  if (places_ == SpanPlaces::none && group.file < files_.size()) return true;
+  const FileReading& file = files_[file_of(group)];
+  if (!file.counts()) return false;
+  if (group.file < files_.size()) return file.starts.fit_near();
+  using Limits = std::numeric_limits<std::int64_t>;
+  return file.starts.fits(group.file < 2 * files_.size() ? Limits::min() : Limits::max());
+}
+
+// Keeps the spans of a chunk that was taken and forgets those of one that was not. This happens
+// when the chunk is used again, because that is in a parallel stage, and taking is not.
+void SpanCollector::Chunk::settle() {
+  if (taken) {
+    spans.commit();
+  } else {
+    spans.discard();
+  }
+  begin_end.clear();
+  evidence = {};
+  starts = {};
+  taken = false;
+}
+
+void SpanCollector::finish() {
+  for (const std::unique_ptr<Chunk>& chunk : chunks_) chunk->settle();
+  pairs_.reset();
+}
+
+std::unique_ptr<ChunkResult> SpanCollector::make_result() {
+  Chunk* chunk = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      chunks_.push_back(std::make_unique<Chunk>(filter_, places_, files_.size()));
+      chunk = chunks_.back().get();
+    } else {
+      chunk = free_.back();
+      free_.pop_back();
+    }
+  }
+  chunk->settle();
+  return std::make_unique<Lease>(*this, *chunk);
+}
+
+void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  Chunk& chunk = static_cast<Lease&>(result).chunk;
+  const EventTiming timing = time_event(event, result.problems);
+  if (timing.timed && event.phase != 'E') {
+    chunk.evidence.tally.add(event, timing);
+    chunk.starts.add(timing.start_ns, event.offset);
+  }
+  if (event.phase == 'M') {
+    chunk.evidence.add(event);
+  } else if (event.phase == 'X') {
+    if (!timing.usable) return;
+    const std::optional<std::int64_t> duration_ns = known_duration(event, timing, result.problems);
+    if (duration_ns && is_in_window(file, timing.start_ns))
+      chunk.spans.add(event, source_of(file, timing.start_ns), *duration_ns);
+  } else if (timing.usable && (event.phase == 'B' || event.phase == 'E')) {
+    chunk.begin_end.add(event, timing.start_ns);
+  }
+}
+
+void SpanCollector::take(ChunkResult& result, std::size_t file) {
+  Chunk& chunk = static_cast<Lease&>(result).chunk;
+  chunk.taken = true;
+  count_names(chunk.spans);
+  files_[file].problems.add(result.problems);
+  files_[file].evidence.append(chunk.evidence);
+  files_[file].starts.add(chunk.starts);
+  if (chunk.begin_end.empty()) return;
+  if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
+  pairs_->take(chunk.begin_end);
+  count_names(pair_table_);
+}
+
+// The sample covers the names of all chunks. Because a sample can be off, only a count 50 % above
+// the limit is refused here, without needing the memory for all names.
+void SpanCollector::count_names(SpanTable& table) {
+  table.take_name_sample([this](std::string_view name) { name_sample_.intern(name); });
+  if (name_sample_.size() * SpanTable::kNameSample / 3 * 2 > most_names_)
+    throw_too_many_rows(most_names_);
+}
+
+void SpanCollector::end_file(std::size_t file, const FileEnd& end) {
+  if (pairs_) files_[file].problems.add(pairs_->finish());
+  pairs_.reset();
+  files_[file].end(end);
+}
+
+void SpanCollector::fail_file(std::size_t file, const Error& error) {
+  if (!keep_going_) stop_at(error, files_.size());
+  pairs_.reset();
+  if (files_[file].error.empty()) files_[file].error = error.what();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,104 @@
+// SpanCollector: a visitor for scan_files() that gathers the spans of all files.
+//
+//   SpanCollector collector(paths.size(), SpanPlaces::none, filter, {}, false);
+//   scan_files(paths, collector, {});
+//   collector.finish();
+//   collector.for_each_table([&](const SpanTable& table) { ... });
+#pragma once
+
+#include "base/string_table.h"
+#include "identity/repeats/file_reading.h"
+#include "scan/begin_end.h"
+#include "scan/scan_files.h"
+#include "summarize/span_table.h"
+#include "summarize/time_windows.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// Spans of X events go to the table of their chunk, in parallel. Pairs of B and E events go to one
+// table of their own, in file order. A chunk's table is reused for later chunks, so there are about
+// as many tables as chunks in flight.
+class SpanCollector : public FileVisitor {
+ public:
+  // `filter` must outlive the collector. `windows` holds one window a file, or none. With
+  // `keep_going`, an Error of a file is stored in FileReading; the spans that the file gave before
+  // are in the tables, and SpanPlaces::files separates them.
+  SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
+                std::vector<FileWindow> windows, bool keep_going);
+  ~SpanCollector() override;
+
+  // Makes the collector throw UsageError as soon as it sees that there are far more than `most`
+  // different names.
+  void limit_names(std::size_t most) { most_names_ = most; }
+  // Call it after scan_files().
+  void finish();
+  const std::vector<FileReading>& files() const { return files_; }
+  std::vector<FileReading>& files() { return files_; }
+  std::size_t file_of(const SpanGroup& group) const { return group.file % files_.size(); }
+  // False for a group of a file that does not count, or of that file's outliers. With
+  // SpanPlaces::none, all files share their groups, except the groups of outliers.
+  bool counts(const SpanGroup& group) const;
+  template <typename Use>
+  void for_each_table(Use use) const {
+    use(pair_table_);
+    for (const std::unique_ptr<Chunk>& chunk : chunks_) use(chunk->spans);
+  }
+
+  Args wanted_args() const override { return Args::skip; }
+  std::unique_ptr<ChunkResult> make_result() override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+  void fail_file(std::size_t file, const Error& error) override;
+
+ private:
+  // The parts of a chunk that are reused for the next one.
+  struct Chunk {
+    Chunk(const LabelFilter& filter, SpanPlaces places, std::size_t files)
+        : spans(filter, places, files) {}
+    void settle();
+
+    SpanTable spans;
+    BeginEndBatch begin_end;
+    FileEvidence evidence;
+    StartTimes starts;
+    bool taken = false;
+  };
+  struct Lease;
+  class PairReader;
+
+  void count_names(SpanTable& table);
+  // Returns SpanGroup::file. Times that may turn out to be outliers of their file get a number of
+  // their own.
+  std::size_t source_of(std::size_t file, std::int64_t ns) const {
+    if (StartTimes::is_near(ns)) [[likely]]
+      return file;
+    return file + files_.size() * (ns < 0 ? 1 : 2);
+  }
+  bool is_in_window(std::size_t file, std::int64_t start_ns) const {
+    return windows_.empty() || windows_[file].contains(start_ns);
+  }
+
+  SpanPlaces places_;
+  const LabelFilter& filter_;
+  std::vector<FileWindow> windows_;
+  bool keep_going_;
+  std::vector<FileReading> files_;
+  std::size_t most_names_ = std::numeric_limits<std::size_t>::max();
+  StringTable name_sample_;
+  SpanTable pair_table_;
+  std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
+  std::mutex mutex_;                   // guards the next two members
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> free_;
+};
+
+}  // namespace traceloom

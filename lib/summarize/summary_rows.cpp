@@ -1,0 +1,141 @@
+#include "summarize/summary_rows.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "event/event_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <tuple>
+
+namespace traceloom {
+namespace {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+void set_shares(std::vector<SummaryRow>& rows) {
+  Uint128 sum = 0;
+  for (const SummaryRow& row : rows) sum += static_cast<std::uint64_t>(row.stats.total_ns);
+  if (sum == 0) return;
+  for (SummaryRow& row : rows)
+    row.share = static_cast<double>(static_cast<long double>(row.stats.total_ns) /
+                                    static_cast<long double>(sum));
+}
+
+std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
+  const auto number = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
+  switch (order) {
+    case SummaryOrder::total:
+      return number(row.stats.total_ns);
+    case SummaryOrder::count:
+      return row.stats.count;
+    case SummaryOrder::mean:
+      return number(row.stats.mean_ns);
+    case SummaryOrder::min:
+      return number(row.stats.min_ns);
+    case SummaryOrder::p50:
+      return number(row.stats.p50_ns);
+    case SummaryOrder::p90:
+      return number(row.stats.p90_ns);
+    case SummaryOrder::p99:
+      return number(row.stats.p99_ns);
+    case SummaryOrder::max:
+      return number(row.stats.max_ns);
+    case SummaryOrder::stddev:
+      return number(row.stats.stddev_ns);
+    case SummaryOrder::name:
+    case SummaryOrder::category:
+    case SummaryOrder::rank:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void RowCollector::add(const SpanGroup& group, std::int64_t rank) {
+  const std::string_view name = by_.name ? group.name : std::string_view{};
+  const std::string_view category = by_.category ? group.category : std::string_view{};
+  const EventSide side = by_.name ? event_side(group.category) : EventSide::host;
+  scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side), name.size());
+  scratch_.append(name).append(category);
+  const std::uint32_t number = keys_.intern(scratch_);
+  if (number == sources_.size()) sources_.push_back({rank, group.name, {}, {}});
+  if (sources_.size() > most_) throw_too_many_rows(most_);
+  sources_[number].categories.push_back(group.category);
+  sources_[number].columns.push_back(&group.durations);
+}
+
+SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) const {
+  SummaryRow row;
+  if (by_.rank) row.rank = source.rank;
+  if (by_.name) row.name = std::string(source.name);
+  row.categories.assign(source.categories.begin(), source.categories.end());
+  std::sort(row.categories.begin(), row.categories.end());
+  row.categories.erase(std::unique(row.categories.begin(), row.categories.end()),
+                       row.categories.end());
+  values.clear();
+  for (const DurationColumn* column : source.columns) column->copy_to(values);
+  const std::optional<DurationStats> stats = compute_stats(values);
+  if (!stats)
+    throw Error(
+        fmt::format("'{}'", row.name.value_or(join_categories(row))),
+        "the total of its durations does not fit 64-bit nanoseconds; leave it out by --filter "
+        "or repair the trace");
+  row.stats = *stats;
+  return row;
+}
+
+std::vector<SummaryRow> RowCollector::compute(std::size_t threads) const {
+  constexpr std::size_t kRowsWorthAThread = 64;
+  std::vector<SummaryRow> rows(sources_.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    DurationValues values;
+    for (std::size_t i = next++; i < rows.size(); i = next++)
+      rows[i] = make_row(sources_[i], values);
+  };
+  std::vector<std::future<void>> helpers;
+  for (std::size_t i = 1; i < std::min(threads, rows.size() / kRowsWorthAThread); ++i)
+    helpers.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& helper : helpers) helper.get();
+  set_shares(rows);
+  return rows;
+}
+
+void throw_too_many_rows(std::size_t most) {
+  throw UsageError(
+      fmt::format("the summary has more than {} rows; do names hold the numbers of requests? "
+                  "--filter or --category choose some, --max-rows takes more, at some 2 KB each",
+                  format_count(most)));
+}
+
+void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order) {
+  const auto by_text = [](const SummaryRow& a, const SummaryRow& b) {
+    return std::tie(a.name, a.categories, a.rank) < std::tie(b.name, b.categories, b.rank);
+  };
+  std::sort(rows.begin(), rows.end(), [&](const SummaryRow& a, const SummaryRow& b) {
+    if (order == SummaryOrder::category && a.categories != b.categories)
+      return a.categories < b.categories;
+    if (order == SummaryOrder::rank && a.rank != b.rank) return a.rank < b.rank;
+    const std::uint64_t first = number_of(a, order);
+    const std::uint64_t second = number_of(b, order);
+    return first != second ? first > second : by_text(a, b);
+  });
+}
+
+std::string join_categories(const SummaryRow& row) {
+  if (row.categories.size() == 1) return row.categories.front();
+  std::string joined;
+  for (const std::string& category : row.categories) {
+    if (!joined.empty()) joined += "; ";
+    joined += category.empty() ? kNoName : category;
+  }
+  return joined;
+}
+
+}  // namespace traceloom

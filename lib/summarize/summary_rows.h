@@ -1,0 +1,63 @@
+// RowCollector: turns groups of spans from many tables into the rows of a summary.
+//
+//   RowCollector rows({.name = true});
+//   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
+//   std::vector<SummaryRow> result = rows.compute(2);
+#pragma once
+
+#include "base/string_table.h"
+#include "summarize/span_table.h"
+#include "summarize/summarize.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// The objects to which the groups refer must outlive the collector. Not thread-safe.
+class RowCollector {
+ public:
+  // add() throws if there are more rows than `most`.
+  explicit RowCollector(SummaryGrouping by,
+                        std::size_t most = std::numeric_limits<std::size_t>::max())
+      : by_(by), most_(most) {}
+
+  // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank.
+  void add(const SpanGroup& group, std::int64_t rank);
+
+  // Returns the rows with their statistics, in no particular order. Up to `threads` threads (at
+  // least one) compute them; these are plain threads because the thread sanitizer cannot see into
+  // TBB. Throws Error if a total does not fit.
+  std::vector<SummaryRow> compute(std::size_t threads) const;
+
+ private:
+  struct Source {
+    std::int64_t rank;
+    std::string_view name;
+    std::vector<std::string_view> categories;  // may repeat
+    std::vector<const DurationColumn*> columns;
+  };
+
+  SummaryRow make_row(const Source& source, DurationValues& values) const;
+
+  SummaryGrouping by_;
+  std::size_t most_;
+  std::string scratch_;
+  StringTable keys_;
+  std::vector<Source> sources_;
+};
+
+// Throws UsageError with advice.
+[[noreturn]] void throw_too_many_rows(std::size_t most);
+
+// Sorts in the order of the request, see SummaryOrder.
+void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
+
+// Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
+std::string join_categories(const SummaryRow& row);
+
+}  // namespace traceloom

@@ -1,0 +1,131 @@
+// Table: typed columns and rows, which can be shown as text, CSV, JSON or Markdown.
+//
+//   Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
+//   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
+//   std::string text = render_table(table, TableFormat::text, {});
+//
+// To add a format, add an enumerator and a name here, x_report.h and .cpp, and a line in table.cpp.
+#pragma once
+
+#include "base/units.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace traceloom {
+
+enum class ColumnKind : std::uint8_t {
+  text,      // std::string; left aligned
+  count,     // int64; "41,233" for people
+  duration,  // int64 nanoseconds; "1.234 ms" for people, ns elsewhere
+  share,     // double 0..1; "12.3 %" for people, 0.123 elsewhere
+  number,    // double; "12.345" for people, the shortest text elsewhere
+  bytes,     // int64; "1.5 GiB" for people, bytes elsewhere
+  flag,      // bool; "yes" or "no" for people, true or false elsewhere
+  quantity,  // double in the unit that the row names in its column "unit" (kQuantityUnitNames)
+};
+
+enum class QuantityUnit : std::uint8_t { none, share, bytes, per_second, bytes_per_second };
+// The names stand in the order of the enum.
+inline constexpr std::string_view kQuantityUnitNames[] = {"", "share", "bytes", "1/s", "bytes/s"};
+// The readers who are shown a column. If a terminal has no room for all columns, those for few
+// readers go first, then those for some, then those for most. Columns for programs appear in CSV
+// and JSON, and in text only with TextStyle::wide.
+enum class Readers : std::uint8_t { all, most, some, few, programs };
+
+struct Column {
+  std::string key;    // CSV header and JSON key, with its unit: "total_ns"
+  std::string title;  // title for people, in nsys' words: "Total"
+  ColumnKind kind;
+  Readers readers = Readers::all;
+};
+
+// std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
+
+// Makes a cell for the column "unit".
+inline Cell unit_cell(QuantityUnit unit) {
+  return std::string(kQuantityUnitNames[static_cast<std::size_t>(unit)]);
+}
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns);
+  // Takes one cell for each column, of the column's kind or empty; anything else throws
+  // std::invalid_argument.
+  void add_row(std::vector<Cell> row);
+
+  // Sets the unit of durations for people.
+  void show_in(TimeUnit unit) { unit_ = unit; }
+  TimeUnit unit() const { return unit_; }
+
+  // Sorts by the column with that key: numbers descending, texts ascending, empty cells last, equal
+  // rows in their old order. All readers are shown that column from then on. Returns false if there
+  // is no such column.
+  bool sort_by(std::string_view key);
+  // Makes the rows a tree: the children of a row follow it and have a greater number in the column
+  // `depth`, which begins at 0. Sorting then orders siblings, and people see the texts of the
+  // column `name` indented. Throws std::invalid_argument if there are no such columns.
+  void nest(std::string_view depth, std::string_view name);
+  // Returns the table without the columns for programs (unless `wide`) and with nested names
+  // indented.
+  Table for_people(bool wide = false) const;
+  // Keeps the first `count` rows.
+  void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
+
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<std::vector<Cell>>& rows() const { return rows_; }
+
+ private:
+  std::optional<std::size_t> find_column(std::string_view key) const;
+  void sort_nested(std::size_t column);
+
+  struct Nesting {
+    std::size_t depth;
+    std::size_t name;
+  };
+  std::optional<Nesting> nesting_;
+  TimeUnit unit_ = TimeUnit::automatic;
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+enum class TableFormat : std::uint8_t { text, csv, json, md };
+
+// Tables for people hold no character that a terminal would obey; the other formats keep names
+// unchanged.
+constexpr bool is_for_people(TableFormat format) {
+  return format == TableFormat::text || format == TableFormat::md;
+}
+
+// The names stand in the order of the enum; --help and did-you-mean use them.
+inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
+
+// Returns the format of "table", "csv", "json" or "md"; nullopt for other names.
+std::optional<TableFormat> parse_table_format(std::string_view name);
+
+struct TextStyle {
+  bool colour = false;    // ANSI colours (terminal only, NO_COLOR respected by the caller)
+  int width = 0;          // width of lines, reached by leaving out columns; 0: no limit
+  bool cut_names = true;  // shorten text columns in their middle ("…") as well to reach the width
+  bool wide = false;      // show all columns, also those for programs, whatever the width
+  bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (csv_report.h)
+};
+
+// Renders the table in one of these formats:
+// - text: aligned with spaces, numbers right, one unit a cell, header and rule
+// - csv: RFC 4180 with LF
+// - json: an array of objects, one line a row
+// - md: a GitHub table
+//
+// The result is always valid UTF-8, is measured in code points and ends with a newline. No name can
+// break the format: for people, control characters are written as escapes. To put rows into a
+// bigger JSON object, see json_report.h.
+std::string render_table(const Table& table, TableFormat format, const TextStyle& style);
+
+}  // namespace traceloom

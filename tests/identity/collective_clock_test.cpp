@@ -1,0 +1,153 @@
+#include "identity/clocks/clock_plan.h"
+#include "identity/collective_texts.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace traceloom;
+
+namespace {
+
+constexpr std::int64_t kBaseNs = 1'795'202'969'000'000'000;
+
+// A job of ranks whose clocks are so many microseconds ahead, of 40 all-reduces 1 ms apart, into
+// which rank 0 comes last, the others 30 us before it, and then in turn.
+struct Job {
+  std::vector<std::int64_t> ahead_us;
+  std::vector<std::int64_t> set_us = {};  // added to the rank's clock from the middle on
+  ClockOptions options = {};
+  bool of_one_group = true;
+
+  std::string text_of(std::size_t rank) const {
+    std::string text = kernel(ahead_us[rank], 40'500, "", "gemm");
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const bool is_last = static_cast<std::size_t>(i) % ahead_us.size() == rank;
+      std::int64_t begin_us = 1'000 * i + (is_last ? 30 : 0) + ahead_us[rank];
+      if (i >= 20 && !set_us.empty()) begin_us += set_us[rank];
+      const std::int64_t seq = of_one_group ? i : i + 100 * static_cast<std::int64_t>(rank);
+      text += all_reduce(begin_us, is_last ? 20 : 50, seq);
+    }
+    return text;
+  }
+
+  ClockPlan plan() const {
+    std::vector<Input> inputs;
+    std::vector<FileEvidence> evidence;
+    std::vector<StartTimes> starts(ahead_us.size());
+    for (std::size_t rank = 0; rank < ahead_us.size(); ++rank) {
+      inputs.push_back({fmt::format("rank{}.json", rank), std::nullopt});
+      evidence.push_back(collectives_of(text_of(rank), &starts[rank]));
+      evidence.back().base_ns = kBaseNs;
+    }
+    return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts, options);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("collective_clock: a rank that is apart comes to the others by its collectives") {
+  const ClockPlan result = Job{{0, 0, 70'000'000}}.plan();
+  CHECK(result.clocks[0].method == ClockMethod::base);
+  CHECK(result.clocks[0].error_ns == 0);
+  const FileClock& moved = result.clocks[2];
+  CHECK(moved.method == ClockMethod::collectives);
+  CHECK(moved.is_known);
+  CHECK(moved.offset_ns == kBaseNs - 70'000'000'000);
+  CHECK(moved.times.mapped_or_same(70'000'000'000) == kBaseNs);
+  REQUIRE(moved.collectives.has_value());
+  CHECK(moved.collectives->is_used);
+  CHECK(moved.collectives->shift_ns == -70'000'000'000);
+  CHECK(moved.collectives->residual_p95_ns == 0);
+  CHECK(moved.collectives->bound_ns == moved.error_ns);
+  CHECK(*moved.error_ns >= 20'000);
+  CHECK(*moved.error_ns <= 22'000);
+  CHECK(moved.problems.explanation(Problem::shifted_clock) ==
+        fmt::format(
+            "rank 2 shifted by -70.000 s: its collectives end with the others' (±{}.{:03} us)",
+            *moved.error_ns / 1000, *moved.error_ns % 1000));
+  // The second rank agrees. It uses collectives too, because all ranks use the same evidence; that
+  // is not reported.
+  CHECK(result.clocks[1].method == ClockMethod::collectives);
+  CHECK(result.clocks[1].offset_ns == kBaseNs);
+  CHECK(result.clocks[1].problems.empty());
+}
+
+TEST_CASE("collective_clock: base times that collectives allow for stay") {
+  const ClockPlan result = Job{{0, 4, -5}}.plan();
+  for (const FileClock& clock : result.clocks) {
+    CHECK(clock.method == ClockMethod::base);
+    CHECK(clock.offset_ns == kBaseNs);
+    CHECK(clock.problems.empty());
+  }
+  REQUIRE(result.clocks[1].collectives.has_value());
+  CHECK_FALSE(result.clocks[1].collectives->is_used);
+  CHECK(result.clocks[1].collectives->shift_ns == -4'000);
+  // The error of the clock that is kept includes the disagreement.
+  CHECK(*result.clocks[1].error_ns > result.clocks[1].collectives->bound_ns);
+  CHECK(*result.clocks[1].error_ns <= result.clocks[1].collectives->bound_ns + 4'000);
+}
+
+TEST_CASE("collective_clock: --align base, sync and none leave all as it is") {
+  for (const AlignBy by : {AlignBy::base, AlignBy::sync, AlignBy::none}) {
+    Job job{{0, 0, 70'000}};
+    job.options.align_by = by;
+    const ClockPlan result = job.plan();
+    CHECK(result.clocks[2].method != ClockMethod::collectives);
+    CHECK_FALSE(result.clocks[2].collectives.has_value());
+    CHECK(result.clocks[2].problems.count(Problem::shifted_clock) == 0);
+  }
+}
+
+TEST_CASE("collective_clock: an offset that was given stays, and others come to it") {
+  Job job{{0, 0, 70'000}};
+  job.options.offsets[2] = 0;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].method == ClockMethod::given);
+  CHECK(result.clocks[2].offset_ns == kBaseNs);
+  CHECK(result.clocks[0].method == ClockMethod::collectives);
+  CHECK(result.clocks[0].offset_ns == kBaseNs + 70'000'000);
+}
+
+TEST_CASE("collective_clock: clocks that were set are left, and told with what would move them") {
+  const ClockPlan result = Job{{0, 0, 0}, {0, 0, 4'000}}.plan();
+  CHECK(result.clocks[2].method == ClockMethod::base);
+  CHECK(result.clocks[2].offset_ns == kBaseNs);
+  CHECK_FALSE(result.clocks[2].collectives.has_value());
+  CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 1);
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms; "
+        "--offset 2=-4000000ns brings the last of them together");
+  CHECK(result.clocks[1].method == ClockMethod::base);
+  CHECK(result.clocks[1].collectives.has_value());
+}
+
+TEST_CASE("collective_clock: ranks without a collective in common are told") {
+  Job job{{0, 0, 0}};
+  job.of_one_group = false;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[1].problems.explanation(Problem::no_common_collective) ==
+        "clock of rank 1 against rank 0: they have no collective in common");
+  CHECK_FALSE(result.clocks[1].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: ranks at other times without a collective in common are told") {
+  Job job{{0, 0, 3'600'000'000}};
+  job.of_one_group = false;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
+        "rank 2 begins 3,600.000 s after rank 0; --offset 2=-3600000000000ns lets them begin "
+        "together");
+  CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
+}
+
+TEST_CASE("collective_clock: with linear drift durations follow the clock") {
+  Job job{{0, 0, 5'000}};
+  for (const DriftMode mode : {DriftMode::constant, DriftMode::linear}) {
+    job.options.drift = mode;
+    const ClockPlan result = job.plan();
+    CHECK(result.clocks[2].method == ClockMethod::collectives);
+    CHECK_FALSE(result.clocks[2].times.has_drift());  // its clock does not
+  }
+}

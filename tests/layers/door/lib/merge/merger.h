@@ -1,0 +1,4 @@
+#include "merge/options.h"
+#include "merge/summary.h"
+
+#include <vector>

@@ -1,0 +1,2 @@
+#include <base/error.h>
+#include "merge/merger.h"

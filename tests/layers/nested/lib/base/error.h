@@ -1,0 +1,1 @@
+#include <merge/facts/survey.h>

@@ -1,0 +1,1 @@
+// nothing builds this
