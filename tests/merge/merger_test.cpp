@@ -333,7 +333,7 @@ TEST_CASE("merger: clock options that move nothing are refused") {
     }
     return std::string();
   };
-  CHECK(refused(files, {.offsets = {{9, 1}}}) == "--offset 9: no input is of rank 9");
+  CHECK(refused(files, {.offsets = {{9, 1}}}) == "--offset 9: no input belongs to rank 9");
   CHECK(
       refused(merged, {.offsets = {{1, 1}}}) ==
       "--offset 1: rank 1 is in m.json, a merged file whose ranks are aligned already; it moves as "

@@ -65,7 +65,7 @@ TEST_CASE("external_trace: a list that is not closed, or cut in an event, gives 
             ": the file is cut inside an event; everything before it was kept");
   CHECK(events == std::vector<std::string>{rewritten});
   CHECK(copy(",1,2]") == folder.path("a.json") + ": byte " + std::to_string(event.size() + 3) +
-                             ": 2 times: element of the event list that is no object; skipped");
+                             ": 2 times: element of the event list that is not an object; skipped");
   CHECK(events == std::vector<std::string>{rewritten});
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("external_trace: a base time that is none is told, and moves nothing")
     CHECK(events == std::vector<std::string>{event});
   }
   CHECK(told("null", event + ",1") ==
-        "element of the event list that is no object; skipped; baseTimeNanoseconds is null" +
+        "element of the event list that is not an object; skipped; baseTimeNanoseconds is null" +
             stays);
   CHECK(told("\"1700000000000000000\"", event) == "whole");
   CHECK(events == std::vector<std::string>{R"({"pid":3,"ph":"i","ts":1700000000000002.5})"});
@@ -176,8 +176,8 @@ TEST_CASE("external_trace: text that is no strict JSON is mended, and told once 
   CHECK(told ==
         path +
             ": byte 1: comma before a closing bracket; ignored; event without a phase (ph); "
-            "skipped; event without a usable ts; skipped; key that stands twice in an event; "
-            "the last one was taken; bytes that are not UTF-8; replaced by U+FFFD; raw control "
+            "skipped; event without a usable ts; skipped; key that occurs twice in an event; "
+            "the last one was used; bytes that are not UTF-8; replaced by U+FFFD; raw control "
             "character in a string; escaped; invalid escape in a string; repaired; 2 times: "
             "value that JSON does not have (NaN, Infinity, ...); written as a string");
 }

@@ -161,7 +161,7 @@ TEST_CASE("summarize: an event that never ended is no span of no time, merged or
   CHECK(summary.files[1].problems.count(Problem::never_ended) == 1);
   CHECK(describe(Problem::never_ended).sentence ==
         "dur that ends beyond the range of time: the event never ended; drawn to the end of its "
-        "file, and counts as no span");
+        "file, and not counted as a span");
 }
 
 TEST_CASE("summarize: a range of the host and its copy on a device are two rows") {

@@ -173,22 +173,17 @@ TEST_CASE("parse: --help prints to stdout, also where something is missing") {
 Usage: trace-merge [options] TRACE...
 
 Arguments:
-  TRACE...                  Trace files (.json, .json.gz), folders of them, or
-                            patterns; - is stdin
+  TRACE...                  Trace files, folders or patterns; - is stdin
 
 Options:
-  -j, --threads N           How many threads to use; 0: as many as there are
-                            cores [default: 0]
       --top N               How many rows
       --exact               Slow and exact
       --fast                Fast
       --check               Check twice
 
-Output:
-  -o, --output FILE         Where to write; a name in .gz compresses, - is
-                            stdout
-
-General:
+Common options:
+  -o, --output FILE         Write to FILE; .gz compresses, - is stdout
+  -j, --threads N           Use N threads; 0: one per core [default: 0]
   -h, --help                Show this help
       --version             Show the version
 )");
@@ -200,19 +195,19 @@ TEST_CASE("parse: the help of a tool with commands lists them, without the hidde
 
 Usage: trace-stats COMMAND [options]
 
-Commands:
-  summary                   What each file holds
-  steps                     Time of each training step
-
-trace-stats COMMAND --help tells the options of a command.
-
-General:
-  -h, --help                Show this help
-      --version             Show the version
-
-Examples:
+Example:
   # a quick look
   trace-stats summary rank0.json
+
+Commands:
+  summary   What each file holds
+  steps     Time of each training step
+
+trace-stats COMMAND --help shows its options.
+
+Common options:
+  -h, --help                Show this help
+      --version             Show the version
 )");
 }
 
@@ -222,13 +217,12 @@ TEST_CASE("parse: a command has its own help") {
 Usage: trace-stats steps [options] TRACE...
 
 Arguments:
-  TRACE...                  Trace files (.json, .json.gz), folders of them, or
-                            patterns; - is stdin
+  TRACE...                  Trace files, folders or patterns; - is stdin
 
 Options:
       --step N              Which step
 
-General:
+Common options:
   -h, --help                Show this help
 )");
 }

@@ -67,8 +67,8 @@ TEST_CASE("recover_inputs: journals of killed ranks complete the traces in anoth
     CHECK(Events(text).count("work", "X") == 50);
   }
   const RecoveredInputs again = recover_inputs({folder.path("journals"), folder.path("traces")});
-  CHECK(without(folder, again.told) == Words{"--recover: no journal of a process that has died",
-                                             "--recover: no trace in journals"});
+  CHECK(without(folder, again.told) ==
+        Words{"--recover: found no journal of a dead process", "--recover: no trace in journals"});
   CHECK(again.arguments == Words{folder.path("traces")});
   CHECK_FALSE(again.has_nothing);
 }
@@ -77,7 +77,7 @@ TEST_CASE("recover_inputs: where nothing is, there is nothing to merge") {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path("journals"));
   const RecoveredInputs recovered = recover_inputs({folder.path("journals"), folder.path()});
-  CHECK(recovered.told == Words{"--recover: no journal of a process that has died"});
+  CHECK(recovered.told == Words{"--recover: found no journal of a dead process"});
   CHECK(recovered.has_nothing);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("recover_inputs: journals are found below a folder, but not in hidden 
   record_and_die(folder, 0, "traces");
   std::filesystem::rename(folder.path("journals"), folder.path(".journals"));
   CHECK(recover_inputs({folder.path()}).told ==
-        Words{"--recover: no journal of a process that has died"});
+        Words{"--recover: found no journal of a dead process"});
   std::filesystem::rename(folder.path(".journals"), folder.path("traces/journals"));
   const RecoveredInputs recovered = recover_inputs({folder.path()});
   CHECK(recovered.told.size() == 1);

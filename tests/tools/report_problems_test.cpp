@@ -22,16 +22,17 @@ ProblemCounts sample() {
 }  // namespace
 
 TEST_CASE("report_problems: one line a kind with place or count; loss is a warning") {
-  CHECK(problem_lines("trace-stats", "rank0.json", sample(), Verbosity::normal, Paint()) ==
-        "trace-stats: warning: rank0.json: byte 8812: the file is cut inside an event; everything "
-        "before it was kept\n"
-        "trace-stats: warning: rank0.json: 41,233 × event that is not JSON; skipped "
-        "(first at byte 300)\n"
-        "trace-stats: rank0.json: 52 × end event (E) without a begin event (B); dropped "
-        "(first at byte 120)\n"
-        "trace-stats: rank0.json: nothing tells the rank; taken from the position among the "
-        "inputs; RANK=path names it\n"
-        "trace-stats: rank0.json: 2 × more than one clock sync; the first was used\n");
+  CHECK(
+      problem_lines("trace-stats", "rank0.json", sample(), Verbosity::normal, Paint()) ==
+      "trace-stats: warning: rank0.json: byte 8812: the file is cut inside an event; everything "
+      "before it was kept\n"
+      "trace-stats: warning: rank0.json: 41,233 × event that is not JSON; skipped "
+      "(first at byte 300)\n"
+      "trace-stats: rank0.json: 52 × end event (E) without a begin event (B); dropped "
+      "(first at byte 120)\n"
+      "trace-stats: rank0.json: the file does not say its rank; its position among the inputs was "
+      "used; RANK=path names it\n"
+      "trace-stats: rank0.json: 2 × more than one clock sync; the first was used\n");
 }
 
 TEST_CASE("report_problems: an explanation stands behind the sentence") {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -14,8 +15,11 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kTextColumn = 28;  // where descriptions start
-constexpr char kHardSpace = '\x1f';      // where wrap() must not break: in "[default: all cores]"
+// Where descriptions of options start, unless a name of the group needs more room, which it gets up
+// to kWidestName.
+constexpr std::size_t kTextColumn = 28;
+constexpr std::size_t kWidestName = 32;
+constexpr char kHardSpace = '\x1f';  // where wrap() must not break: in "[default: all cores]"
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
@@ -34,32 +38,16 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
-bool takes_many(const CLI::Option& option) {
-  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+// "TRACE...", "-o, --output FILE", or "    --strict": long names stand below each other.
+std::string left_side(const OptionSpec& option) {
+  return (option.names.front().starts_with("--") ? "    " : "") + usage_of(option);
 }
 
-std::string value_name(const CLI::Option& option) {
-  if (option.get_type_size() == 0 || option.get_type_name().empty()) return "";
-  return " " + option.get_type_name() + (takes_many(option) ? "..." : "");
-}
-
-// "TRACE..." for an argument, "-o, --output FILE" or "    --strict" for an option.
-std::string left_side(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true) + (takes_many(option) ? "..." : "");
-  std::string names;
-  for (const std::string& name : option.get_snames()) names += "-" + name + ", ";
-  if (names.empty()) names = "    ";
-  for (const std::string& name : option.get_lnames()) names += "--" + name + ", ";
-  names.erase(names.find_last_not_of(", ") + 1);
-  return names + value_name(option);
-}
-
-std::string right_side(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (option.get_default_str().empty()) return text;
-  std::string note = "[default: " + option.get_default_str() + "]";
+std::string right_side(const OptionSpec& option) {
+  if (option.default_value.empty()) return option.help;
+  std::string note = "[default: " + option.default_value + "]";
   std::replace(note.begin(), note.end(), ' ', kHardSpace);
-  return text + " " + note;
+  return option.help + " " + note;
 }
 
 class HelpFormatter : public CLI::FormatterBase {
@@ -67,122 +55,89 @@ class HelpFormatter : public CLI::FormatterBase {
   explicit HelpFormatter(const HelpStyle& style) : paint_(style.colour), width_(style.width) {}
 
   std::string make_help(const CLI::App* app, std::string path, CLI::AppFormatMode) const override {
-    std::string out;
-    for (const std::string& line : wrap(app->get_description(), width_)) out += line + "\n";
-    out += "\n" + usage(*app, path);
-    out += arguments(*app);
-    out += commands(*app, path);
-    out += option_groups(*app);
-    out += examples(*app);
+    const CommandSpec spec = spec_of(*app, path);
+    std::string out = paragraph(spec.summary);
+    if (!spec.details.empty()) out += "\n" + paragraph(spec.details);
+    out += "\n" + paint_.bold("Usage:") + " " + path + " " + spec.synopsis + "\n";
+    out += examples(spec) + options("Arguments", spec.arguments) + commands(spec);
+    for (const OptionGroup& group : spec.groups) out += options(group.title, group.options);
+    if (!spec.page.empty()) out += "\n" + paragraph("Definitions: " + spec.page);
     return out;
   }
 
+  std::map<const CLI::App*, HelpNotes> notes;
+
  private:
-  using Commands = std::vector<const CLI::App*>;
-  using Options = std::vector<const CLI::Option*>;
+  std::string paragraph(std::string_view text) const {
+    std::string out;
+    for (const std::string& line : wrap(text, width_)) out += line + "\n";
+    return out;
+  }
 
   std::string heading(std::string_view text) const {
     return "\n" + paint_.bold(fmt::format("{}:", text)) + "\n";
   }
 
   // One entry of a list: the name at the left, its description wrapped at the right.
-  std::string entry(const std::string& name, std::string_view text) const {
+  std::string entry(const std::string& name, std::string_view text, std::size_t text_column) const {
     std::string out = std::string(kIndent, ' ') + paint_.option(name);
     std::size_t column = kIndent + text_width(name);
-    for (const std::string& line : wrap(text, width_ - kTextColumn)) {
-      if (column + 2 > kTextColumn) {
+    for (const std::string& line : wrap(text, width_ - text_column)) {
+      if (column + 2 > text_column) {
         out += '\n';
         column = 0;
       }
-      out += std::string(kTextColumn - column, ' ') + line;
-      column = kTextColumn;
+      out += std::string(text_column - column, ' ') + line;
+      column = text_column;
     }
     return out + "\n";
   }
 
-  std::string usage(const CLI::App& app, const std::string& path) const {
-    std::string out = paint_.bold("Usage:") + " " + path;
-    if (!named_commands(app).empty())
-      return out + (app.get_require_subcommand_min() > 0 ? " COMMAND" : " [COMMAND]") +
-             " [options]\n";
-    out += " [options]";
-    for (const CLI::Option* argument : app.get_options(&is_argument))
-      out += " " +
-             (argument->get_required() ? left_side(*argument) : "[" + left_side(*argument) + "]");
-    return out + "\n";
+  std::string examples(const CommandSpec& spec) const {
+    if (spec.examples.empty()) return "";
+    std::string out = heading(spec.examples.size() == 1 ? "Example" : "Examples");
+    for (const Example& example : spec.examples)
+      for (const std::string& line : {paint_.dim("# " + example.what), example.command})
+        out += std::string(kIndent, ' ') + line + "\n";
+    return out;
   }
 
-  std::string arguments(const CLI::App& app) const {
-    return list("Arguments", app.get_options(&is_argument));
-  }
-
-  std::string list(const std::string& title, const Options& options) const {
+  std::string options(const std::string& title, const std::vector<OptionSpec>& options) const {
     if (options.empty()) return "";
+    std::size_t column = kTextColumn;
+    for (const OptionSpec& option : options)
+      if (const std::size_t name = text_width(left_side(option)); name <= kWidestName)
+        column = std::max(column, kIndent + name + 2);
     std::string out = heading(title);
-    for (const CLI::Option* option : options) out += entry(left_side(*option), right_side(*option));
+    for (const OptionSpec& option : options)
+      out += entry(left_side(option), right_side(option), column);
     return out;
   }
 
-  std::string commands(const CLI::App& app, const std::string& path) const {
-    const Commands all = named_commands(app);
-    if (all.empty()) return "";
+  std::string commands(const CommandSpec& spec) const {
+    if (spec.commands.empty()) return "";
+    std::size_t longest = 0;
+    for (const CommandSpec& command : spec.commands)
+      longest = std::max(longest, command.name.size());
     std::string out;
-    std::vector<std::string> groups;
-    for (const CLI::App* command : all)
-      if (std::find(groups.begin(), groups.end(), command->get_group()) == groups.end())
-        groups.push_back(command->get_group());
-    for (const std::string& group : groups) {
-      out += heading(group == "Subcommands" ? "Commands" : group);
-      for (const CLI::App* command : all)
-        if (command->get_group() == group)
-          out += entry(command->get_name(), command->get_description());
+    std::string group;
+    for (const CommandSpec& command : spec.commands) {
+      if (command.group != group)
+        out += heading(command.group == "Subcommands" ? "Commands" : command.group);
+      group = command.group;
+      out += entry(command.name, command.summary, kIndent + longest + 3);
     }
-    return out + "\n" + paint_.dim(path + " COMMAND --help tells the options of a command.") + "\n";
-  }
-
-  std::string option_groups(const CLI::App& app) const {
-    std::vector<std::string> groups = app.get_groups();
-    std::stable_partition(groups.begin(), groups.end(),
-                          [](const std::string& group) { return group != kGeneralGroup; });
-    std::string out;
-    for (const std::string& group : groups) {
-      if (group.empty()) continue;  // hidden options
-      out += list(group, app.get_options([&](const CLI::Option* option) {
-        return option->get_group() == group && option->nonpositional();
-      }));
-    }
-    return out;
-  }
-
-  // Commands inherit the footer of their parent; examples of another command help nobody.
-  std::string examples(const CLI::App& app) const {
-    const std::string footer = app.get_footer();
-    if (footer.empty()) return "";
-    if (app.get_parent() != nullptr && app.get_parent()->get_footer() == footer) return "";
-    std::string out = heading("Examples");
-    std::size_t start = 0;
-    while (start < footer.size()) {
-      const std::size_t end = std::min(footer.find('\n', start), footer.size());
-      const std::string line = footer.substr(start, end - start);
-      out += std::string(kIndent, ' ') + (line.starts_with('#') ? paint_.dim(line) : line) + "\n";
-      start = end + 1;
-    }
-    return out;
-  }
-
-  static bool is_argument(const CLI::Option* option) {
-    return option->get_positional() && !option->get_group().empty();
-  }
-
-  static Commands named_commands(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App* command) {
-      return !command->get_name().empty() && !command->get_group().empty();
-    });
+    const std::string one = spec.commands.size() == 1 ? spec.commands.front().name : "COMMAND";
+    return out + "\n" + paint_.dim(spec.path + " " + one + " --help shows its options.") + "\n";
   }
 
   Paint paint_;
   std::size_t width_;
 };
+
+HelpNotes& own_notes(const CLI::App& app) {
+  return std::dynamic_pointer_cast<HelpFormatter>(app.get_formatter())->notes[&app];
+}
 
 }  // namespace
 
@@ -191,10 +146,22 @@ void set_help_style(CLI::App& app, const HelpStyle& style) {
 }
 
 void set_examples(CLI::App& app, const std::vector<Example>& examples) {
-  std::string footer;
-  for (const Example& example : examples)
-    footer += "# " + example.what + "\n" + example.command + "\n";
-  app.footer(footer);
+  own_notes(app).examples = examples;
+}
+
+void set_page(CLI::App& app, const std::string& page) {
+  own_notes(app).page = page;
+}
+
+void set_synopsis(CLI::App& app, const std::string& synopsis) {
+  own_notes(app).synopsis = synopsis;
+}
+
+HelpNotes help_notes(const CLI::App& app) {
+  const auto formatter = std::dynamic_pointer_cast<HelpFormatter>(app.get_formatter());
+  if (!formatter) return {};
+  const auto found = formatter->notes.find(&app);
+  return found == formatter->notes.end() ? HelpNotes{} : found->second;
 }
 
 }  // namespace traceloom

@@ -1,32 +1,35 @@
-// --help as this project shows it: purpose, usage, arguments, options in their groups, examples.
+// --help as this project shows it: purpose, usage, examples, arguments, options in their groups.
 #pragma once
+
+#include "common/command_spec.h"
 
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace traceloom {
-
-// Options of this group (help, version, verbose) are shown last.
-inline constexpr char kGeneralGroup[] = "General";
 
 struct HelpStyle {
   bool colour = false;
   std::size_t width = 80;
 };
 
-// Makes `app`, and every command that is added to it later, show its help in this form.
-void set_help_style(CLI::App& app, const HelpStyle& style);
-
-struct Example {
-  std::string what;     // "every rank into one trace, compressed"
-  std::string command;  // "trace-merge rank*.json.gz -o merged.json.gz"
+// What the help of a command shows that CLI11 has no place for.
+struct HelpNotes {
+  std::vector<Example> examples;
+  std::string page;      // the document with the definitions
+  std::string synopsis;  // in place of that which follows from the options
 };
 
-// Shown at the end of the help of `app`, and not in that of its commands.
+// Makes `app`, and every command that is added to it later, show its help in this form. A list of
+// commands shows the first line of a command's description. Of an option --help shows the first
+// line of the description, and the manual page all of it.
+void set_help_style(CLI::App& app, const HelpStyle& style);
+
+// These need set_help_style() before. Commands do not inherit the notes of their tool.
 void set_examples(CLI::App& app, const std::vector<Example>& examples);
+void set_page(CLI::App& app, const std::string& page);
+void set_synopsis(CLI::App& app, const std::string& synopsis);
+// Empty for an app without our help style.
+HelpNotes help_notes(const CLI::App& app);
 
 }  // namespace traceloom

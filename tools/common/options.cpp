@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "common/command_spec.h"
 #include "common/did_you_mean.h"
-#include "common/help_formatter.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,8 +17,6 @@ namespace traceloom {
 namespace {
 
 constexpr unsigned kMaxThreads = 1024;
-constexpr char kInputGroup[] = "Input";
-constexpr char kOutputGroup[] = "Output";
 
 std::optional<unsigned> parse_threads(const std::string& text) {
   unsigned threads = 0;
@@ -68,23 +66,25 @@ TimeUnit read_unit(const std::string& word) {
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs) {
   return app
       .add_option("TRACE", inputs,
-                  "Trace files (.json, .json.gz), folders of them, or patterns; - is stdin")
+                  "Trace files, folders or patterns; - is stdin\n"
+                  "A trace file is JSON as Chrome defines it, plain or gzip. RANK=TRACE names the "
+                  "rank of a file that does not say it.")
       ->required();
 }
 
 CLI::Option* add_output(CLI::App& app, std::string& path) {
-  return app
-      .add_option("-o,--output", path, "Where to write; a name in .gz compresses, - is stdout")
+  return app.add_option("-o,--output", path, "Write to FILE; .gz compresses, - is stdout")
       ->type_name("FILE")
-      ->group(kOutputGroup);
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_threads(CLI::App& app, unsigned& threads) {
   return add_parsed(app, "-j,--threads", threads, parse_threads,
                     fmt::format("a number of threads from 0 to {}", kMaxThreads),
-                    "How many threads to use; 0: as many as there are cores")
+                    "Use N threads; 0: one per core")
       ->type_name("N")
-      ->default_str(std::to_string(threads));
+      ->default_str(std::to_string(threads))
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_format(CLI::App& app, TableFormat& format) {
@@ -92,10 +92,10 @@ CLI::Option* add_format(CLI::App& app, TableFormat& format) {
     format = read_format(results.back());
     return true;
   };
-  return app.add_option("--format", take, "Form of the tables: table, csv, json or md")
-      ->type_name("FORM")
+  return app.add_option("--format", take, "Form of the output")
+      ->type_name(fmt::format("{}", fmt::join(kTableFormatNames, "|")))
       ->default_str(std::string(kTableFormatNames[static_cast<std::size_t>(format)]))
-      ->group(kOutputGroup);
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit) {
@@ -103,37 +103,33 @@ CLI::Option* add_unit(CLI::App& app, TimeUnit& unit) {
     unit = read_unit(results.back());
     return true;
   };
-  return app
-      .add_option("--unit", take,
-                  fmt::format("Unit of times in tables: {}; CSV and JSON are in ns",
-                              fmt::join(kTimeUnitNames, ", ")))
-      ->type_name("UNIT")
+  return app.add_option("--unit", take, "Unit of times; CSV, JSON: ns")
+      ->type_name(fmt::format("{}", fmt::join(kTimeUnitNames, "|")))
       ->default_str(std::string(kTimeUnitNames[static_cast<std::size_t>(unit)]))
-      ->group("Rows");
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_wide(CLI::App& app, bool& wide) {
   return app
       .add_flag("--wide", wide,
-                "Tables with all columns, however long the lines; else those that matter most are "
-                "shown, as many as the terminal has room for (in files and pipes 120 characters, "
-                "there with names in full). CSV and JSON always have all")
-      ->group(kOutputGroup);
+                "Show all columns, however long the lines\n"
+                "Otherwise a table shows the columns that matter most, as many as the terminal has "
+                "room for (120 characters in files and pipes). CSV and JSON always have all.")
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_csv_safe(CLI::App& app, bool& csv_safe) {
   return app
       .add_flag("--csv-safe", csv_safe,
-                "With --format csv: an apostrophe before names that begin with = + - @, a tab or "
-                "the end of a line, which a spreadsheet would run")
-      ->group(kOutputGroup);
+                "Write CSV that a spreadsheet can open safely\n"
+                "Puts an apostrophe before names that begin with = + - @, a tab or the end of a "
+                "line, which a spreadsheet would run as a formula.")
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_strict(CLI::App& app, bool& strict) {
-  return app
-      .add_flag("--strict", strict,
-                "Exit with 1 when anything that an input said was lost in a repair")
-      ->group(kInputGroup);
+  return app.add_flag("--strict", strict, "Exit with status 1 if a repair lost data")
+      ->group(kCommonGroup);
 }
 
 std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going) {
@@ -146,16 +142,17 @@ std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool k
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going) {
   return app
       .add_flag("--keep-going", keep_going,
-                "Go on without an input that cannot be read, and say so in the output")
-      ->group(kInputGroup);
+                "Leave out unreadable inputs and report them\n"
+                "Without this option an input that cannot be read ends the run.")
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity) {
   return app
       .add_flag_callback(
           "-v,--verbose", [&verbosity] { verbosity = Verbosity::verbose; },
-          "Tell harmless oddities of the inputs too")
-      ->group(kGeneralGroup);
+          "Also report harmless irregularities")
+      ->group(kCommonGroup);
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& count,

@@ -1,4 +1,5 @@
-// Options that several commands share, each with its name, help and check in one place.
+// Options that several commands share, each with its name, help and check in one place. All of them
+// stand in the group kCommonGroup.
 //
 //   add_inputs(app, options.inputs);
 //   add_threads(app, options.threads);
@@ -32,7 +33,7 @@ CLI::Option* add_output(CLI::App& app, std::string& path);
 CLI::Option* add_threads(CLI::App& app, unsigned& threads);
 // --format table|csv|json|md.
 CLI::Option* add_format(CLI::App& app, TableFormat& format);
-// --unit auto|ns|us|ms|s, in the group "Rows".
+// --unit auto|ns|us|ms|s.
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit);
 // --wide: tables with all columns.
 CLI::Option* add_wide(CLI::App& app, bool& wide);
@@ -42,7 +43,7 @@ CLI::Option* add_csv_safe(CLI::App& app, bool& csv_safe);
 CLI::Option* add_strict(CLI::App& app, bool& strict);
 // --keep-going: an input that is no trace is left out instead of ending the run.
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going);
-// -v, --verbose: harmless oddities of the inputs too.
+// -v, --verbose: report harmless irregularities of the inputs, too.
 CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity);
 
 // An option of the command's own that takes a number of things, 1 or more.

@@ -10,12 +10,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 namespace traceloom {
 namespace {
 
 constexpr std::size_t kMinHelpWidth = 60;
-constexpr std::size_t kMaxHelpWidth = 100;  // longer lines are hard to read
+constexpr std::size_t kMaxHelpWidth = 100;            // longer lines are hard to read
 
 // The command that the words selected: `app` itself where there is none.
 const CLI::App& selected(const CLI::App& app) {
@@ -142,7 +143,7 @@ void refuse_empty_values(const CLI::App& command) {
 
 // Commands inherit -h/--help, but not the group in which it stands.
 void group_help_flags(CLI::App& app) {
-  if (app.get_help_ptr() != nullptr) app.get_help_ptr()->group(kGeneralGroup);
+  if (app.get_help_ptr() != nullptr) app.get_help_ptr()->group(kCommonGroup);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     group_help_flags(*command);
 }
@@ -153,7 +154,7 @@ void set_up(CLI::App& app, const std::string& name) {
   app.name(name);
   app.set_help_flag("-h,--help", "Show this help");
   app.set_version_flag("--version", name + " " TRACELOOM_VERSION, "Show the version")
-      ->group(kGeneralGroup);
+      ->group(kCommonGroup);
   const int terminal = terminal_width(Stream::out);
   const std::size_t width = terminal == 0 ? HelpStyle{}.width : static_cast<std::size_t>(terminal);
   set_help_style(app, {.colour = wants_colour(Stream::out),

@@ -94,7 +94,7 @@ void add_unmet_ranks(std::vector<std::string>& unmet, const std::vector<NumberRa
     const std::string name = range.first == range.last
                                  ? fmt::format("rank {}", range.first)
                                  : fmt::format("ranks {} to {}", range.first, range.last);
-    unmet.push_back(fmt::format("--ranks: no input is of {} ({})", name,
+    unmet.push_back(fmt::format("--ranks: no input belongs to {} ({})", name,
                                 numbers("rank", {ranks.front(), ranks.back()})));
   }
 }
@@ -103,30 +103,33 @@ void add_unmet_ranks(std::vector<std::string>& unmet, const std::vector<NumberRa
 
 void add_filter_options(CLI::App& app, FilterOptions& options) {
   app.add_option("--ranks", options.ranks,
-                 "These ranks: 0,4-7. The clocks of all ranks count nevertheless")
+                 "Keep only these ranks: 0,4-7\n"
+                 "The clocks of all ranks are used to align these.")
       ->type_name("LIST")
       ->group(kGroup);
   app.add_option("--time", options.time,
-                 "Events that begin between two times, counted from time 0 of the whole merge (as "
-                 "--origin min has it): 1.5s:2s, 200ms: or :1s")
+                 "Keep events that begin then: 1.5s:2s, :1s\n"
+                 "Times count from the first event of the whole merge. Either end may be left out.")
       ->type_name("FROM:TO")
       ->group(kGroup);
   app.add_option("--steps", options.steps,
-                 "Events that begin in these training steps of their rank: 3:5 (all three), 3:, :5 "
-                 "or 3; by ProfilerStep#N (torch), else by batches (Composer)")
+                 "Keep events that begin in these steps: 3:5, 3\n"
+                 "Both ends are included, and either may be left out. Steps are ProfilerStep#N of "
+                 "torch, else batches of Composer, of the event's own rank.")
       ->type_name("FIRST:LAST")
       ->group(kGroup);
   add_list(app, "--category", options.categories, "LIST",
-           "Events of one of these categories, '(none)' for those without; may be repeated");
+           "Keep events of these categories\n"
+           "'(none)' stands for events without one. May be repeated.");
   add_list(app, "--exclude-category", options.excluded_categories, "LIST",
-           "No events of these categories (python_function); may be repeated");
+           "Drop events of these categories\nMay be repeated.");
   add_list(app, "--name", options.names, "REGEX",
-           "Events in whose name this regular expression is found; may be repeated: then one of "
-           "them");
+           "Keep events whose name contains a match\n"
+           "May be repeated: a match of any of them is enough.");
   add_list(app, "--exclude-name", options.excluded_names, "REGEX",
-           "No events in whose name this is found; may be repeated");
+           "Drop events whose name contains a match\nMay be repeated.");
   app.add_option("--min-duration", options.min_duration,
-                 "Slices that last at least so long: 5us; other events are kept")
+                 "Drop slices that are shorter: 5us\nEvents that are no slices are kept.")
       ->type_name("TIME")
       ->group(kGroup);
 }
@@ -164,10 +167,9 @@ std::string explain_nothing_left(const MergeFilter& filter, const MergeSummary& 
       ((filter.steps->first && *filter.steps->first > steps->last) ||
        (filter.steps->last && *filter.steps->last < steps->first)))
     reasons.push_back(fmt::format("--steps: {}", numbers("step", *steps)));
-  return fmt::format("none of {} events is kept, so nothing is written; {}",
-                     format_count(summary.filtered),
-                     reasons.empty() ? "loosen one of the options that choose"
-                                     : fmt::format("{}", fmt::join(reasons, "; ")));
+  return fmt::format(
+      "none of {} events is kept, so nothing is written; {}", format_count(summary.filtered),
+      reasons.empty() ? "relax one of the filters" : fmt::format("{}", fmt::join(reasons, "; ")));
 }
 
 }  // namespace traceloom

@@ -105,103 +105,115 @@ struct MergeWords {
   bool recover = false;
 };
 
-void add_output_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
+void add_output_options(CLI::App& app, MergeCommand& command) {
+  const std::string group = "Output";
   // Composer's merger spells it --output_file.
-  add_output(app, command.merge.output);
+  add_output(app, command.merge.output)->group(group);
   app.add_option("--output_file", command.merge.output)->group("");
   app.add_option("--gzip-level", command.merge.gzip_level,
-                 fmt::format("{} (fast) to {} (small), for names in .gz or .tgz; default {}",
-                             kMinGzipLevel, kMaxGzipLevel, kDefaultGzipLevel))
-      ->group("Output")
-      ->type_name("N");
-  app.add_option("--format", words.format,
-                 "Write one trace (json), or a tar of one trace a rank with a manifest that tells "
-                 "Perfetto their clocks (perfetto-tar, for Perfetto 58 or later) [default: by the "
-                 "name: perfetto-tar for .tar, .tar.gz and .tgz]")
-      ->group("Output")
-      ->type_name("FORM");
-  app.add_flag("--keep-begin-end", command.merge.plan.keep_begin_end,
-               "Leave begin and end events (B, E) as they are instead of joining each pair to one "
-               "X event")
-      ->group("Output");
+                 fmt::format("Compress from {} (fast) to {} (small)", kMinGzipLevel, kMaxGzipLevel))
+      ->group(group)
+      ->type_name("N")
+      ->capture_default_str();
   app.add_flag("--sort", command.merge.plan.sort_by_time,
-               "Write all events in the order of their time; takes twice the output's size on its "
-               "disk while it works")
-      ->group("Output");
-  app.add_option(
-         "--pids", words.pids,
-         "Make one process of each rank (rank), or keep each of its processes and GPUs as a "
-         "group of rows of its own, labelled with the rank (split) [default: rank]")
-      ->group("Output")
-      ->type_name("HOW");
-  app.add_option(
-         "--shared-ids", words.shared_ids,
-         "Arrows (s, t, f) of these categories lead from rank to rank, as those of remote "
-         "calls do: their ids mean the same in all files, and in merges that are merged again "
-         "with this option. Both ends need the same category, name and id [default: arrows stay "
-         "within a file]")
-      ->group("Output")
-      ->type_name("LIST");
-  app.add_option("--report", command.report, "Write what was done to each file and rank, as JSON")
-      ->group("Output")
+               "Write all events in time order\n"
+               "Needs twice the output's size on its disk while it works.")
+      ->group(group);
+  app.add_option("--report", command.report, "Write as JSON what was done to each input")
+      ->group(group)
       ->type_name("FILE");
   app.add_flag("--dry-run", command.merge.dry_run,
                "Show files, ranks, clocks and tracks; write nothing")
-      ->group("Output");
+      ->group(group);
+}
+
+CLI::Option* add_word(CLI::App& app, const std::string& name, std::string& word,
+                      const std::string& values, const std::string& help) {
+  return app.add_option(name, word, help)->type_name(values)->group(kAdvancedGroup);
 }
 
 void add_clock_options(CLI::App& app, MergeWords& words) {
-  app.add_option(
-         "--align", words.align_by,
-         "Bring clocks together by auto (the best there is: clock syncs of our recorder, else "
-         "collectives that ranks had in common where they contradict what follows, other clock "
-         "syncs, base times), sync (clock syncs only: of our recorder one machine's clock, else "
-         "the times of its barriers), base (base times only) or none [default: auto]")
-      ->group("Clocks")
-      ->type_name("HOW");
+  add_word(app, "--align", words.align_by, "auto|sync|base|none",
+           "Evidence that aligns clocks\n"
+           "auto takes the best there is: clock syncs of the recorder, else collectives that the "
+           "ranks have in common if they contradict what follows, other clock syncs, base times. "
+           "sync uses clock syncs only, base uses base times only, none leaves all clocks as they "
+           "are.")
+      ->capture_default_str();
   app.add_option("--offset", words.offsets,
-                 "Add TIME to the times of a rank in place of what its syncs say (3=-1.5ms); may "
-                 "be repeated for other ranks")
-      ->group("Clocks")
+                 "Shift a rank by TIME (3=-1.5ms)\n"
+                 "Replaces what the clock evidence of the rank says. Repeat it for other ranks.")
+      ->group(kAdvancedGroup)
       ->type_name("RANK=TIME")
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--drift", words.drift,
-                 "Between the clock syncs of a rank: constant (each file has the offset of its "
-                 "own) or linear (the offset is interpolated; durations change by as many ppm as "
-                 "the clock drifts) [default: constant]")
-      ->group("Clocks")
-      ->type_name("HOW");
-  app.add_option("--origin", words.origin,
-                 "What time 0 is: min (the first event), keep (that of the inputs, such as Unix "
-                 "time) or a Unix time in ns [default: min]")
-      ->group("Clocks")
-      ->type_name("WHEN");
+  add_word(app, "--drift", words.drift, "constant|linear",
+           "Offset between clock syncs\n"
+           "constant gives each file its own offset. linear interpolates the offset between the "
+           "clock syncs of a rank, so durations change by as many ppm as the clock drifts.")
+      ->capture_default_str();
+  add_word(app, "--origin", words.origin, "min|keep|NS",
+           "What time 0 stands for\n"
+           "min: the first event. keep: the time 0 of the inputs, such as Unix time. NS: a Unix "
+           "time in nanoseconds.")
+      ->capture_default_str();
+}
+
+void add_row_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
+  add_word(app, "--format", words.format, "json|perfetto-tar",
+           "Form of the output [default: by name]\n"
+           "json is one trace. perfetto-tar is a tar of one trace for each rank with a manifest "
+           "that names their clocks, for Perfetto 58 or later; the default for .tar, .tar.gz and "
+           ".tgz.");
+  add_word(app, "--pids", words.pids, "rank|split",
+           "Rows by rank or by process\n"
+           "rank makes one process of each rank. split keeps each of its processes and GPUs as a "
+           "group of rows of its own, labelled with the rank.")
+      ->capture_default_str();
+  app.add_flag("--keep-begin-end", command.merge.plan.keep_begin_end,
+               "Do not join begin and end events\n"
+               "Without this option each pair (B, E) becomes one complete event (X).")
+      ->group(kAdvancedGroup);
+  app.add_option(
+         "--shared-ids", words.shared_ids,
+         "Categories whose arrows join ranks\n"
+         "Flow events (s, t, f) of these categories lead from rank to rank, as those of "
+         "remote calls do: both ends need the same category, name and id. Other arrows stay "
+         "within a file.")
+      ->group(kAdvancedGroup)
+      ->type_name("LIST");
 }
 
 void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
-  add_strict(app, command.strict);
-  add_keep_going(app, command.merge.keep_going);
   app.add_flag("--recover", words.recover,
-               "First complete the traces of killed processes from the journals of the recorder in "
-               "the folders given (trace-merge --recover /dev/shm traces -o m.json), and delete "
-               "these; what belongs to another user, or a trace outside these folders, is left")
-      ->group("Input");
+               "First complete traces of killed processes\n"
+               "Completes them from the recorder's journals in the given folders, then deletes "
+               "these. Recovered traces are merged even if not named as inputs. Journals of other "
+               "users, and of traces outside the given folders, are left alone.")
+      ->group(kCommonGroup);
   add_threads(app, command.merge.threads);
-  add_size(
-      app, "--max-memory", words.max_memory,
-      "Hold no more than SIZE in memory (128MiB), but for what has to be remembered of tracks, "
-      "ids and open events: fewer chunks and threads at a time, and no event beyond about a "
-      "tenth of it [default: about 10 MiB and 7 MiB a thread]");
-  add_count(app, "--max-tracks", command.merge.max_tracks,
-            fmt::format("Take up to N threads, of all inputs; each takes some 1.8 KB until the "
-                        "merge is done [default: {}]",
-                        kMostTracks));
-  add_count(app, "--max-open", command.merge.max_open_begins,
-            fmt::format("Take files of which up to N begin events are open at a time; each takes "
-                        "some 1.3 KB meanwhile [default: {}]",
-                        kMostOpenBegins));
+  add_keep_going(app, command.merge.keep_going);
+  add_strict(app, command.strict);
   add_verbose(app, command.verbosity);
+}
+
+void add_limits(CLI::App& app, MergeCommand& command, MergeWords& words) {
+  add_size(app, "--max-memory", words.max_memory,
+           "Limit memory to SIZE (128MiB)\n"
+           "What tracks, ids and open events need comes on top. A small limit means fewer chunks "
+           "and threads at a time, and no event beyond about a tenth of it. Without this option "
+           "about 10 MiB and 7 MiB for each thread are used.")
+      ->group(kAdvancedGroup);
+  add_count(app, "--max-tracks", command.merge.max_tracks,
+            "Refuse more threads\nEach takes some 1.8 KB of memory.")
+      ->default_str(std::to_string(kMostTracks))
+      ->group(kAdvancedGroup);
+  add_count(app, "--max-open", command.merge.max_open_begins,
+            "Refuse more open begins\n"
+            "So many begin events (B) of a file may be open at a time. Each takes some 1.3 KB of "
+            "memory.")
+      ->default_str(std::to_string(kMostOpenBegins))
+      ->group(kAdvancedGroup);
 }
 
 void read_words(const MergeWords& words, MergeCommand& command) {
@@ -237,8 +249,8 @@ void check_options(const MergeCommand& command) {
   refuse_other_packing(command.merge.output);
   if (!command.merge.plan.shared_flows.empty() && command.merge.format != MergeFormat::json)
     throw UsageError(
-        "--shared-ids: the ranks of a perfetto-tar are traces of their own, between which there "
-        "are no arrows; choose a name in .json or .json.gz");
+        "--shared-ids: the ranks of a perfetto-tar are separate traces, which no arrow can join; "
+        "choose a name in .json or .json.gz");
   if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
     throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
                                  kMinGzipLevel, kMaxGzipLevel));
@@ -254,7 +266,7 @@ bool recover(MergeWords& words, MergeCommand& command) {
   command.kept_journals = std::move(recovered.kept);
   if (recovered.has_nothing)
     say("trace-merge", Tone::note,
-        fmt::format("--recover: no trace to merge either; {} is not written",
+        fmt::format("--recover: there is no trace to merge, so {} is not written",
                     command.merge.output));
   words.inputs = std::move(recovered.arguments);
   return !recovered.has_nothing;
@@ -264,27 +276,24 @@ bool recover(MergeWords& words, MergeCommand& command) {
 
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command) {
   CLI::App app(
-      "Merges the Chrome JSON traces of many ranks into one trace on one clock, for "
-      "ui.perfetto.dev and chrome://tracing. Takes the files of Composer, torch.profiler (Kineto) "
-      "and other producers, plain or gzip, whole or cut off.");
+      "Merges the Chrome JSON traces of many ranks into one trace on one clock\n"
+      "For ui.perfetto.dev and chrome://tracing. Takes files of Composer, torch.profiler and other "
+      "producers, plain or gzip, whole or cut off.");
   set_up(app, "trace-merge");
   MergeWords words;
   add_inputs(app, words.inputs);
-  add_output_options(app, command, words);
-  add_clock_options(app, words);
+  add_output_options(app, command);
   add_filter_options(app, words.filter);
   add_run_options(app, command, words);
+  add_clock_options(app, words);
+  add_row_options(app, command, words);
+  add_limits(app, command, words);
   set_examples(
       app,
-      {{"all ranks of a run into one trace", "trace-merge traces/ -o merged.json"},
-       {"compressed, in and out", "trace-merge rank*.json.gz -o merged.json.gz"},
+      {{"all ranks of a run in one trace", "trace-merge traces/ -o merged.json.gz"},
        {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
-       {"three steps of two ranks, without Python's own functions",
-        "trace-merge traces/ --ranks 0,7 --steps 10:12 --exclude-category python_function "
-        "-o some.json"},
-       {"what would be done, and nothing else", "trace-merge --dry-run traces/"},
-       {"traces of a run that was killed", "trace-merge --recover /dev/shm traces -o merged.json"},
-       {"the form of Composer's merger", "trace-merge -o merged.json rank0.json rank1.json"}});
+       {"three steps of two ranks", "trace-merge traces/ --ranks 0,7 --steps 10:12 -o some.json"}});
+  set_page(app, "docs/commands/trace-merge.md");
   if (!parse(app, argc, argv)) return false;
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);

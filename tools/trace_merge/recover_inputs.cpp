@@ -51,7 +51,7 @@ bool has_traces(const std::string& folder) {
 
 std::string words_of(const record::RecoveredTrace& trace) {
   if (trace.path.empty())
-    return fmt::format("{}: held nothing that was not written", trace.journal);
+    return fmt::format("{}: holds nothing that the trace lacks", trace.journal);
   return fmt::format("{}: completed with {} event{} of {}{}", trace.path,
                      format_count(trace.events), trace.events == 1 ? "" : "s", trace.journal,
                      record::words_of_loss(trace));
@@ -110,7 +110,7 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
       empty.push_back(argument);
   }
   if (result.told.empty() && result.problems.empty())
-    result.told.emplace_back("--recover: no journal of a process that has died");
+    result.told.emplace_back("--recover: found no journal of a dead process");
   if (!result.arguments.empty())
     for (const std::string& folder : empty)
       result.told.push_back(fmt::format("--recover: no trace in {}", folder));

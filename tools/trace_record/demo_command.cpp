@@ -39,19 +39,17 @@ constexpr std::int64_t kSlowLoaderNs = 20'000'000;
 constexpr int kTrainedWithLosses = 10;
 
 void add_training_options(CLI::App& app, DemoOptions& options) {
-  add_number(app, "--ranks", options.ranks, 1, 64, "How many processes train [default: 4]",
-             kTrainingGroup);
-  add_number(app, "--epochs", options.epochs, 1, 10'000, "[default: 2]", kTrainingGroup);
+  add_number(app, "--ranks", options.ranks, 1, 64, "Train with N processes", kTrainingGroup);
+  add_number(app, "--epochs", options.epochs, 1, 10'000, "Train N epochs", kTrainingGroup);
   add_number(app, "--batches", options.batches, 1, kManyBatches,
-             "Batches of an epoch on each rank [default: 20]", kTrainingGroup);
+             "Train N batches an epoch, on each rank", kTrainingGroup);
   add_number(app, "--batch-size", options.batch_size, 1, 65'536,
-             "Pictures of a batch on each rank; 128 take some 5 ms [default: 128]", kTrainingGroup);
+             "Put N pictures into a batch\n128 pictures take some 5 ms.", kTrainingGroup);
   add_number(app, "--seed", options.seed, 0, kManyBatches * kManyBatches,
-             "Of pictures and weights; the same seed prints the same losses [default: 1]",
-             kTrainingGroup);
+             "Draw pictures and weights from N\nEqual seeds print equal losses.", kTrainingGroup);
   app.add_flag("--memory-stats", options.memory_stats,
-               "Write rank_R_memory_stats.yaml beside the traces, too: the memory of each rank at "
-               "begin and end of each step")
+               "Also write rank_R_memory_stats.yaml\n"
+               "They hold the memory of each rank at the begin and end of each step.")
       ->group(kTrainingGroup);
 }
 
@@ -67,61 +65,60 @@ void add_trouble_options(CLI::App& app, DemoOptions& options) {
     return true;
   };
   app.add_option("--slow-loader", take_delay,
-                 "Read each batch as from a slow disk, for TIME [20ms when none is given]")
+                 "Read each batch as from a slow disk [20ms]\n"
+                 "TIME is what that takes.")
       ->expected(0, 1)
       ->type_name("TIME")
       ->group(kTroubleGroup);
   add_number(app, "--straggler", options.straggler, 0, 63,
-             "Let this rank compute longer, as on a core that it shares, so that the others wait "
-             "for it",
+             "Make this rank slower than the others\n"
+             "It computes longer, as on a core that it shares, so that the others wait for it.",
              kTroubleGroup)
       ->type_name("RANK");
   add_duration(app, "--straggler-delay", options.straggler_delay_ns,
-               "How much longer in each step [default: 50ms]")
+               "Make its steps longer by TIME")
+      ->default_str("50ms")
       ->group(kTroubleGroup);
   add_duration(app, "--clock-skew", options.clock_skew_ns,
-               "Set the clock of rank R ahead by R times TIME (3ms), as if it ran on another "
-               "machine; a merge finds that from the clock syncs")
+               "Set the clock of rank R ahead by R times TIME\n"
+               "As if the rank ran on another machine; a merge finds that by the clock syncs.")
       ->group(kTroubleGroup);
   add_number(app, "--clock-drift", options.clock_drift_ppm, -100'000, 100'000,
-             "Let the clock of rank R run too fast by R times N millionths", kTroubleGroup);
+             "Let the clock of rank R gain R times N ppm", kTroubleGroup);
 }
 
 void add_schedule_options(CLI::App& app, DemoOptions& options) {
   record::CyclicSchedule& schedule = options.schedule;
   add_number(app, "--skip-first", schedule.skip_first, 0, kManyBatches,
-             "Batches of each epoch that are not recorded at its begin [default: 0]",
+             "Skip N batches of each epoch", kScheduleGroup);
+  add_number(app, "--wait", schedule.wait, 0, kManyBatches, "Then skip N batches of each cycle",
              kScheduleGroup);
-  add_number(app, "--wait", schedule.wait, 0, kManyBatches,
-             "Batches of each cycle that are not recorded [default: 0]", kScheduleGroup);
-  add_number(app, "--warmup", schedule.warmup, 0, kManyBatches,
-             "Batches of each cycle that are recorded to get going [default: 0]", kScheduleGroup);
+  add_number(app, "--warmup", schedule.warmup, 0, kManyBatches, "Then warm up for N batches",
+             kScheduleGroup);
   add_number(app, "--active", schedule.active, 0, kManyBatches,
-             "Batches of each cycle that are recorded; the trace is saved behind the last one "
-             "[default: all of an epoch]",
-             kScheduleGroup);
+             "Then record and save N batches [default: all]", kScheduleGroup)
+      ->default_str("");
   add_number(app, "--repeat", schedule.repeat, 0, kManyBatches,
-             "Cycles of an epoch; 0: as many as fit [default: 0]", kScheduleGroup);
+             "Run N cycles an epoch; 0: no limit", kScheduleGroup);
   add_number(app, "--keep", options.keep, -1, kManyBatches,
-             "Traces of each rank that are kept, the newest; -1: all [default: -1]",
-             kScheduleGroup);
+             "Keep the newest N traces a rank; -1: all", kScheduleGroup);
   // With a value or without one.
   const auto take_folder = [&options](const CLI::results_t& results) {
     options.merges = true;
     if (!results.empty() && results.back() != "true") options.merge_folder = results.back();
     return true;
   };
-  app.add_option("--merge-per-node", take_folder,
-                 "Merge what all ranks have recorded into one trace as well, in the background: "
-                 "node0.json, which grows by each cycle [in the folder of the traces when no DIR "
-                 "is given]")
+  app.add_option(
+         "--merge-per-node", take_folder,
+         "Also merge all ranks while they train\n"
+         "The merge grows by each cycle. It stands in DIR, else in the folder of the traces.")
       ->expected(0, 1)
       ->group(kScheduleGroup)
       ->type_name("DIR");
   app.add_option("--merged-name", options.merged_name,
-                 fmt::format("What that is called; with {{epoch}} or {{batch}} in it each cycle "
-                             "becomes a trace of its own [default: {}]",
-                             options.merged_name))
+                 "Name of the merge\n"
+                 "With {epoch} or {batch} in it each cycle becomes a trace of its own.")
+      ->capture_default_str()
       ->group(kScheduleGroup)
       ->type_name("NAME");
 }
@@ -131,7 +128,7 @@ void check(const DemoOptions& options) {
     throw UsageError(fmt::format("--straggler: there is no rank {}; the ranks are 0 to {}",
                                  options.straggler, options.ranks - 1));
   if (options.straggler_delay_ns < 0)
-    throw UsageError("--straggler-delay: a rank cannot compute in less than no time (try 50ms)");
+    throw UsageError("--straggler-delay: the time must not be negative (try 50ms)");
   try {
     record::cyclic_schedule(options.schedule);
   } catch (const std::invalid_argument& error) {
@@ -150,7 +147,7 @@ void check_merge(const DemoOptions& options) {
   for (std::int64_t rank = 1; rank < options.ranks; ++rank)
     if (demo_session_options(options, rank).folder != folder)
       throw UsageError(
-          "--merge-per-node: finds the traces of all ranks in one folder; leave {rank} and "
+          "--merge-per-node needs the traces of all ranks in one folder; leave {rank} and "
           "{local_rank} out of -o");
   try {
     check_node_merge(demo_merge_options(options), demo_session_options(options, 0));
@@ -217,8 +214,9 @@ bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
     is_given_up = true;
     if (WIFSIGNALED(status))
       say("trace-record", Tone::note,
-          fmt::format("rank {} was ended by signal {}; the others wait for it and are ended, too",
-                      rank.mapped(), WTERMSIG(status)));
+          fmt::format(
+              "rank {} was ended by signal {}; the other ranks wait for it and are stopped, too",
+              rank.mapped(), WTERMSIG(status)));
     for (const auto& [pid, number] : ranks) kill(pid, SIGKILL);
   }
   return is_well;
@@ -269,24 +267,18 @@ void tell(const DemoOptions& options) {
 void add_demo(CLI::App& app, DemoOptions& options) {
   CLI::App* const demo = app.add_subcommand(
       "demo",
-      "Trains a small model on several ranks and records it.\n"
+      "Trains a small model on several ranks and records it\n"
       "Each rank is a process that decodes pictures, computes gradients of a perceptron, and "
-      "averages them with the others in shared memory. The losses are printed; the traces hold "
-      "event/dataloader, event/batch, event/forward, event/backward and shm:all_reduce of each "
-      "step, CPU and memory of each rank, and of rank 0 those of the host.");
+      "averages them with the others in shared memory. The traces hold event/dataloader, "
+      "event/batch, event/forward, event/backward and shm:all_reduce of each step, and counters of "
+      "CPU and memory.");
   add_training_options(*demo, options);
   add_trouble_options(*demo, options);
   add_schedule_options(*demo, options);
   add_trace_options(*demo, options.trace);
-  set_examples(*demo,
-               {{"four ranks, whose traces go to demo-traces/", "trace-record demo"},
-                {"a loader that holds up all ranks", "trace-record demo --slow-loader -o slow"},
-                {"one rank that holds up the others", "trace-record demo --straggler 2 -o lame"},
-                {"one trace of all ranks, which grows while they train",
-                 "trace-record demo --merge-per-node"},
-                {"one window of 4 batches in each epoch, compressed",
-                 "trace-record demo --wait 5 --warmup 1 --active 4 --repeat 1 --file-name "
-                 "'ep{epoch}-rank{rank}.json.gz'"}});
+  set_examples(*demo, {{"four ranks, whose traces go to demo-traces/", "trace-record demo"},
+                       {"a rank that delays the others", "trace-record demo --straggler 2"}});
+  set_page(*demo, "docs/commands/trace-record.md");
 }
 
 ExitCode run_demo(DemoOptions options) {

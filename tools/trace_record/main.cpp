@@ -25,17 +25,19 @@ constexpr std::string_view kEndOfOptions = "--";
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_trace_options(app, options.trace);
   add_number(app, "--rank", options.rank, 0, 1'000'000'000,
-             "The rank whose rows the counters are shown with [default: that of torchrun, Open MPI "
-             "or Slurm, else 0]",
-             "Trace");
+             "Rank that the counters are shown with\n"
+             "The default is the rank of torchrun, Open MPI or Slurm, else 0.",
+             kTraceGroup);
   set_examples(
-      app, {{"a training on this machine, the host's counters beside its ranks' traces",
+      app, {{"a training on this machine; the trace merges with those of its ranks",
              "trace-record -o traces -- torchrun --nproc-per-node 8 train.py"},
             {"a build, sampled ten times a second", "trace-record --interval 100ms -- make -j8"},
-            {"a training of our own, to try the tools on", "trace-record demo"}});
+            {"a small training of our own, to try the tools on", "trace-record demo"}});
+  set_synopsis(app, "[options] -- COMMAND...");
+  set_page(app, "docs/commands/trace-record.md");
 }
 
-// The words in front of "--", and those behind it.
+// Splits the words at "--": returns those before it and puts those after it into `command`.
 std::vector<const char*> take_command(int argc, const char* const* argv,
                                       std::vector<std::string>& command) {
   const char* const* const end = argv + argc;
@@ -48,18 +50,17 @@ std::vector<const char*> take_command(int argc, const char* const* argv,
 // "trace-record make -j8", as with time or nice: its options could be anybody's.
 void refuse_bare_command(const std::vector<const char*>& words) {
   if (words.size() < 2 || words[1][0] == '-' || words[1] == std::string_view("demo")) return;
-  throw UsageError(fmt::format("'{0}' is no option; a command goes behind --: {1} -- {0}{2}",
+  throw UsageError(fmt::format("'{0}' is not an option; put a command after --: {1} -- {0}{2}",
                                words[1], kTool,
                                did_you_mean(words[1], std::vector<std::string>{"demo"})));
 }
 
 ExitCode run(int argc, const char* const* argv) {
   CLI::App app(
-      "Runs a command and records what the machine does meanwhile.\n"
-      "trace-record [OPTION...] -- COMMAND... samples CPU, memory, disks and network of the host, "
-      "and CPU and memory of all processes of the command, as counters of a Chrome JSON trace "
-      "that merges with those of the ranks. The exit code is the command's, and signals are passed "
-      "on to it. A program that cannot be started gives 127, or 126 when it is none.");
+      "Runs a command and records what the machine does meanwhile\n"
+      "Samples CPU, memory, disks and network of the host, and CPU and memory of all processes of "
+      "the command, as counters of a Chrome JSON trace. Passes signals on to the command and exits "
+      "with its status; with 127 if the command is not found, or 126 if it cannot be run.");
   set_up(app, kTool);
   RunOptions run;
   DemoOptions demo;
@@ -70,10 +71,10 @@ ExitCode run(int argc, const char* const* argv) {
   if (argc < 2) words.push_back("--help");
   if (!parse(app, static_cast<int>(words.size()), words.data())) return ExitCode::done;
   if (app.got_subcommand("demo") && !run.words.empty())
-    throw UsageError(fmt::format("demo trains by itself; leave out '-- {}'", run.words.front()));
+    throw UsageError(fmt::format("demo takes no command; leave out '-- {}'", run.words.front()));
   if (app.got_subcommand("demo")) return run_demo(demo);
   if (run.words.empty())
-    throw UsageError("no command to run; it goes behind --: trace-record -- python train.py");
+    throw UsageError("no command to run; put it after --: trace-record -- python train.py");
   return run_command(run);
 }
 

@@ -90,7 +90,7 @@ void watch(Command& command, const BlockedSignals& signals, CommandSamples& samp
 void tell(const RunOptions& options, const Command& command, const CommandSamples& samples,
           std::int64_t took_ns) {
   for (const std::string& path : samples.missing())
-    say(fmt::format("{} cannot be read; what it tells is not in the trace", path));
+    say(fmt::format("{} cannot be read; the trace lacks its values", path));
   const double cpus =
       took_ns > 0 ? static_cast<double>(command.cpu_ns()) / static_cast<double>(took_ns) : 0;
   say(fmt::format("{}: {} in {}, {} of CPU ({:.2f} CPUs), at most {} of memory", options.words[0],

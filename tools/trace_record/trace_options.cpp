@@ -14,29 +14,27 @@
 namespace traceloom {
 namespace {
 
-constexpr char kTraceGroup[] = "Trace";
 constexpr std::int64_t kLeastInterval = 1'000'000;
 
 }  // namespace
 
 void add_trace_options(CLI::App& app, TraceOptions& options) {
-  app.add_option("-o,--output", options.folder,
-                 fmt::format("The folder of the trace [default: {}]", options.folder))
+  app.add_option("-o,--output", options.folder, "Write the trace into this folder")
       ->type_name("DIR")
+      ->capture_default_str()
       ->group(kTraceGroup);
   app.add_option("--file-name", options.file_name,
-                 fmt::format("The name of its file; a name in .gz compresses. {{rank}}, {{epoch}} "
-                             "and the other placeholders of Composer's profiler are filled in "
-                             "[default: {}]",
-                             options.file_name))
+                 "Give it this name; .gz compresses\n"
+                 "{rank}, {epoch} and the other placeholders of Composer's profiler are filled in.")
       ->type_name("NAME")
+      ->capture_default_str()
       ->group(kTraceGroup);
-  app.add_flag("--overwrite", options.overwrite,
-               "Replace traces of the same name that are there already")
+  app.add_flag("--overwrite", options.overwrite, "Replace traces of the same name")
       ->group(kTraceGroup);
   add_duration(app, "--interval", options.interval_ns,
-               "How often CPU, memory, disks and network are sampled, 1ms at least [default: "
-               "500ms]")
+               "Sample the machine this often\n"
+               "CPU, memory, disks and network; 1ms at least.")
+      ->default_str("500ms")
       ->group(kTraceGroup);
 }
 
@@ -54,7 +52,8 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& va
     value = number;
     return true;
   };
-  return app.add_option(name, take, help)->type_name("N")->group(group);
+  CLI::Option* const option = app.add_option(name, take, help)->type_name("N")->group(group);
+  return value >= least && value <= most ? option->default_str(std::to_string(value)) : option;
 }
 
 record::TraceNames names_of(const TraceOptions& options) {
@@ -65,7 +64,7 @@ record::TraceNames names_of(const TraceOptions& options) {
   if (!name.has_filename() || name.is_absolute() ||
       std::find(name.begin(), name.end(), "..") != name.end())
     throw UsageError(
-        fmt::format("--file-name: '{}' is no name within the folder that -o gives (try "
+        fmt::format("--file-name: '{}' is not a name within the folder of -o (try "
                     "rank{{rank}}.json)",
                     options.file_name));
   record::TraceNames names;

@@ -20,10 +20,13 @@ struct TraceOptions {
   std::int64_t interval_ns = 500'000'000;
 };
 
+inline constexpr char kTraceGroup[] = "Trace";
+
 // `folder` and `file_name` as they are now are the defaults.
 void add_trace_options(CLI::App& app, TraceOptions& options);
 
-// Whole numbers from `least` on: "--ranks: '0' is not a whole number from 1 to 64".
+// Whole numbers from `least` on: "--ranks: '0' is not a whole number from 1 to 64". A `value`
+// within that range is shown as the default.
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& value,
                         std::int64_t least, std::int64_t most, const std::string& help,
                         const std::string& group);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "common/did_you_mean.h"
+#include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/selection_options.h"
@@ -50,7 +51,8 @@ struct Options {
 
 RunRequest make_request(const Options& options) {
   RunRequest request;
-  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  if (options.top < 0)
+    throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   request.ranks = read_ranks("--rank", options.ranks);
   request.steps = read_steps("--steps", options.steps);
   request.time = read_time("--time", options.time);
@@ -103,7 +105,7 @@ void arrange(Report& report, const Options& options) {
 
 // A gate on what is not there would pass, whatever the run is like.
 void refuse_empty_selection(const Run& run, const RunRequest& request, const Options& options) {
-  const std::string nothing = "matches nothing in these traces, which a gate cannot measure";
+  const std::string nothing = "matches nothing in these traces, so the gate cannot be measured";
   for (const NumberRange& range : request.ranks) {
     const auto is_wanted = [&](const RankEvents& rank) { return is_in({range}, rank.rank); };
     if (std::none_of(run.ranks.begin(), run.ranks.end(), is_wanted))
@@ -143,50 +145,38 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
 
+CLI::Option* add_text(CLI::App& command, const std::string& name, std::string& text,
+                      const std::string& value, const std::string& help) {
+  return command.add_option(name, text, help)->type_name(value)->group(kCommonGroup);
+}
+
 void add_selection(CLI::App& command, Options& options) {
-  const std::string group = "Which events";
-  command.add_option("--rank", options.ranks, "Of these ranks: 0,4-7")
-      ->type_name("LIST")
-      ->group(group);
-  command
-      .add_option(
-          "--steps", options.steps,
-          "In these steps, both included: 10:12, 10:, :12 or 11; a step lasts until the next "
-          "one begins")
-      ->type_name("FROM:TO")
-      ->group(group);
-  command
-      .add_option(
-          "--time", options.time,
-          "That start between two times after the first event of all ranks, on their common "
-          "clock: 1.5s:2s, 200ms: or :1s")
-      ->type_name("FROM:TO")
-      ->group(group);
+  add_text(command, "--rank", options.ranks, "LIST", "Use only these ranks: 0,4-7");
+  add_text(command, "--steps", options.steps, "FROM:TO",
+           "Use only these steps: 10:12, 10:, :12 or 11\n"
+           "Both ends are included. A step lasts until the next one begins.");
+  add_text(
+      command, "--time", options.time, "FROM:TO",
+      "Use only events that start then: 1.5s:2s, :1s\n"
+      "Times count from the first event of all ranks, on their common clock. Either end may be "
+      "left out: 200ms: or :1s.");
 }
 
 void add_rows(CLI::App& command, Options& options) {
-  const std::string group = "Rows";
-  command
-      .add_option(
-          "--table", options.table,
-          "Only this table, by its key in JSON; CSV has one table, the first unless another "
-          "is named here")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--sort", options.sort,
-                  "Sort the first table by this column, named as in CSV: numbers descending")
-      ->type_name("COLUMN")
-      ->group(group);
-  command.add_option("--top", options.top, "Show the first N rows of the first table only")
+  add_text(command, "--table", options.table, "NAME",
+           "Show only the table with this JSON key\n"
+           "CSV has one table: the first, unless another is named here.");
+  add_text(command, "--sort", options.sort, "COLUMN",
+           "Sort the first table by this CSV column\n"
+           "Numbers are sorted in descending order.");
+  command.add_option("--top", options.top, "Show the first N rows of the first table")
       ->type_name("N")
-      ->group(group);
+      ->group(kCommonGroup);
   if (options.count_rows)
-    add_count(
-        command, "--max-rows", options.max_rows,
-        fmt::format("Take up to N rows, each of which takes some 2 KB of memory [default: {}]",
-                    RowLimit::kMost))
-        ->group(group);
+    add_count(command, "--max-rows", options.max_rows,
+              "Refuse to make more rows\nEach row takes some 2 KB of memory.")
+        ->default_str(std::to_string(RowLimit::kMost))
+        ->group(kCommonGroup);
   add_unit(command, options.unit);
 }
 
@@ -204,9 +194,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->command = what.name;
   options->count_rows = what.count_rows;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
+  set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   add_inputs(*command, options->inputs);
-  add_keep_going(*command, options->keep_going);
-  add_strict(*command, options->strict);
   add_selection(*command, *options);
   add_rows(*command, *options);
   add_format(*command, options->format);
@@ -214,6 +203,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   add_csv_safe(*command, options->csv_safe);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
+  add_keep_going(*command, options->keep_going);
+  add_strict(*command, options->strict);
   add_verbose(*command, options->verbosity);
   command->callback([options, &work, analyse = std::move(analyse)] {
     work = [options, analyse] { return run_analysis(*options, analyse); };

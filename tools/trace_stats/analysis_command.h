@@ -25,7 +25,7 @@ struct Answer {
 
 struct AnalysisCommand {
   std::string name;
-  std::string help;
+  std::string help;                               // its first line is what a list of commands shows
   bool details = false;                           // RunRequest::details
   bool samples = false;                           // RunRequest::samples
   bool python = false;                            // RunRequest::python

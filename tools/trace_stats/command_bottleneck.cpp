@@ -88,7 +88,7 @@ void refuse_redirected_share(const std::vector<LimitGate>& gates) {
       std::find_if(gates.rbegin(), gates.rend(), [](const LimitGate& gate) { return !gate.share; });
   if (!share.empty() && cut != gates.rend())
     throw UsageError(
-        fmt::format("--fail-on: the shell has taken '>{0}' for a file to write to: quote it, or "
+        fmt::format("--fail-on: the shell used '>{0}' as a file to write to; quote it, or "
                     "write {1}={2}",
                     file, limit_name(cut->limit), share));
 }
@@ -118,24 +118,13 @@ void add_bottleneck(CLI::App& app, Work& work) {
       app, work,
       {.name = "bottleneck",
        .help =
-           "The page to start with: what is in the traces, how long steps take, where they go, "
-           "what limits the run, why one may believe that, and what to do next. All shares are of "
-           "the mean step of the rank that holds up the others, where one does, else of the mean "
-           "step of all ranks: those of steps and dataloader. The verdict is the largest of: "
-           "data-loading above 5 %, communication, straggler or memory (copies) above 10 %, idle, "
-           "host-code, blocked or queued above 15 %, launch-bound above 30 % of a step; else "
-           "compute, if it is half of it; else inconclusive. The five of a device that does "
-           "nothing: launch-bound and host-code when nothing was launched and the host runs "
-           "operators, or Python alone (with_stack), idle when nothing that was recorded ran; "
-           "blocked when the host sits in a call that waits for the device; queued when work was "
-           "launched and did not begin. A straggler counts as "
-           "much as the others wait for it, data-loading as much as they wait for whichever rank's "
-           "data comes last, and communication without what is waited for other ranks. In files of "
-           "Composer without collectives nobody knows how much of event/backward is communication: "
-           "the verdict is inconclusive where that matters. So it is where nothing tells why the "
-           "device does nothing (5 % of a step and more), and where messages do not tell their "
-           "other end. Where ranks send to and receive from each other (a pipeline), waiting in "
-           "these messages and in collectives is waiting for other stages",
+           "What limits the run, why, and what to do next (start here)\n"
+           "Shows what the traces hold, how long steps take, where that time goes, the verdict "
+           "with its evidence, and advice. The verdict is the largest of: data-loading (above 5 % "
+           "of a step); communication, straggler or memory (10 %); idle, host-code, blocked or "
+           "queued (15 %); launch-bound (30 %). If none of these is reached it is compute, if "
+           "that takes half of the step, else inconclusive. Shares refer to the mean step of the "
+           "rank that holds up the others, or of all ranks if none does.",
        .python = true,
        .has_gates = [options] { return !options->gates.empty(); }},
       [options](const Run& run) { return answer(run, *options); });
@@ -144,20 +133,18 @@ void add_bottleneck(CLI::App& app, Work& work) {
           "--fail-on",
           [options](const std::vector<std::string>& lists) { options->gates = read_gates(lists); },
           fmt::format(
-              "Exit with 1 when one of these takes more of a step than that, or, without a "
-              "share, is the verdict, and with 2 when the traces do not tell: {}. For a "
-              "straggler N% is what the others wait for whichever rank comes last. LIMIT>N% "
-              "means the same and has to be quoted, since > is the shell's",
+              "Exit with status 1 if a LIMIT takes more than N% of a step or, without N%, is the "
+              "verdict; with 2 if the traces cannot answer. LIMIT is one of {}. LIMIT>N% means the "
+              "same, but needs quotes in a shell",
               fmt::join(kLimitNames, ", ")))
-      ->type_name("LIMIT[=N%],")
-      ->group("Gate");
+      ->type_name("LIMIT[=N%],...");
   command
       ->add_option_function<std::string>(
           "--unknown",
           [options](const std::string& word) { options->allows_unknown = read_unknown(word); },
-          "What a gate does that cannot be measured: fail (exit with 2) or pass [fail]")
-      ->type_name("WORD")
-      ->group("Gate");
+          "What a gate does that cannot be measured: exit with status 2, or pass")
+      ->type_name("fail|pass")
+      ->default_str("fail");
   set_examples(*command, {{"what limits this run", "trace-stats bottleneck traces/"},
                           {"a gate for CI",
                            "trace-stats bottleneck traces/ --fail-on data-loading=5%,straggler"}});

@@ -11,11 +11,11 @@ void add_check(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
       app, work,
       {.name = "check",
-       .help = "What is wrong with each file, and what was done about it: every kind of problem "
-               "with its "
-               "count and the first byte offset in the uncompressed text, losses first; also what "
-               "is odd "
-               "about clocks and ranks. Exits with 1 when something that a file said is lost"},
+       .help =
+           "What is wrong with each file, and how it was repaired\n"
+           "Lists each kind of problem with its count and its first byte offset in the "
+           "uncompressed text, losses first, and what is odd about clocks and ranks. Exits with "
+           "status 1 if data was lost."},
       [](const Run& run) {
         CheckAnswer found = check_report(run);
         return Answer{std::move(found.report), found.has_loss};

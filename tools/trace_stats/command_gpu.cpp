@@ -12,14 +12,11 @@ void add_gpu(CLI::App& app, Work& work) {
       app, work,
       {.name = "gpu",
        .help =
-           "How busy each device is, from its first to its last event. compute (kernels but "
-           "collectives, and memset), exposed comm (collectives while nothing computes), exposed "
-           "memcpy and idle add up to total: TraceLens' columns. kernels and non-compute are "
-           "HTA's; overlap is the share of collectives behind which kernels compute. util., SM "
-           "eff. and occup. are tb_plugin's, of the time from the first step to the last. By type "
-           "of "
-           "work (HTA's): what of computation, communication and memory (copies, memset) runs at "
-           "an instant, of all devices",
+           "How busy each device is, and with what\n"
+           "From the first to the last event of a device, compute, exposed communication, exposed "
+           "copies and idle time add up to the total. A second table shows which types of work "
+           "(computation, communication, memory) run at the same time. Columns have the names "
+           "that TraceLens, HTA and tb_plugin use.",
        .details = true},
       [](const Run& run) { return Answer{gpu_report(run)}; });
   set_examples(*command, {{"the devices that are idle longest",

@@ -17,7 +17,7 @@ namespace {
 std::int64_t read_gap(const std::string& text) {
   const std::optional<std::int64_t> ns = parse_duration(text);
   if (!ns || *ns < 0)
-    throw UsageError(fmt::format("--kernel-gap: '{}' is no time (try 30us)", text));
+    throw UsageError(fmt::format("--kernel-gap: '{}' is not a time (try 30us)", text));
   return *ns;
 }
 
@@ -29,33 +29,25 @@ void add_idle(CLI::App& app, Work& work) {
       app, work,
       {.name = "idle",
        .help =
-           "Why devices wait, from their first to their last work: for whole devices (when none of "
-           "their streams has work) and by stream. A gap lasts until the next work begins. It is "
-           "host wait until that was launched (to its end, when the work began at once), queued "
-           "from then on (kernel wait is the part of that which is shorter than --kernel-gap: "
-           "changing from one kernel to the next), blocked while the host sits in a call that "
-           "waits for the device (cudaDeviceSynchronize, a cudaMemcpyAsync that does not return), "
-           "not recorded when the launch is not in the traces; these four add up to idle. HTA's "
-           "three classes are beside them (--wide, --format json). Calls are found by "
-           "correlation; where no event has one, gaps count as host wait. What the host did "
-           "is the innermost operator, annotation or wait for data, and the call of the runtime in "
-           "it, on the thread that launched the work at the end of the gap, or that is blocked",
+           "Why devices wait: for the host, in a queue, or blocked\n"
+           "Explains the gaps between pieces of work, for whole devices and by stream. A gap "
+           "counts as host wait until the next work is launched, as queued from then on, as "
+           "blocked while the host sits in a call that waits for the device, and as not recorded "
+           "if the launch is not in the traces. A second table shows what the host did meanwhile.",
        .count_rows = count_streams},
       [options](const Run& run) { return Answer{idle_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
           "--kernel-gap",
           [options](const std::string& text) { options->kernel_gap_ns = read_gap(text); },
-          "Gaps shorter than this are kernel wait, unless the host was late: 5us, 30us")
+          "Count shorter gaps as kernel wait, unless the host was late")
       ->type_name("TIME")
-      ->default_str("30us")
-      ->group("Rows");
+      ->default_str("30us");
   command
       ->add_option("--host-ops", options->host_rows,
-                   "Show N rows of what the host did; the others are one row")
+                   "Show N rows of what the host did, and the rest as one")
       ->type_name("N")
-      ->capture_default_str()
-      ->group("Rows");
+      ->capture_default_str();
   set_examples(*command,
                {{"why the devices of all ranks wait", "trace-stats idle traces/"},
                 {"with what the host did in steps 10 to 12",

@@ -11,10 +11,11 @@ void add_info(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
       app, work,
       {.name = "info",
-       .help = "What is in each file: rank and what it is known from, producer, events by "
-               "phase, time from the first to the last event, what its clock is known from and "
-               "its offset to the common one; and of each rank its steps, spans and devices, "
-               "and spans by category (Python frames and marks are not counted there)"},
+       .help =
+           "What is in each file: rank, producer, clock, events\n"
+           "Shows how the rank and the clock of each file were found, its events by phase and its "
+           "first and last time, and of each rank its steps, spans, devices and spans by "
+           "category."},
       [](const Run& run) { return Answer{info_report(run)}; });
   set_examples(*command, {{"which ranks are here", "trace-stats info traces/ --sort events"}});
 }

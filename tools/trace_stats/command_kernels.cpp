@@ -42,11 +42,10 @@ void add_kernels(CLI::App& app, Work& work) {
       app, work,
       {.name = "kernels",
        .help =
-           "Which kernels take the time of the devices, collectives too: nsys' columns, blocks per "
-           "SM and occupancy (means by duration), and the share of time in kernels whose names say "
-           "tensor cores (TC). CSV and JSON have more: the deviation, the share of the devices' "
-           "time from first to last work, short kernels (less than 10 us); JSON also the shares of "
-           "all short kernels, of tensor cores, and of operators that could use them",
+           "Which kernels take the devices' time\n"
+           "Shows the columns of nsys, blocks per SM, occupancy and the share of time in kernels "
+           "whose names indicate tensor cores (TC). Collectives are included. CSV and JSON have "
+           "more columns, for example short kernels (less than 10 us).",
        .details = true,
        .prepare =
            [options](RunRequest& request) {
@@ -58,12 +57,13 @@ void add_kernels(CLI::App& app, Work& work) {
   command
       ->add_option_function<std::string>(
           "--by", [options](const std::string& list) { read_kernels_by(list, *options); },
-          "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
-          "triton, communication, ...); op (the operator that launched it); shape (of what that "
-          "was called with); args (types, strides and values as well); launch (grid, block, "
-          "registers, shared memory); stream; rank; or several of these [name]")
-      ->type_name("LIST")
-      ->group("Rows");
+          "Make one row for each combination of these\n"
+          "type: gemm, conv, attention, norm, elementwise, reduce, triton, communication, ... op: "
+          "the operator that launched the kernel; shape: its input shapes; args: types, strides "
+          "and "
+          "values as well. launch: grid, block, registers and shared memory.")
+      ->type_name("name|type|op|shape|args|launch|stream|rank,...")
+      ->default_str("name");
   set_examples(*command,
                {{"the ten that take the most", "trace-stats kernels traces/ --top 10"},
                 {"what kinds of work take the time", "trace-stats kernels traces/ --by type"},

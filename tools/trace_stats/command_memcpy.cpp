@@ -25,20 +25,18 @@ void add_memcpy(CLI::App& app, Work& work) {
       app, work,
       {.name = "memcpy",
        .help =
-           "What devices copy and fill (memset), by kind and memory: time, bytes, and GB/s (1e9 "
-           "bytes a second) of all (bytes by time) and of the transfers one by one. A bandwidth is "
-           "what "
-           "the event says, else its bytes by its duration, else none. Exposed is the time in "
-           "which nothing "
-           "computes or communicates on the same device",
+           "What devices copy and fill, and how fast\n"
+           "Shows time, bytes and bandwidth (1 GB is 1e9 bytes) of copies and fills (memset), by "
+           "kind and memory. \"Exposed\" is the time in which the same device neither computes "
+           "nor communicates.",
        .details = true},
       [options](const Run& run) { return Answer{memcpy_report(run, *options)}; });
   command
       ->add_option_function<std::string>(
           "--by", [options](const std::string& list) { read_by(list, *options); },
-          "One row for each kind and: rank, device")
-      ->type_name("LIST")
-      ->group("Rows");
+          "Make one row for each combination of these")
+      ->type_name("kind|rank|device,...")
+      ->default_str("kind");
   set_examples(*command, {{"all transfers", "trace-stats memcpy traces/"},
                           {"the slowest of each rank",
                            "trace-stats memcpy traces/ --by rank --sort gbps_p50"}});

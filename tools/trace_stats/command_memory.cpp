@@ -28,13 +28,12 @@ void add_rows(CLI::App& command, const std::string& name, std::size_t& rows,
           name,
           [name, &rows](std::int64_t number) {
             if (number < 0 || number > kMost)
-              throw UsageError(fmt::format("{}: {} is no number of rows", name, number));
+              throw UsageError(fmt::format("{}: {} is not a number of rows", name, number));
             rows = static_cast<std::size_t>(number);
           },
           help)
       ->type_name("N")
-      ->default_str(std::to_string(rows))
-      ->group("Rows");
+      ->default_str(std::to_string(rows));
 }
 
 Answer answer(const Run& run, const MemoryArguments& arguments) {
@@ -52,15 +51,12 @@ void add_memory(CLI::App& app, Work& work) {
       app, work,
       {.name = "memory",
        .help =
-           "What memory went to. Of each device, by torch's [memory] events (profile_memory=True): "
-           "the curve of what is allocated, its peak and mean over time, what was never freed, and "
-           "the growth a step (the slope of a straight line through the ends of steps: a leak). An "
-           "allocation belongs to the innermost operator that ran on its thread then; totals "
-           "include the operators in it; kept is what was allocated less what was freed. Counters "
-           "of memory, in bytes. And memory stats: rank_*_memory_stats.yaml as MemProfiler of "
-           "finetuning-scheduler and our recorder write them, with Python's tags or without; given "
-           "as files or in the folders: start, end and difference of each function (means over "
-           "iterations, then ranks), the ranks with least and most, and the growth an iteration",
+           "What memory is used for, its peak, growth and leaks\n"
+           "Reads torch's [memory] events (profile_memory=True), counters of memory, and memory "
+           "stats (rank_*_memory_stats.yaml, as MemProfiler of finetuning-scheduler and the "
+           "recorder write them; given as files or in a folder). Shows the peak and mean of each "
+           "device, who allocated what was there at the peak, what was never freed, and the "
+           "growth a step; of memory stats the start, end and difference of each function.",
        .details = true,
        .samples = true,
        .take_arguments =
@@ -69,18 +65,13 @@ void add_memory(CLI::App& app, Work& work) {
            }},
       [arguments](const Run& run) { return answer(run, *arguments); });
   MemoryOptions& options = arguments->options;
-  add_rows(*command, "--ops", options.operators,
-           "Operators a device in each table of who allocated what; 0: all");
-  add_rows(*command, "--curve", options.curve,
-           "Also a table of each device's curve with N points, the highest of equal times");
-  command
-      ->add_flag("--by-rank", options.by_rank, "Operators and functions of each rank by themselves")
-      ->group("Rows");
-  command
-      ->add_flag(
-          "--all-values", options.all_values,
-          "Also counters and memory stats that are always 0, and stats of torch's pools by size")
-      ->group("Rows");
+  add_rows(*command, "--ops", options.operators, "Show N operators for each device; 0: all");
+  add_rows(*command, "--curve", options.curve, "Also show each device's curve with N points");
+  command->add_flag("--by-rank", options.by_rank,
+                    "Show operators and functions of each rank by themselves");
+  command->add_flag(
+      "--all-values", options.all_values,
+      "Also show values that are always 0, and those of torch's pools of small and large blocks");
   set_examples(*command,
                {{"the peak, and who had allocated what was there", "trace-stats memory traces/"},
                 {"what a step of training leaves behind, across ranks",

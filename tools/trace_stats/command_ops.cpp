@@ -41,15 +41,11 @@ void add_ops(CLI::App& app, Work& work) {
       app, work,
       {.name = "ops",
        .help =
-           "Which operators (category cpu_op) take the time, of the host and of the devices that "
-           "they gave work to. Self is without operators and runtime calls inside, which nest by "
-           "time on their thread; device work belongs to the operator of the call that launched "
-           "it, by correlation: the one whose External id the call has, else the innermost around "
-           "it; work whose call was not recorded belongs to the operator whose External id it has. "
-           "Percentiles are of an operator's time on the host. TC is the share of kernel time in "
-           "kernels whose names say tensor cores. Steps, loaders, Optimizer.* and "
-           "DistributedDataParallel.forward are no operators. CSV and JSON have more columns: "
-           "launchers (that gave work to a device themselves) and the times of what they gave",
+           "Which operators take the time, on the host and on devices\n"
+           "An operator is a span of the category cpu_op. Self time leaves out the operators and "
+           "runtime calls inside it. Device work belongs to the operator that launched it. "
+           "Percentiles refer to the operator's time on the host. TC is the share of kernel time "
+           "in kernels whose names indicate tensor cores.",
        .details = true,
        .prepare =
            [options](RunRequest& request) {
@@ -61,11 +57,11 @@ void add_ops(CLI::App& app, Work& work) {
   command
       ->add_option_function<std::string>(
           "--by", [options](const std::string& list) { read_ops_by(list, *options); },
-          "One row for each name; type (of work: gemm, conv, attention, norm, elementwise, reduce, "
-          "triton, communication, ...); shape (of what it was called with); args (types, strides "
-          "and values as well); thread; rank; or several of these [name]")
-      ->type_name("LIST")
-      ->group("Rows");
+          "Make one row for each combination of these\n"
+          "type: gemm, conv, attention, norm, elementwise, reduce, triton, communication, ... "
+          "shape: the input shapes; args: types, strides and values as well.")
+      ->type_name("name|type|shape|args|thread|rank,...")
+      ->default_str("name");
   set_examples(
       *command,
       {{"the host's slowest operators", "trace-stats ops traces/ --sort host_self_ns --top 20"},

@@ -15,20 +15,15 @@ void add_steps(CLI::App& app, Work& work) {
       app, work,
       {.name = "steps",
        .help =
-           "Where the time of each step went. Each instant counts for the first role that has it: "
-           "kernel, memcpy, memset, communication, runtime, dataloader, cpu, host_code (Python's "
-           "functions, with_stack), else other; so roles "
-           "add up to the step, and communication and dataloader are what no kernel hides. A step "
-           "is ProfilerStep#N, which lasts from the end of the one before it until all that it "
-           "launched on devices is done, or the wait for data and event/batch of Composer. Steps "
-           "behind the last one with device work are shown and not counted, nor is the last one "
-           "with less than 0.8 of the device work of the one before it: the profiler lost it",
+           "How each training step's time splits into roles\n"
+           "Each instant of a step counts for the first role that covers it: kernel, memcpy, "
+           "memset, communication, runtime, dataloader, cpu, host_code (Python functions), other. "
+           "The roles therefore add up to the step, and communication and dataloader are the "
+           "parts that no kernel hides.",
        .python = true},
       [options](const Run& run) { return Answer{steps_report(run, *options)}; });
-  command
-      ->add_flag("--raw", options->raw,
-                 "Also each role by itself, whether another hides it or not: columns overlap")
-      ->group("Rows");
+  command->add_flag("--raw", options->raw,
+                    "Also show each role whether another hides it or not, so that columns overlap");
   set_examples(*command, {{"steps 10 to 20 of rank 0, in milliseconds",
                            "trace-stats steps traces/ --rank 0 --steps 10:20 --unit ms"},
                           {"the slowest steps of all ranks",

@@ -12,26 +12,13 @@ void add_stragglers(CLI::App& app, Work& work) {
       app, work,
       {.name = "stragglers",
        .help =
-           "Which rank the others wait for, how often, how much, and why. Clocks of ranks are not "
-           "compared: all leave a collective (Composer without collectives: event/backward) "
-           "together, so what a rank spends there beyond the least of all ranks is waiting, and "
-           "who spends least came last (in event/forward, where DDP sends its buffers, rank 0 is "
-           "taken to wait for a rank that comes as late). Collectives in which all wait for all "
-           "(no broadcasts and the like) are matched by process group and Seq, else by order, and "
-           "compared one by one, at least when half of the communication of each rank is in such; "
-           "else all of a step together. The delay of a rank is what each of those who waited for "
-           "it waited at least, without what it had waited itself for others; what their own "
-           "device work hides of a wait counts as far as it makes their exposed communication "
-           "longer. A rank is named when it waits less than a quarter of what the next one waits, "
-           "the difference is 10 % of a step, and it came last, as clearly, in 80 % of the steps "
-           "(persistent) or in some of ten and more (sporadic, with low confidence); else when "
-           "others wait 10 % of a step for it in 80 % of the steps. One that comes last in 80 % of "
-           "the steps by less, 1 % of a step at least, is told with its size, and so is what was "
-           "measured where none is named. Ranks that the "
-           "events cannot tell apart are named together, as inconclusive; changing: as much is "
-           "waited for one rank or another. The cause is the role in which it spends more than the "
-           "median of the others, when that is half of the delay; clocks: the same kernels take "
-           "longer, as on a device that is clocked down",
+           "Which rank the others wait for, how much, and why\n"
+           "All ranks leave a collective together, so the rank that spends the least time in it "
+           "came last, and what the others spend beyond that is waiting. Clocks of different "
+           "ranks are not compared. A rank is named only if the evidence is clear: it comes last "
+           "in most steps and the others wait for 10 % of a step; else the answer says what was "
+           "measured. The cause is the role in which the rank spends more time than the median of "
+           "the others.",
        .python = true},
       [](const Run& run) { return Answer{stragglers_report(run)}; });
   set_examples(*command, {{"for a script: the rank, or null",

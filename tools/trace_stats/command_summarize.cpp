@@ -82,7 +82,8 @@ SummaryRequest make_request(const Options& options) {
   SummaryRequest request;
   request.by = read_grouping(options.by);
   request.order = read_order(options.sort, request.by);
-  if (options.top < 0) throw UsageError(fmt::format("--top: {} is no number of rows", options.top));
+  if (options.top < 0)
+    throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   request.max_rows = options.max_rows;
   request.top = static_cast<std::size_t>(options.top);
   request.ranks = read_ranks("--rank", options.ranks);
@@ -122,46 +123,39 @@ ExitCode run(const Options& options) {
 }
 
 void add_selection(CLI::App& command, Options& options) {
-  const std::string group = "Which spans";
-  command.add_option("--filter", options.filter, "Names in which this regular expression is found")
-      ->type_name("REGEX")
-      ->group(group);
+  command.add_option("--filter", options.filter, "Use only spans whose name contains a match")
+      ->type_name("REGEX");
   command
       .add_option("--category", options.categories,
-                  "Spans of one of these categories, '(none)' for those without")
-      ->type_name("NAME,...")
-      ->group(group);
-  command.add_option("--rank", options.ranks, "Spans of these ranks: 0,4-7")
+                  "Use only spans of these categories\n'(none)' stands for spans without one.")
+      ->type_name("NAME,...");
+  command.add_option("--rank", options.ranks, "Use only these ranks: 0,4-7")
       ->type_name("LIST")
-      ->group(group);
+      ->group(kCommonGroup);
   command
       .add_option(
           "--time", options.time,
-          "Spans that start between two times after the first event of all ranks, on their common "
-          "clock: 1.5s:2s, 200ms: or :1s. Reads the inputs twice")
+          "Use only spans that start then: 1.5s:2s, :1s\n"
+          "Times count from the first event of all ranks, on their common clock. The inputs "
+          "are read twice.")
       ->type_name("FROM:TO")
-      ->group(group);
+      ->group(kCommonGroup);
 }
 
 void add_rows(CLI::App& command, Options& options) {
-  const std::string group = "Rows";
-  command.add_option("--by", options.by, "One row for each name, category, rank or combination")
-      ->type_name("LIST")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--sort", options.sort,
-                  fmt::format("Order of the rows: {}", fmt::join(kSummaryOrderNames, ", ")))
-      ->type_name("KEY")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--top", options.top, "Show the first N rows only")
+  command.add_option("--by", options.by, "Make one row for each combination of these")
+      ->type_name("name|category|rank,...")
+      ->capture_default_str();
+  command.add_option("--sort", options.sort, "The order of the rows")
+      ->type_name(fmt::format("{}", fmt::join(kSummaryOrderNames, "|")))
+      ->capture_default_str();
+  command.add_option("--top", options.top, "Show the first N rows")
       ->type_name("N")
-      ->group(group);
+      ->group(kCommonGroup);
   add_count(command, "--max-rows", options.max_rows,
-            fmt::format("Take up to N rows, each of which takes some 2 KB of memory [default: {}]",
-                        kMostRows))
-      ->group("Rows");
+            "Refuse to make more rows\nEach row takes some 2 KB of memory.")
+      ->default_str(std::to_string(kMostRows))
+      ->group(kCommonGroup);
   add_unit(command, options.unit);
 }
 
@@ -171,13 +165,12 @@ void add_summarize(CLI::App& app, Work& work) {
   const auto options = std::make_shared<Options>();
   CLI::App* const command = app.add_subcommand(
       "summarize",
-      "Latency of spans: count, total, mean, percentiles, extremes and deviation of each name. "
-      "A span is a complete event (X) or a matched pair of begin and end (B, E). A range of the "
-      "host "
-      "and its copy on a device have one name and are two rows, told apart by their categories");
+      "Latency statistics of spans by name, category or rank\n"
+      "Shows count, total, mean, percentiles, extremes and deviation. A span is a complete event "
+      "(X) or a matched pair of begin and end events (B, E). A host range and its copy on a device "
+      "share a name but not a category, so they are two rows.");
+  set_page(*command, "docs/commands/summarize.md");
   add_inputs(*command, options->inputs);
-  add_keep_going(*command, options->keep_going);
-  add_strict(*command, options->strict);
   add_selection(*command, *options);
   add_rows(*command, *options);
   add_format(*command, options->format);
@@ -185,14 +178,15 @@ void add_summarize(CLI::App& app, Work& work) {
   add_csv_safe(*command, options->csv_safe);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
+  add_keep_going(*command, options->keep_going);
+  add_strict(*command, options->strict);
   add_verbose(*command, options->verbosity);
   set_examples(
       *command,
       {{"the 20 names that take the most time, over all ranks",
         "trace-stats summarize traces/ --top 20"},
-       {"kernels of ranks 0 to 3, one row a rank and name, slowest 1 % first",
-        "trace-stats summarize rank*.json.gz --category kernel --rank 0-3 --by rank,name "
-        "--sort p99"},
+       {"kernels, one row for each rank and name, slowest 1 % first",
+        "trace-stats summarize traces/ --category kernel --by rank,name --sort p99"},
        {"for a program", "trace-stats summarize merged.json --format json -o summary.json"}});
   command->callback([options, &work] { work = [options] { return run(*options); }; });
 }

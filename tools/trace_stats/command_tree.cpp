@@ -50,55 +50,53 @@ double read_min_share(const std::string& text) {
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
   if (error != std::errc{} || stop != number.data() + number.size() || !(percent >= 0) ||
       percent > 100)
-    throw UsageError(fmt::format("--min-share: '{}' is no share in percent; try 1% or 0", text));
+    throw UsageError(
+        fmt::format("--min-share: '{}' is not a share in percent (try 1% or 0)", text));
   return percent / 100;
 }
 
 void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOptions>& options) {
-  const std::string group = "Tree";
   command
       .add_option_function<std::string>(
           "--kinds",
           [options](const std::string& list) { read_kinds(list, options->report.tree.kinds); },
-          "Which spans are nodes: python (functions), module (of these nn.Module's calls only), "
-          "annotation (steps, record_function, Composer's events), op, call (of the runtime), "
-          "kernel (device work below what launched it); the time of others is their parents' own "
-          "[python,annotation,op]")
-      ->type_name("LIST")
-      ->group(group);
+          "Spans that are nodes\n"
+          "python: Python functions. module: calls of nn.Module among them. annotation: steps, "
+          "record_function, events of Composer. op: operators. call: calls of the runtime. kernel: "
+          "device work below what launched it. The time of other spans belongs to the nodes around "
+          "them.")
+      ->type_name("python|module|annotation|op|call|kernel,...")
+      ->default_str("python,annotation,op");
   command
       .add_option_function<std::string>(
           "--by", [options](const std::string& list) { read_by(list, options->report.tree); },
-          "One tree for each rank, thread, or all: equal stacks of what is not told apart are one "
-          "[rank,thread]")
-      ->type_name("LIST")
-      ->group(group);
+          "Make one tree for each of these")
+      ->type_name("rank|thread|all,...")
+      ->default_str("rank,thread");
   command
       .add_option_function<std::string>(
           "--metric",
           [options](const std::string& word) { options->report.metric = read_metric(word); },
-          "What children are sorted by, what is shown with shares and selves, and what --folded "
-          "writes: host or device; CSV and JSON have both [host]")
-      ->type_name("TIME")
-      ->group(group);
+          "Time to sort by, show and write")
+      ->type_name("host|device")
+      ->default_str("host");
   command
       .add_option_function<std::string>(
           "--min-share",
           [options](const std::string& text) { options->report.min_share = read_min_share(text); },
-          "Show nodes that have this share of the time of the host or of devices, but no functions "
-          "of Python that have less by themselves and one child; 0% shows all [1%]")
+          "Leave out nodes with a smaller share\n"
+          "A node is left out if it has less than this share of the time of the host or of the "
+          "devices, or if it is a Python function with less time of its own and one child. 0% "
+          "shows all.")
       ->type_name("PERCENT")
-      ->group(group);
-  command
-      .add_option("--depth", options->report.depth,
-                  "Show this many levels, roots are the first; 0 shows all [0]")
+      ->default_str("1%");
+  command.add_option("--depth", options->report.depth, "Show N levels; 0: all")
       ->type_name("N")
-      ->group(group);
-  command
-      .add_flag("--folded", options->folded,
-                "Write stacks for flame-graph tools (flamegraph.pl, speedscope, inferno) instead: "
-                "'rank 0, thread 7;a;b 1200', own time in nanoseconds, all nodes")
-      ->group(group);
+      ->default_str("0");
+  command.add_flag("--folded", options->folded,
+                   "Write stacks for flame-graph tools\n"
+                   "These are flamegraph.pl, speedscope, inferno and others. Each line holds a "
+                   "stack and its self time in ns.");
 }
 
 }  // namespace
@@ -109,13 +107,11 @@ void add_tree(CLI::App& app, Work& work) {
       app, work,
       {.name = "tree",
        .help =
-           "What was called within what: a tree for each thread, equal stacks together. Spans of a "
-           "thread nest by time, and steps are one node; total is with, self is without the nodes "
-           "inside, so that the "
-           "selves of a thread add up to its root. Device time stands below the node around the "
-           "call that launched it, found by correlation, else below the operator whose External id "
-           "it has, else below a root 'launch not recorded'. A span that crosses the end of the "
-           "one that it starts in stands beside it, and what both share counts for the earlier one",
+           "What was called within what, as trees or flame graphs\n"
+           "Builds a tree for each thread and joins equal stacks. Total time includes the nodes "
+           "inside, self time does not, so the self times of a thread add up to its root. Device "
+           "time stands below the node that launched the work, or below \"launch not recorded\" "
+           "if none is known.",
        .details = true,
        .prepare = [](RunRequest& request) { request.frames = true; }},
       [options](const Run& run) {

@@ -5,33 +5,52 @@
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>
-using namespace traceloom;
+
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// The commands under the headings of --help.
+struct CommandGroup {
+  const char* title;
+  std::vector<void (*)(CLI::App&, Work&)> commands;
+};
+
+const CommandGroup kGroups[] = {
+    {"What limits the run", {add_bottleneck, add_stragglers, add_dataloader}},
+    {"Where time goes", {add_steps, add_ops, add_tree, add_summarize}},
+    {"Devices", {add_gpu, add_idle, add_launch, add_kernels, add_comm, add_memcpy}},
+    {"Memory and host", {add_memory, add_host}},
+    {"Trace files", {add_info, add_check}},
+};
+
+void add_commands(CLI::App& app, Work& work) {
+  for (const CommandGroup& group : kGroups)
+    for (const auto add : group.commands) {
+      add(app, work);
+      app.get_subcommands([](const CLI::App*) { return true; }).back()->group(group.title);
+    }
+  app.require_subcommand(1);
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app("Shows what the Chrome JSON traces of one rank, of many, or of a merge say");
+  set_up(app, kToolName);
+  Work work;
+  add_commands(app, work);
+  set_examples(app, {{"where to start", "trace-stats bottleneck traces/"}});
+  set_page(app, "docs/commands/README.md");
+  const char* const ask_for_help[] = {kToolName, "--help"};
+  const bool parsed = argc > 1 ? parse(app, argc, argv) : parse(app, 2, ask_for_help);
+  return parsed ? work() : ExitCode::done;
+}
+
+}  // namespace
+}  // namespace traceloom
 
 int main(int argc, char** argv) {
-  return run_tool({.name = kToolName, .on_interrupt = remove_temporary_files}, [&] {
-    CLI::App app("Statistics of Chrome JSON traces: of one rank, of many, or merged");
-    set_up(app, kToolName);
-    Work work;
-    add_bottleneck(app, work);
-    add_dataloader(app, work);
-    add_gpu(app, work);
-    add_idle(app, work);
-    add_launch(app, work);
-    add_memcpy(app, work);
-    add_kernels(app, work);
-    add_ops(app, work);
-    add_comm(app, work);
-    add_steps(app, work);
-    add_stragglers(app, work);
-    add_memory(app, work);
-    add_host(app, work);
-    add_tree(app, work);
-    add_summarize(app, work);
-    add_info(app, work);
-    add_check(app, work);
-    app.require_subcommand(1);
-    const char* const ask_for_help[] = {kToolName, "--help"};
-    const bool parsed = argc > 1 ? parse(app, argc, argv) : parse(app, 2, ask_for_help);
-    return parsed ? work() : ExitCode::done;
-  });
+  using namespace traceloom;
+  return run_tool({.name = kToolName, .on_interrupt = remove_temporary_files},
+                  [&] { return run(argc, argv); });
 }

@@ -11,8 +11,8 @@ void RowLimit::add(const Key& key) {
   static_cast<void>(rows_[key]);
   if (rows_.size() > most_)
     throw UsageError(
-        fmt::format("{} would have more than {} rows; do names hold the numbers of requests? "
-                    "--rank, --steps or --time choose some, --max-rows takes more, at some 2 KB "
+        fmt::format("{} would have more than {} rows (do names contain request numbers?); "
+                    "--rank, --steps or --time select fewer, --max-rows allows more, at some 2 KB "
                     "each",
                     command_, format_count(most_)));
 }

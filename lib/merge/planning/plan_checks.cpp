@@ -208,7 +208,7 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
             "--offset {0}: rank {0} is in {1}, a merged file whose ranks are aligned already; it "
             "moves as a whole, with --offset {2}=TIME",
             rank, inputs[i].path, ranks[i].rank));
-    throw UsageError(fmt::format("--offset {0}: no input is of rank {0}", rank));
+    throw UsageError(fmt::format("--offset {0}: no input belongs to rank {0}", rank));
   }
   const bool has_clock =
       std::any_of(clocks.clocks.begin(), clocks.clocks.end(), [](const FileClock& clock) {

@@ -1,0 +1,73 @@
+// What a command line offers, as plain data. --help, man pages and completions are all made of it.
+//
+//   const CommandSpec spec = spec_of(app, "trace-stats gpu");
+//   for (const OptionGroup& group : spec.groups) ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace traceloom {
+
+// The options that most commands share; shown after a command's own.
+inline constexpr char kCommonGroup[] = "Common options";
+// Options that few people need; shown last.
+inline constexpr char kAdvancedGroup[] = "Advanced";
+
+struct OptionSpec {
+  std::vector<std::string> names = {};  // "-o", "--output"; the one name of an argument is "TRACE"
+  // "FILE"; empty for a flag. Alternatives joined by | are all that the option takes, and ",..."
+  // after them means a list.
+  std::string value = {};
+  bool takes_many = false;
+  bool is_required = false;
+  bool may_lack_value = false;
+  std::string help = {};     // the first line of its description
+  std::string details = {};  // the other lines, for the manual page
+  std::string default_value = {};
+};
+
+struct OptionGroup {
+  std::string title;
+  std::vector<OptionSpec> options;
+};
+
+struct Example {
+  std::string what;     // "every rank into one trace, compressed"
+  std::string command;  // "trace-merge rank*.json.gz -o merged.json.gz"
+};
+
+struct CommandSpec {
+  std::string path;      // "trace-stats gpu", as it is typed
+  std::string name;      // "gpu"
+  std::string group;     // the heading under which its tool lists it
+  std::string summary;   // the first line of its description
+  std::string details;   // the other lines
+  std::string page;      // the document with the definitions; "" for none
+  std::string synopsis;  // "[options] TRACE..."
+  std::vector<OptionSpec> arguments;
+  std::vector<OptionGroup> groups;
+  std::vector<Example> examples;
+  std::vector<CommandSpec> commands;
+};
+
+// What is shown to users: no hidden options or commands.
+CommandSpec spec_of(const CLI::App& app, const std::string& path);
+
+// "table", "csv" of the value "table|csv"; none where any text may be a value.
+std::vector<std::string> alternatives_of(const OptionSpec& option);
+// Whether it takes several of its alternatives, with commas between them.
+bool is_list(const OptionSpec& option);
+
+// Of an argument: it has no dash.
+bool is_argument(const OptionSpec& option);
+// " FILE", " [FILE]" if it may be left out; "..." for an argument that may be repeated.
+std::string value_of(const OptionSpec& option);
+// "-o, --output FILE" or "TRACE...".
+std::string usage_of(const OptionSpec& option);
+
+}  // namespace traceloom
