@@ -16,7 +16,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMinHelpWidth = 60;
-constexpr std::size_t kMaxHelpWidth = 100;            // longer lines are hard to read
+constexpr std::size_t kMaxHelpWidth = 100;  // longer lines are hard to read
 
 // The command that the words selected: `app` itself where there is none.
 const CLI::App& selected(const CLI::App& app) {
