@@ -62,6 +62,7 @@ Findings::Findings(const Run& run)
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
       stages(devices ? find_stage_waits(run, roles, basis.ranks) : StageWaits()),
       facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
+      trains(is_training(run)),
       world_size(find_world_size(run)),
       events(count_events(run, *this)),
       doubts(run),

@@ -15,7 +15,8 @@ namespace {
 // Of one rank.
 struct RankMessages {
   Intervals waits;
-  Intervals moves;
+  Intervals moves;     // of messages and collectives
+  Intervals messages;  // of which the other end is known: waiting and moving data
   Intervals unknown;
   std::size_t sent = 0;
   std::size_t received = 0;
@@ -37,6 +38,7 @@ void add_message(const Collective& what, Messages& ranks) {
       continue;
     }
     add_part(rank, part, *what.transfer_ns);
+    rank.messages.push_back({part.start_ns, part.end_ns});
     ++(is_send(what.name) ? rank.sent : rank.received);
   }
 }
@@ -72,7 +74,8 @@ Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks)
         add_part(ranks[part.rank], part, what.latency_ns());
   }
   for (auto& [rank, messages] : ranks)
-    for (Intervals* const set : {&messages.waits, &messages.moves, &messages.unknown})
+    for (Intervals* const set :
+         {&messages.waits, &messages.moves, &messages.messages, &messages.unknown})
       *set = unite(std::move(*set));
   return ranks;
 }
@@ -86,6 +89,32 @@ Intervals exposed_communication(const RankRoles& roles) {
   for (const Role role : {Role::kernel, Role::memcpy, Role::memset})
     left = subtract(left, unpacked(roles.sets[role]));
   return left;
+}
+
+// The parts of the steps up to the rank's last message in each.
+Intervals until_last_message(const RankRoles& roles, const Intervals& messages) {
+  Intervals parts;
+  for (const StepRoles& step : roles.steps) {
+    const Interval& time = step.step.time;
+    const auto next =
+        std::partition_point(messages.begin(), messages.end(),
+                             [&](const Interval& message) { return message.from_ns < time.to_ns; });
+    if (next != messages.begin() && (next - 1)->to_ns > time.from_ns)
+      parts.push_back({time.from_ns, std::min((next - 1)->to_ns, time.to_ns)});
+  }
+  return unite(std::move(parts));
+}
+
+// What moves data in all of the exposed communication that is no waiting and not unknown.
+void add_moves(const RankRoles& roles, const RankMessages& rank, const Intervals& exposed,
+               StageWaits& stages) {
+  const Intervals moves = intersect(exposed, rank.moves);
+  const Intervals of_collectives = subtract(moves, rank.messages);
+  const std::int64_t inner_ns =
+      total_ns(intersect(of_collectives, until_last_message(roles, rank.messages)));
+  add_to(stages.message_ns, total_ns(moves) - total_ns(of_collectives));
+  add_to(stages.inner_ns, inner_ns);
+  add_to(stages.end_ns, total_ns(of_collectives) - inner_ns);
 }
 
 }  // namespace
@@ -106,6 +135,7 @@ StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
     const std::int64_t waits_ns = total_ns(intersect(known, own.waits));
     stages.messages += own.sent + own.received;
     add_to(stages.wait_ns, waits_ns);
+    add_moves(roles[rank], own, exposed, stages);
     add_to(stages.unknown_ns, total_ns(intersect(subtract(known, own.waits), own.unknown)));
   }
   return stages;

@@ -23,6 +23,12 @@ struct StageWaits {
   std::size_t messages = 0;     // of these ranks; each end counts
   std::int64_t wait_ns = 0;     // in steps, not hidden by work of the rank's devices
   std::int64_t unknown_ns = 0;  // in messages of which the other end is not known
+  // What is exposed and no waiting, by what moves data: messages, collectives within the
+  // micro-batches (of tensor, expert or sequence parallelism), and those at the end of a step,
+  // after a rank's last message in it (gradients). Instants of a message are its own.
+  std::int64_t message_ns = 0;
+  std::int64_t inner_ns = 0;
+  std::int64_t end_ns = 0;
 
   // Whether wait_ns is all that is known of waiting: some messages are there.
   bool tells_waits() const { return is_pipeline || (unknown_ns > 0 && wait_ns > 0); }

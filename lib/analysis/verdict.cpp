@@ -158,9 +158,10 @@ void find_shares(Verdict& verdict, const Findings& found) {
   verdict.delays[Limit::straggler] =
       found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
   verdict.measured_delay = found.basis.share_of_mean(straggler.measured_ns);
-  // Else it is the same wait, of the rank that has its data last in every step.
+  // Else it is the same wait, of the rank that has its data last in every step. In a pipeline the
+  // later stages need no data before the first ones are done: who comes late is the straggler's.
   const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
-  if (found.waits.kind != MeetingKind::none &&
+  if (found.waits.kind != MeetingKind::none && !found.stages.is_pipeline &&
       late.share() > kMoreThanMean * verdict.shares[Limit::data_loading].share())
     verdict.delays[Limit::data_loading] = late;
 }

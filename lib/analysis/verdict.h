@@ -129,6 +129,7 @@ struct Findings {
   IdleCauses causes;       // of the basis, with devices
   StageWaits stages;       // the same
   DeviceFacts facts;       // the same
+  bool trains;             // a backward pass or an optimizer is among the names
   std::size_t world_size;  // ranks of the job as far as the files tell, at least those of the run
   ByLimit<std::size_t> events;
   DeviceDoubts doubts;
