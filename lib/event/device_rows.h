@@ -40,6 +40,12 @@ struct DeviceRow {
   bool is_program = false;  // its spans are whole programs, which may do anything
 };
 
+// Whether spans of the row stand for something of a device, and not of its host: work, copies of
+// it, steps. Nobody knows it of rows that are not understood.
+constexpr bool is_on_device(const DeviceRow& row) {
+  return row.use != RowUse::host && row.use != RowUse::calls && row.use != RowUse::unknown;
+}
+
 // The names are the decoded names of the file; either may be empty.
 DeviceRow find_device_row(std::string_view process, std::string_view thread);
 

@@ -1,5 +1,6 @@
 // EventSide: whether an event belongs to the host or to a device. Profilers give a range of the
-// host and its copy on the device's rows the same name; only their categories differ.
+// host and its copy on the device's rows the same name; only their categories differ,
+// or, if the producer writes none, their rows (device_rows.h).
 //
 //   event_side("user_annotation") == EventSide::host
 //   event_side("gpu_user_annotation") == EventSide::device

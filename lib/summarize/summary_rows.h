@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "event/event_side.h"
 #include "summarize/span_table.h"
 #include "summarize/summarize.h"
 
@@ -26,8 +27,9 @@ class RowCollector {
                         std::size_t most = std::numeric_limits<std::size_t>::max())
       : by_(by), most_(most) {}
 
-  // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank.
-  void add(const SpanGroup& group, std::int64_t rank);
+  // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank, and
+  // `side` none unless they are grouped by name.
+  void add(const SpanGroup& group, std::int64_t rank, EventSide side);
 
   // Returns the rows with their statistics, in no particular order. Up to `threads` threads (at
   // least one) compute them; these are plain threads because the thread sanitizer cannot see into
@@ -38,6 +40,7 @@ class RowCollector {
   struct Source {
     std::int64_t rank;
     std::string_view name;
+    EventSide side;
     std::vector<std::string_view> categories;  // may repeat
     std::vector<const DurationColumn*> columns;
   };
@@ -56,6 +59,9 @@ class RowCollector {
 
 // Sorts in the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
+
+// What stands for the category of spans that only their row tells to be of a device.
+inline constexpr std::string_view kDeviceRowCategory = "(device row)";
 
 // Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
 std::string join_categories(const SummaryRow& row);

@@ -1,6 +1,5 @@
 #include "analysis/devices/device_doubts.h"
 
-#include "base/ascii.h"
 #include "base/one_line.h"
 #include "base/saturating.h"
 #include "base/units.h"
@@ -61,23 +60,6 @@ std::vector<UnknownRow> find_doubtful(const Run& run) {
   return rows;
 }
 
-// Describes the calls that launch work; empty if there are none.
-std::string describe_launches(const Run& run) {
-  std::vector<std::string> names;
-  std::uint64_t count = 0;
-  for (const RankEvents& rank : run.ranks)
-    rank.for_each_call([&](const CallSpan& call) {
-      const std::string_view name = run.labels.name(call.label);
-      if (to_lower(name).find("launch") == std::string::npos) return;
-      ++count;
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
-    });
-  if (count == 0) return {};
-  std::sort(names.begin(), names.end());
-  return fmt::format("{} {} work ({}), and no work of a device was recorded",
-                     count_of(count, "call"), count == 1 ? "launches" : "launch", list_of(names));
-}
-
 bool is_cut(const RunFile& file) {
   return file.problems.count(Problem::cut_event) + file.problems.count(Problem::gzip_cut) > 0;
 }
@@ -125,6 +107,27 @@ std::string describe_programs(const Run& run) {
   return list_of(names);
 }
 
+// Names of what gives work to a device: calls that launch, and ranges of the host for NCCL's
+// kernels.
+std::vector<std::string> find_launching(const Run& run) {
+  std::vector<bool> is_seen(run.labels.size(), false);
+  for (const RankEvents& rank : run.ranks) {
+    rank.for_each_call([&](const CallSpan& call) { is_seen[call.label] = true; });
+    rank.for_each_host([&](const HostSpan& span) { is_seen[span.label] = true; });
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
+    const std::string_view name = run.labels.name(label);
+    const bool launches =
+        run.labels.kind(label).place == EventPlace::call
+            ? name.find("Launch") != std::string_view::npos
+            : run.labels.kind(label).role == Role::communication && name.starts_with("nccl:");
+    if (is_seen[label] && launches) names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 std::vector<UnknownRow> find_unknown_rows(const Run& run) {
@@ -158,12 +161,11 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
 DeviceDoubts::DeviceDoubts(const Run& run)
     : cut(describe_cut(run)), programs(describe_programs(run)) {
   const std::vector<UnknownRow> rows = find_doubtful(run);
-  if (!rows.empty()) {
-    not_understood = describe(rows);
-  } else if (!is_any_device(run)) {
-    not_understood = describe_launches(run);
-    lacks_work = !not_understood.empty();
-  }
+  if (!rows.empty()) not_understood = describe(rows);
+  if (is_any_device(run)) return;
+  if (const std::vector<std::string> names = find_launching(run); !names.empty())
+    not_recorded = fmt::format("the host gives work to a device ({}) that these traces do not hold",
+                               list_of(names));
 }
 
 Intervals find_programs(const Run& run, const RankEvents& rank) {

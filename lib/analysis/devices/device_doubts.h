@@ -34,17 +34,18 @@ struct DeviceDoubts {
   DeviceDoubts() = default;
   explicit DeviceDoubts(const Run& run);
 
-  // Why nothing can be said about a device: "rows of 'NPU 0' look like a device and are not
-  // understood (276 spans, 1.790 ms)", "77 calls launch work (cudaLaunchKernel), and no work of a
-  // device was recorded". Empty if all devices are understood.
+  // "rows of 'NPU 0' look like a device and are not understood (276 spans, 1.790 ms)"; empty if all
+  // devices are understood.
   std::string not_understood;
-  bool lacks_work = false;  // work was launched, and none was recorded
   // "rank0.json.gz is cut off: ...". torch.profiler writes operators first and the work of devices
   // last, so that a file without its end may lack all of one kind. Empty if every file is whole.
   std::string cut;
   // Names of the programs that take most of the devices' computing, the longest first: "'merge',
   // 'remote'". It is not known how much of a program is computing. Empty if kernels are recorded.
   std::string programs;
+  // "the host gives work to a device (cudaLaunchKernel) that these traces do not hold"; empty if
+  // there are devices, or nothing is launched.
+  std::string not_recorded;
 };
 
 // Returns the times at which whole programs ran on a rank's devices.

@@ -49,6 +49,13 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
 
 }  // namespace
 
+bool is_training(const Run& run) {
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
+    if (names_any(run.labels.name(label), {"ackward", "ptimizer", "_bwd", "wgrad", "dgrad"}))
+      return true;
+  return false;
+}
+
 DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels) {
   constexpr std::int64_t kLeastPart = 100;  // kernels below one hundredth are ignored
   DeviceFacts facts;

@@ -51,6 +51,7 @@ struct DeviceMemory {
   std::int64_t device = -1;
   // Sorted by time; the first point is the memory before the first event of the device.
   std::vector<MemoryPoint> curve;
+  Intervals unrecorded;       // of the rank: between two recordings
   bool is_relative = false;   // totals are not recorded, so they count from 0
   bool has_addresses = true;  // false: it is not known what was freed
   std::int64_t allocations = 0;
@@ -64,7 +65,7 @@ struct DeviceMemory {
   std::string name() const { return memory_device_name(type, device); }
   const MemoryPoint& peak() const { return curve[peak_index]; }
   std::int64_t reserved_peak() const;  // kNotTold if it is not recorded
-  std::int64_t mean() const;           // mean over time
+  std::int64_t mean() const;           // mean over the recorded time
   // The slope of a straight line through the memory at the ends of steps; set for at least three
   // steps.
   std::optional<std::int64_t> growth_per_step;

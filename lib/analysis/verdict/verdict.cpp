@@ -88,9 +88,10 @@ void find_waiting(Verdict& verdict, const Findings& found) {
   }
   const bool barriers = found.waits.kind == MeetingKind::barriers;
   if (barriers) verdict.waiting_in = found.devices ? Limit::launch_bound : Limit::compute;
-  verdict.waiting =
-      found.basis.share(std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication),
-                                 verdict.shares[verdict.waiting_in].ns));
+  const std::int64_t most_ns =
+      verdict.shares[verdict.waiting_in].ns - (barriers ? 0 : verdict.untold.ns);
+  verdict.waiting = found.basis.share(
+      std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication), most_ns));
 }
 
 // Marks a share as unknown.
@@ -135,7 +136,8 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     communication.most_ns = communication.ns + mixed_ns;
     host.unknown_since = communication.unknown_since = kInBackward;
   }
-  if (verdict.untold.ns > 0) {
+  // Of ranks that are missing only the verdict hangs: the share has waiting in it anyway.
+  if (verdict.untold.ns > 0 && !found.lacks_ranks()) {
     communication.least_ns = communication.ns - verdict.untold.ns;
     communication.unknown_since = kOtherEnds;
   }
@@ -159,9 +161,10 @@ void find_shares(Verdict& verdict, const Findings& found) {
   verdict.delays[Limit::straggler] =
       found.basis.share_of_mean(std::max(straggler.delay_ns, straggler.changing_ns));
   verdict.measured_delay = found.basis.share_of_mean(straggler.measured_ns);
-  // Otherwise it is the same wait, that of the rank that has its data last in every step.
+  // Otherwise it is the same wait, that of the rank that has its data last in every step. The later
+  // stages of a pipeline need no data before the first ones are done: a late rank is a straggler.
   const StepShare late = found.basis.share_of_mean(found.loader.late_ns);
-  if (found.waits.kind != MeetingKind::none &&
+  if (found.waits.kind != MeetingKind::none && !found.stages.is_pipeline &&
       late.share() > kMoreThanMean * verdict.shares[Limit::data_loading].share())
     verdict.delays[Limit::data_loading] = late;
 }

@@ -89,7 +89,8 @@ struct Verdict {
   StepShare waiting;           // waits for other ranks; part of the share of `waiting_in`
   Limit waiting_in = Limit::communication;
   bool waits_for_stages = false;  // the waits are for stages of a pipeline
-  // Time in messages whose other end is not known: it moves data or waits.
+  // Time that moves data or waits, and nothing separates the two: in messages whose other end is
+  // not known, and where ranks are missing.
   StepShare untold;
   StepShare not_recorded;  // share of the steps without a known reason why no device worked;
                            // belongs to no limit
@@ -130,15 +131,17 @@ struct Findings {
   StepBasis basis;
   bool devices;            // at least one rank has events of a GPU
   bool has_frames;         // at least one rank has Python's functions
-  IdleCauses causes;       // causes in the steps of the basis, with devices
-  StageWaits stages;       // waits in the same steps
-  DeviceFacts facts;       // facts about the same ranks
+  bool trains;             // a backward pass or an optimizer is among the names
   std::size_t world_size;  // ranks of the job that the files name, at least those of the run
+  bool is_alone;      // the run is one rank that communicates, and no file names the world size
+  IdleCauses causes;  // causes in the steps of the basis, with devices
+  StageWaits stages;  // waits in the same steps, with devices, and where ranks are missing
+  DeviceFacts facts;  // facts about the same ranks, with devices
   ByLimit<std::size_t> events;
   DeviceDoubts doubts;
   std::int64_t programs_ns = 0;  // time of whole programs of devices in the basis
 
-  bool lacks_ranks() const { return world_size > roles.size(); }
+  bool lacks_ranks() const { return is_alone || world_size > roles.size(); }
 };
 
 // Finds the verdict by these rules:
@@ -153,7 +156,14 @@ struct Findings {
 //    5 % of the steps). The verdict is inconclusive unless it is the same for none and for all of
 //    that time.
 // 5. It is also inconclusive if a device is not understood, or if only whole programs are known of
-//    its computing.
+//    its computing, or if it would be compute or communication while devices were given work that
+//    the traces do not hold.
+//
+// Coverage: a verdict of communication needs all ranks of the groups that communicate. If ranks of
+// the job are missing, some time either moves data or waits for them: all communication of a rank
+// that is alone, otherwise the collectives that not all ranks of their group have, from the moment
+// when all recorded ranks had come. The verdict is inconclusive unless it is the same for none and
+// for all of that time, and it says which ranks to record.
 Verdict find_verdict(const Findings& found);
 
 }  // namespace traceloom

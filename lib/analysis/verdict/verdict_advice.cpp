@@ -13,13 +13,21 @@ constexpr double kUsesTensorCores = 0.10;   // share of the time of kernels that
 constexpr double kIsMultiplied = 0.10;      // share of the time of all kernels
 constexpr double kMuchWaiting = 0.10;       // share of the steps that is waiting for other stages
 constexpr std::int64_t kMoreThanOneIn = 2;  // more than one part in this number
+constexpr const char* kBucketAdvice =
+    "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
+    "overlap "
+    "with the backward pass; see trace-stats gpu, stragglers";
+constexpr const char* kNoTrainingAdvice =
+    "larger batches, fewer and larger collectives, groups of ranks within one host, overlap with "
+    "computing; see trace-stats comm, gpu";
 
 bool is_most(std::int64_t part, std::int64_t all) {
   return part > all / kMoreThanOneIn;
 }
 
 std::string compute_advice(const Findings& found) {
-  if (!found.devices) return "faster operators on the host; see trace-stats summarize";
+  if (!found.devices)
+    return "faster operators and functions on the host; see trace-stats summarize, tree";
   const DeviceFacts& facts = found.facts;
   const auto share_of = [](std::int64_t part, std::int64_t all) {
     return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
@@ -79,24 +87,51 @@ std::string idle_advice(const Findings& found) {
   return "record more (with_stack, the loader, I/O): device and host do nothing that was recorded";
 }
 
+// By what moves most of the data that no work hides.
+std::string pipeline_advice(const StageWaits& stages) {
+  if (stages.inner_ns > stages.message_ns && stages.inner_ns > stages.end_ns)
+    return "smaller tensor- or expert-parallel groups, each within one host, overlap with "
+           "computing: "
+           "most of the data moves in collectives within the micro-batches; see trace-stats comm";
+  if (stages.message_ns > stages.end_ns)
+    return "overlap of sends and receives with computing, neighbouring stages on near hosts: most "
+           "of "
+           "the data moves in messages between stages; see trace-stats comm";
+  return kBucketAdvice;
+}
+
+std::string missing_ranks_advice(const Findings& found) {
+  const std::string here =
+      found.is_alone ? "one is here"
+                     : fmt::format("{} of {} are here", found.roles.size(), found.world_size);
+  return fmt::format(
+      "record the other ranks, too ({}): then moving data and waiting for ranks are told apart",
+      here);
+}
+
 std::vector<std::string> communication_advice(const Findings& found) {
   std::vector<std::string> advice;
-  if (found.lacks_ranks())
-    advice.push_back(
-        fmt::format("record the other ranks, too ({} of {} are here): then moving data and waiting "
-                    "for ranks are told apart",
-                    found.roles.size(), found.world_size));
-  advice.emplace_back(
-      "larger batches or gradient accumulation, larger buckets, lower precision of gradients, "
-      "overlap with the backward pass; see trace-stats gpu, stragglers");
+  if (found.lacks_ranks()) advice.push_back(missing_ranks_advice(found));
+  if (found.stages.is_pipeline)
+    advice.push_back(pipeline_advice(found.stages));
+  else
+    advice.emplace_back(found.trains ? kBucketAdvice : kNoTrainingAdvice);
   return advice;
 }
 
 std::string record_advice(const Verdict& verdict, const Findings& found) {
   if (std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return advice;
+  if (found.straggler.candidates.size() > 1 && found.waits.kind == MeetingKind::collectives)
+    return fmt::format(
+        "look at what {} have in common (their stage, group, host or part of the model): the "
+        "others wait for all of them alike; see trace-stats stragglers",
+        rank_list(found.straggler));
   if (found.straggler.candidates.size() > 1)
     return "record collectives (torch.profiler) to tell these ranks apart";
-  if (verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share())
+  const bool is_untold =
+      verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
+  if (is_untold && found.lacks_ranks()) return missing_ranks_advice(found);
+  if (is_untold)
     return "record all ranks, with the ranks that messages go to: then waiting and moving data are "
            "told apart";
   const bool barriers = verdict.waiting_in != Limit::communication;
@@ -147,11 +182,15 @@ std::vector<std::string> advice_for(const Verdict& verdict, const Findings& foun
 
 std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found) {
   std::vector<std::string> advice = advice_for(verdict, found);
-  if (verdict.waits_for_stages && verdict.waiting.share() >= kMuchWaiting)
-    advice.push_back(fmt::format(
-        "more micro-batches, or stages that take as long as each other: waiting for other stages "
-        "takes {}",
-        percent_text(verdict.waiting)));
+  if (!verdict.waits_for_stages || verdict.waiting.share() < kMuchWaiting) return advice;
+  // Of communication, what takes more comes first.
+  const std::int64_t moving_ns = verdict.shares[Limit::communication].ns - verdict.waiting.ns;
+  const bool is_first = verdict.kind == Limit::communication && verdict.waiting.ns > moving_ns;
+  advice.insert(
+      is_first ? advice.begin() : advice.end(),
+      fmt::format("more micro-batches, or stages that take as long as each other: waiting "
+                  "for other stages takes {}",
+                  percent_text(verdict.waiting)));
   return advice;
 }
 
