@@ -98,7 +98,10 @@ TEST_CASE("kernels: tensor cores are told by the name") {
        {"SubTensorOpWithScalar1d", "SubTensorOpWithCastTensor1d", "batched_transpose_32x32_half",
         "void at::native::vectorized_elementwise_kernel<4>(x)",
         "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "ncclDevKernel_AllReduce_Sum_f32",
-        "void cuda::per_token_cast_to_fp8_with_channels<128>(x)::elementwise"})
+        "void cuda::per_token_cast_to_fp8_with_channels<128>(x)::elementwise",
+        "void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<float>>(x)",
+        "void cutlass::device_kernel<flash::FlashAttnBwdPostprocessConvertdQ<float>>(x)",
+        "void flash_bwd_dot_do_o_kernel<true>(x)", "void flash_fwd_splitkv_combine_kernel<4>(x)"})
     CHECK(uses_tensor_cores(kernel) == false);
   for (const char* const kernel : {"attn_fwd", "_matmul_ogs_NNT_bf16xbf16xmxfp4", "gemm", "x"})
     CHECK_FALSE(uses_tensor_cores(kernel).has_value());

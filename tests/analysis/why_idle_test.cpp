@@ -353,3 +353,32 @@ TEST_CASE("why idle: a host that launches for a device that was not recorded com
   CHECK(verdict.possible == std::vector{Limit::compute, Limit::communication});
   CHECK(says(verdict, "record the device, too"));
 }
+
+TEST_CASE(
+    "why idle: a cut trace of torch.profiler may lack all of one kind, so it has no verdict") {
+  TraceText trace = step_with_gap(890);
+  const std::string whole = trace.object(R"("schemaVersion": 1, "deviceProperties": [])");
+  CHECK(find_verdict(Findings(read_texts({{"rank0.json", whole}}))).kind != Limit::inconclusive);
+  // The keys that only torch.profiler writes stand before the events.
+  const std::string events = trace.array();
+  const std::string cut =
+      R"({"schemaVersion": 1, "traceEvents": )" + events.substr(0, events.rfind('}') - 5);
+  const Verdict verdict = find_verdict(Findings(read_texts({{"rank0.json", cut}})));
+  CHECK(verdict.kind == Limit::inconclusive);
+  CHECK(
+      verdict.why.ends_with("rank0.json is cut off, and torch.profiler does not write events in "
+                            "the order of time: all of one kind may be missing"));
+  CHECK(verdict.advice == std::vector<std::string>{"record or copy the whole file"});
+  const Verdict other =
+      find_verdict(Findings(read_texts({{"rank0.json", events.substr(0, events.rfind('}') - 5)}})));
+  CHECK(other.why.find("cut off") == std::string::npos);
+}
+
+TEST_CASE("why idle: a merge names the ranks that are not here as its inputs do") {
+  TraceText trace = step_with_gap(890);
+  const Run run = read_texts({{"merged.json", trace.object(R"("otherData": {"ranks": {"0": )"
+                                                           R"({"distributedInfo": {"rank": 0, )"
+                                                           R"("world_size": 8}}}})")}});
+  CHECK(
+      says(find_verdict(Findings(run)), "1 of 8 ranks: time in its collectives includes waiting"));
+}
