@@ -170,6 +170,7 @@ std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
     device.rank = rank.rank;
     device.type = key.first;
     device.device = key.second;
+    device.unrecorded = rank.unrecorded;
     draw_curve(events, device);
     add_to_operators(events, operators, device);
     find_held(events, operators, rank, device);
@@ -193,12 +194,16 @@ std::int64_t DeviceMemory::reserved_peak() const {
 }
 
 std::int64_t DeviceMemory::mean() const {
-  const std::int64_t length_ns = curve.back().at_ns - curve.front().at_ns;
-  if (length_ns <= 0) return curve.back().allocated;
   Wide sum = 0;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i)
-    sum += Wide{curve[i].allocated} * (curve[i + 1].at_ns - curve[i].at_ns);
-  return static_cast<std::int64_t>(sum / length_ns);
+  std::int64_t all_ns = 0;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
+    std::int64_t ns = length_ns(piece);
+    if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
+    sum += Wide{curve[i].allocated} * ns;
+    all_ns += ns;
+  }
+  return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;
 }
 
 std::vector<DeviceMemory> find_device_memory(const Run& run) {

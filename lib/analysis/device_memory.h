@@ -49,6 +49,7 @@ struct DeviceMemory {
   std::int64_t device = -1;
   // By time; the first is what was allocated before the first event of the device.
   std::vector<MemoryPoint> curve;
+  Intervals unrecorded;       // of the rank: between two recordings
   bool is_relative = false;   // totals are not told: counted from 0
   bool has_addresses = true;  // else nobody knows what was taken back
   std::int64_t allocations = 0;
@@ -61,7 +62,7 @@ struct DeviceMemory {
   std::string name() const { return memory_device_name(type, device); }
   const MemoryPoint& peak() const { return curve[peak_index]; }
   std::int64_t reserved_peak() const;  // kNotTold when it is not
-  std::int64_t mean() const;           // over time
+  std::int64_t mean() const;           // over the time that was recorded
   // By a straight line through what is allocated at the ends of steps; with three steps and more.
   std::optional<std::int64_t> growth_per_step;
 };

@@ -67,6 +67,24 @@ TEST_CASE("memory: the curve has a start, a peak, an end, and grows by what a st
         "Rank 0: GPU0 peaks at 1.1 KiB, in step 2, while aten::linear ran.");
 }
 
+TEST_CASE("memory: between two runs of a rank nothing weighs in the mean") {
+  const auto run = [](int at_us, int bytes) {
+    return TraceText()
+        .composer_rank(0, "1000")
+        .cat("cpu_op")
+        .x("aten::mm", at_us, 100)
+        .cat("cpu_instant_event")
+        .i("[memory]", at_us, gpu(bytes, 1, bytes))
+        .i("[memory]", at_us + 100, gpu(-bytes, 1, 0))
+        .array();
+  };
+  // 100 us of 1000 bytes, 100 us of 3000 bytes, and a second between them.
+  const Run both = read_texts({{"a.json", run(0, 1000)}, {"b.json", run(1'000'000, 3000)}},
+                              {.details = true, .samples = true});
+  const ReportRow row = rows_of(memory_report(both, {}, {}), "rows").at(0);
+  CHECK(number_in(row, "mean_bytes") == 2000);
+}
+
 TEST_CASE("memory: who allocated, in all, at the peak, and never freed") {
   const Report report = memory_report(read(leaking_steps()), {}, {});
   const std::vector<ReportRow> operators = rows_of(report, "operators");
