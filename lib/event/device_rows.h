@@ -39,6 +39,12 @@ struct DeviceRow {
   bool is_program = false;  // its spans are whole programs, in which anything may be done
 };
 
+// Whether spans of the row stand for something of a device, and not of its host: work, copies of
+// it, steps. Nobody knows it of rows that are not understood.
+constexpr bool is_on_device(const DeviceRow& row) {
+  return row.use != RowUse::host && row.use != RowUse::calls && row.use != RowUse::unknown;
+}
+
 // Names as the file says, decoded; either may be empty.
 DeviceRow find_device_row(std::string_view process, std::string_view thread);
 

@@ -1,6 +1,6 @@
 // EventSide: whether an event stands for something of the host or of a device. Profilers give a
 // range of the host and its copy on the device's rows one name; what tells them apart is their
-// category.
+// category, or, of producers that give none, their row (device_rows.h).
 //
 //   event_side("user_annotation") == EventSide::host
 //   event_side("gpu_user_annotation") == EventSide::device

@@ -3,8 +3,10 @@
 #include "event/event_timing.h"
 #include "stats/summary_rows.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace traceloom {
@@ -86,6 +88,7 @@ SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFi
       windows_(std::move(windows)),
       keep_going_(keep_going),
       files_(files),
+      row_names_(files),
       pair_table_(filter, places, files) {}
 
 SpanCollector::~SpanCollector() = default;
@@ -99,6 +102,18 @@ bool SpanCollector::counts(const SpanGroup& group) const {
   return file.starts.fits(group.file < 2 * files_.size() ? Limits::min() : Limits::max());
 }
 
+bool SpanCollector::has_device_rows() const {
+  return std::any_of(row_names_.begin(), row_names_.end(),
+                     [](const RowNames& names) { return names.has_device_rows(); });
+}
+
+EventSide SpanCollector::side_of(const SpanGroup& group) const {
+  if (!group.category.empty()) return event_side(group.category);
+  const bool is_device =
+      row_names_[file_of(group)].is_device_row(std::string(group.pid), std::string(group.tid));
+  return is_device ? EventSide::device : EventSide::host;
+}
+
 // Keeps the spans of a chunk that was taken, forgets those of one that was not. Done when the chunk
 // is used again, in parallel, not when it is taken.
 void SpanCollector::Chunk::settle() {
@@ -109,6 +124,7 @@ void SpanCollector::Chunk::settle() {
   }
   begin_end.clear();
   evidence = {};
+  row_names.clear();
   starts = {};
   taken = false;
 }
@@ -143,6 +159,7 @@ void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& ev
   }
   if (event.phase == 'M') {
     chunk.evidence.add(event);
+    chunk.row_names.add(event);
   } else if (event.phase == 'X') {
     if (!timing.usable) return;
     const std::optional<std::int64_t> duration_ns = known_duration(event, timing, result.problems);
@@ -159,6 +176,7 @@ void SpanCollector::take(ChunkResult& result, std::size_t file) {
   count_names(chunk.spans);
   files_[file].problems.add(result.problems);
   files_[file].evidence.append(chunk.evidence);
+  row_names_[file].append(chunk.row_names);
   files_[file].starts.add(chunk.starts);
   if (chunk.begin_end.empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
@@ -177,6 +195,7 @@ void SpanCollector::count_names(SpanTable& table) {
 void SpanCollector::end_file(std::size_t file, const FileEnd& end) {
   if (pairs_) files_[file].problems.add(pairs_->finish());
   pairs_.reset();
+  if (!row_names_[file].has_device_rows()) row_names_[file].clear();
   files_[file].end(end);
 }
 

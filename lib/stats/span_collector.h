@@ -7,11 +7,13 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "event/event_side.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
 #include "stats/span_table.h"
 #include "stats/time_windows.h"
 #include "survey/file_reading.h"
+#include "survey/row_names.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +48,10 @@ class SpanCollector : public FileVisitor {
   // False for a group of a file that does not count, or of its outliers. With SpanPlaces::none the
   // groups are of all files, but for outliers.
   bool counts(const SpanGroup& group) const;
+  // Whether some spans without a category are told by their rows, which takes
+  // SpanPlaces::files_and_threads.
+  bool has_device_rows() const;
+  EventSide side_of(const SpanGroup& group) const;
   template <typename Use>
   void for_each_table(Use use) const {
     use(pair_table_);
@@ -69,6 +75,7 @@ class SpanCollector : public FileVisitor {
     SpanTable spans;
     BeginEndBatch begin_end;
     FileEvidence evidence;
+    RowNames row_names;
     StartTimes starts;
     bool taken = false;
   };
@@ -91,6 +98,7 @@ class SpanCollector : public FileVisitor {
   std::vector<FileWindow> windows_;
   bool keep_going_;
   std::vector<FileReading> files_;
+  std::vector<RowNames> row_names_;  // by file; empty where no row is one of a device
   std::size_t most_names_ = std::numeric_limits<std::size_t>::max();
   StringTable name_sample_;
   SpanTable pair_table_;

@@ -22,6 +22,7 @@ constexpr std::size_t kFewFiles = 64;
 
 SpanPlaces places_for(const SummaryRequest& request) {
   const bool can_reread = std::ranges::all_of(request.inputs, can_be_reread, &Input::path);
+  if (!can_reread && request.by.name) return SpanPlaces::files_and_threads;
   if (needs_ranks(request))
     return can_reread ? SpanPlaces::files_and_pids : SpanPlaces::files_and_threads;
   // What a file gave before it turned out to be none has to be told apart.
@@ -81,7 +82,7 @@ std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanColle
       if (!collector.counts(group)) return;
       const std::int64_t rank =
           needs_ranks(request) ? ranks[collector.file_of(group)].rank_of(group.pid, group.tid) : 0;
-      if (is_wanted(request, rank)) rows.add(group, rank);
+      if (is_wanted(request, rank)) rows.add(group, rank, collector.side_of(group));
     });
   });
   return rows.compute(thread_count(request.threads));
@@ -128,6 +129,9 @@ Summary summarize(const SummaryRequest& request) {
   auto collector = collect(request, places, windows, progress.next_reading());
   if (mixes_files(places, collector->files()))
     collector = collect(request, places = SpanPlaces::files, windows, {});
+  // Spans of producers that give no categories are of a device by their threads.
+  if (request.by.name && places != SpanPlaces::files_and_threads && collector->has_device_rows())
+    collector = collect(request, places = SpanPlaces::files_and_threads, windows, {});
   std::vector<FileRank> ranks = find_ranks(request, collector->files());
   // Few files need their threads. All others' would cost much: 2,000 threads of 200 names 62 MB in
   // place of 11, and four times the time.

@@ -30,7 +30,8 @@
 namespace traceloom {
 
 // What tells rows apart; at least one. Where names do, a range of the host and its copy on a device
-// are two rows (event_side.h): their categories are different ones.
+// are two rows (event_side.h): their categories are different ones. Spans without one that are of a
+// device by their row have "(device row)" for it.
 struct SummaryGrouping {
   bool name = false;
   bool category = false;

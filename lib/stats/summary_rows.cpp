@@ -56,14 +56,14 @@ std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
 
 }  // namespace
 
-void RowCollector::add(const SpanGroup& group, std::int64_t rank) {
+void RowCollector::add(const SpanGroup& group, std::int64_t rank, EventSide side) {
   const std::string_view name = by_.name ? group.name : std::string_view{};
   const std::string_view category = by_.category ? group.category : std::string_view{};
-  const EventSide side = by_.name ? event_side(group.category) : EventSide::host;
+  if (!by_.name) side = EventSide::host;
   scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side), name.size());
   scratch_.append(name).append(category);
   const std::uint32_t number = keys_.intern(scratch_);
-  if (number == sources_.size()) sources_.push_back({rank, group.name, {}, {}});
+  if (number == sources_.size()) sources_.push_back({rank, group.name, side, {}, {}});
   if (sources_.size() > most_) throw_too_many_rows(most_);
   sources_[number].categories.push_back(group.category);
   sources_[number].columns.push_back(&group.durations);
@@ -73,7 +73,10 @@ SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) 
   SummaryRow row;
   if (by_.rank) row.rank = source.rank;
   if (by_.name) row.name = std::string(source.name);
-  row.categories.assign(source.categories.begin(), source.categories.end());
+  for (const std::string_view category : source.categories) {
+    const bool by_row = category.empty() && source.side == EventSide::device;
+    row.categories.emplace_back(by_row ? kDeviceRowCategory : category);
+  }
   std::sort(row.categories.begin(), row.categories.end());
   row.categories.erase(std::unique(row.categories.begin(), row.categories.end()),
                        row.categories.end());

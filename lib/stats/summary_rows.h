@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "event/event_side.h"
 #include "stats/span_table.h"
 #include "stats/summarize.h"
 
@@ -26,8 +27,9 @@ class RowCollector {
                         std::size_t most = std::numeric_limits<std::size_t>::max())
       : by_(by), most_(most) {}
 
-  // `rank` is that of the group's spans; it does not matter unless rows are grouped by it.
-  void add(const SpanGroup& group, std::int64_t rank);
+  // `rank` is that of the group's spans; it does not matter unless rows are grouped by it, and
+  // `side` unless they are by name.
+  void add(const SpanGroup& group, std::int64_t rank, EventSide side);
 
   // The rows with their statistics, in no order that means anything, computed by up to `threads`
   // threads (at least one). Plain threads and not TBB, which the thread sanitizer cannot see into.
@@ -38,6 +40,7 @@ class RowCollector {
   struct Source {
     std::int64_t rank;
     std::string_view name;
+    EventSide side;
     std::vector<std::string_view> categories;  // may repeat
     std::vector<const DurationColumn*> columns;
   };
@@ -56,6 +59,9 @@ class RowCollector {
 
 // In the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
+
+// What stands for the category of spans that only their row tells to be of a device.
+inline constexpr std::string_view kDeviceRowCategory = "(device row)";
 
 // "cpu_op; kernel"; among several, no category at all is "(none)".
 std::string join_categories(const SummaryRow& row);

@@ -27,11 +27,14 @@ class RowNames {
   void add(const Event& event);
   void append(const RowNames& later);
   void clear();
+  // Whether a row is one of a device by the table of producers (event/device_rows.h).
+  bool has_device_rows() const;
 
   // Decoded; pid and tid: canonical_id(). A process that no metadata names has the name that its
   // pid is, where that is a string. A process whose labels are those of a device ("NPU"), and
   // whose name tells nothing, is called by them.
   RowName row(const std::string& pid, const std::string& tid) const;
+  bool is_device_row(const std::string& pid, const std::string& tid) const;
 
  private:
   struct Process {

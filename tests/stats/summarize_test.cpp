@@ -201,6 +201,61 @@ TEST_CASE("summarize: a range of the host and its copy on a device are two rows"
   CHECK(rows_of(files.summarize()).empty());
 }
 
+namespace {
+
+// A file as JAX or Ascend write it: no event has a category, and the device is a process.
+TraceText without_categories(std::string_view host, std::string_view device, std::string_view row) {
+  const auto name = [](std::string_view text) { return fmt::format(R"({{"name": "{}"}})", text); };
+  TraceText trace;
+  trace.x("all-reduce", 1, 2).x("host only", 5, 1);
+  trace.pid("2").tid("13").x("all-reduce", 2, 300).b("all-reduce", 400).e("all-reduce", 500);
+  trace.m("process_name", name(device)).m("thread_name", name(row));
+  trace.pid("1").tid("1").m("process_name", name(host)).m("thread_name", name("main"));
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("summarize: rows of a device tell its spans from the host's where categories do not") {
+  const Strings expected{"- all-reduce [(device row)] 2 400000", "- all-reduce [] 1 2000",
+                         "- host only [] 1 1000"};
+  const std::string jax =
+      without_categories("/host:CPU", "/device:GPU:0", "Stream #13(Compute)").array();
+  Files one;
+  one.add(jax);
+  CHECK(rows_of(one.summarize()) == expected);
+  Files ascend;
+  ascend.add(without_categories("Python", "Ascend Hardware", "Stream 13").array());
+  CHECK(rows_of(ascend.summarize()) == expected);
+  // What nobody knows of a row is not said of its spans.
+  Files unknown;
+  unknown.add(without_categories("Python", "NPU 3", "Stream 13").array());
+  CHECK(rows_of(unknown.summarize()) ==
+        Strings{"- all-reduce [] 3 402000", "- host only [] 1 1000"});
+  one.request.by = {.category = true};
+  CHECK(rows_of(one.summarize()) == Strings{"- - [] 4 403000"});
+  // Beside a file of torch's, whose categories tell it, and by rank.
+  one.request.by = {.name = true, .rank = true};
+  one.add(
+      TraceText().cat("kernel").x("all-reduce", 1, 7).cat("cpu_op").x("all-reduce", 1, 3).array());
+  CHECK(rows_of(one.summarize()) ==
+        Strings{"0 all-reduce [(device row)] 2 400000", "1 all-reduce [kernel] 1 7000",
+                "1 all-reduce [cpu_op] 1 3000", "0 all-reduce [] 1 2000", "0 host only [] 1 1000"});
+}
+
+TEST_CASE("summarize: in a merge the rows of a device are those of its inputs") {
+  TraceText merged;
+  merged.pid("0").tid("1").x("all-reduce", 1, 2).x("host only", 5, 1);
+  merged.tid("2").x("all-reduce", 2, 300).b("all-reduce", 400).e("all-reduce", 500);
+  merged.m("thread_name",
+           "{\"name\": \"/device:GPU:0 · Stream #13(Compute)\", \"process\": \"/device:GPU:0\"}");
+  merged.m("process_name", "{\"name\": \"rank 0\"}");
+  Files files;
+  files.add(merged.array());
+  CHECK(rows_of(files.summarize()) == Strings{"- all-reduce [(device row)] 2 400000",
+                                              "- all-reduce [] 1 2000", "- host only [] 1 1000"});
+}
+
 TEST_CASE("summarize: rows by any combination of name, category and rank") {
   Files files;
   files.add(TraceText().cat("c").x("a", 1, 1).cat("d").x("a", 2, 2).x("b", 3, 4).array());
