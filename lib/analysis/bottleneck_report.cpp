@@ -137,7 +137,7 @@ void write_coverage(JsonWriter& json, const Basis& basis) {
   json.key("ranks");
   json.value(basis.run.ranks.size());
   json.key("world_size");
-  json.value(basis.found.world_size);
+  basis.found.is_alone ? json.null() : json.value(basis.found.world_size);
   json.key("steps");
   json.value(basis.found.basis.steps.count());
   json.end_object();

@@ -92,6 +92,27 @@ std::string describe_programs(const Run& run) {
   return list_of(names);
 }
 
+// Names of what gives work to a device: calls that launch, and ranges of the host for NCCL's
+// kernels.
+std::vector<std::string> find_launching(const Run& run) {
+  std::vector<bool> is_seen(run.labels.size(), false);
+  for (const RankEvents& rank : run.ranks) {
+    rank.for_each_call([&](const CallSpan& call) { is_seen[call.label] = true; });
+    rank.for_each_host([&](const HostSpan& span) { is_seen[span.label] = true; });
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
+    const std::string_view name = run.labels.name(label);
+    const bool launches =
+        run.labels.kind(label).place == EventPlace::call
+            ? name.find("Launch") != std::string_view::npos
+            : run.labels.kind(label).role == Role::communication && name.starts_with("nccl:");
+    if (is_seen[label] && launches) names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 std::vector<UnknownRow> find_unknown_rows(const Run& run) {
@@ -125,6 +146,10 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
 DeviceDoubts::DeviceDoubts(const Run& run) : programs(describe_programs(run)) {
   const std::vector<UnknownRow> rows = find_doubtful(run);
   if (!rows.empty()) not_understood = describe(rows);
+  if (is_any_device(run)) return;
+  if (const std::vector<std::string> names = find_launching(run); !names.empty())
+    not_recorded = fmt::format("the host gives work to a device ({}) that these traces do not hold",
+                               list_of(names));
 }
 
 Intervals find_programs(const Run& run, const RankEvents& rank) {

@@ -40,6 +40,9 @@ struct DeviceDoubts {
   // Names of the programs that take most of the devices' computing, the longest first: "'merge',
   // 'remote'". Nothing tells how much of a program is computing. Empty where kernels are told.
   std::string programs;
+  // "the host gives work to a device (cudaLaunchKernel) that these traces do not hold"; empty where
+  // there are devices, or nothing is launched.
+  std::string not_recorded;
 };
 
 // When whole programs ran on a rank's devices.

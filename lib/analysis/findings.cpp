@@ -8,11 +8,17 @@
 namespace traceloom {
 namespace {
 
-std::size_t find_world_size(const Run& run) {
-  std::size_t ranks = run.ranks.size();
+// The ranks of the job as far as the files tell, 0 where none does.
+std::size_t find_told_ranks(const Run& run) {
+  std::size_t ranks = 0;
   for (const RunFile& file : run.files)
     if (file.world_size > 0) ranks = std::max(ranks, static_cast<std::size_t>(file.world_size));
   return ranks;
+}
+
+bool is_one_of_some(const Run& run, const StepBasis& basis) {
+  return run.ranks.size() == 1 && find_told_ranks(run) == 0 &&
+         basis.part({Role::communication}).ns > 0;
 }
 
 // Advice looks at kernels only where computing may be the verdict.
@@ -59,11 +65,13 @@ Findings::Findings(const Run& run)
                           [](const RankEvents& rank) { return rank.has_devices(); })),
       has_frames(std::any_of(run.ranks.begin(), run.ranks.end(),
                              [](const RankEvents& rank) { return rank.has_frames(); })),
-      causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
-      stages(devices ? find_stage_waits(run, roles, basis.ranks) : StageWaits()),
-      facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
       trains(is_training(run)),
-      world_size(find_world_size(run)),
+      world_size(std::max(run.ranks.size(), find_told_ranks(run))),
+      is_alone(is_one_of_some(run, basis)),
+      causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
+      stages(devices || lacks_ranks() ? find_stage_waits(run, roles, basis.ranks, lacks_ranks())
+                                      : StageWaits()),
+      facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
       events(count_events(run, *this)),
       doubts(run),
       programs_ns(find_programs_ns(run, basis)) {}

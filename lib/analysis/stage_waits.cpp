@@ -29,8 +29,19 @@ void add_part(RankMessages& rank, const CollectivePart& part, std::int64_t moved
   rank.moves.push_back({begin_ns, part.end_ns});
 }
 
-void add_message(const Collective& what, Messages& ranks) {
-  if (!is_point_to_point(what.name)) return;
+// Whether the event tells of how many ranks its group is, and these are here.
+bool has_all_ranks(const Collective& what) {
+  return what.group_size > 0 && what.parts.size() >= static_cast<std::size_t>(what.group_size);
+}
+
+// `lacks_ranks`: what no other rank has may have been waiting for one that is not here.
+void add_single(const Collective& what, bool lacks_ranks, Messages& ranks) {
+  if (!is_point_to_point(what.name)) {
+    if (!lacks_ranks || has_all_ranks(what)) return;
+    for (const CollectivePart& part : what.parts)
+      ranks[part.rank].unknown.push_back({part.start_ns, part.end_ns});
+    return;
+  }
   for (const CollectivePart& part : what.parts) {
     RankMessages& rank = ranks[part.rank];
     if (!what.transfer_ns) {
@@ -40,6 +51,18 @@ void add_message(const Collective& what, Messages& ranks) {
     add_part(rank, part, *what.transfer_ns);
     rank.messages.push_back({part.start_ns, part.end_ns});
     ++(is_send(what.name) ? rank.sent : rank.received);
+  }
+}
+
+// Of one that several ranks have. Data that moves when these have come may still be waiting for
+// those that are not here.
+void add_matched(const Collective& what, bool lacks_ranks, Messages& ranks) {
+  for (const CollectivePart& part : what.parts) {
+    RankMessages& rank = ranks[part.rank];
+    add_part(rank, part, what.latency_ns());
+    if (!lacks_ranks || has_all_ranks(what)) continue;
+    rank.unknown.push_back(rank.moves.back());
+    rank.moves.pop_back();
   }
 }
 
@@ -63,15 +86,13 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   return found;
 }
 
-Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks) {
+Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks, bool lacks_ranks) {
   Messages ranks = find_unknown(run, of_ranks);
-  if (!ranks.empty() && run.ranks.size() > 1) {
+  if ((!ranks.empty() || lacks_ranks) && run.ranks.size() > 1) {
     ranks.clear();
     const MatchedCollectives found = match_collectives(run);
-    for (const Collective& what : found.single) add_message(what, ranks);
-    for (const Collective& what : found.matched)
-      for (const CollectivePart& part : what.parts)
-        add_part(ranks[part.rank], part, what.latency_ns());
+    for (const Collective& what : found.single) add_single(what, lacks_ranks, ranks);
+    for (const Collective& what : found.matched) add_matched(what, lacks_ranks, ranks);
   }
   for (auto& [rank, messages] : ranks)
     for (Intervals* const set :
@@ -120,9 +141,14 @@ void add_moves(const RankRoles& roles, const RankMessages& rank, const Intervals
 }  // namespace
 
 StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
-                            const std::vector<std::size_t>& ranks) {
+                            const std::vector<std::size_t>& ranks, bool lacks_ranks) {
   StageWaits stages;
-  const Messages messages = find_messages(run, ranks);
+  if (lacks_ranks && run.ranks.size() == 1) {
+    for (const std::size_t rank : ranks)
+      add_to(stages.unknown_ns, total_ns(exposed_communication(roles[rank])));
+    return stages;
+  }
+  const Messages messages = find_messages(run, ranks, lacks_ranks);
   stages.is_pipeline = std::any_of(messages.begin(), messages.end(), [](const auto& rank) {
     return rank.second.sent > 0 && rank.second.received > 0;
   });

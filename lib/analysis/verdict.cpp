@@ -87,9 +87,10 @@ void find_waiting(Verdict& verdict, const Findings& found) {
   }
   const bool barriers = found.waits.kind == MeetingKind::barriers;
   if (barriers) verdict.waiting_in = found.devices ? Limit::launch_bound : Limit::compute;
-  verdict.waiting =
-      found.basis.share(std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication),
-                                 verdict.shares[verdict.waiting_in].ns));
+  const std::int64_t most_ns =
+      verdict.shares[verdict.waiting_in].ns - (barriers ? 0 : verdict.untold.ns);
+  verdict.waiting = found.basis.share(
+      std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication), most_ns));
 }
 
 // Nothing tells how much it is.
@@ -134,7 +135,8 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     communication.most_ns = communication.ns + mixed_ns;
     host.unknown_since = communication.unknown_since = kInBackward;
   }
-  if (verdict.untold.ns > 0) {
+  // Of ranks that are missing only the verdict hangs: the share has waiting in it anyway.
+  if (verdict.untold.ns > 0 && !found.lacks_ranks()) {
     communication.least_ns = communication.ns - verdict.untold.ns;
     communication.unknown_since = kOtherEnds;
   }

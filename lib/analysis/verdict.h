@@ -89,7 +89,8 @@ struct Verdict {
   StepShare waiting;           // for other ranks: it is in the share of `waiting_in`
   Limit waiting_in = Limit::communication;
   bool waits_for_stages = false;  // these are the stages of a pipeline
-  // In messages of which the other end is not known: moving data or waiting.
+  // Moving data or waiting, which nothing tells apart: in messages of which the other end is not
+  // known, and where ranks are missing.
   StepShare untold;
   StepShare not_recorded;  // of the steps: why no device worked; none of the limits
   // Not a part of the steps: what a mean step would be shorter without the delay of a straggler,
@@ -126,16 +127,17 @@ struct Findings {
   StepBasis basis;
   bool devices;            // some rank has events of a GPU
   bool has_frames;         // some rank has Python's functions
-  IdleCauses causes;       // of the basis, with devices
-  StageWaits stages;       // the same
-  DeviceFacts facts;       // the same
   bool trains;             // a backward pass or an optimizer is among the names
   std::size_t world_size;  // ranks of the job as far as the files tell, at least those of the run
+  bool is_alone;           // the run is one rank that communicates, and no file tells with how many
+  IdleCauses causes;       // of the basis, with devices
+  StageWaits stages;       // of the basis, with devices, and where ranks are missing
+  DeviceFacts facts;       // of the basis, with devices
   ByLimit<std::size_t> events;
   DeviceDoubts doubts;
   std::int64_t programs_ns = 0;  // of the basis: whole programs of devices
 
-  bool lacks_ranks() const { return world_size > roles.size(); }
+  bool lacks_ranks() const { return is_alone || world_size > roles.size(); }
 };
 
 // The largest of these that is above its limit: data loading 5 %, communication, straggler and
@@ -146,7 +148,14 @@ struct Findings {
 // not tell their other end, or where it was not recorded why devices do nothing (5 % of the steps
 // and more), it is inconclusive unless the verdict is the same for none and for all of that. Where
 // a device is not understood, or all that is known of its computing is whole programs, it is
-// inconclusive too.
+// inconclusive too, and where devices were given work that the traces do not hold, if it would be
+// compute or communication.
+//
+// Coverage: a verdict of communication needs all ranks of the groups that communicate. Where ranks
+// of the job are missing, what nothing tells apart is moving data or waiting for these: all
+// communication of a rank that is alone, else that in collectives that not all ranks of their group
+// have, from when all that are here had come. The verdict is inconclusive unless it is the same for
+// none and for all of that, and says which ranks to record.
 Verdict find_verdict(const Findings& found);
 
 }  // namespace traceloom

@@ -25,7 +25,8 @@ bool is_most(std::int64_t part, std::int64_t all) {
 }
 
 std::string compute_advice(const Findings& found) {
-  if (!found.devices) return "faster operators on the host; see trace-stats summarize";
+  if (!found.devices)
+    return "faster operators and functions on the host; see trace-stats summarize, tree";
   const DeviceFacts& facts = found.facts;
   const auto share_of = [](std::int64_t part, std::int64_t all) {
     return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
@@ -98,13 +99,18 @@ std::string pipeline_advice(const StageWaits& stages) {
   return kBucketAdvice;
 }
 
+std::string missing_ranks_advice(const Findings& found) {
+  const std::string here =
+      found.is_alone ? "one is here"
+                     : fmt::format("{} of {} are here", found.roles.size(), found.world_size);
+  return fmt::format(
+      "record the other ranks, too ({}): then moving data and waiting for ranks are told apart",
+      here);
+}
+
 std::vector<std::string> communication_advice(const Findings& found) {
   std::vector<std::string> advice;
-  if (found.lacks_ranks())
-    advice.push_back(
-        fmt::format("record the other ranks, too ({} of {} are here): then moving data and waiting "
-                    "for ranks are told apart",
-                    found.roles.size(), found.world_size));
+  if (found.lacks_ranks()) advice.push_back(missing_ranks_advice(found));
   if (found.stages.is_pipeline)
     advice.push_back(pipeline_advice(found.stages));
   else
@@ -121,7 +127,10 @@ std::string record_advice(const Verdict& verdict, const Findings& found) {
         rank_list(found.straggler));
   if (found.straggler.candidates.size() > 1)
     return "record collectives (torch.profiler) to tell these ranks apart";
-  if (verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share())
+  const bool is_untold =
+      verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
+  if (is_untold && found.lacks_ranks()) return missing_ranks_advice(found);
+  if (is_untold)
     return "record all ranks, with the ranks that messages go to: then waiting and moving data are "
            "told apart";
   const bool barriers = verdict.waiting_in != Limit::communication;

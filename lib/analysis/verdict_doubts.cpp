@@ -21,9 +21,20 @@ bool is_compute_known(const Verdict& verdict) {
          limit_threshold(Limit::compute) * static_cast<double>(compute.of_ns);
 }
 
-bool may_be_compute(const Verdict& verdict) {
-  return verdict.kind == Limit::compute ||
-         std::ranges::find(verdict.possible, Limit::compute) != verdict.possible.end();
+bool may_be(const Verdict& verdict, Limit limit) {
+  return verdict.kind == limit ||
+         std::ranges::find(verdict.possible, limit) != verdict.possible.end();
+}
+
+bool is_of_programs(const Verdict& verdict, const Findings& found) {
+  return may_be(verdict, Limit::compute) && !found.doubts.programs.empty() &&
+         !is_compute_known(verdict);
+}
+
+// What the host does of computing and communication is no more than launching it.
+bool is_of_launches(const Verdict& verdict, const Findings& found) {
+  return !found.doubts.not_recorded.empty() &&
+         (may_be(verdict, Limit::compute) || may_be(verdict, Limit::communication));
 }
 
 }  // namespace
@@ -47,6 +58,13 @@ void doubt_shares(Verdict& verdict, const Findings& found) {
     compute.least_ns = std::max<std::int64_t>(compute.least_ns - found.programs_ns, 0);
     compute.unknown_since = kOfPrograms;
   }
+  if (!found.doubts.not_recorded.empty())
+    for (const Limit limit : {Limit::compute, Limit::communication})
+      if (LimitShare& share = verdict.shares[limit]; share.unknown_since.empty()) {
+        share.least_ns = 0;
+        share.most_ns = share.of_ns;
+        share.unknown_since = found.doubts.not_recorded;
+      }
   if (found.doubts.not_understood.empty()) return;
   for (const Limit limit : kOfDevice) verdict.shares[limit] = {found.basis.share(0), 0, 0, {}};
   for (std::size_t i = 0; i < kLimitCount; ++i) {
@@ -65,8 +83,11 @@ void doubt_kind(Verdict& verdict, const Findings& found) {
     verdict.kind = Limit::inconclusive;
     verdict.possible.clear();
     verdict.why = found.doubts.not_understood;
-  } else if (may_be_compute(verdict) && !found.doubts.programs.empty() &&
-             !is_compute_known(verdict)) {
+  } else if (is_of_launches(verdict, found)) {
+    verdict.kind = Limit::inconclusive;
+    verdict.possible = {Limit::compute, Limit::communication};
+    verdict.why = found.doubts.not_recorded;
+  } else if (is_of_programs(verdict, found)) {
     if (verdict.kind == Limit::compute) verdict.possible = {Limit::compute};
     verdict.kind = Limit::inconclusive;
     verdict.why = fmt::format("whole programs ({}) run on the device, and {}",
@@ -78,7 +99,10 @@ std::string advice_of_doubts(const Verdict& verdict, const Findings& found) {
   if (!found.doubts.not_understood.empty())
     return "record the device in a form that is understood: torch.profiler, JAX's profiler, "
            "Ascend's trace_view.json";
-  if (may_be_compute(verdict) && !found.doubts.programs.empty() && !is_compute_known(verdict))
+  if (is_of_launches(verdict, found))
+    return "record the device, too (CUDA activities): the host alone does not tell what the steps "
+           "wait for";
+  if (is_of_programs(verdict, found))
     return "record the kernels or ops within the programs of the device";
   return {};
 }

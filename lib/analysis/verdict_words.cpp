@@ -17,23 +17,25 @@ std::string percent_text(std::int64_t ns, const StepShare& of) {
 }
 
 // What a share consists of, where it is not all of one kind.
-std::string parts_text(const Verdict& verdict, Limit limit) {
+std::string parts_text(const Verdict& verdict, const Findings& found, Limit limit) {
   const LimitShare& share = verdict.shares[limit];
   const std::int64_t waiting_ns = limit == verdict.waiting_in ? verdict.waiting.ns : 0;
   const std::int64_t untold_ns = limit == Limit::communication ? verdict.untold.ns : 0;
-  const std::int64_t mixed_ns = share.ns - share.least_ns - untold_ns;
+  const std::int64_t mixed_ns = share.ns - share.least_ns - (found.lacks_ranks() ? 0 : untold_ns);
   std::vector<std::string> parts;
   if (limit == verdict.waiting_in && mixed_ns > 0) {
     parts.push_back(percent_text(share.ns - mixed_ns - waiting_ns, share) +
                     " beside event/backward");
     parts.push_back(percent_text(mixed_ns, share) +
                     " in it, computing or communication, which nothing tells apart");
-  } else if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0) {
+  } else if ((verdict.waiting.share() >= kLeastTold && waiting_ns > 0) ||
+             (untold_ns > 0 && untold_ns < share.ns)) {
     parts.push_back(percent_text(share.ns - waiting_ns - untold_ns, share) + " moving data");
   }
   if (untold_ns > 0)
     parts.push_back(percent_text(untold_ns, share) +
-                    " in messages of which the other end is not known");
+                    (found.lacks_ranks() ? " moving data or waiting for ranks that are not here"
+                                         : " in messages of which the other end is not known"));
   if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0)
     parts.push_back(percent_text(waiting_ns, share) + (verdict.waits_for_stages
                                                            ? " waiting for other stages"
@@ -96,7 +98,7 @@ std::string more_text(const Verdict& verdict, const Findings& found, Limit limit
   if (limit == Limit::host_code) return frames_text(verdict, found);
   if (limit == Limit::blocked) return blocking_text(verdict, found);
   if (limit == Limit::queued) return queued_text(verdict, found);
-  return parts_text(verdict, limit);
+  return parts_text(verdict, found, limit);
 }
 
 void add_shares(const Verdict& verdict, const Findings& found, std::vector<std::string>& evidence) {
@@ -176,7 +178,12 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
   if (found.basis.steps.count() == 0) return {"no steps: nothing to take a share of"};
   std::vector<std::string> evidence;
   add_shares(verdict, found, evidence);
-  if (found.lacks_ranks())
+  if (found.is_alone)
+    evidence.emplace_back(
+        "1 rank of a job whose size is not known: time in its collectives includes waiting for "
+        "those "
+        "that are not here");
+  else if (found.lacks_ranks())
     evidence.push_back(fmt::format(
         "{} of {} ranks: time in {} collectives includes waiting for those that are not here",
         found.roles.size(), found.world_size, found.roles.size() == 1 ? "its" : "their"));

@@ -22,10 +22,11 @@ Verdict verdict_of(const JobTraces::Files& files) {
   return find_verdict(Findings(read_texts(files)));
 }
 
-// A step of 100 us on a device, with these spans in it.
+// A step of 100 us on the device of a job's only rank, with these spans in it.
 Verdict verdict_on_device(TraceText trace) {
   trace.cat("user_annotation").x("ProfilerStep#1", 0, 100);
-  return verdict_of({{"rank0.json", trace.array()}});
+  return verdict_of(
+      {{"rank0.json", trace.object(R"("distributedInfo": {"rank": 0, "world_size": 1})")}});
 }
 
 }  // namespace

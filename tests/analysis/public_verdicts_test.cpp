@@ -1,23 +1,34 @@
-// No verdict on a public trace may say what idle, gpu or the events themselves contradict. Run as
-// the test corpus.analysis; skipped where the traces are not.
+// No verdict on a public trace, of one rank or of a folder of ranks, may say what steps, idle, gpu,
+// comm, tree or the events themselves contradict. Run as the test corpus.analysis; skipped where
+// the traces are not.
 //
-// The rules, of runs of one rank with one device. What lies outside of the time from the first to
-// the last work of the device is told by the host alone, so it is allowed for:
-//   - all shares and what was not recorded add up to the steps at most
+// The rules of shares, where each rank has one device at most. What lies outside of the time from
+// the first to the last work of a device is told by the host alone, so it is allowed for:
+//   - all shares and what was not recorded add up to the steps at most, and those of communication
+//     are the communication of steps
 //   - launch-bound, host-code and idle take no more than idle's host wait, blocked and queued no
 //     more than idle's
 //   - compute takes no more than the kernels of gpu, communication no more than its exposed one and
 //     the collectives of the host
+//   - of communication no more is waiting for ranks than comm has
+// The rules of words:
 //   - no graphs are recommended where they replay, nothing is called unrecorded with Python's
-//   frames
-//   - ranks of the job that are not there are told
+//     frames, no gradients are where nothing trains, and no collectives are to be recorded that
+//     comm has
+//   - ranks of the job that are not there are told, and one rank alone is no verdict of
+//     communication; nor is a host that gives work to a device which was not recorded
+//   - what advice and evidence name is in the tree
 #include "analysis/bottleneck_report.h"
+#include "analysis/comm_report.h"
 #include "analysis/gpu_report.h"
 #include "analysis/idle_report.h"
+#include "analysis/steps_report.h"
+#include "analysis/tree_report.h"
 #include "analysis/verdict_words.h"
 #include "base/error.h"
 #include "oracle/json_value.h"
 #include "run/run.h"
+#include "support/report_cells.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -26,9 +37,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace traceloom;
 namespace fs = std::filesystem;
@@ -37,25 +51,39 @@ namespace {
 
 const fs::path kTraces = fs::path(TRACELOOM_SHARED_DIR) / "traces";
 
-std::set<std::string> public_traces() {
+using Inputs = std::vector<std::string>;
+
+bool is_of_rank(const std::string& name) {
+  return (name.find("rank") != std::string::npos || name.starts_with("worker")) &&
+         name.find("merged") == std::string::npos;
+}
+
+// Each trace by itself, and those of ranks by their folders.
+std::vector<Inputs> public_traces() {
   std::set<std::string> paths;
-  if (!fs::exists(kTraces)) return paths;
+  std::map<std::string, std::set<std::string>> folders;
+  if (!fs::exists(kTraces)) return {};
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kTraces)) {
     const std::string name = entry.path().filename().string();
     const std::string path = entry.path().string();
     const bool is_trace = name.ends_with(".json") || name.ends_with(".json.gz");
     const bool is_bad = path.find("/traces/bad/") != std::string::npos;
-    if (entry.is_regular_file() && is_trace && !is_bad && !name.ends_with("facts.json") &&
-        name != "index.json")
-      paths.insert(path);
+    if (!entry.is_regular_file() || !is_trace || is_bad || name.ends_with("facts.json") ||
+        name == "index.json")
+      continue;
+    paths.insert(path);
+    if (is_of_rank(name) && path.find("/traces/gpu/") == std::string::npos)
+      folders[entry.path().parent_path().string()].insert(path);
   }
-  return paths;
+  std::vector<Inputs> all;
+  for (const std::string& path : paths) all.push_back({path});
+  for (const auto& [folder, files] : folders)
+    if (files.size() > 1) all.emplace_back(files.begin(), files.end());
+  return all;
 }
 
-std::optional<Run> read_one(const std::string& path) {
-  RunRequest request;
-  request.python = true;
-  request.inputs.push_back({path, std::nullopt});
+std::optional<Run> read_all(const Inputs& paths, RunRequest request) {
+  for (const std::string& path : paths) request.inputs.push_back({path, std::nullopt});
   try {
     return read_run(request);
   } catch (const Error&) {
@@ -67,17 +95,30 @@ std::int64_t total_of(const Report& idle, std::string_view key) {
   return std::stoll(oracle::parse_json(idle.values.at(0).second).find(key)->text);
 }
 
-// How much of the steps is before the first and behind the last work of the device.
-std::int64_t outside_ns(const Findings& found, const RankEvents& rank) {
-  Interval work{std::numeric_limits<std::int64_t>::max(), 0};
-  rank.for_each_device([&](const DeviceSpan& span) {
-    work.from_ns = std::min(work.from_ns, span.start_ns);
-    work.to_ns = std::max(work.to_ns, span.end_ns);
-  });
+// How much of the steps of the basis is before the first and behind the last work of the device.
+std::int64_t outside_ns(const Run& run, const Findings& found) {
   std::int64_t ns = 0;
-  for (const StepRoles& step : found.roles.front().steps)
-    if (step.step.counted)
-      ns += length_ns(step.step.time) - total_ns(intersect({step.step.time}, {work}));
+  for (const std::size_t rank : found.basis.ranks) {
+    Interval work{std::numeric_limits<std::int64_t>::max(), 0};
+    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
+      work.from_ns = std::min(work.from_ns, span.start_ns);
+      work.to_ns = std::max(work.to_ns, span.end_ns);
+    });
+    for (const StepRoles& step : found.roles[rank].steps)
+      if (step.step.counted)
+        ns += length_ns(step.step.time) - total_ns(intersect({step.step.time}, {work}));
+  }
+  return ns;
+}
+
+// The collectives of the host, of all ranks of the basis.
+std::int64_t host_collectives_ns(const Run& run, const Findings& found) {
+  std::int64_t ns = 0;
+  for (const std::size_t rank : found.basis.ranks)
+    run.ranks[rank].for_each_host([&](const HostSpan& span) {
+      if (run.labels.kind(span.label).role == Role::communication)
+        ns += span.end_ns - span.start_ns;
+    });
   return ns;
 }
 
@@ -86,38 +127,110 @@ std::string all_words(const Verdict& verdict) {
                      fmt::join(verdict.advice, "\n"));
 }
 
-void check_words(const Run& run, const Findings& found, const std::string& words) {
-  bool replays = false;
+bool has_name(const Run& run, auto is_it) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    replays = replays || run.labels.name(label).ends_with("GraphLaunch");
-  if (replays) CHECK(words.find("CUDA graphs") == std::string::npos);
-  if (found.has_frames) {
-    CHECK(words.find("nothing that was recorded") == std::string::npos);
-    CHECK(words.find("with_stack") == std::string::npos);
-  }
-  if (found.lacks_ranks() && found.basis.steps.count() > 0)
-    CHECK(words.find(fmt::format("{} of {} ranks", run.ranks.size(), found.world_size)) !=
-          std::string::npos);
+    if (is_it(run.labels.name(label))) return true;
+  return false;
 }
 
-void check_device(const Run& run, const Findings& found, const Verdict& verdict) {
+bool has_part(const Run& run, std::initializer_list<std::string_view> parts) {
+  return has_name(run, [&](std::string_view name) {
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return name.find(part) != std::string_view::npos;
+    });
+  });
+}
+
+void check_words(const Run& run, const Findings& found, const std::string& words) {
+  const auto says = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  if (has_name(run, [](std::string_view name) { return name.ends_with("GraphLaunch"); }))
+    CHECK_FALSE(says("CUDA graphs"));
+  if (says("CUDA graphs")) CHECK(has_part(run, {"cuda", "cuLaunch", "hip"}));
+  if (says("gradient")) CHECK(has_part(run, {"ackward", "ptimizer", "bwd", "grad"}));
+  if (says("record collectives")) CHECK(rows_of(comm_report(run, {}), "rows").empty());
+  if (found.has_frames) {
+    CHECK_FALSE(says("nothing that was recorded"));
+    CHECK_FALSE(says("with_stack"));
+  }
+  if (found.lacks_ranks() && !found.is_alone && found.basis.steps.count() > 0)
+    CHECK(says(fmt::format("{} of {} ranks", run.ranks.size(), found.world_size)));
+}
+
+void check_kind(const Run& run, const Findings& found, const Verdict& verdict) {
+  const bool is_limited = verdict.kind == Limit::compute || verdict.kind == Limit::communication;
+  if (!found.devices && is_limited)
+    for (const RankEvents& rank : run.ranks)
+      rank.for_each_call([&](const CallSpan& call) {
+        const std::string_view name = run.labels.name(call.label);
+        CHECK_MESSAGE(name.find("Launch") == std::string_view::npos, name);
+      });
+  if (verdict.kind != Limit::communication) return;
+  CHECK(run.ranks.size() > 1);
+  CHECK_FALSE(rows_of(comm_report(run, {}), "rows").empty());
+}
+
+// Of the mean of one rank: the page and `steps` have the same figures.
+void check_steps(const Run& run, const Findings& found) {
+  if (run.ranks.size() != 1 || found.basis.owner.phase != StepPhase::none) return;
+  for (const ReportRow& row : rows_of(steps_report(run, {}), "summary"))
+    if (text_in(row, "statistic") == "mean")
+      CHECK(number_in(row, "communication_ns") ==
+            found.basis.steps.mean().exclusive[Role::communication]);
+}
+
+// Waits that overlap count once in the verdict, each by itself in this column of comm.
+void check_comm(const Run& run, const Verdict& verdict) {
+  if (verdict.waiting_in != Limit::communication || verdict.waiting.ns == 0) return;
+  std::int64_t waiting_ns = 0;
+  for (const ReportRow& row : rows_of(comm_report(run, {}), "ranks"))
+    waiting_ns += number_in(row, "total_wait_ns");
+  CHECK(verdict.waiting.ns <= waiting_ns);
+}
+
+// What the words name: calls by their names, which the tree leaves out, what is around them and
+// Python's functions as the tree has them.
+void check_tree(const Inputs& paths, const Findings& found, const Verdict& verdict) {
+  if (verdict.kind != Limit::blocked && verdict.kind != Limit::host_code) return;
+  const std::optional<Run> run = read_all(paths, {.details = true, .frames = true});
+  REQUIRE(run);
+  std::vector<std::string> names;
+  for (const ReportRow& row : rows_of(tree_report(*run, {.min_share = 0}), "rows"))
+    names.push_back(text_in(row, "name"));
+  const auto is_in_tree = [&](std::string_view name) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& other) {
+      return other.find(name) != std::string::npos;
+    });
+  };
+  for (const FrameSum& frame : found.causes.frames)
+    CHECK_MESSAGE(is_in_tree(frame.name), frame.name);
+  for (const BlockingSum& sum : found.causes.blocking) {
+    CHECK_MESSAGE(has_part(*run, {sum.call}), sum.call);
+    const std::string innermost = sum.callers.substr(0, sum.callers.find_first_of(",("));
+    CHECK_MESSAGE(is_in_tree(innermost.substr(0, innermost.find_last_not_of(' ') + 1)), innermost);
+  }
+}
+
+void check_devices(const Run& run, const Findings& found, const Verdict& verdict) {
   const std::vector<DeviceTimes> devices = device_times(run);
-  if (devices.size() != 1) return;
+  if (devices.size() != run.ranks.size()) return;
   const Report idle = idle_report(run, {});
-  const std::int64_t more_ns = outside_ns(found, run.ranks.front());
+  const std::int64_t more_ns = outside_ns(run, found);
   const auto ns = [&](Limit limit) { return verdict.shares[limit].ns; };
   CHECK(ns(Limit::launch_bound) + ns(Limit::host_code) + ns(Limit::idle) <=
         total_of(idle, "host_wait_ns") + more_ns);
   CHECK(ns(Limit::blocked) <= total_of(idle, "blocked_ns") + more_ns);
   CHECK(ns(Limit::queued) <= total_of(idle, "queued_ns") + more_ns);
   CHECK(verdict.not_recorded.ns <= total_of(idle, "not_recorded_ns") + more_ns);
-  CHECK(ns(Limit::compute) <= devices.front().kernel_ns);
-  std::int64_t host_ns = 0;
-  run.ranks.front().for_each_host([&](const HostSpan& span) {
-    if (run.labels.kind(span.label).role == Role::communication)
-      host_ns += span.end_ns - span.start_ns;
-  });
-  CHECK(ns(Limit::communication) <= devices.front().exposed_comm_ns + host_ns);
+  std::int64_t kernel_ns = 0;
+  std::int64_t exposed_ns = 0;
+  for (const std::size_t rank : found.basis.ranks)
+    for (const DeviceTimes& times : devices) {
+      if (times.rank != run.ranks[rank].rank) continue;
+      kernel_ns += times.kernel_ns;
+      exposed_ns += times.exposed_comm_ns;
+    }
+  CHECK(ns(Limit::compute) <= kernel_ns);
+  CHECK(ns(Limit::communication) <= exposed_ns + host_collectives_ns(run, found));
   if (verdict.kind == Limit::blocked) {
     REQUIRE_FALSE(found.causes.blocking.empty());
     CHECK(all_words(verdict).find(found.causes.blocking.front().call) != std::string::npos);
@@ -129,11 +242,12 @@ void check_device(const Run& run, const Findings& found, const Verdict& verdict)
 TEST_SUITE_BEGIN("corpus");
 
 TEST_CASE("corpus: no verdict says what the other commands contradict") {
-  const std::set<std::string> paths = public_traces();
-  if (paths.empty()) fmt::print("skipped: no traces under {}\n", kTraces.string());
-  for (const std::string& path : paths) {
-    CAPTURE(path);
-    const std::optional<Run> run = read_one(path);
+  const std::vector<Inputs> traces = public_traces();
+  if (traces.empty()) fmt::print("skipped: no traces under {}\n", kTraces.string());
+  for (const Inputs& paths : traces) {
+    CAPTURE(paths.size());
+    CAPTURE(paths.front());
+    const std::optional<Run> run = read_all(paths, {.python = true});
     if (!run || run->ranks.empty()) continue;
     const Findings found(*run);
     const Verdict verdict = find_verdict(found);
@@ -142,7 +256,11 @@ TEST_CASE("corpus: no verdict says what the other commands contradict") {
       sum_ns += verdict.shares[static_cast<Limit>(i)].ns;
     CHECK(sum_ns <= found.basis.steps.sum().total_ns);
     check_words(*run, found, all_words(verdict));
-    if (run->ranks.size() == 1 && found.devices) check_device(*run, found, verdict);
+    check_kind(*run, found, verdict);
+    check_steps(*run, found);
+    check_comm(*run, verdict);
+    check_tree(paths, found, verdict);
+    if (found.devices) check_devices(*run, found, verdict);
   }
 }
 

@@ -12,6 +12,9 @@
 #include <fmt/ranges.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace traceloom;
 
@@ -214,4 +217,141 @@ TEST_CASE("why idle: stages of a pipeline wait for each other in messages, and m
   CHECK(says(verdict, "2.0 % moving data, 49.0 % waiting for other stages"));
   CHECK(verdict.kind != Limit::communication);
   CHECK_FALSE(says(verdict, "larger buckets"));
+}
+
+namespace {
+
+constexpr const char* kGroup =
+    R"("Process Group Name": "1", "Process Group Ranks": "[0, 1]", "Group size": 2)";
+
+TraceText& add_message(TraceText& trace, const char* name, int other, int start_us, int length_us) {
+  const bool sends = std::string_view(name) == "send";
+  return trace.x(
+      "ncclDevKernel_SendRecv(x)", start_us, length_us,
+      fmt::format(R"({{"device": 0, "stream": 20, "Collective name": "{}", {}, "{}": {}}})", name,
+                  kGroup, sends ? "Dst Rank" : "Src Rank", other));
+}
+
+void add_reduction(TraceText& trace, const char* name, int start_us, int length_us) {
+  trace.x(
+      name, start_us, length_us,
+      fmt::format(R"({{"device": 0, "stream": 21, "Collective name": "allreduce", {}}})", kGroup));
+}
+
+// Two stages that wait for nobody and compute all the rest of a step. `is_inner`: the reduction
+// comes before the last message.
+Verdict verdict_of_stages(bool is_inner, int message_us) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const int number : {0, 1}) {
+    const int sent_us = 400 + message_us;
+    const int received_us = 800 + message_us / 2;
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("kernel").x("gemm_backward", 0, 400);
+    add_message(trace, number == 0 ? "send" : "recv", 1 - number, 400, message_us);
+    trace.x("gemm_backward", sent_us, (is_inner ? 600 : 800) - sent_us);
+    if (is_inner) add_reduction(trace, "ncclDevKernel_AllReduce(y)", 600, 200);
+    add_message(trace, number == 0 ? "recv" : "send", 1 - number, 800, message_us / 2);
+    trace.x("gemm_backward", received_us, (is_inner ? 1000 : 900) - received_us);
+    if (!is_inner) add_reduction(trace, "ncclDevKernel_AllReduce(y)", 900, 100);
+    files.emplace_back(
+        fmt::format("rank{}.json", number),
+        trace.object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}})", number)));
+  }
+  return find_verdict(Findings(read_texts(files)));
+}
+
+// A rank with 620 us of an all-reduce in a step of 1000 us, beside 340 us of computing.
+Verdict verdict_of_one(std::string_view members) {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("kernel").x("gemm", 0, 340, R"({"device": 0, "stream": 7})");
+  add_reduction(trace, "ncclDevKernel_AllReduce(x)", 340, 620);
+  return verdict_of(trace, members);
+}
+
+}  // namespace
+
+TEST_CASE("why idle: advice of a pipeline is for what moves most of the data") {
+  const Verdict inner = verdict_of_stages(true, 20);
+  CHECK(verdict_headline(inner) ==
+        "Verdict: communication (23.0 % of the mean step of 2 ranks, 23.0 % without waiting)");
+  CHECK(says(inner, "smaller tensor- or expert-parallel groups"));
+  CHECK_FALSE(says(inner, "larger buckets"));
+  const Verdict messages = verdict_of_stages(false, 100);
+  CHECK(says(messages, "most of the data moves in messages between stages"));
+  CHECK_FALSE(says(messages, "larger buckets"));
+  const Verdict end = verdict_of_stages(false, 20);
+  CHECK(says(end, "larger buckets"));
+}
+
+TEST_CASE("why idle: one rank of several tells communication from waiting for nobody") {
+  const Verdict verdict = verdict_of_one(R"("distributedInfo": {"rank": 0, "world_size": 8})");
+  CHECK(verdict_headline(verdict) == "Verdict: inconclusive (communication or none)");
+  CHECK(verdict.shares[Limit::communication].share() == doctest::Approx(0.62));
+  CHECK(verdict.shares[Limit::communication].is_known());
+  CHECK(verdict.untold.share() == doctest::Approx(0.62));
+  CHECK(verdict.status[Limit::communication] == Status::inferred);
+  CHECK(says(verdict, "62.0 % moving data or waiting for ranks that are not here"));
+  CHECK(says(verdict, "1 of 8 ranks: time in its collectives includes waiting"));
+  CHECK(verdict.advice ==
+        std::vector<std::string>{"record the other ranks, too (1 of 8 are here): then moving data "
+                                 "and waiting for ranks are told apart"});
+}
+
+TEST_CASE("why idle: one rank that communicates with nobody knows how many is one of several") {
+  const Verdict verdict = verdict_of_one("");
+  CHECK(verdict.kind == Limit::inconclusive);
+  CHECK(says(verdict, "1 rank of a job whose size is not known"));
+  CHECK(says(verdict, "record the other ranks, too (one is here)"));
+  CHECK(verdict_of_one(R"("distributedInfo": {"rank": 0, "world_size": 1})").kind ==
+        Limit::communication);
+}
+
+TEST_CASE("why idle: of ranks that lack others only whole groups tell what moves data") {
+  const auto rank = [](int number, const char* reduction, int start_us) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("kernel").x("gemm", 0, start_us, R"({"device": 0, "stream": 7})");
+    trace.x("ncclDevKernel_AllReduce(x)", start_us, 1000 - start_us, reduction);
+    return std::pair{
+        fmt::format("rank{}.json", number),
+        trace.object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 4}})", number))};
+  };
+  const auto verdict = [&](const char* reduction) {
+    return find_verdict(Findings(read_texts({rank(0, reduction, 400), rank(1, reduction, 450)})));
+  };
+  const Verdict whole = verdict(
+      R"({"device": 0, "Collective name": "allreduce", "Process Group Name": "1", "Group size": 2})");
+  CHECK(whole.untold.ns == 0);
+  CHECK(whole.kind == Limit::communication);
+  const Verdict part = verdict(
+      R"({"device": 0, "Collective name": "allreduce", "Process Group Name": "1", "Group size": 4})");
+  // 550 us of both, from when the later one of those that are here had come.
+  CHECK(part.untold.share() == doctest::Approx(0.55));
+  CHECK(part.waiting.share() == doctest::Approx(0.025));
+  CHECK(verdict_headline(part) == "Verdict: inconclusive (communication or none)");
+}
+
+TEST_CASE("why idle: a verdict that hangs on no missing rank is stated") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cpu_op").x("aten::mm", 250, 640);
+  trace.cat("kernel");
+  add_reduction(trace, "ncclDevKernel_AllReduce(x)", 100, 150);
+  const Verdict verdict = verdict_of(trace, R"("distributedInfo": {"rank": 0, "world_size": 8})");
+  CHECK(verdict.kind == Limit::launch_bound);
+  CHECK(verdict.untold.share() == doctest::Approx(0.15));
+}
+
+TEST_CASE("why idle: a host that launches for a device that was not recorded computes nothing") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("cpu_op").x("aten::mm", 0, 900);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 100, 5, linked(1));
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict_headline(verdict) ==
+        "Verdict: inconclusive (the host gives work to a device ('cudaLaunchKernel') that these "
+        "traces do not hold)");
+  CHECK(verdict.possible == std::vector{Limit::compute, Limit::communication});
+  CHECK(says(verdict, "record the device, too"));
 }
