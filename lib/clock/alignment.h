@@ -51,6 +51,7 @@ struct ClockFacts {
   // True if an earlier merge aligned all ranks in the file to the lowest one, which is `rank` and
   // whose sync the file has.
   bool is_merged = false;
+  std::vector<std::int64_t> ranks = {};  // of a merged file: all that it names
 };
 
 struct FileClock : ClockSummary {

@@ -188,6 +188,7 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
   if (found.is_contradiction()) {
     fit.change_ns = std::abs(saturating_subtract(found.last_ends_ns, found.first_ends_ns));
     fit.ahead_ns = saturating_add(known.ahead_ns, found.last_ends_ns);
+    fit.was_set = found.was_set;
     return;
   }
   placed_.push_back(clock);

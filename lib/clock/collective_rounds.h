@@ -53,6 +53,9 @@ struct CollectiveFit {
   double slope_error = 0;
   std::int64_t change_ns = 0;  // for a contradiction: the approximate amount by which the clock was
                                // set
+  // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
+  // been matched wrongly.
+  bool was_set = false;
 
   // Returns the possible error of a clock if its lead is assumed to be `taken_ns`.
   std::int64_t error_ns(std::int64_t taken_ns) const;

@@ -20,6 +20,10 @@ constexpr std::size_t kMostRounds = 256;
 constexpr std::int64_t kLeastSkewNs = 1'000;
 constexpr std::size_t kFewRounds = 7;
 constexpr std::int64_t kMuchLonger = 4;
+// Of a clock that was set: rounds of a stretch, stretches, and rounds a round that is in none.
+constexpr std::size_t kLeastOfStretch = 3;
+constexpr std::size_t kMostStretches = 4;
+constexpr std::size_t kRoundsAStray = 10;
 
 std::int64_t middle_of(std::vector<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -99,6 +103,38 @@ void find_first_and_last(std::vector<PairedRound> rounds, PairFit& fit) {
   fit.last_ends_ns = middle_of_ends({rounds.end() - tenth, rounds.end()});
 }
 
+// Rounds that are matched wrongly contradict each other all the time, which a few cannot show. A
+// round in which the clock was set may fit neither side.
+bool hold_in_stretches(std::vector<PairedRound> rounds) {
+  constexpr ClockRange kAll{std::numeric_limits<std::int64_t>::min(),
+                            std::numeric_limits<std::int64_t>::max()};
+  std::ranges::stable_sort(rounds, {}, &PairedRound::at_ns);
+  std::size_t parts = 0;
+  std::size_t stretches = 0;
+  std::size_t strays = 0;
+  ClockRange range = kAll;
+  std::size_t length = 0;
+  const auto end_stretch = [&] {
+    const bool is_stretch = length >= kLeastOfStretch;
+    ++parts;
+    stretches += is_stretch ? 1 : 0;
+    strays += is_stretch ? 0 : length;
+    range = kAll;
+    length = 0;
+  };
+  for (const PairedRound& round : rounds) {
+    if (std::max(range.low_ns, round.ahead.low_ns) > std::min(range.high_ns, round.ahead.high_ns))
+      end_stretch();
+    range.low_ns = std::max(range.low_ns, round.ahead.low_ns);
+    range.high_ns = std::min(range.high_ns, round.ahead.high_ns);
+    ++length;
+  }
+  end_stretch();
+  return parts <= kMostStretches ||
+         (stretches > 1 && stretches <= kMostStretches &&
+          strays <= std::max<std::size_t>(1, rounds.size() / kRoundsAStray));
+}
+
 }  // namespace
 
 ClockSlope slope_of(const std::vector<PairedRound>& rounds) {
@@ -131,6 +167,7 @@ PairFit fit_pair(const std::vector<PairedRound>& rounds) {
   fit.residual_p50_ns = at_percent(residuals, 50);
   fit.residual_p95_ns = at_percent(std::move(residuals), 95);
   find_first_and_last(rounds, fit);
+  fit.was_set = fit.is_contradiction() && hold_in_stretches(rounds);
   return fit;
 }
 

@@ -47,6 +47,8 @@ struct PairFit {
   // one.
   std::int64_t first_ends_ns = 0;
   std::int64_t last_ends_ns = 0;
+  // Of a contradiction: each of a few stretches of time holds together, as where a clock was set.
+  bool was_set = false;
 
   // True if two clocks that only run cannot have given these rounds.
   bool is_contradiction() const { return ahead.low_ns > ahead.high_ns; }

@@ -121,6 +121,8 @@ void SyncCycles::place(std::vector<RankSync>& syncs) {
     else
       add_cycle(sync, shift_ns(*neighbour), false, is_linked(*neighbour));
   }
+  for (const RankSync& sync : syncs)
+    if (sync.is_placed) cycles_[sync.cycle].ranks.merge(ranks_with(sync));
 }
 
 bool SyncCycles::find_by_label(std::vector<RankSync>& syncs) const {
@@ -142,15 +144,32 @@ bool SyncCycles::may_go_by_order(const std::vector<RankSync>& syncs) const {
   return has_vague_cycle_ || !std::ranges::all_of(syncs, tells_batch);
 }
 
+// A rank is in a cycle once: a merge of ranks holds them all in its cycle.
 void SyncCycles::find_by_order(std::vector<RankSync>& syncs) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < cycles_.size(); ++i) order.emplace_back(cycles_[i].moment_ns, i);
   std::sort(order.begin(), order.end());
-  for (std::size_t i = 0; i < std::min(order.size(), syncs.size()); ++i) {
-    syncs[i].cycle = order[i].second;
-    syncs[i].is_placed = true;
-    for (const CycleLabel& label : syncs[i].labels) know(label, syncs[i].cycle);
+  auto next = order.begin();
+  for (RankSync& sync : syncs) {
+    const std::set<std::int64_t> ranks = ranks_with(sync);
+    next = std::find_if(next, order.end(), [&](const auto& cycle) {
+      return std::ranges::none_of(
+          ranks, [&](std::int64_t rank) { return cycles_[cycle.second].ranks.contains(rank); });
+    });
+    if (next == order.end()) return;
+    sync.cycle = (next++)->second;
+    sync.is_placed = true;
+    for (const CycleLabel& label : sync.labels) know(label, sync.cycle);
   }
+}
+
+std::set<std::int64_t> SyncCycles::ranks_with(const RankSync& sync) const {
+  std::set<std::int64_t> ranks;
+  for (const std::size_t file : sync.files) {
+    ranks.insert(files_[file].rank);
+    ranks.insert(files_[file].ranks.begin(), files_[file].ranks.end());
+  }
+  return ranks;
 }
 
 void SyncCycles::add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference,

@@ -94,6 +94,7 @@ class SyncCycles {
     std::optional<std::int64_t> bound_us;
     bool is_of_reference = false;
     bool is_linked = false;
+    std::set<std::int64_t> ranks = {};  // those that have a file in it, also one of several ranks
     std::vector<const RankSync*> syncs = {};
   };
 
@@ -104,6 +105,7 @@ class SyncCycles {
   bool find_by_label(std::vector<RankSync>& syncs) const;
   bool may_go_by_order(const std::vector<RankSync>& syncs) const;
   void find_by_order(std::vector<RankSync>& syncs);
+  std::set<std::int64_t> ranks_with(const RankSync& sync) const;
   void add_cycle(RankSync& sync, std::int64_t shift_ns, bool is_of_reference, bool is_linked);
   void gather_cycles();
   static std::vector<const RankSync*> placed(const std::vector<RankSync>& syncs);

@@ -150,6 +150,28 @@ TEST_CASE("alignment: cycles of other batches are other moments") {
   }
 }
 
+TEST_CASE("alignment: a cycle that a merge holds a rank in is no other cycle of that rank") {
+  ClockFacts node0 = synced(0, 1000);
+  node0.is_merged = true;
+  node0.ranks = {0, 1};
+  ClockFacts node1 = synced(2, 1200);
+  node1.is_merged = true;
+  node1.ranks = {2, 3};
+  SUBCASE("their next files go with the next cycle") {
+    CHECK(offsets({node0, node1, synced(0, 9000), synced(1, 9030), synced(2, 9300),
+                   synced(3, 9400)}) == Ns{0, -200'000, 0, -30'000, -300'000, -400'000});
+  }
+  SUBCASE("where nobody else has the next cycle, nothing is known of its clock") {
+    const std::vector<ClockFacts> files{node0, node1, synced(3, 9400)};
+    CHECK(offsets(files) == Ns{0, -200'000, 0});
+    CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 1});
+  }
+  SUBCASE("what it does not hold is found by the order") {
+    CHECK(offsets({node0, synced(2, 1200), synced(2, 9300), synced(3, 1400), synced(0, 9000)}) ==
+          Ns{0, -200'000, -300'000, -400'000, 0});
+  }
+}
+
 TEST_CASE("alignment: the least error bound of a cycle counts, negative ones do not") {
   const std::vector<FileClock> clocks =
       align({synced(0, 1, "a", 700), synced(1, 2, "a", -5), synced(2, 3, "a"), synced(0, 4, "b"),

@@ -18,16 +18,31 @@ struct Job {
   std::vector<std::int64_t> ahead_us;
   std::vector<std::int64_t> set_us = {};  // added to the rank's clock from the middle on
   ClockOptions options = {};
+  std::int64_t first_round = 0;
+  std::int64_t rounds = 40;
   bool of_one_group = true;
+  bool names_group = true;  // else of gloo, which says no group and no Seq
+  // Of which rank's group the kernels are; else all are of one.
+  bool of_one_run = true;
+  std::optional<std::int64_t> world_size = {};
+
+  std::int64_t late_us = 0;  // by so much the last rank's clock is off, every other time
+  std::optional<std::int64_t> sync_bound_us = {};  // each has a clock sync, with that bound
+  bool merges_last = false;                        // the last two are one file
 
   std::string text_of(std::size_t rank) const {
     std::string text = kernel(ahead_us[rank], 40'500, "", "gemm");
-    for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t i = first_round; i < rounds; ++i) {
       const bool is_last = static_cast<std::size_t>(i) % ahead_us.size() == rank;
       std::int64_t begin_us = 1'000 * i + (is_last ? 30 : 0) + ahead_us[rank];
       if (i >= 20 && !set_us.empty()) begin_us += set_us[rank];
+      if (i % 2 == 1 && rank + 1 == ahead_us.size()) begin_us += late_us;
       const std::int64_t seq = of_one_group ? i : i + 100 * static_cast<std::int64_t>(rank);
-      text += all_reduce(begin_us, is_last ? 20 : 50, seq);
+      const std::int64_t length_us = is_last ? 20 : 50;
+      if (!names_group)
+        text += gloo_all_reduce(begin_us, length_us);
+      else
+        text += all_reduce(begin_us, length_us, seq, of_one_run ? "0" : fmt::format("{}", rank));
     }
     return text;
   }
@@ -35,11 +50,24 @@ struct Job {
   ClockPlan plan() const {
     std::vector<Input> inputs;
     std::vector<FileEvidence> evidence;
-    std::vector<StartTimes> starts(ahead_us.size());
-    for (std::size_t rank = 0; rank < ahead_us.size(); ++rank) {
+    const std::size_t files = ahead_us.size() - (merges_last ? 1 : 0);
+    std::vector<StartTimes> starts(files);
+    for (std::size_t rank = 0; rank < files; ++rank) {
+      const bool is_merged = merges_last && rank + 1 == files;
       inputs.push_back({fmt::format("rank{}.json", rank), std::nullopt});
-      evidence.push_back(collectives_of(text_of(rank), &starts[rank]));
+      evidence.push_back(
+          collectives_of(text_of(rank) + (is_merged ? text_of(rank + 1) : ""), &starts[rank]));
+      const auto add_rank = [&evidence](std::size_t of_pid) {
+        const auto number = static_cast<std::int64_t>(of_pid);
+        evidence.back().rank_marks.add({number, std::to_string(of_pid), 5});
+      };
+      if (is_merged) add_rank(rank);
+      if (is_merged) add_rank(rank + 1);
+      if (sync_bound_us) evidence.back().top_level_sync_us = kBaseNs / 1000;
+      if (sync_bound_us)
+        evidence.back().error_bounds.add({*sync_bound_us, std::to_string(rank), 9});
       evidence.back().base_ns = kBaseNs;
+      evidence.back().world_size = world_size;
     }
     return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts, options);
   }
@@ -123,6 +151,87 @@ TEST_CASE("collective_clock: clocks that were set are left, and told with what w
   CHECK(result.clocks[1].collectives.has_value());
 }
 
+TEST_CASE("collective_clock: a clock that was set is told also where no group is named") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.names_group = false;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms "
+        "(or they are of several groups, which they do not say); --offset 2=-4000000ns brings the "
+        "last of them together");
+  CHECK_FALSE(result.clocks[2].error_ns.has_value());
+  CHECK_FALSE(result.clocks[2].worst_error_ns.has_value());
+  CHECK_FALSE(result.clocks[2].collectives.has_value());
+  CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[1].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: two collectives suffice to show that a clock was set") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.names_group = false;
+  job.rounds = 21;
+  job.first_round = 19;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 1);
+  CHECK(result.clocks[1].problems.empty());
+}
+
+TEST_CASE("collective_clock: collectives without a group that never fit may be of several") {
+  Job job{{0, 0, 0}};
+  job.names_group = false;
+  job.late_us = 300;  // every other one of rank 2
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 0);
+  CHECK(result.clocks[2].problems.explanation(Problem::no_common_collective) ==
+        "clock of rank 2: collectives that do not say their group contradict each other");
+}
+
+TEST_CASE("collective_clock: nothing is claimed of a clock sync that was set afterwards") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.sync_bound_us = 20;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[1].method == ClockMethod::sync);
+  CHECK(result.clocks[1].error_ns == 21'000);
+  CHECK(result.clocks[2].method == ClockMethod::sync);
+  CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 1);
+  CHECK_FALSE(result.clocks[2].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: ranks that were moved alike are told in one line") {
+  const ClockPlan result = Job{{0, 0, 5'000, 5'003, -80'000}}.plan();
+  CHECK(result.clocks[2].problems.count(Problem::shifted_clock) == 2);
+  CHECK(result.clocks[2].problems.explanation(Problem::shifted_clock).substr(0, 73) ==
+        "ranks 2-3 shifted by -5.003 ms to -5.000 ms: their collectives end with t");
+  CHECK(result.clocks[3].problems.empty());
+  CHECK(result.clocks[3].method == ClockMethod::collectives);
+  REQUIRE(result.clocks[3].collectives.has_value());
+  CHECK(result.clocks[3].collectives->shift_ns == -5'003'000);
+  CHECK(result.clocks[4].problems.explanation(Problem::shifted_clock).substr(0, 32) ==
+        "rank 4 shifted by +80.000 ms: it");
+}
+
+TEST_CASE("collective_clock: a merged file is moved as a whole") {
+  Job job{{0, 0, 70'000'000, 70'000'000}};
+  job.merges_last = true;
+  const ClockPlan result = job.plan();
+  REQUIRE(result.clocks.size() == 3);
+  CHECK(result.facts[2].ranks == std::vector<std::int64_t>{2, 3});
+  CHECK(result.clocks[2].method == ClockMethod::collectives);
+  CHECK(result.clocks[2].offset_ns == kBaseNs - 70'000'000'000);
+  CHECK(result.clocks[2].problems.explanation(Problem::shifted_clock).substr(0, 41) ==
+        "ranks 2-3 shifted by -70.000 s: their col");
+}
+
+TEST_CASE("collective_clock: a merged file that nothing moves says what would") {
+  Job job{{0, 0, 70'000'000, 70'000'000}};
+  job.merges_last = true;
+  job.of_one_group = false;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].method == ClockMethod::merged);
+  CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
+        "rank 2 begins 70.000 s after rank 0; --offset 2=-70000000000ns lets them begin together");
+}
+
 TEST_CASE("collective_clock: ranks without a collective in common are told") {
   Job job{{0, 0, 0}};
   job.of_one_group = false;
@@ -140,6 +249,16 @@ TEST_CASE("collective_clock: ranks at other times without a collective in common
         "rank 2 begins 3,600.000 s after rank 0; --offset 2=-3600000000000ns lets them begin "
         "together");
   CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
+}
+
+TEST_CASE("collective_clock: traces of different runs may be at other times") {
+  Job job{{0, 0, 3'600'000'000}};
+  job.of_one_run = false;
+  CHECK(job.plan().clocks[2].problems.count(Problem::ranks_apart) == 0);
+  job.world_size = 1;
+  CHECK(job.plan().clocks[2].problems.count(Problem::ranks_apart) == 0);
+  job.world_size = 3;
+  CHECK(job.plan().clocks[2].problems.count(Problem::ranks_apart) == 1);
 }
 
 TEST_CASE("collective_clock: with linear drift durations follow the clock") {

@@ -20,12 +20,22 @@ inline std::string kernel(std::int64_t ts_us, std::int64_t dur_us, std::string_v
       name, ts_us, dur_us, more);
 }
 
-inline std::string all_reduce(std::int64_t ts_us, std::int64_t dur_us, std::int64_t seq) {
+inline std::string all_reduce(std::int64_t ts_us, std::int64_t dur_us, std::int64_t seq,
+                              std::string_view group = "0") {
   return kernel(ts_us, dur_us,
                 fmt::format(R"("Collective name":"allreduce","In msg nelems":7,"dtype":"Float",)"
-                            R"("Process Group Name":"0","Process Group Description":"default_pg",)"
+                            R"("Process Group Name":"{}","Process Group Description":"default_pg",)"
                             R"("Process Group Ranks":"[0, 1, 2]","Seq":{})",
-                            seq));
+                            group, seq));
+}
+
+// As gloo writes it: without its group.
+inline std::string gloo_all_reduce(std::int64_t ts_us, std::int64_t dur_us,
+                                   std::string_view dims = "[[3]]") {
+  return fmt::format(
+      R"({{"ph":"X","cat":"user_annotation","name":"gloo:all_reduce","pid":5,"tid":6,)"
+      R"("ts":{},"dur":{},"args":{{"Input Dims":{}}}}},)",
+      ts_us, dur_us, dims);
 }
 
 // Returns the evidence that a survey gathers from `text`, whose events end with commas, and their

@@ -204,6 +204,18 @@ TEST_CASE("merge_of_nodes: what ranks have stamped at barriers counts in the nex
   check_nodes(unnamed);
 }
 
+TEST_CASE("merge_of_nodes: cycles without a name, added one by one, go by their own syncs") {
+  const NamedTexts files = drifting_ranks();
+  NamedTexts chain;
+  for (const int cycle : {4, 5, 6}) {
+    const std::string name = fmt::format("ep0-ba{}-", cycle);
+    for (const auto& [path, text] : files)
+      if (path.starts_with(name)) chain.emplace_back(path.substr(name.size()), text);
+    chain = {{"merged.json", merge_texts(chain)}};
+  }
+  check_same(chain.front().second, merge_texts(files));
+}
+
 TEST_CASE("merge_of_nodes: torch's files go with the cycle whose sync they go by") {
   NamedTexts files = drifting_ranks();
   const NamedTexts torch = torch_files();

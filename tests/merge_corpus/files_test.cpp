@@ -1,6 +1,7 @@
 // Every reference trace merged alone, against the facts that another program found in it.
 #include "base/error.h"
 #include "base/json_string.h"
+#include "clock/time_map.h"
 #include "merge_corpus/merged_file.h"
 #include "oracle/exact_time.h"
 #include "oracle/oracle.h"
@@ -94,7 +95,7 @@ void check_slices(const std::string& path) {
   oracle::Input input = oracle::load(path);
   input.shift_ns = summary.files[0].clock.offset_ns;
   if (summary.files[0].problems.count(Problem::base_guessed) > 0)
-    input.relative_shift_ns = summary.files[0].clock.times.mapped_or_same(0);
+    input.relative_shift_ns = summary.files[0].times->mapped_or_same(0);
   std::vector<oracle::MergedEvent> got = read_merged(merged);
   std::vector<oracle::MergedEvent> wanted = oracle::merge({input});
   // Pids of a merged file are ranks; that they are right is seen elsewhere.

@@ -1,4 +1,6 @@
 // The multi-rank sets, against what their clock syncs and bases demand.
+#include "base/error.h"
+#include "clock/time_map.h"
 #include "merge_corpus/merged_file.h"
 #include "oracle/exact_time.h"
 #include "oracle/oracle.h"

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kPart = 2'000;
 constexpr std::uint64_t kMostParts = 200;
 
-// Records until an event has no room, and then one part more. A fixed number would not do: where the
-// clock is fast and even, gzip makes less than 5 bytes of an event, and 20,000 fit into 96 KiB.
+// Records until an event has no room, and then one part more. A fixed number would not do: where
+// the clock is fast and even, gzip makes less than 5 bytes of an event, and 20,000 fit into 96 KiB.
 std::uint64_t record_until_full(Session& session) {
   const Marker work("work");
   std::uint64_t parts = 0;

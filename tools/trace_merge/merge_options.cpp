@@ -10,6 +10,7 @@
 #include "common/say.h"
 #include "common/selection_options.h"
 #include "input/input_list.h"
+#include "output/gzip_sink.h"
 #include "trace_merge/filter_options.h"
 #include "trace_merge/recover_inputs.h"
 

@@ -1,6 +1,6 @@
 // CommandSamples: host and the processes of a command, as counters in the trace of this process.
 //
-// Beside the host's (record/host_sampler.h):
+// Beside the host's (host_sampler.h):
 //
 //   command/cpu         cpu_percent   all processes together; 100 is one CPU
 //   command/rss         rss_mb

@@ -20,7 +20,7 @@ struct MemoryOptions {
 // "end_bytes","reserved_peak_bytes","unfreed_bytes","growth_bytes_per_step","peak_at_ns",
 // "peak_step","peak_op","curve"}] by device of torch's allocators; "operators", "peak" and
 // "unfreed": the operators that allocated the memory; "curve" if requested; "host": counters of
-// memory; "functions": memory stats (analysis/memory_stats.h); "stats_files": their files.
+// memory; "functions": memory stats (memory_stats.h); "stats_files": their files.
 //
 // CSV has the first of rows, host and functions that is not empty. The run must have been read with
 // details and samples.

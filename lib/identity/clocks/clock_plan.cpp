@@ -187,6 +187,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.cycle = cycle_of_name(inputs[i].path);
     file.is_merged = evidence[i].was_merged();  // true even if RANK=path declares the file to be
                                                 // one rank
+    if (file.is_merged) file.ranks = ranks[i].ranks();
     file.sync_us = evidence[i].sync_us();
     // Composer's merger keeps the error bounds of every rank and cycle, so they cannot be used.
     if (!file.is_merged || evidence[i].was_merged_by_us())

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "clock/collective_rounds.h"
 #include "identity/clocks/collective_islands.h"
+#include "identity/clocks/shift_lines.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,16 +64,19 @@ class CollectiveAligner {
     const std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
     std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
     for (const Island& island : islands) {
-      const bool is_linked = placed.empty() || std::ranges::any_of(island.files, [&](auto file) {
-                               return placed.contains(facts_[file].rank);
+      const std::set<std::int64_t> ranks = ranks_of(island);
+      const bool is_linked = placed.empty() || std::ranges::any_of(ranks, [&](std::int64_t rank) {
+                               return placed.contains(rank);
                              });
       settle(island, is_linked);
       if (!is_linked) tell_unconnected(island, islands.front());
-      for (const std::size_t file : island.files) placed.insert(facts_[file].rank);
+      placed.insert(ranks.begin(), ranks.end());
     }
   }
 
  private:
+  std::vector<std::int64_t> ranks_of(std::size_t file) const;
+  std::set<std::int64_t> ranks_of(const Island& island) const;
   void settle(const Island& island, bool is_linked);
   static void forget_errors(FileClock& clock);
   void note(std::size_t file, const CollectiveFit& fit, bool is_moved);
@@ -91,6 +95,30 @@ class CollectiveAligner {
   std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
 };
 
+std::vector<std::int64_t> CollectiveAligner::ranks_of(std::size_t file) const {
+  return facts_[file].ranks.empty() ? std::vector{facts_[file].rank} : facts_[file].ranks;
+}
+
+std::set<std::int64_t> CollectiveAligner::ranks_of(const Island& island) const {
+  std::set<std::int64_t> all;
+  for (const std::size_t file : island.files) {
+    const std::vector<std::int64_t> ranks = ranks_of(file);
+    all.insert(ranks.begin(), ranks.end());
+  }
+  return all;
+}
+
+// Nothing is claimed of a clock that was set while it ran.
+void forget_error(FileClock& clock) {
+  if (standing_of(clock) == Standing::fixed) return;
+  clock.error_ns.reset();
+  clock.worst_error_ns.reset();
+}
+
+bool is_conflict(const Island& island, const CollectiveFit& fit) {
+  return fit.outcome == Outcome::contradiction && (fit.was_set || names_groups(island));
+}
+
 void CollectiveAligner::settle(const Island& island, bool is_linked) {
   if (island.files.size() < 2 || island.files.size() > kMostClocks) return;
   const CommonTimes& whole = times_[island.files.front()];
@@ -102,6 +130,7 @@ void CollectiveAligner::settle(const Island& island, bool is_linked) {
   for (std::size_t i = 0; i < island.files.size(); ++i) {
     const std::size_t file = island.files[i];
     const CollectiveFit& fit = fits[i];
+    if (is_conflict(island, fit)) forget_error(clocks_[file]);
     if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
     const bool is_moved = moves && i > 0 && standing_of(clocks_[file]) != Standing::fixed;
     note(file, fit, is_moved);
@@ -205,15 +234,15 @@ void CollectiveAligner::tell_shift(const Island& island, const std::vector<Colle
   std::int64_t most_ns = 0;
   for (const CollectiveFit& fit : fits)
     if (fit.outcome == Outcome::fitted) most_ns = std::max(most_ns, std::abs(fit.ahead_ns));
+  std::vector<RankShift> shifts;
   for (std::size_t i = 1; i < island.files.size(); ++i) {
-    FileClock& clock = clocks_[island.files[i]];
-    if (!is_told(i, most_ns) || standing_of(clock) == Standing::fixed) continue;
-    clock.problems.add(Problem::shifted_clock, 0);
-    clock.problems.explain(
-        Problem::shifted_clock,
-        fmt::format("rank {} shifted by {}{}: its collectives end with the others' (±{})",
-                    facts_[island.files[i]].rank, fits[i].ahead_ns < 0 ? "+" : "",
-                    format_duration(-fits[i].ahead_ns), format_duration(fits[i].bound_ns())));
+    const std::size_t file = island.files[i];
+    if (!is_told(i, most_ns) || standing_of(clocks_[file]) == Standing::fixed) continue;
+    shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns()});
+  }
+  for (const ShiftLine& line : shift_lines(std::move(shifts))) {
+    clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files);
+    clocks_[line.file].problems.explain(Problem::shifted_clock, line.words);
   }
 }
 
@@ -224,47 +253,60 @@ std::string CollectiveAligner::offset_option(std::size_t file, std::int64_t ahea
   return fmt::format("--offset {}={}ns", facts_[file].rank, saturating_subtract(now_ns, ahead_ns));
 }
 
+// Collectives that do not name their group may belong to several groups.
+std::string conflict_words(const Island& island, const std::set<std::int64_t>& ranks,
+                           const CollectiveFit& fit, const std::vector<std::string>& offsets) {
+  if (!is_conflict(island, fit))
+    return fmt::format("{}: collectives that do not say their group contradict each other",
+                       clocks_of(ranks));
+  // If clocks contradict each other in a circle, the change of one of them is not known.
+  if (fit.change_ns == 0)
+    return fmt::format("{}: what collectives with different ranks allow contradicts itself",
+                       clocks_of(ranks));
+  return fmt::format(
+      "{}: what collectives allow before and after contradicts itself by {}{}; {} brings the last "
+      "of them together",
+      clocks_of(ranks), format_duration(fit.change_ns),
+      names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
+      fmt::join(offsets, " "));
+}
+
 // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
-// Collectives without a group may belong to several groups, so they prove nothing about a clock.
 void CollectiveAligner::tell_conflicts(const Island& island,
                                        const std::vector<CollectiveFit>& fits) {
-  std::map<std::int64_t, std::vector<std::size_t>> alike;  // keyed by the approximate change
+  // Keyed by whether it is a conflict, and by the approximate change.
+  std::map<std::pair<bool, std::int64_t>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const CollectiveFit& fit = fits[i];
     if (fit.outcome != Outcome::contradiction) continue;
-    const auto known = std::ranges::find_if(alike, [&fit](const auto& one) {
-      return std::abs(one.first - fit.change_ns) <= fit.change_ns / 10;
+    const std::pair key(is_conflict(island, fit), fit.change_ns);
+    const auto known = std::ranges::find_if(alike, [&key](const auto& one) {
+      return one.first.first == key.first &&
+             std::abs(one.first.second - key.second) <= key.second / 10;
     });
-    alike[known == alike.end() ? fit.change_ns : known->first].push_back(i);
+    alike[known == alike.end() ? key : known->first].push_back(i);
   }
-  for (const auto& [change_ns, members] : alike) {
+  for (const auto& [key, members] : alike) {
     std::set<std::int64_t> ranks;
+    std::set<std::int64_t> told;  // by the number that --offset takes
     std::vector<std::string> offsets;
     for (const std::size_t i : members) {
-      const std::int64_t rank = facts_[island.files[i]].rank;
-      if (ranks.insert(rank).second && offsets.size() < kMostRanks)
+      const std::vector<std::int64_t> own = ranks_of(island.files[i]);
+      ranks.insert(own.begin(), own.end());
+      if (told.insert(facts_[island.files[i]].rank).second && offsets.size() < kMostRanks)
         offsets.push_back(offset_option(island.files[i], fits[i].ahead_ns));
     }
     FileClock& first = clocks_[island.files[members.front()]];
-    const Problem problem =
-        names_groups(island) ? Problem::clock_conflict : Problem::no_common_collective;
+    const Problem problem = key.first ? Problem::clock_conflict : Problem::no_common_collective;
     first.problems.add(problem, 0, members.size());
-    first.problems.explain(
-        problem,
-        names_groups(island)
-            ? fmt::format("{}: what collectives allow before and after contradicts itself by {}; "
-                          "{} brings the last of them together",
-                          clocks_of(ranks), format_duration(change_ns), fmt::join(offsets, " "))
-            : fmt::format("{}: collectives that do not say their group contradict each other",
-                          clocks_of(ranks)));
+    first.problems.explain(problem, conflict_words(island, ranks, fits[members.front()], offsets));
   }
 }
 
 void CollectiveAligner::tell_unconnected(const Island& island, const Island& of_reference) {
   FileClock& first = clocks_[island.files.front()];
   if (standing_of(first) == Standing::fixed) return;
-  std::set<std::int64_t> ranks;
-  for (const std::size_t file : island.files) ranks.insert(facts_[file].rank);
+  const std::set<std::int64_t> ranks = ranks_of(island);
   first.problems.add(Problem::no_common_collective, 0, ranks.size());
   first.problems.explain(
       Problem::no_common_collective,

@@ -12,12 +12,12 @@
 
 namespace traceloom {
 
-// All vectors have one entry a file. The function uses files of one rank each that recorded the
-// rank's collectives. It finds how far the clock of each file is ahead of a reference: that of the
-// lowest rank, or of a file with better evidence (ClockOptions::offsets, the rounds or the machine
-// of our recorder, moments that files stamped). Files with better evidence keep their clocks.
-// FileClock::collectives holds the estimate, and error_ns and worst_error_ns the possible error of
-// the clock that is used.
+// All vectors have one entry a file. The function uses files that recorded collectives of their
+// ranks; a merged file is moved as a whole. It finds how far the clock of each file is ahead of a
+// reference: that of the lowest rank, or of a file with better evidence (ClockOptions::offsets, the
+// rounds or the machine of our recorder, moments that files stamped). Files with better evidence
+// keep their clocks. FileClock::collectives holds the estimate, and error_ns and worst_error_ns the
+// possible error of the clock that is used.
 //
 // The clocks of all ranks that have collectives in common are moved (ClockMethod::collectives) in
 // two cases; other files of these ranks move with them:
@@ -26,9 +26,11 @@ namespace traceloom {
 //    by more than 10 us.
 //
 // Otherwise all clocks stay. These problems are counted:
-// - shifted_clock: a file was moved by more than the ends are still apart.
-// - clock_conflict: a clock was set while collectives went on; it stays.
-// - no_common_collective: a file has collectives, but no other file has any of them.
+// - shifted_clock: a file was moved by more than the ends are still apart. Files that were moved
+//   alike are reported once, for the first of them (shift_lines.h).
+// - clock_conflict: a clock was set while collectives went on. It stays, and no error is claimed.
+// - no_common_collective: a file has collectives, but no other file has any of them, or they
+//   contradict each other all the time and do not name their group, so they may belong to several.
 void align_by_collectives(const std::vector<FileEvidence>& evidence,
                           const std::vector<StartTimes>& starts, const ClockOptions& options,
                           const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks);

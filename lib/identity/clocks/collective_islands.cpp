@@ -65,7 +65,7 @@ class IslandFinder {
 
 void IslandFinder::find_files() {
   for (std::size_t i = 0; i < all_.facts.size(); ++i)
-    if (!all_.facts[i].is_merged && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
+    if (!all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
         !all_.evidence[i].collectives.empty() && standing_of(all_.clocks[i]) != Standing::unknown)
       files_.push_back(i);
   std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
@@ -82,8 +82,11 @@ std::vector<MarkedFile> IslandFinder::marked_files() const {
       std::ranges::all_of(of_rank, [each](const auto& one) { return one.second.size() == each; });
   std::vector<MarkedFile> marked;
   for (const std::size_t file : files_)
-    marked.push_back(
-        {all_.facts[file].rank, {}, &all_.evidence[file].collectives, &all_.clocks[file].times});
+    marked.push_back({all_.facts[file].rank,
+                      {},
+                      &all_.evidence[file].collectives,
+                      &all_.clocks[file].times,
+                      all_.facts[file].ranks.size() > 1});
   for (auto& [rank, indices] : of_rank) {
     std::ranges::stable_sort(indices, {},
                              [this](std::size_t index) { return first_ns_[files_[index]]; });
@@ -144,7 +147,6 @@ Standing standing_of(const FileClock& clock) {
     case ClockMethod::rounds:
     case ClockMethod::same_boot:
     case ClockMethod::sync_event:
-    case ClockMethod::merged:
       return Standing::fixed;
     case ClockMethod::sync:
     case ClockMethod::sync_of_rank:
@@ -153,6 +155,8 @@ Standing standing_of(const FileClock& clock) {
     case ClockMethod::epoch:
     case ClockMethod::collectives:
       return Standing::absolute;
+    case ClockMethod::merged:
+      return clock.is_known ? Standing::absolute : Standing::unknown;
     case ClockMethod::none:
       break;
   }

@@ -33,10 +33,10 @@ struct Island {
   std::vector<CollectiveRound> rounds;  // their clocks are indices into `files`
 };
 
-// Uses files of one rank each that have collectives and a clock. The reference is the file with the
-// best clock; among equals, the lowest rank's first file. The island of the best reference comes
-// first. If a rank has several files, files of one cycle are matched by their order if all ranks
-// have the same number of files, otherwise by their names.
+// Uses files that have collectives and a clock; a file of several ranks has one clock. The
+// reference is the file with the best clock; among equals, the lowest rank's first file. The island
+// of the best reference comes first. If a rank has several files, files of one cycle are matched by
+// their order if all ranks have the same number of files, otherwise by their names.
 std::vector<Island> find_islands(const ClockedFiles& files);
 
 // True if all rounds name their group; otherwise they may be matched wrongly.

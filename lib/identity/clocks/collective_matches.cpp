@@ -83,7 +83,9 @@ class RoundMatcher {
   void add(std::size_t file, const Kind& kind);
   std::optional<std::string> key_of(std::size_t file, const Kind& kind) const;
   void add_rounds(std::size_t file, const Kind& kind, Parts& parts) const;
-  static void join(Parts& parts, std::vector<CollectiveRound>& rounds);
+  void join(Parts& parts, std::vector<CollectiveRound>& rounds) const;
+  using Entries = std::vector<Entry>::const_iterator;
+  std::optional<RoundPart> part_of(Entries first, Entries last) const;
 
   const std::vector<MarkedFile>& files_;
   std::set<std::string> by_place_;
@@ -111,6 +113,7 @@ std::optional<std::string> RoundMatcher::key_of(std::size_t file, const Kind& ki
 }
 
 void RoundMatcher::add(std::size_t file, const Kind& kind) {
+  if (files_[file].has_several_ranks && !(kind.side == Side::all && kind.has_seq)) return;
   const std::optional<std::string> key = key_of(file, kind);
   if (!key || (!kind.has_seq && !kind.is_by_time && kind.every > 1)) return;
   Parts& parts = parts_[*key];
@@ -139,8 +142,20 @@ void RoundMatcher::add_rounds(std::size_t file, const Kind& kind, Parts& parts) 
   }
 }
 
-// Rounds that one file has twice under one number are ignored.
-void RoundMatcher::join(Parts& parts, std::vector<CollectiveRound>& rounds) {
+// Returns the part of a file with these entries of one number. Several entries of one rank prove
+// nothing and give none. If the file has several ranks, all had entered when the last one did, and
+// none had left before the first one.
+std::optional<RoundPart> RoundMatcher::part_of(Entries first, Entries last) const {
+  RoundPart part = first->part;
+  if (last - first > 1 && !files_[part.clock].has_several_ranks) return std::nullopt;
+  for (auto entry = first; entry != last; ++entry) {
+    part.begin_ns = std::max(part.begin_ns, entry->part.begin_ns);
+    part.end_ns = std::min(part.end_ns, entry->part.end_ns);
+  }
+  return part.begin_ns <= part.end_ns ? std::optional(part) : std::nullopt;
+}
+
+void RoundMatcher::join(Parts& parts, std::vector<CollectiveRound>& rounds) const {
   const std::int64_t each = parts.is_message ? 2 : 1;
   std::ranges::stable_sort(parts.entries, {}, [](const Entry& entry) {
     return std::pair(entry.number, entry.part.clock);
@@ -153,8 +168,8 @@ void RoundMatcher::join(Parts& parts, std::vector<CollectiveRound>& rounds) {
       const auto next = std::find_if(entry, parts.entries.end(), [&](const Entry& other) {
         return other.number != entry->number || other.part.clock != entry->part.clock;
       });
-      if (next - entry == 1) {
-        round.parts.push_back(entry->part);
+      if (const std::optional<RoundPart> part = part_of(entry, next)) {
+        round.parts.push_back(*part);
         senders += entry->number % 2 == 0 ? 1 : 0;
       }
       entry = next;

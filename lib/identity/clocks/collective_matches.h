@@ -23,6 +23,8 @@ struct MarkedFile {
   std::string cycle = {};  // only files of one cycle can share rounds
   const CollectiveMarks* marks = nullptr;
   const TimeMap* times = nullptr;  // maps to the time of the rounds
+  // That share a clock: only their collectives with a Seq count, those of one number as one.
+  bool has_several_ranks = false;
 };
 
 // RoundPart::clock is an index into `files`. No round has only one part.

@@ -15,6 +15,10 @@ namespace {
 
 using Side = CollectiveMarks::Side;
 
+// Beyond that what is left has one number: that of a collective that a merge has of many ranks, or
+// a Seq that does not count.
+constexpr std::int64_t kMostApart = std::int64_t{1} << 40;
+
 // Recognises torch's names ("_allgather_base", "allreduce_coalesced"), gloo's ("gloo:all_reduce")
 // and those of kernels ("ncclDevKernel_ReduceScatter_...").
 std::optional<Side> side_of(std::string_view name) {
@@ -92,7 +96,7 @@ void CollectiveMarks::Kind::keep(const Round& round) {
   if (round.number % every != 0) return;
   rounds.push_back(round);
   while (rounds.size() > kMostOfKind) {
-    if (!has_seq && !is_by_time) {
+    if ((!has_seq && !is_by_time) || every >= kMostApart) {
       is_whole = false;
       return rounds.clear();
     }

@@ -60,7 +60,7 @@ class CollectiveMarks {
     std::uint64_t count = 0;  // number of rounds, including those that were not kept
     std::int64_t every = 1;   // one in this number of rounds was kept
     bool is_by_time = true;   // the rounds are in time order in the file
-    bool is_whole = true;     // false if there were too many rounds out of order to sort them
+    bool is_whole = true;     // false if too many rounds were out of order, or of one number
 
     void add(const Round& round);
     void append(const Kind& later);
