@@ -58,7 +58,8 @@ struct CommandSpec {
 // Leaves out hidden options and commands.
 CommandSpec spec_of(const CLI::App& app, const std::string& path);
 
-// Returns "table", "csv" for the value "table|csv"; nothing if any text may be a value.
+// Returns "min", "keep" for the value "min|keep|NS": a word in capitals stands for other values.
+// Returns nothing if any text may be a value.
 std::vector<std::string> alternatives_of(const OptionSpec& option);
 // Whether it takes several of its alternatives, with commas between them.
 bool is_list(const OptionSpec& option);

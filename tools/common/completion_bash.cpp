@@ -21,8 +21,7 @@ constexpr char kFrame[] = R"(# Completion of {0} for bash.
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $word in
       --) command=--; break ;;
-      {2}) command=$word; break ;;
-    esac
+{2}    esac
   done
   case $command in
     --) {1}_files ;;
@@ -102,8 +101,11 @@ std::string bash_completion(const CommandSpec& tool) {
     branches += bash_branch(command, command.name, function);
   }
   branches += bash_branch(tool, "*", function);
-  if (commands.empty()) commands.emplace_back("''");
-  return fmt::format(kFrame, tool.name, function, fmt::join(commands, "|"), branches);
+  const std::string finds_command =
+      commands.empty()
+          ? ""
+          : fmt::format("      {}) command=$word; break ;;\n", fmt::join(commands, "|"));
+  return fmt::format(kFrame, tool.name, function, finds_command, branches);
 }
 
 }  // namespace traceloom

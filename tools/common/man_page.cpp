@@ -52,7 +52,7 @@ std::string option_entries(const std::vector<OptionSpec>& options) {
     if (!option.default_value.empty())
       out += fmt::format(" [default: {}]", troff(option.default_value));
     out += "\n";
-    if (!option.details.empty()) out += troff(option.details) + "\n";
+    if (!option.details.empty()) out += ".br\n" + troff(option.details) + "\n";
   }
   return out;
 }
