@@ -20,6 +20,7 @@ TEST_CASE("command_spec: a value with | is a choice, and one with ,... a list of
   using Words = std::vector<std::string>;
   CHECK(alternatives_of(option_with("a|bc|d")) == Words{"a", "bc", "d"});
   CHECK(alternatives_of(option_with("a|bc,...")) == Words{"a", "bc"});
+  CHECK(alternatives_of(option_with("min|keep|NS")) == Words{"min", "keep"});
   CHECK(alternatives_of(option_with("FILE")).empty());
   CHECK(alternatives_of(option_with("NAME,...")).empty());
   CHECK_FALSE(is_list(option_with("a|b")));

@@ -102,7 +102,9 @@ std::vector<std::string> alternatives_of(const OptionSpec& option) {
   if (rest.find('|') == std::string_view::npos) return words;
   while (true) {
     const std::size_t end = rest.find('|');
-    words.emplace_back(rest.substr(0, end));
+    const std::string_view word = rest.substr(0, end);
+    const bool is_placeholder = word.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 0;
+    if (!is_placeholder) words.emplace_back(word);
     if (end == std::string_view::npos) return words;
     rest.remove_prefix(end + 1);
   }

@@ -55,15 +55,16 @@ struct CommandSpec {
   std::vector<CommandSpec> commands;
 };
 
-// What is shown to users: no hidden options or commands.
+// Leaves out hidden options and commands.
 CommandSpec spec_of(const CLI::App& app, const std::string& path);
 
-// "table", "csv" of the value "table|csv"; none where any text may be a value.
+// Returns "min", "keep" for the value "min|keep|NS": a word in capitals stands for other values.
+// Returns nothing if any text may be a value.
 std::vector<std::string> alternatives_of(const OptionSpec& option);
 // Whether it takes several of its alternatives, with commas between them.
 bool is_list(const OptionSpec& option);
 
-// Of an argument: it has no dash.
+// Whether this is an argument, which has no dash, and not an option.
 bool is_argument(const OptionSpec& option);
 // " FILE", " [FILE]" if it may be left out; "..." for an argument that may be repeated.
 std::string value_of(const OptionSpec& option);

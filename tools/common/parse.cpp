@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "common/did_you_mean.h"
+#include "common/reference.h"
 #include "common/terminal.h"
 
 #include <CLI/CLI.hpp>
@@ -16,7 +17,8 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMinHelpWidth = 60;
-constexpr std::size_t kMaxHelpWidth = 100;  // longer lines are hard to read
+constexpr std::string_view kGenerate = "--generate";  // for the build, so --help is silent on it
+constexpr std::size_t kMaxHelpWidth = 100;            // longer lines are hard to read
 
 // The command that the words selected: `app` itself where there is none.
 const CLI::App& selected(const CLI::App& app) {
@@ -163,6 +165,10 @@ void set_up(CLI::App& app, const std::string& name) {
 
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   group_help_flags(app);
+  if (argc == 3 && std::string_view(argv[1]) == kGenerate) {
+    write_reference(spec_of(app, app.get_name()), argv[2]);
+    return false;
+  }
   try {
     app.parse(argc, argv);
     refuse_empty_values(selected(app));

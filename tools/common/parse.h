@@ -19,9 +19,10 @@ namespace traceloom {
 // Names the tool, gives it -h/--help and --version, and the help style that fits stdout.
 void set_up(CLI::App& app, const std::string& name);
 
-// False when the help or the version was asked for and printed to stdout. Throws UsageError that
-// says what is wrong and what to try: "unknown option --thredas (did you mean --threads?)". An
-// option with an empty value has none.
+// False when the help or the version was asked for and printed to stdout, or when `--generate
+// FOLDER` asked for man pages and completions (reference.h). Throws UsageError that says what is
+// wrong and what to try: "unknown option --thredas (did you mean --threads?)". An option with an
+// empty value has none.
 bool parse(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace traceloom
