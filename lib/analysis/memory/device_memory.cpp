@@ -10,215 +10,212 @@
 #include <unordered_map>
 #include <utility>
 
-    namespace traceloom {
-  namespace {
+namespace traceloom {
+namespace {
 
-  __extension__ typedef __int128 Wide;  // bytes times ns
+__extension__ typedef __int128 Wide;  // bytes times ns
 
-  constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
+constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
 
-  struct Attributed {
-    MemorySample sample;
-    std::uint32_t node;  // kNoOperator if none ran
-  };
+struct Attributed {
+  MemorySample sample;
+  std::uint32_t node;  // kNoOperator if none ran
+};
 
-  // Finds the operators of a rank by thread and time.
-  class OperatorFinder {
-   public:
-    OperatorFinder(const Run& run, const RankEvents& rank) : run_(run), operators_(run, rank) {
-      for (const OperatorNode& node : operators_.nodes())
-        if (!node.is_repeat) ++calls_[name_of(node)];
-    }
-
-    std::uint32_t find(std::uint32_t track, std::int64_t at_ns) const {
-      const std::vector<OperatorNode>& nodes = operators_.nodes();
-      const auto after = std::upper_bound(
-          nodes.begin(), nodes.end(), std::pair{track, at_ns},
-          [](const std::pair<std::uint32_t, std::int64_t>& key, const OperatorNode& node) {
-            return key < std::pair{node.track, node.start_ns};
-          });
-      if (after == nodes.begin() || (after - 1)->track != track) return kNoOperator;
-      auto found = static_cast<std::uint32_t>(after - nodes.begin() - 1);
-      while (found != kNoOperator && nodes[found].end_ns <= at_ns) found = nodes[found].parent;
-      return found;
-    }
-
-    const OperatorNode& node(std::uint32_t index) const { return operators_.nodes()[index]; }
-    std::string_view name_of(const OperatorNode& node) const {
-      return run_.labels.name(node.label);
-    }
-    std::string_view name_of(std::uint32_t index) const {
-      return index == kNoOperator ? kNoOperatorName : name_of(node(index));
-    }
-    std::int64_t calls(std::string_view name) const {
-      const auto found = calls_.find(name);
-      return found == calls_.end() ? 0 : found->second;
-    }
-
-   private:
-    const Run& run_;
-    Operators operators_;
-    std::map<std::string_view, std::int64_t> calls_;
-  };
-
-  std::optional<std::int64_t> step_at(const RankEvents& rank, std::int64_t at_ns) {
-    if (rank.steps.kind == StepKind::none) return std::nullopt;
-    for (const Step& step : rank.steps.list)
-      if (step.time.from_ns <= at_ns && at_ns < step.time.to_ns) return step.number;
-    return std::nullopt;
+// Finds the operators of a rank by thread and time.
+class OperatorFinder {
+ public:
+  OperatorFinder(const Run& run, const RankEvents& rank) : run_(run), operators_(run, rank) {
+    for (const OperatorNode& node : operators_.nodes())
+      if (!node.is_repeat) ++calls_[name_of(node)];
   }
 
-  void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
-    device.is_relative = std::any_of(events.begin(), events.end(), [](const Attributed& event) {
-      return event.sample.allocated == kNotTold;
-    });
-    const MemorySample& first = events.front().sample;
-    std::int64_t allocated = device.is_relative ? 0 : first.allocated - first.bytes;
-    device.curve.reserve(events.size() + 1);
-    device.curve.push_back({first.start_ns, allocated, kNotTold});
-    for (const Attributed& event : events) {
-      const MemorySample& sample = event.sample;
-      allocated = device.is_relative ? allocated + sample.bytes : sample.allocated;
-      device.curve.push_back({sample.start_ns, allocated, sample.reserved});
-      ++(sample.bytes < 0 ? device.frees : device.allocations);
-      device.has_addresses = device.has_addresses && sample.address != kNotTold;
-    }
-    for (std::size_t i = 0; i < device.curve.size(); ++i)
-      if (device.curve[i].allocated > device.peak().allocated) device.peak_index = i;
+  std::uint32_t find(std::uint32_t track, std::int64_t at_ns) const {
+    const std::vector<OperatorNode>& nodes = operators_.nodes();
+    const auto after = std::upper_bound(
+        nodes.begin(), nodes.end(), std::pair{track, at_ns},
+        [](const std::pair<std::uint32_t, std::int64_t>& key, const OperatorNode& node) {
+          return key < std::pair{node.track, node.start_ns};
+        });
+    if (after == nodes.begin() || (after - 1)->track != track) return kNoOperator;
+    auto found = static_cast<std::uint32_t>(after - nodes.begin() - 1);
+    while (found != kNoOperator && nodes[found].end_ns <= at_ns) found = nodes[found].parent;
+    return found;
   }
 
-  void add_to_operators(const std::vector<Attributed>& events, const OperatorFinder& operators,
-                        DeviceMemory& device) {
-    for (const auto& [sample, innermost] : events) {
-      const std::int64_t given = std::max<std::int64_t>(0, sample.bytes);
-      const std::int64_t times = sample.bytes > 0 ? 1 : 0;
-      OperatorMemory& self = device.operators[operators.name_of(innermost)];
-      self.self_increase += sample.bytes;
-      self.self_alloc += given;
-      self.self_count += times;
-      for (std::uint32_t node = innermost; node != kNoOperator;
-           node = operators.node(node).parent) {
-        if (operators.node(node).is_repeat) continue;
-        OperatorMemory& total = device.operators[operators.name_of(node)];
-        total.increase += sample.bytes;
-        total.alloc += given;
-        total.count += times;
-      }
-    }
-    for (auto& [name, memory] : device.operators) memory.calls = operators.calls(name);
+  const OperatorNode& node(std::uint32_t index) const { return operators_.nodes()[index]; }
+  std::string_view name_of(const OperatorNode& node) const { return run_.labels.name(node.label); }
+  std::string_view name_of(std::uint32_t index) const {
+    return index == kNoOperator ? kNoOperatorName : name_of(node(index));
+  }
+  std::int64_t calls(std::string_view name) const {
+    const auto found = calls_.find(name);
+    return found == calls_.end() ? 0 : found->second;
   }
 
-  // Finds the memory that was allocated and not freed, at the peak and at the end.
-  void find_held(const std::vector<Attributed>& events, const OperatorFinder& operators,
-                 const RankEvents& rank, DeviceMemory& device) {
-    if (!device.has_addresses) return;
-    std::unordered_map<std::int64_t, const Attributed*> held;
-    const auto note_peak = [&] {
-      for (const auto& [address, event] : held) {
-        OperatorMemory& memory = device.operators[operators.name_of(event->node)];
-        memory.at_peak += event->sample.bytes;
-        ++memory.at_peak_count;
-      }
-    };
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      const MemorySample& sample = events[i].sample;
-      if (sample.bytes > 0)
-        held[sample.address] = &events[i];
-      else
-        held.erase(sample.address);
-      if (i + 1 == device.peak_index) note_peak();  // the curve has a point before the first event
+ private:
+  const Run& run_;
+  Operators operators_;
+  std::map<std::string_view, std::int64_t> calls_;
+};
+
+std::optional<std::int64_t> step_at(const RankEvents& rank, std::int64_t at_ns) {
+  if (rank.steps.kind == StepKind::none) return std::nullopt;
+  for (const Step& step : rank.steps.list)
+    if (step.time.from_ns <= at_ns && at_ns < step.time.to_ns) return step.number;
+  return std::nullopt;
+}
+
+void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
+  device.is_relative = std::any_of(events.begin(), events.end(), [](const Attributed& event) {
+    return event.sample.allocated == kNotTold;
+  });
+  const MemorySample& first = events.front().sample;
+  std::int64_t allocated = device.is_relative ? 0 : first.allocated - first.bytes;
+  device.curve.reserve(events.size() + 1);
+  device.curve.push_back({first.start_ns, allocated, kNotTold});
+  for (const Attributed& event : events) {
+    const MemorySample& sample = event.sample;
+    allocated = device.is_relative ? allocated + sample.bytes : sample.allocated;
+    device.curve.push_back({sample.start_ns, allocated, sample.reserved});
+    ++(sample.bytes < 0 ? device.frees : device.allocations);
+    device.has_addresses = device.has_addresses && sample.address != kNotTold;
+  }
+  for (std::size_t i = 0; i < device.curve.size(); ++i)
+    if (device.curve[i].allocated > device.peak().allocated) device.peak_index = i;
+}
+
+void add_to_operators(const std::vector<Attributed>& events, const OperatorFinder& operators,
+                      DeviceMemory& device) {
+  for (const auto& [sample, innermost] : events) {
+    const std::int64_t given = std::max<std::int64_t>(0, sample.bytes);
+    const std::int64_t times = sample.bytes > 0 ? 1 : 0;
+    OperatorMemory& self = device.operators[operators.name_of(innermost)];
+    self.self_increase += sample.bytes;
+    self.self_alloc += given;
+    self.self_count += times;
+    for (std::uint32_t node = innermost; node != kNoOperator; node = operators.node(node).parent) {
+      if (operators.node(node).is_repeat) continue;
+      OperatorMemory& total = device.operators[operators.name_of(node)];
+      total.increase += sample.bytes;
+      total.alloc += given;
+      total.count += times;
     }
-    std::map<std::string_view, std::set<std::optional<std::int64_t>>> steps;
+  }
+  for (auto& [name, memory] : device.operators) memory.calls = operators.calls(name);
+}
+
+// Finds the memory that was allocated and not freed, at the peak and at the end.
+void find_held(const std::vector<Attributed>& events, const OperatorFinder& operators,
+               const RankEvents& rank, DeviceMemory& device) {
+  if (!device.has_addresses) return;
+  std::unordered_map<std::int64_t, const Attributed*> held;
+  const auto note_peak = [&] {
     for (const auto& [address, event] : held) {
-      const std::string_view name = operators.name_of(event->node);
-      OperatorMemory& memory = device.operators[name];
-      memory.unfreed += event->sample.bytes;
-      ++memory.unfreed_count;
-      steps[name].insert(step_at(rank, event->sample.start_ns));
+      OperatorMemory& memory = device.operators[operators.name_of(event->node)];
+      memory.at_peak += event->sample.bytes;
+      ++memory.at_peak_count;
     }
-    for (const auto& [name, numbers] : steps)
-      device.operators[name].unfreed_steps =
-          static_cast<std::int64_t>(numbers.size() - numbers.count(std::nullopt));
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const MemorySample& sample = events[i].sample;
+    if (sample.bytes > 0)
+      held[sample.address] = &events[i];
+    else
+      held.erase(sample.address);
+    if (i + 1 == device.peak_index) note_peak();  // the curve has a point before the first event
   }
-
-  std::optional<std::int64_t> growth_of(const RankEvents& rank, const DeviceMemory& device) {
-    if (rank.steps.kind == StepKind::none) return std::nullopt;
-    std::vector<std::pair<double, double>> at_ends;
-    for (const Step& step : rank.steps.list) {
-      if (!step.counted || step.time.to_ns < device.curve.front().at_ns) continue;
-      const auto after = std::upper_bound(
-          device.curve.begin(), device.curve.end(), step.time.to_ns,
-          [](std::int64_t at_ns, const MemoryPoint& point) { return at_ns < point.at_ns; });
-      at_ends.emplace_back(at_ends.size(), (after - 1)->allocated);
-    }
-    if (at_ends.size() < kLeastSteps) return std::nullopt;
-    const std::optional<double> slope = slope_of(at_ends);
-    return slope ? std::optional{static_cast<std::int64_t>(std::llround(*slope))} : std::nullopt;
+  std::map<std::string_view, std::set<std::optional<std::int64_t>>> steps;
+  for (const auto& [address, event] : held) {
+    const std::string_view name = operators.name_of(event->node);
+    OperatorMemory& memory = device.operators[name];
+    memory.unfreed += event->sample.bytes;
+    ++memory.unfreed_count;
+    steps[name].insert(step_at(rank, event->sample.start_ns));
   }
+  for (const auto& [name, numbers] : steps)
+    device.operators[name].unfreed_steps =
+        static_cast<std::int64_t>(numbers.size() - numbers.count(std::nullopt));
+}
 
-  std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
-    std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Attributed>> by_device;
-    rank.for_each_memory([&](const MemorySample& sample) {
-      by_device[{sample.device_type, sample.device}].push_back({sample, kNoOperator});
+std::optional<std::int64_t> growth_of(const RankEvents& rank, const DeviceMemory& device) {
+  if (rank.steps.kind == StepKind::none) return std::nullopt;
+  std::vector<std::pair<double, double>> at_ends;
+  for (const Step& step : rank.steps.list) {
+    if (!step.counted || step.time.to_ns < device.curve.front().at_ns) continue;
+    const auto after = std::upper_bound(
+        device.curve.begin(), device.curve.end(), step.time.to_ns,
+        [](std::int64_t at_ns, const MemoryPoint& point) { return at_ns < point.at_ns; });
+    at_ends.emplace_back(at_ends.size(), (after - 1)->allocated);
+  }
+  if (at_ends.size() < kLeastSteps) return std::nullopt;
+  const std::optional<double> slope = slope_of(at_ends);
+  return slope ? std::optional{static_cast<std::int64_t>(std::llround(*slope))} : std::nullopt;
+}
+
+std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
+  std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Attributed>> by_device;
+  rank.for_each_memory([&](const MemorySample& sample) {
+    by_device[{sample.device_type, sample.device}].push_back({sample, kNoOperator});
+  });
+  std::vector<DeviceMemory> devices;
+  if (by_device.empty()) return devices;
+  const OperatorFinder operators(run, rank);
+  for (auto& [key, events] : by_device) {
+    for (Attributed& event : events)
+      event.node = operators.find(event.sample.track, event.sample.start_ns);
+    std::stable_sort(events.begin(), events.end(), [](const Attributed& a, const Attributed& b) {
+      return a.sample.start_ns < b.sample.start_ns;
     });
-    std::vector<DeviceMemory> devices;
-    if (by_device.empty()) return devices;
-    const OperatorFinder operators(run, rank);
-    for (auto& [key, events] : by_device) {
-      for (Attributed& event : events)
-        event.node = operators.find(event.sample.track, event.sample.start_ns);
-      std::stable_sort(events.begin(), events.end(), [](const Attributed& a, const Attributed& b) {
-        return a.sample.start_ns < b.sample.start_ns;
-      });
-      DeviceMemory device;
-      device.rank = rank.rank;
-      device.type = key.first;
-      device.device = key.second;
-      device.unrecorded = rank.unrecorded;
-      draw_curve(events, device);
-      add_to_operators(events, operators, device);
-      find_held(events, operators, rank, device);
-      if (device.peak_index > 0) {
-        const std::uint32_t node = events[device.peak_index - 1].node;
-        if (node != kNoOperator) device.peak_operator = operators.name_of(node);
-      }
-      device.peak_step = step_at(rank, device.peak().at_ns);
-      device.growth_per_step = growth_of(rank, device);
-      devices.push_back(std::move(device));
+    DeviceMemory device;
+    device.rank = rank.rank;
+    device.type = key.first;
+    device.device = key.second;
+    device.unrecorded = rank.unrecorded;
+    draw_curve(events, device);
+    add_to_operators(events, operators, device);
+    find_held(events, operators, rank, device);
+    if (device.peak_index > 0) {
+      const std::uint32_t node = events[device.peak_index - 1].node;
+      if (node != kNoOperator) device.peak_operator = operators.name_of(node);
     }
-    return devices;
+    device.peak_step = step_at(rank, device.peak().at_ns);
+    device.growth_per_step = growth_of(rank, device);
+    devices.push_back(std::move(device));
   }
+  return devices;
+}
 
-  }  // namespace
+}  // namespace
 
-  std::int64_t DeviceMemory::reserved_peak() const {
-    std::int64_t most = kNotTold;
-    for (const MemoryPoint& point : curve) most = std::max(most, point.reserved);
-    return most;
+std::int64_t DeviceMemory::reserved_peak() const {
+  std::int64_t most = kNotTold;
+  for (const MemoryPoint& point : curve) most = std::max(most, point.reserved);
+  return most;
+}
+
+std::int64_t DeviceMemory::mean() const {
+  Wide sum = 0;
+  std::int64_t all_ns = 0;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
+    std::int64_t ns = length_ns(piece);
+    if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
+    sum += Wide{curve[i].allocated} * ns;
+    all_ns += ns;
   }
+  return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;
+}
 
-  std::int64_t DeviceMemory::mean() const {
-    Wide sum = 0;
-    std::int64_t all_ns = 0;
-    for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-      const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
-      std::int64_t ns = length_ns(piece);
-      if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
-      sum += Wide{curve[i].allocated} * ns;
-      all_ns += ns;
-    }
-    return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;
-  }
-
-  std::vector<DeviceMemory> find_device_memory(const Run& run) {
-    std::vector<std::vector<DeviceMemory>> by_rank(run.ranks.size());
-    for_each_parallel(run.ranks.size(), run.threads,
-                      [&](std::size_t i) { by_rank[i] = devices_of(run, run.ranks[i]); });
-    std::vector<DeviceMemory> all;
-    for (std::vector<DeviceMemory>& devices : by_rank)
-      all.insert(all.end(), std::make_move_iterator(devices.begin()),
-                 std::make_move_iterator(devices.end()));
-    return all;
-  }
+std::vector<DeviceMemory> find_device_memory(const Run& run) {
+  std::vector<std::vector<DeviceMemory>> by_rank(run.ranks.size());
+  for_each_parallel(run.ranks.size(), run.threads,
+                    [&](std::size_t i) { by_rank[i] = devices_of(run, run.ranks[i]); });
+  std::vector<DeviceMemory> all;
+  for (std::vector<DeviceMemory>& devices : by_rank)
+    all.insert(all.end(), std::make_move_iterator(devices.begin()),
+               std::make_move_iterator(devices.end()));
+  return all;
+}
 
 }  // namespace traceloom
