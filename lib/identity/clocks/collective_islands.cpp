@@ -43,6 +43,13 @@ std::int64_t end_spread(const Island& island, const std::vector<std::int64_t>& a
   return *middle;
 }
 
+// True for a merge whose files had a clock sync. Its collectives are not used: some of its files
+// may have had times of two kinds, which are not aligned by collectives, and a merge does not note
+// that.
+bool has_merged_sync(const ClockedFiles& all, std::size_t file) {
+  return all.facts[file].is_merged && all.evidence[file].sync_us().has_value();
+}
+
 class IslandFinder {
  public:
   explicit IslandFinder(const ClockedFiles& all) : all_(all) {
@@ -65,7 +72,7 @@ class IslandFinder {
 
 void IslandFinder::find_files() {
   for (std::size_t i = 0; i < all_.facts.size(); ++i)
-    if (!all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
+    if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
         !all_.evidence[i].collectives.empty() && standing_of(all_.clocks[i]) != Standing::unknown)
       files_.push_back(i);
   std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
