@@ -30,7 +30,7 @@ struct GateResult {
       why;  // "data-loading takes 70.2 % of the mean step of 4 ranks"; "" if the gate passes
 };
 
-// With a share: decides whether the limit may take that much of the steps, or of the time that
+// Decides, with a share, whether the limit may take that much of the steps, or of the time that
 // others wait for it (Verdict::delays, and Verdict::measured_delay for a straggler). Without a
 // share: an inconclusive verdict passes if the limit is too small to be it.
 GateResult judge(const LimitGate& gate, const Verdict& verdict);

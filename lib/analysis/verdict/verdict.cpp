@@ -136,7 +136,7 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     communication.most_ns = communication.ns + mixed_ns;
     host.unknown_since = communication.unknown_since = kInBackward;
   }
-  // Of ranks that are missing only the verdict hangs: the share has waiting in it anyway.
+  // Missing ranks widen no bound here: they decide the kind alone, and the share includes waiting.
   if (verdict.untold.ns > 0 && !found.lacks_ranks()) {
     communication.least_ns = communication.ns - verdict.untold.ns;
     communication.unknown_since = kOtherEnds;

@@ -87,7 +87,7 @@ std::string idle_advice(const Findings& found) {
   return "record more (with_stack, the loader, I/O): device and host do nothing that was recorded";
 }
 
-// By what moves most of the data that no work hides.
+// Chooses the advice by what moves most of the data that no work hides.
 std::string pipeline_advice(const StageWaits& stages) {
   if (stages.inner_ns > stages.message_ns && stages.inner_ns > stages.end_ns)
     return "smaller tensor- or expert-parallel groups, each within one host, overlap with "
@@ -183,7 +183,7 @@ std::vector<std::string> advice_for(const Verdict& verdict, const Findings& foun
 std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found) {
   std::vector<std::string> advice = advice_for(verdict, found);
   if (!verdict.waits_for_stages || verdict.waiting.share() < kMuchWaiting) return advice;
-  // Of communication, what takes more comes first.
+  // If communication is the verdict, the advice for its larger part comes first.
   const std::int64_t moving_ns = verdict.shares[Limit::communication].ns - verdict.waiting.ns;
   const bool is_first = verdict.kind == Limit::communication && verdict.waiting.ns > moving_ns;
   advice.insert(
