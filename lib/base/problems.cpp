@@ -110,7 +110,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"no_common_collective", info,
      "no collective or message shows how far this clock is from the others; left as it is"},
     {"ranks_apart", notice,
-     "this rank has no event while any other rank has some; is its clock right?"},
+     "these ranks have no event while the lowest rank has some; is their clock right?"},
     {"base_restored", notice,
      "relative times without a base in the file; the base was found again"},
     {"base_guessed", notice,

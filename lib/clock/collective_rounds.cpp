@@ -182,13 +182,18 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
   fit.residual_p50_ns = found.residual_p50_ns;
   fit.residual_p95_ns = found.residual_p95_ns;
   fit.least_error_ns = std::max(known.least_error_ns, found.moving_ns / 100 * kPercentOfCollective);
+  fit.scatter_ns = std::max(known.scatter_ns, found.scatter_ns);
   fit.slope = steady_[clock].slope;
   fit.slope_error = steady_[clock].slope_error;
-  fit.outcome = found.is_contradiction() ? Outcome::contradiction : Outcome::fitted;
-  if (found.is_contradiction()) {
-    fit.change_ns = std::abs(saturating_subtract(found.last_ends_ns, found.first_ends_ns));
+  const bool is_steady = slope.jump_ns == 0 && slope.excess == 0;
+  fit.outcome = found.is_contradiction() || !is_steady ? Outcome::contradiction : Outcome::fitted;
+  if (fit.outcome == Outcome::contradiction) {
+    fit.change_ns =
+        std::abs(slope.jump_ns != 0 ? slope.jump_ns
+                                    : saturating_subtract(found.last_ends_ns, found.first_ends_ns));
     fit.ahead_ns = saturating_add(known.ahead_ns, found.last_ends_ns);
-    fit.was_set = found.was_set;
+    fit.excess_slope = slope.excess;
+    fit.was_set = slope.jump_ns != 0 || (found.was_set && slope.excess == 0);
     return;
   }
   placed_.push_back(clock);
@@ -244,7 +249,7 @@ void ClockFitter::find_ranges() {
 }  // namespace
 
 std::int64_t CollectiveFit::error_ns(std::int64_t taken_ns) const {
-  return std::max(least_error_ns, farthest(taken_ns, ahead));
+  return std::max({least_error_ns, scatter_ns, farthest(taken_ns, ahead)});
 }
 
 std::vector<CollectiveFit> fit_clocks(std::size_t clocks, std::size_t reference,

@@ -35,7 +35,8 @@ struct CollectiveFit {
   enum class Outcome : std::uint8_t {
     reference,
     fitted,
-    contradiction,  // running clocks alone could not have shown it: a clock was set
+    contradiction,  // running clocks alone could not have shown it: a clock was set, or runs much
+                    // faster than clocks do
     unconnected,    // no collectives or messages lead to the reference
   };
   Outcome outcome = Outcome::unconnected;
@@ -48,6 +49,8 @@ struct CollectiveFit {
   std::int64_t residual_p95_ns = 0;
   // The least error that can be claimed: 3 % of the shortest collective.
   std::int64_t least_error_ns = 0;
+  // How far apart the ends are that gave the estimate: a bound that is less would be a bluff.
+  std::int64_t scatter_ns = 0;
   // The rate by which it runs faster than the reference, and the possible error of that rate.
   double slope = 0;
   double slope_error = 0;
@@ -56,6 +59,9 @@ struct CollectiveFit {
   // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
   // been matched wrongly.
   bool was_set = false;
+  // Of a contradiction: not 0 if the clock runs faster than the reference at a rate that is greater
+  // than clocks have. It was not set then.
+  double excess_slope = 0;
 
   // Returns the possible error of a clock if its lead is assumed to be `taken_ns`.
   std::int64_t error_ns(std::int64_t taken_ns) const;

@@ -16,14 +16,22 @@ constexpr double kMostSlope = kMaxDriftPpm * kMillionth;
 constexpr std::int64_t kLeastApartNs = 5'000'000;
 constexpr std::size_t kLeastRounds = 5;  // rounds that a slope needs
 constexpr std::size_t kMostRounds = 256;
-// Ranks leave a collective of any size with at least this distance.
+// Ranks leave a collective of any size with at least this distance, and one that takes longer than
+// a millisecond with some per cent of its length.
 constexpr std::int64_t kLeastSkewNs = 1'000;
+constexpr std::int64_t kLongNs = 1'000'000;
+constexpr double kSkewOfLong = 0.03;
 constexpr std::size_t kFewRounds = 7;
 constexpr std::int64_t kMuchLonger = 4;
 // Of a clock that was set: rounds of a stretch, stretches, and rounds a round that is in none.
 constexpr std::size_t kLeastOfStretch = 3;
+constexpr std::size_t kLeastOfExact = 2;  // where ends are no farther apart than kExactNs
+constexpr double kExactNs = 5'000;
 constexpr std::size_t kMostStretches = 4;
 constexpr std::size_t kRoundsAStray = 10;
+// A jump explains the ends if it leaves so much less than a slope does, and is so much larger than
+// what it leaves.
+constexpr double kBetter = 4;
 
 std::int64_t middle_of(std::vector<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -49,14 +57,18 @@ std::vector<PairedRound> shortest(std::vector<PairedRound> rounds, std::size_t c
   return rounds;
 }
 
+void drop_long(std::vector<PairedRound>& rounds, std::int64_t least_moving_ns) {
+  std::erase_if(rounds, [least_moving_ns](const PairedRound& round) {
+    return round.moving_ns / kMuchLonger > least_moving_ns;
+  });
+}
+
 // Returns the shortest tenth of the rounds, at least seven, without those that move data much
 // longer than the shortest one. The number is odd, so that the median is one of them.
 std::vector<PairedRound> shortest_tenth(std::vector<PairedRound> rounds,
                                         std::int64_t least_moving_ns) {
   const std::size_t count = std::max(kFewRounds, rounds.size() / 10);
-  std::erase_if(rounds, [least_moving_ns](const PairedRound& round) {
-    return round.moving_ns / kMuchLonger > least_moving_ns;
-  });
+  drop_long(rounds, least_moving_ns);
   std::vector<PairedRound> few = shortest(std::move(rounds), count);
   if (few.size() % 2 == 0) few.pop_back();
   return few;
@@ -82,8 +94,8 @@ std::vector<double> slopes_between(const std::vector<PairedRound>& rounds) {
   return slopes;
 }
 
-// Returns the distance of the ends from the line of that slope that 95 % of them do not exceed.
-double scatter_about(const std::vector<PairedRound>& rounds, double slope) {
+// Returns the ends, relative to a line of that slope.
+std::vector<std::int64_t> ends_off_line(const std::vector<PairedRound>& rounds, double slope) {
   std::vector<std::int64_t> off;
   off.reserve(rounds.size());
   for (const PairedRound& round : rounds) {
@@ -91,9 +103,69 @@ double scatter_about(const std::vector<PairedRound>& rounds, double slope) {
     off.push_back(
         saturating_subtract(round.ends_ns, std::llround(slope * static_cast<double>(since_ns))));
   }
-  const std::int64_t middle_ns = middle_of(off);
-  for (std::int64_t& ns : off) ns = apart(ns, middle_ns);
-  return static_cast<double>(std::max(kLeastSkewNs, at_percent(std::move(off), 95)));
+  return off;
+}
+
+// Returns the distance from the median that 95 % of the values do not exceed.
+double scatter_of(std::vector<std::int64_t> values) {
+  const std::int64_t middle_ns = middle_of(values);
+  for (std::int64_t& ns : values) ns = apart(ns, middle_ns);
+  return static_cast<double>(std::max(kLeastSkewNs, at_percent(std::move(values), 95)));
+}
+
+double median_slope(std::vector<double> slopes) {
+  if (slopes.empty()) return 0;
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>((slopes.size() - 1) / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  return *middle;
+}
+
+// Returns the first round after the moment before and after which the ends differ most.
+std::size_t farthest_split(const std::vector<PairedRound>& rounds) {
+  double mean = 0;
+  for (const PairedRound& round : rounds)
+    mean += static_cast<double>(round.ends_ns) / static_cast<double>(rounds.size());
+  std::size_t split = 0;
+  double farthest = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < rounds.size(); ++i) {
+    sum += static_cast<double>(rounds[i].ends_ns) - mean;
+    if (std::abs(sum) <= farthest) continue;
+    farthest = std::abs(sum);
+    split = i + 1;
+  }
+  return split;
+}
+
+// Returns how far apart ranks leave collectives of this length.
+double skew_of(const std::vector<PairedRound>& rounds) {
+  const std::int64_t longest_ns = std::ranges::max(rounds, {}, &PairedRound::moving_ns).moving_ns;
+  return static_cast<double>(kLeastSkewNs) +
+         (longest_ns > kLongNs ? kSkewOfLong * static_cast<double>(longest_ns) : 0);
+}
+
+// Returns by how much the clock was set, if that explains the ends better than a line of any slope
+// does; else 0. The slope is the same before and after.
+std::int64_t find_jump(std::vector<PairedRound> rounds) {
+  drop_long(rounds, std::ranges::min(rounds, {}, &PairedRound::moving_ns).moving_ns);
+  std::ranges::stable_sort(rounds, {}, &PairedRound::at_ns);
+  const std::size_t split = farthest_split(rounds);
+  const std::size_t shorter = std::min(split, rounds.size() - split);
+  if (shorter < kLeastOfExact) return 0;
+  const double scatter_ns = scatter_of(ends_off_line(rounds, median_slope(slopes_between(rounds))));
+  const auto middle = static_cast<std::ptrdiff_t>(split);
+  std::vector<double> slopes = slopes_between({rounds.begin(), rounds.begin() + middle});
+  const std::vector<double> later = slopes_between({rounds.begin() + middle, rounds.end()});
+  slopes.insert(slopes.end(), later.begin(), later.end());
+  const std::vector<std::int64_t> off = ends_off_line(rounds, median_slope(std::move(slopes)));
+  const std::vector<std::int64_t> before(off.begin(), off.begin() + middle);
+  const std::vector<std::int64_t> after(off.begin() + middle, off.end());
+  const double left_ns = std::max({scatter_of(before), scatter_of(after), skew_of(rounds)});
+  const std::int64_t jump_ns = saturating_subtract(middle_of(after), middle_of(before));
+  const bool explains = (left_ns <= kExactNs || shorter >= kLeastOfStretch) &&
+                        left_ns * kBetter < scatter_ns &&
+                        left_ns * kBetter < std::abs(static_cast<double>(jump_ns));
+  return explains ? jump_ns : 0;
 }
 
 void find_first_and_last(std::vector<PairedRound> rounds, PairFit& fit) {
@@ -138,18 +210,25 @@ bool hold_in_stretches(std::vector<PairedRound> rounds) {
 }  // namespace
 
 ClockSlope slope_of(const std::vector<PairedRound>& rounds) {
-  const ClockSlope unknown{0, kMostSlope};
+  ClockSlope unknown{.uncertainty = kMostSlope};
   const std::vector<PairedRound> few =
       shortest(rounds, std::min(kMostRounds, std::max(kMostRounds / 4, rounds.size() / 10)));
   std::vector<double> slopes = slopes_between(few);
   if (few.size() < kLeastRounds || slopes.empty()) return unknown;
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>((slopes.size() - 1) / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
+  const double slope = median_slope(std::move(slopes));
+  const double scatter_ns = scatter_of(ends_off_line(few, slope));
+  unknown.jump_ns = find_jump(few);
+  if (unknown.jump_ns != 0) return unknown;
   const auto [first, last] = std::ranges::minmax(few, {}, &PairedRound::at_ns);
   const std::int64_t span_ns = saturating_subtract(last.at_ns, first.at_ns);
-  const double uncertainty = 2 * scatter_about(few, *middle) / static_cast<double>(span_ns);
-  if (uncertainty > kMostSlope || std::abs(*middle) > 2 * kMostSlope) return unknown;
-  return {*middle, uncertainty};
+  const double uncertainty = 2 * scatter_ns / static_cast<double>(span_ns);
+  if (uncertainty > kMostSlope) return unknown;
+  if (std::abs(slope) > 2 * kMostSlope) {
+    const double drift_ns = std::abs(slope) * static_cast<double>(span_ns);
+    if (drift_ns > kBetter * std::max(scatter_ns, skew_of(few))) unknown.excess = slope;
+    return unknown;
+  }
+  return {.slope = slope, .uncertainty = uncertainty};
 }
 
 PairFit fit_pair(const std::vector<PairedRound>& rounds) {
@@ -160,7 +239,11 @@ PairFit fit_pair(const std::vector<PairedRound>& rounds) {
     fit.ahead.high_ns = std::min(fit.ahead.high_ns, round.ahead.high_ns);
     fit.moving_ns = std::min(fit.moving_ns, round.moving_ns);
   }
-  fit.ends_ns = middle_of_ends(shortest_tenth(rounds, fit.moving_ns));
+  const std::vector<PairedRound> few = shortest_tenth(rounds, fit.moving_ns);
+  fit.ends_ns = middle_of_ends(few);
+  std::vector<std::int64_t> scatter;
+  for (const PairedRound& round : few) scatter.push_back(apart(round.ends_ns, fit.ends_ns));
+  fit.scatter_ns = at_percent(std::move(scatter), 95);
   std::vector<std::int64_t> residuals;
   residuals.reserve(rounds.size());
   for (const PairedRound& round : rounds) residuals.push_back(apart(round.ends_ns, fit.ends_ns));

@@ -21,16 +21,22 @@ struct PairedRound {
 };
 
 // The rate by which one clock runs faster than another, as a share of the time, and its possible
-// error.
+// error; or what the ends show instead of a rate at which clocks run.
 struct ClockSlope {
   double slope = 0;
   double uncertainty = 0;
+  double excess = 0;         // not 0 for a rate that is greater than clocks have
+  std::int64_t jump_ns = 0;  // not 0 for a clock that was set: the ends are farther apart from one
+                             // moment on
 };
 
 // Computes the median of the slopes between any two of the shortest rounds that are at least 5 ms
 // apart (Theil-Sen). The slope is 0, and the uncertainty is the greatest drift of clocks
-// (kMaxDriftPpm), if the ends scatter too much, are too few or too close together, or clocks cannot
-// drift so fast.
+// (kMaxDriftPpm), in these cases:
+// - The ends scatter too much, are too few or too close together.
+// - Clocks cannot drift so fast.
+// - A jump explains the ends of the collectives that move least at least four times as well as a
+//   slope does.
 ClockSlope slope_of(const std::vector<PairedRound>& rounds);
 
 struct PairFit {
@@ -40,6 +46,7 @@ struct PairFit {
   // but no round that moves data four times as long as the shortest: the longer that takes, the
   // farther apart are the ends.
   std::int64_t ends_ns = 0;
+  std::int64_t scatter_ns = 0;  // distance from the median that 95 % of these ends do not exceed
   std::int64_t residual_p50_ns = 0;  // distance of the ends of all rounds from the median
   std::int64_t residual_p95_ns = 0;
   std::int64_t moving_ns = 0;  // length of the shortest collective

@@ -113,6 +113,60 @@ TEST_CASE("a clock that runs faster is known by its slope, and where it is in th
   CHECK(fit.bound_ns() < 150'000);
 }
 
+TEST_CASE("a clock that was set by less than ranks wait is refused, and is no drift") {
+  // Each waits up to a millisecond for the other, so that the ranges alone allow for 80 us.
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 40; ++i)
+    rounds.push_back(meeting(i * 5'000'000, {i % 2 * 1'000'000, 500'000},
+                             {0, 7'000 + i % 3 * 300 + (i < 20 ? 0 : 80'000)}));
+  const CollectiveFit fit = fit_clocks(2, 0, 100'000'000, rounds)[1];
+  CHECK(fit.outcome == Outcome::contradiction);
+  CHECK(fit.was_set);
+  CHECK(fit.excess_slope == 0);
+  CHECK(fit.change_ns >= 79'700);
+  CHECK(fit.change_ns <= 80'300);
+}
+
+TEST_CASE("nothing better is claimed than the ends of the shortest collectives are apart") {
+  // It was set there and back, which is no single jump.
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 39; ++i)
+    rounds.push_back(
+        meeting(i * 5'000'000, {i % 2 * 1'000'000, 500'000}, {0, i < 13 || i >= 26 ? 0 : 80'000}));
+  const CollectiveFit fit = fit_clocks(2, 0, 100'000'000, rounds)[1];
+  CHECK(fit.outcome == Outcome::fitted);
+  CHECK(fit.scatter_ns >= 79'000);
+  CHECK(fit.bound_ns() >= 79'000);
+}
+
+TEST_CASE("a clock that drifts faster than clocks do was not set") {
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 40; ++i)  // 3,000 ppm
+    rounds.push_back(meeting(i * 5'000'000, {0, i % 7 * 10'000}, {0, i * 15'000}));
+  const CollectiveFit fit = fit_clocks(2, 0, 100'000'000, rounds)[1];
+  CHECK(fit.outcome == Outcome::contradiction);
+  CHECK_FALSE(fit.was_set);
+  CHECK(fit.excess_slope == doctest::Approx(3000e-6).epsilon(0.01));
+}
+
+TEST_CASE("a jump is found beside a drift, and ends that scatter show none") {
+  const auto round = [](std::int64_t i, std::int64_t ends_ns) {
+    return PairedRound{i * 5'000'000, ends_ns, {}, 20'000, 20'000};
+  };
+  std::vector<PairedRound> set;
+  std::vector<PairedRound> scattered;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    set.push_back(round(i, i * 5 * 50 + (i < 12 ? 0 : -75'000)));  // 50 ppm
+    scattered.push_back(round(i, i * 7 % 5 * 10'000 + (i < 12 ? 0 : -75'000)));
+  }
+  CHECK(slope_of(set).jump_ns == -75'000);
+  CHECK(slope_of(set).slope == 0);
+  CHECK(slope_of(set).uncertainty == doctest::Approx(500e-6));
+  CHECK(slope_of(scattered).jump_ns == 0);
+  set.resize(13);  // one round after it shows nothing
+  CHECK(slope_of(set).jump_ns == 0);
+}
+
 TEST_CASE("slopes that ends cannot tell are allowed for instead") {
   CHECK(slope_of({}).slope == 0);
   CHECK(slope_of({}).uncertainty == doctest::Approx(500e-6));

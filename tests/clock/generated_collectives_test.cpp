@@ -19,8 +19,12 @@ constexpr std::int64_t kBeginNs = 1'800'000'000'000'000'000;
 struct Clock {
   std::int64_t offset_ns = 0;
   std::int64_t ppm = 0;
+  std::int64_t set_by_ns = 0;  // from `set_at_ns` on
+  std::int64_t set_at_ns = 0;
   std::int64_t at(std::int64_t ns) const { return kBeginNs + ns + ahead(ns); }
-  std::int64_t ahead(std::int64_t ns) const { return offset_ns + ns / 1000 * ppm / 1000; }
+  std::int64_t ahead(std::int64_t ns) const {
+    return offset_ns + ns / 1000 * ppm / 1000 + (ns >= set_at_ns ? set_by_ns : 0);
+  }
 };
 
 // How long collectives move data, and who comes to them when.
@@ -36,7 +40,12 @@ class Job {
   Job(unsigned seed, std::size_t ranks, std::int64_t most_ppm, Style style = {})
       : random_(seed), clocks_(ranks), style_(style) {
     for (std::size_t rank = 1; rank < ranks; ++rank)
-      clocks_[rank] = {between(-2'000'000'000, 2'000'000'000), between(-most_ppm, most_ppm)};
+      clocks_[rank] = {between(-2'000'000'000, 2'000'000'000), between(-most_ppm, most_ppm), 0, 0};
+  }
+
+  void set_clock(std::size_t rank, std::int64_t by_ns, std::int64_t at_ns) {
+    clocks_[rank].set_by_ns = by_ns;
+    clocks_[rank].set_at_ns = at_ns;
   }
 
   // Makes `members` meet: they come one after another and leave within a microsecond, or within 3 %
@@ -176,6 +185,27 @@ TEST_CASE("the true clock is within the bound also of few, long and uneven colle
     CHECK(errors[errors.size() / 2] <= kind.typical_ns);
   }
   CHECK(sets == 240);
+}
+
+TEST_CASE("a clock that was set by little is refused, or its bound holds before and after") {
+  std::size_t refused = 0;
+  for (unsigned seed = 3'000; seed < 3'200; ++seed) {
+    const bool is_patient =
+        seed % 2 == 0;  // ranks wait for each other longer than the clock is off
+    Job job(seed, 2 + seed % 3, std::vector<std::int64_t>{0, 5, 50}[seed % 3],
+            {.apart_ns = is_patient ? 2'000'000 : 100'000});
+    const std::int64_t by_ns = (20 + 5 * static_cast<std::int64_t>(seed % 17)) * 1'000;
+    job.set_clock(1, seed % 4 < 2 ? by_ns : -by_ns, 70'000'000);
+    job.train(20, true);
+    const CollectiveFit fit = job.fit()[1];
+    CAPTURE(seed);
+    CAPTURE(by_ns);
+    refused += fit.outcome == Outcome::contradiction ? 1 : 0;
+    if (fit.outcome == Outcome::contradiction) continue;
+    CHECK(std::abs(fit.ahead_ns - job.true_ahead_ns(1)) <= fit.bound_ns());
+    CHECK(std::abs(fit.ahead_ns - job.true_ahead_ns(1) + by_ns) <= fit.bound_ns());
+  }
+  CHECK(refused == 200);
 }
 
 TEST_CASE("without drift the range is that of the oracle, but for the drift allowed") {

@@ -26,7 +26,8 @@ struct Job {
   bool of_one_run = true;
   std::optional<std::int64_t> world_size = {};
 
-  std::int64_t late_us = 0;  // by so much the last rank's clock is off, every other time
+  std::int64_t drift_us = 0;  // the last rank's clock gains so much in a round
+  std::int64_t late_us = 0;   // by so much the last rank's clock is off, every other time
   std::optional<std::int64_t> sync_bound_us = {};  // each has a clock sync, with that bound
   bool merges_last = false;                        // the last two are one file
 
@@ -37,6 +38,7 @@ struct Job {
       std::int64_t begin_us = 1'000 * i + (is_last ? 30 : 0) + ahead_us[rank];
       if (i >= 20 && !set_us.empty()) begin_us += set_us[rank];
       if (i % 2 == 1 && rank + 1 == ahead_us.size()) begin_us += late_us;
+      if (rank + 1 == ahead_us.size()) begin_us += drift_us * i;
       const std::int64_t seq = of_one_group ? i : i + 100 * static_cast<std::int64_t>(rank);
       const std::int64_t length_us = is_last ? 20 : 50;
       if (!names_group)
@@ -95,11 +97,11 @@ TEST_CASE("collective_clock: a rank that is apart comes to the others by its col
         fmt::format(
             "rank 2 shifted by -70.000 s: its collectives end with the others' (±{}.{:03} us)",
             *moved.error_ns / 1000, *moved.error_ns % 1000));
-  // The second rank agrees. It uses collectives too, because all ranks use the same evidence; that
-  // is not reported.
-  CHECK(result.clocks[1].method == ClockMethod::collectives);
+  // The second rank agrees and stays.
+  CHECK(result.clocks[1].method == ClockMethod::base);
   CHECK(result.clocks[1].offset_ns == kBaseNs);
   CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[1].collectives.has_value());
 }
 
 TEST_CASE("collective_clock: base times that collectives allow for stay") {
@@ -149,6 +151,48 @@ TEST_CASE("collective_clock: clocks that were set are left, and told with what w
         "--offset 2=-4000000ns brings the last of them together");
   CHECK(result.clocks[1].method == ClockMethod::base);
   CHECK(result.clocks[1].collectives.has_value());
+}
+
+TEST_CASE("collective_clock: no other offset is offered where one was given") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.options.offsets[2] = -4'000'000;
+  CHECK(job.plan().clocks[0].problems.explanation(Problem::clock_conflict) ==
+        "clocks of ranks 0 and 1: what collectives allow before and after contradicts itself by "
+        "4.000 ms; no offset fits all of them");
+}
+
+TEST_CASE("collective_clock: where the lowest rank's clock was set, the others are compared") {
+  const ClockPlan result = Job{{0, 0, 70'000}, {4'000, 0, 0}}.plan();
+  CHECK(result.clocks[0].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 0: what collectives allow before and after contradicts itself by 4.000 ms; "
+        "--offset 0=-4000000ns brings the last of them together");
+  CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[2].method == ClockMethod::collectives);
+  CHECK(result.clocks[2].offset_ns == kBaseNs - 70'000'000);
+}
+
+TEST_CASE("collective_clock: a clock that runs much too fast is not said to have been set") {
+  Job job{{0, 0, 0}};
+  job.drift_us = 5;  // every millisecond
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 2: collectives show a drift of +5000 ppm, which clocks do not have");
+  CHECK_FALSE(result.clocks[2].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: clocks that collectives allow for stay where another is moved") {
+  Job job{{0, 70'000, 4}};
+  const ClockPlan exact = job.plan();
+  CHECK(exact.clocks[1].offset_ns == kBaseNs - 70'000'000);
+  CHECK(exact.clocks[2].method == ClockMethod::collectives);
+  CHECK(exact.clocks[2].offset_ns == kBaseNs - 4'000);
+  job.late_us = 6;  // the ends of rank 2 scatter more than its clock is off
+  const ClockPlan uneven = job.plan();
+  CHECK(uneven.clocks[1].offset_ns == kBaseNs - 70'000'000);
+  CHECK(uneven.clocks[2].method == ClockMethod::base);
+  CHECK(uneven.clocks[2].offset_ns == kBaseNs);
+  REQUIRE(uneven.clocks[2].collectives.has_value());
+  CHECK_FALSE(uneven.clocks[2].collectives->is_used);
 }
 
 TEST_CASE("collective_clock: a clock that was set is told also where no group is named") {
@@ -249,6 +293,18 @@ TEST_CASE("collective_clock: ranks at other times without a collective in common
         "rank 2 begins 3,600.000 s after rank 0; --offset 2=-3600000000000ns lets them begin "
         "together");
   CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
+}
+
+TEST_CASE("collective_clock: ranks of a host that are apart from the others are told together") {
+  Job job{{0, 0, 90'000'000, 90'000'000}};
+  job.of_one_group = false;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.count(Problem::ranks_apart) == 2);
+  CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
+        "ranks 2-3 begin 90.000 s after rank 0; --offset 2=-90000000000ns --offset "
+        "3=-90000000000ns lets them begin together");
+  CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
+  CHECK(result.clocks[3].problems.count(Problem::ranks_apart) == 0);
 }
 
 TEST_CASE("collective_clock: traces of different runs may be at other times") {

@@ -2,6 +2,7 @@
 
 #include "base/saturating.h"
 #include "base/units.h"
+#include "identity/clocks/ranks_apart.h"
 
 #include <fmt/format.h>
 
@@ -177,70 +178,6 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
                    names_size ? fmt::format("{} of {}", words, size) : words);
 }
 
-// Ranks of which something says that they belong to one run: traces of different runs may be merged
-// on purpose.
-std::set<std::int64_t> ranks_of_one_run(const std::vector<FileEvidence>& evidence,
-                                        const std::vector<ClockFacts>& facts) {
-  std::map<std::string, std::set<std::int64_t>> sharing;  // by what they have in common
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (evidence[i].world_size.value_or(1) > 1)
-      sharing[fmt::format("world of {}", *evidence[i].world_size)].insert(facts[i].rank);
-    for (const auto& [key, kind] : evidence[i].collectives.kinds())
-      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(facts[i].rank);
-  }
-  std::set<std::int64_t> found;
-  for (const auto& [what, ranks] : sharing)
-    if (ranks.size() > 1) found.insert(ranks.begin(), ranks.end());
-  return found;
-}
-
-bool is_absolute(const FileClock& clock) {
-  return clock.method == ClockMethod::base || clock.method == ClockMethod::epoch ||
-         (clock.method == ClockMethod::merged && clock.is_known);
-}
-
-// A rank whose events are at a time of their own was recorded then, or its clock is wrong. The
-// problem is reported for ranks that are placed only by an absolute time, unless they are the
-// lowest rank.
-void check_apart(const std::vector<FileEvidence>& evidence, const std::vector<ClockFacts>& facts,
-                 const std::vector<StartTimes>& starts, std::vector<FileClock>& clocks) {
-  std::map<std::int64_t, CommonTimes> times;
-  std::map<std::int64_t, std::size_t> first_file;
-  std::set<std::int64_t> known;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (starts[i].empty()) continue;
-    if (!is_absolute(clocks[i]) || clocks[i].collectives) known.insert(facts[i].rank);
-    for (const std::int64_t rank : facts[i].ranks)
-      if (rank != facts[i].rank) known.insert(rank);  // it has events at other times, too
-    times[facts[i].rank].add(common_times(starts[i], clocks[i].times));
-    first_file.emplace(facts[i].rank, i);
-  }
-  const std::set<std::int64_t> of_one_run = ranks_of_one_run(evidence, facts);
-  const auto meet = [](const CommonTimes& a, const CommonTimes& b) {
-    return a.first_ns <= b.last_ns && b.first_ns <= a.last_ns;
-  };
-  for (const auto& [rank, own] : times) {
-    const bool meets_any =
-        std::ranges::any_of(times, [&, rank = rank, &own = own](const auto& one) {
-          return one.first != rank && meet(own, one.second);
-        });
-    const bool is_moment = own.first_ns == own.last_ns;  // a single moment proves nothing
-    if (meets_any || is_moment || rank == times.begin()->first || known.contains(rank) ||
-        !of_one_run.contains(rank))
-      continue;
-    const std::int64_t ahead_ns = saturating_subtract(own.first_ns, times.begin()->second.first_ns);
-    const std::size_t file = first_file[rank];
-    const std::int64_t now_ns =
-        saturating_subtract(clocks[file].offset_ns, facts[file].base_ns.value_or(0));
-    clocks[file].problems.add(Problem::ranks_apart, 0);
-    clocks[file].problems.explain(
-        Problem::ranks_apart,
-        fmt::format("rank {} begins {} {} rank {}; --offset {}={}ns lets them begin together", rank,
-                    format_duration(std::abs(ahead_ns)), ahead_ns < 0 ? "before" : "after",
-                    times.begin()->first, rank, saturating_subtract(now_ns, ahead_ns)));
-  }
-}
-
 }  // namespace
 
 void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
@@ -252,7 +189,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
   }
   const FileOrder order = order_by_rank(ranks, starts, clocks);
   check_errors(order, clocks);
-  check_apart(evidence, facts, starts, clocks);
+  check_ranks_apart(evidence, facts, starts, clocks);
   check_missing(evidence, ranks, order, clocks);
 }
 

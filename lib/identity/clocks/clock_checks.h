@@ -17,10 +17,7 @@ namespace traceloom {
 //   reference's sync of the same cycle, so it belongs to another run.
 // - wide_sync: ranks may be more than a millisecond apart in their cycle; counted for the first
 //   such file.
-// - ranks_apart: a rank has several events, but none while any other rank has some. Only ranks that
-//   are placed by base times alone, have no collectives in common, and belong to one run (by the
-//   size of the world, or by a process group) are compared. It is counted for the rank's first
-//   file, but not for the lowest rank.
+// - ranks_apart: see ranks_apart.h.
 // - world_size_disagrees: a file names another world size than the first file that names one.
 // - missing_rank: a rank of that world has no file; counted for that first file. If no file names a
 //   world size and no rank was chosen by RANK=path, a rank below the highest one is missing;

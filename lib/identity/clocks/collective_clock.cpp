@@ -61,9 +61,9 @@ class CollectiveAligner {
   }
 
   void run() {
-    const std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
+    std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
     std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
-    for (const Island& island : islands) {
+    for (Island& island : islands) {
       const std::set<std::int64_t> ranks = ranks_of(island);
       const bool is_linked = placed.empty() || std::ranges::any_of(ranks, [&](std::int64_t rank) {
                                return placed.contains(rank);
@@ -77,7 +77,9 @@ class CollectiveAligner {
  private:
   std::vector<std::int64_t> ranks_of(std::size_t file) const;
   std::set<std::int64_t> ranks_of(const Island& island) const;
-  void settle(const Island& island, bool is_linked);
+  std::vector<CollectiveFit> fit_to_reference(const Island& island) const;
+  std::vector<CollectiveFit> fit(Island& island) const;
+  void settle(Island& island, bool is_linked);
   static void forget_errors(FileClock& clock);
   void note(std::size_t file, const CollectiveFit& fit, bool is_moved);
   void move(std::size_t file, const CollectiveFit& fit);
@@ -116,15 +118,48 @@ void forget_error(FileClock& clock) {
 }
 
 bool is_conflict(const Island& island, const CollectiveFit& fit) {
-  return fit.outcome == Outcome::contradiction && (fit.was_set || names_groups(island));
+  return fit.outcome == Outcome::contradiction &&
+         (fit.was_set || fit.excess_slope != 0 || names_groups(island));
 }
 
-void CollectiveAligner::settle(const Island& island, bool is_linked) {
-  if (island.files.size() < 2 || island.files.size() > kMostClocks) return;
+// True if the shift exceeds what the collectives leave open. A clock within that stays: ranks of
+// one host, whose clock is the same, would be moved apart by what their ends scatter.
+bool is_off(const CollectiveFit& fit) {
+  const std::int64_t shift_ns = std::abs(fit.ahead_ns);
+  return fit.outcome == Outcome::fitted && shift_ns > fit.least_error_ns &&
+         (!fit.ahead.holds(0) || shift_ns > fit.residual_p95_ns);
+}
+
+std::vector<CollectiveFit> CollectiveAligner::fit_to_reference(const Island& island) const {
   const CommonTimes& whole = times_[island.files.front()];
   const std::int64_t middle_ns = std::midpoint(whole.first_ns, whole.last_ns);
-  const std::vector<CollectiveFit> fits =
-      fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
+  return fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
+}
+
+// Clocks that all contradict the reference and not each other show that the reference was set. The
+// next file is the reference then, if its clock is as good.
+std::vector<CollectiveFit> CollectiveAligner::fit(Island& island) const {
+  std::vector<CollectiveFit> fits = fit_to_reference(island);
+  const auto contradicts = [](const CollectiveFit& fit) {
+    return fit.outcome == Outcome::contradiction || fit.outcome == Outcome::reference;
+  };
+  if (fits.size() < 3 || !std::ranges::all_of(fits, contradicts) ||
+      standing_of(clocks_[island.files[0]]) != standing_of(clocks_[island.files[1]]))
+    return fits;
+  Island other = island;
+  std::swap(other.files[0], other.files[1]);
+  for (CollectiveRound& round : other.rounds)
+    for (RoundPart& part : round.parts)
+      if (part.clock < 2) part.clock = 1 - part.clock;
+  std::vector<CollectiveFit> better = fit_to_reference(other);
+  if (std::ranges::all_of(better, contradicts)) return fits;
+  island = std::move(other);
+  return better;
+}
+
+void CollectiveAligner::settle(Island& island, bool is_linked) {
+  if (island.files.size() < 2 || island.files.size() > kMostClocks) return;
+  const std::vector<CollectiveFit> fits = fit(island);
   const bool moves = contradicts_clocks(island, fits);
   if (moves) tell_shift(island, fits);
   for (std::size_t i = 0; i < island.files.size(); ++i) {
@@ -132,7 +167,7 @@ void CollectiveAligner::settle(const Island& island, bool is_linked) {
     const CollectiveFit& fit = fits[i];
     if (is_conflict(island, fit)) forget_error(clocks_[file]);
     if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
-    const bool is_moved = moves && i > 0 && standing_of(clocks_[file]) != Standing::fixed;
+    const bool is_moved = moves && is_off(fit) && standing_of(clocks_[file]) != Standing::fixed;
     note(file, fit, is_moved);
     if (is_moved) move(file, fit);
     if (!is_linked) forget_errors(clocks_[file]);
@@ -222,18 +257,15 @@ void CollectiveAligner::move_companions(const Island& island,
   }
 }
 
-// Reports the ranks whose shift exceeds what the ends are still apart afterwards. At least one is
-// reported.
+// Reports the ranks that are moved by more than 10 us. At least one is reported.
 void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
   const auto is_told = [&](std::size_t i, std::int64_t most_ns) {
     const CollectiveFit& fit = fits[i];
-    return fit.outcome == Outcome::fitted &&
-           (std::abs(fit.ahead_ns) > std::max(fit.residual_p95_ns, kUntoldNs) ||
-            std::abs(fit.ahead_ns) == most_ns);
+    return is_off(fit) && (std::abs(fit.ahead_ns) > kUntoldNs || std::abs(fit.ahead_ns) == most_ns);
   };
   std::int64_t most_ns = 0;
   for (const CollectiveFit& fit : fits)
-    if (fit.outcome == Outcome::fitted) most_ns = std::max(most_ns, std::abs(fit.ahead_ns));
+    if (is_off(fit)) most_ns = std::max(most_ns, std::abs(fit.ahead_ns));
   std::vector<RankShift> shifts;
   for (std::size_t i = 1; i < island.files.size(); ++i) {
     const std::size_t file = island.files[i];
@@ -259,45 +291,60 @@ std::string conflict_words(const Island& island, const std::set<std::int64_t>& r
   if (!is_conflict(island, fit))
     return fmt::format("{}: collectives that do not say their group contradict each other",
                        clocks_of(ranks));
+  if (fit.excess_slope != 0)
+    return fmt::format("{}: collectives show a drift of {:+.0f} ppm, which clocks do not have",
+                       clocks_of(ranks), fit.excess_slope * 1e6);
   // If clocks contradict each other in a circle, the change of one of them is not known.
   if (fit.change_ns == 0)
     return fmt::format("{}: what collectives with different ranks allow contradicts itself",
                        clocks_of(ranks));
   return fmt::format(
-      "{}: what collectives allow before and after contradicts itself by {}{}; {} brings the last "
-      "of them together",
+      "{}: what collectives allow before and after contradicts itself by {}{}; {}",
       clocks_of(ranks), format_duration(fit.change_ns),
       names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
-      fmt::join(offsets, " "));
+      offsets.empty()
+          ? "no offset fits all of them"
+          : fmt::format("{} brings the last of them together", fmt::join(offsets, " ")));
 }
 
 // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
 void CollectiveAligner::tell_conflicts(const Island& island,
                                        const std::vector<CollectiveFit>& fits) {
-  // Keyed by whether it is a conflict, and by the approximate change.
-  std::map<std::pair<bool, std::int64_t>, std::vector<std::size_t>> alike;
+  // Keyed by whether it is a conflict, whether it is a drift, and by the approximate amount.
+  using Kind = std::tuple<bool, bool, std::int64_t>;
+  std::map<Kind, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const CollectiveFit& fit = fits[i];
     if (fit.outcome != Outcome::contradiction) continue;
-    const std::pair key(is_conflict(island, fit), fit.change_ns);
-    const auto known = std::ranges::find_if(alike, [&key](const auto& one) {
-      return one.first.first == key.first &&
-             std::abs(one.first.second - key.second) <= key.second / 10;
+    const bool is_drift = fit.excess_slope != 0;
+    const std::int64_t amount = is_drift ? std::llround(fit.excess_slope * 1e9) : fit.change_ns;
+    const Kind kind(is_conflict(island, fit), is_drift, amount);
+    const auto known = std::ranges::find_if(alike, [&](const auto& one) {
+      const auto& [other_conflict, other_drift, other_amount] = one.first;
+      return std::pair(other_conflict, other_drift) ==
+                 std::pair(is_conflict(island, fit), is_drift) &&
+             std::abs(other_amount - amount) <= std::abs(amount) / 10;
     });
-    alike[known == alike.end() ? key : known->first].push_back(i);
+    alike[known == alike.end() ? kind : known->first].push_back(i);
   }
-  for (const auto& [key, members] : alike) {
+  // An offset that the user gave fits the first of them or the last; another one does the same.
+  const bool is_given = std::ranges::any_of(island.files, [this](std::size_t file) {
+    return clocks_[file].method == ClockMethod::given;
+  });
+  for (const auto& [kind, members] : alike) {
     std::set<std::int64_t> ranks;
     std::set<std::int64_t> told;  // by the number that --offset takes
     std::vector<std::string> offsets;
     for (const std::size_t i : members) {
       const std::vector<std::int64_t> own = ranks_of(island.files[i]);
       ranks.insert(own.begin(), own.end());
-      if (told.insert(facts_[island.files[i]].rank).second && offsets.size() < kMostRanks)
+      if (!is_given && told.insert(facts_[island.files[i]].rank).second &&
+          offsets.size() < kMostRanks)
         offsets.push_back(offset_option(island.files[i], fits[i].ahead_ns));
     }
     FileClock& first = clocks_[island.files[members.front()]];
-    const Problem problem = key.first ? Problem::clock_conflict : Problem::no_common_collective;
+    const Problem problem =
+        std::get<0>(kind) ? Problem::clock_conflict : Problem::no_common_collective;
     first.problems.add(problem, 0, members.size());
     first.problems.explain(problem, conflict_words(island, ranks, fits[members.front()], offsets));
   }

@@ -19,16 +19,19 @@ namespace traceloom {
 // keep their clocks. FileClock::collectives holds the estimate, and error_ns and worst_error_ns the
 // possible error of the clock that is used.
 //
-// The clocks of all ranks that have collectives in common are moved (ClockMethod::collectives) in
-// two cases; other files of these ranks move with them:
+// The clocks of ranks that have collectives in common are moved (ClockMethod::collectives) in two
+// cases; other files of these ranks move with them:
 // 1. The estimate contradicts the clock of a rank (a clock sync of one number, a base time).
 // 2. The estimate brings the ends of the collectives together to less than half their distance, and
 //    by more than 10 us.
 //
-// Otherwise all clocks stay. These problems are counted:
-// - shifted_clock: a file was moved by more than the ends are still apart. Files that were moved
-//   alike are reported once, for the first of them (shift_lines.h).
-// - clock_conflict: a clock was set while collectives went on. It stays, and no error is claimed.
+// Otherwise all clocks stay. In both cases, a clock stays that the collectives allow for and that
+// is off by no more than most ends are apart. These problems are counted:
+// - shifted_clock: a file was moved. Files that were moved alike are reported once, for the first
+// of
+//   them (shift_lines.h).
+// - clock_conflict: a clock was set while collectives went on, or runs much faster than clocks do.
+//   It stays, and no error is claimed.
 // - no_common_collective: a file has collectives, but no other file has any of them, or they
 //   contradict each other all the time and do not name their group, so they may belong to several.
 void align_by_collectives(const std::vector<FileEvidence>& evidence,
