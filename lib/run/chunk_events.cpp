@@ -196,6 +196,7 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
 
 void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
   RowSpan found{span, kNoId, kNoId, -1, -1, event.has(Key::cat)};
+  bool has_data_type = false;
   for (JsonWalk args(event.text(Key::args)); args.next();) {
     const std::string_view key = args.key();
     if (key == "correlation_id" || key == "connection_id")
@@ -206,7 +207,10 @@ void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
       found.device = small_number(integer_of(args));
     else if (key == "stream")
       found.stream = small_number(integer_of(args));
+    else if (key == "data_type")
+      has_data_type = true;
   }
+  if (has_data_type) found.detail = detail_of(event.text(Key::args), is_transfer_detail);
   columns_.on_rows.push_back(found);
 }
 
@@ -303,7 +307,12 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   for (MarkedSpan& span : marks_)
     if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
   append_renumbered(columns.marks, marks_, label_numbers, track_numbers);
-  append_renumbered(columns.on_rows, columns_.on_rows, label_numbers, track_numbers);
+  for (RowSpan span : columns_.on_rows) {
+    span.label = label_numbers[span.label];
+    span.track = track_numbers[span.track];
+    if (span.detail != kNoDetail) span.detail = details_in_run_[span.detail];
+    columns.on_rows.push_back(span);
+  }
   for (MemorySample sample : columns_.memory) {
     sample.track = track_numbers[sample.track];
     columns.memory.push_back(sample);

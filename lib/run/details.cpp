@@ -73,6 +73,10 @@ bool is_detail(std::string_view key) {
   return std::find(std::begin(kDetails), std::end(kDetails), key) != std::end(kDetails);
 }
 
+bool is_transfer_detail(std::string_view key) {
+  return key == "data_type" || key == "count";
+}
+
 bool is_argument(std::string_view key) {
   return std::find(std::begin(kArguments), std::end(kArguments), key) != std::end(kArguments);
 }

@@ -16,6 +16,9 @@ namespace traceloom {
 // collectives.
 bool is_detail(std::string_view key);
 
+// True for the keys by which Ascend describes a collective: the type and number of its elements.
+bool is_transfer_detail(std::string_view key);
+
 // True for the arguments of an operator: "Input Dims", "Input type", "Input Strides", "Concrete
 // Inputs".
 bool is_argument(std::string_view key);

@@ -203,14 +203,14 @@ SpanMark vllm_iteration(std::string_view name) {
   return generation > 0 ? SpanMark::decode : SpanMark::none;
 }
 
-// Parses "step[EXTEND bs=15 toks=15360]" by its forward mode; an idle step is no iteration.
+// Parses "step[EXTEND bs=15 toks=15360]" by its forward mode.
 SpanMark sglang_iteration(std::string_view name) {
   if (!take(name, "step[")) return SpanMark::none;
   for (const std::string_view mode : {"EXTEND", "MIXED", "SPLIT_PREFILL", "PREFILL"})
     if (name.starts_with(mode)) return SpanMark::prefill;
   for (const std::string_view mode : {"DECODE", "TARGET_VERIFY", "DRAFT_EXTEND"})
     if (name.starts_with(mode)) return SpanMark::decode;
-  return SpanMark::none;
+  return SpanMark::rest;
 }
 
 SpanMark iteration_of(std::string_view name) {

@@ -52,6 +52,7 @@ enum class SpanMark : std::uint8_t {
   device_step,    // a step on a device's own row of steps
   prefill,        // an iteration of an inference engine that processes prompts
   decode,         // an iteration that only makes a token for each request
+  rest,           // an iteration of another mode: SGLang's step[IDLE ...], which does no work
   batch,          // event/batch of Composer: a step without its wait for data
   train_batch,    // event/train_batch, whose args hold the number of the step
   loader,         // a wait for data

@@ -75,6 +75,8 @@ struct RowSpan : HostSpan {
   std::int32_t device;       // kNoId if the event names none
   std::int32_t stream;       // kNoId if the event names none
   bool has_category;
+  // Number in Run::details; set for collectives of Ascend (is_transfer_detail()).
+  std::uint32_t detail = kNoDetail;
 };
 
 // The spans of a row that looks like a device's but is not understood.
@@ -114,16 +116,18 @@ struct RowCodec<HostSpan> {
 template <>
 struct RowCodec<RowSpan> {
   static constexpr std::size_t kMostBytes =
-      RowCodec<HostSpan>::kMostBytes + 1 + 4 * kMostNumberBytes;
+      RowCodec<HostSpan>::kMostBytes + 1 + 5 * kMostNumberBytes;
 
   static void write(PackedWriter& to, const RowSpan& before, const RowSpan& row) {
     RowCodec<HostSpan>::write(to, before, row);
     const bool other_place = row.device != before.device || row.stream != before.stream;
     to.byte(static_cast<std::uint8_t>((row.has_category ? 1U : 0U) |
                                       (row.correlation != kNoId ? 2U : 0U) |
-                                      (row.step != kNoId ? 4U : 0U) | (other_place ? 8U : 0U)));
+                                      (row.step != kNoId ? 4U : 0U) | (other_place ? 8U : 0U) |
+                                      (row.detail != kNoDetail ? 16U : 0U)));
     if (row.correlation != kNoId) to.signed_number(row.correlation);
     if (row.step != kNoId) to.signed_number(row.step);
+    if (row.detail != kNoDetail) to.number(row.detail);
     if (!other_place) return;
     to.signed_number(row.device);
     to.signed_number(row.stream);
@@ -134,6 +138,7 @@ struct RowCodec<RowSpan> {
     row.has_category = (head & 1) != 0;
     row.correlation = (head & 2) != 0 ? from.signed_number() : kNoId;
     row.step = (head & 4) != 0 ? from.signed_number() : kNoId;
+    row.detail = (head & 16) != 0 ? static_cast<std::uint32_t>(from.number()) : kNoDetail;
     if ((head & 8) == 0) return;
     row.device = static_cast<std::int32_t>(from.signed_number());
     row.stream = static_cast<std::int32_t>(from.signed_number());

@@ -190,7 +190,7 @@ class Placer {
       return part.calls.push_back({host, span.correlation, kNoId});
     if (kind.place == EventPlace::device) {
       const std::int32_t stream = span.stream >= 0 ? span.stream : placed.stream;
-      const DeviceSpan device{host, span.correlation, kNoId, placed.device, stream, kNoDetail};
+      const DeviceSpan device{host, span.correlation, kNoId, placed.device, stream, span.detail};
       if (placed.row.is_nested)
         nested_[span.track].push_back(device);
       else

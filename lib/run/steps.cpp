@@ -64,10 +64,14 @@ std::vector<Step> numbered_steps(const std::vector<EventColumns>& parts, SpanMar
   return steps;
 }
 
-// Makes one step of each iteration that does not lie in another.
-std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts) {
+// Makes one step of each iteration that does not lie in another, and counts those of other modes.
+std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts, std::uint64_t& rest) {
   std::vector<Step> steps;
-  for (const MarkedSpan& span : find_marks_if(parts, is_iteration)) {
+  const auto is_wanted = [&](SpanMark mark) {
+    rest += mark == SpanMark::rest ? 1 : 0;
+    return is_iteration(mark);
+  };
+  for (const MarkedSpan& span : find_marks_if(parts, is_wanted)) {
     if (!steps.empty() && span.end_ns <= steps.back().host.to_ns) continue;
     Step step;
     step.phase = span.mark == SpanMark::prefill ? StepPhase::prefill : StepPhase::decode;
@@ -333,14 +337,14 @@ namespace {
 
 // Uses the first kind of mark in this order that the rank has: the earlier kinds cover all work of
 // a step.
-std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepKind& kind) {
-  kind = StepKind::iterations;
-  std::vector<Step> list = iteration_steps(parts);
+std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepList& steps) {
+  steps.kind = StepKind::iterations;
+  std::vector<Step> list = iteration_steps(parts, steps.rest);
   if (!list.empty()) return list;
-  kind = StepKind::xla;
+  steps.kind = StepKind::xla;
   list = numbered_steps(parts, SpanMark::device_step);
   if (!list.empty()) return list;
-  kind = StepKind::torch;
+  steps.kind = StepKind::torch;
   return numbered_steps(parts, SpanMark::step);
 }
 
@@ -348,7 +352,7 @@ std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepKind&
 
 StepList find_steps(const std::vector<EventColumns>& parts) {
   StepList steps;
-  std::vector<Step> list = marked_steps(parts, steps.kind);
+  std::vector<Step> list = marked_steps(parts, steps);
   if (list.empty()) {
     steps.list = composer_steps(parts, steps.probes);
     steps.kind = StepKind::composer;

@@ -6,7 +6,7 @@
 // Steps are found by the first of these marks that the rank has:
 // 1. Iterations of inference engines. They are numbered in order. If one lies in another (two parts
 //    of an engine mark it), both are one iteration. Like torch's steps, they are extended to the
-//    end of their device work.
+//    end of their device work. Those that are neither prefill nor decode are only counted.
 // 2. XLA: the spans on its devices' own rows of steps; each step lasts until the next one begins,
 //    unless steps are missing between them.
 // 3. torch: ProfilerStep#N, or a range of JAX's host with a step_num. As in tb_plugin, a step
@@ -84,6 +84,7 @@ struct StepList {
   StepKind kind = StepKind::none;
   PackedRows<Step> list;
   std::uint64_t dropped = 0;  // number of steps of the tail, which do not count
+  std::uint64_t rest = 0;     // number of iterations that are no steps: SpanMark::rest
   Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;

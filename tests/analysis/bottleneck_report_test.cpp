@@ -12,6 +12,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace traceloom;
 
 namespace {
@@ -81,7 +83,8 @@ TEST_CASE("bottleneck: one rank that is idle is a straggler, and not a job that 
   CHECK(verdict.kind == Limit::straggler);
   CHECK(verdict.rank == 1);
   CHECK(verdict.cost(Limit::straggler).share() == 0.5);
-  CHECK(verdict.advice.at(0) == "look at rank 1 first (cause: idle); see trace-stats stragglers");
+  CHECK(verdict.advice.at(0).text ==
+        "look at rank 1 first (cause: idle); see trace-stats stragglers");
   verdict = verdict_of({rank(0, 50), rank(1, 55)});
   CHECK(verdict.kind == Limit::idle);
   CHECK_FALSE(verdict.rank);
@@ -98,6 +101,16 @@ TEST_CASE("bottleneck: each limit of a device is told from the others") {
             TraceText().cat("kernel").x("gemm", 0, 50).cat("cpu_op").x("aten::mm", 0, 95))
             .kind == Limit::launch_bound);
   CHECK(verdict_on_device(TraceText().cat("kernel").x("gemm", 0, 60)).kind == Limit::idle);
+}
+
+TEST_CASE("bottleneck: iterations of an engine that are no steps are counted in a note") {
+  TraceText trace;
+  trace.cat("user_annotation").x("step[DECODE bs=2]", 0, 100).x("step[IDLE bs=0]", 100, 50);
+  trace.x("step[IDLE bs=0]", 150, 50).x("step[DECODE bs=2]", 200, 100);
+  const Report report = bottleneck_report(read_texts({{"rank0.json", trace.array()}})).report;
+  CHECK(std::ranges::count(report.notes,
+                           "rank 0: iterations that are neither prefill nor decode (step[IDLE "
+                           "...]): 2; they count in no mean") == 1);
 }
 
 TEST_CASE("bottleneck: nothing to look at is inconclusive, not an error") {

@@ -327,6 +327,33 @@ TEST_CASE("comm: a range of the host that only starts a collective has no bandwi
         "those of the calls, and they have no bandwidth");
 }
 
+TEST_CASE("comm: Ascend's collectives move what their type and count say") {
+  const auto rank = [](int number) {
+    TraceText trace = rank_trace(number);
+    trace.pid("800").tid("0").m("process_name", R"({"name": "HCCL"})");
+    trace.m("thread_name", R"({"name": "Group 0 Communication"})");
+    const auto moves = [](const char* type, int count) {
+      return fmt::format(R"({{"connection_id": 7, "data_type": "{}", "count": {}}})", type, count);
+    };
+    trace.x("hcom_allReduce__123_0_1", 0, 20 + number, moves("FP16", 1000));
+    trace.x("hcom_broadcast__123_1_1", 100, 20, moves("FP32", 1000));
+    trace.x("hcom_allGather__123_2_1", 200, 20, moves("BFP16", 1000));
+    trace.x("hcom_reduceScatter__123_3_1", 300, 20, moves("INT8", 1000));
+    trace.x("hcom_alltoall__123_4_1", 400, 20, moves("INT64", 1000));
+    trace.x("hcom_allReduce__123_5_1", 500, 20, moves("RESERVED", 1000));
+    trace.x("hcom_receive__123_6_1", 600, 20, moves("FP16", 10));
+    return trace.array();
+  };
+  const Report report = comm_report(read_ranks({rank(0), rank(1)}), {});
+  CHECK(rows_with(report, {"collective", "dtype", "bytes", "algo_gbps", "bus_gbps"}) ==
+        Texts{"hcom_allGather__123 BFP16 4000 0.200 0.100",
+              "hcom_allReduce__123 FP16 2000 0.100 0.100", "hcom_allReduce__123 RESERVED - - -",
+              "hcom_alltoall__123 INT64 - - -", "hcom_broadcast__123 FP32 4000 0.200 0.200",
+              "hcom_receive__123 FP16 20 - -", "hcom_reduceScatter__123 INT8 2000 0.100 0.050"});
+  CHECK(report.notes.at(0) ==
+        "of 2 collectives of Ascend it is not certain what their count is of: they have no bytes");
+}
+
 TEST_CASE("comm: a kernel without words of its own is called by its function") {
   TraceText trace = rank_trace(0);
   trace.cat("kernel").x(

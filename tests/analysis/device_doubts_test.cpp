@@ -12,7 +12,10 @@
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 
 using namespace traceloom;
@@ -34,7 +37,7 @@ TEST_CASE("device doubts: rows that nobody knows are named, and leave the verdic
   CHECK(verdict_headline(verdict) ==
         "Verdict: inconclusive (rows of 'ACME NPU 0' look like a device and are not understood "
         "(2 spans, 700.000 us))");
-  CHECK(verdict.advice ==
+  CHECK(texts_of(verdict.advice) ==
         std::vector<std::string>{"record the device in a form that is understood: torch.profiler, "
                                  "JAX's profiler, Ascend's trace_view.json"});
   for (const Limit limit : {Limit::memory, Limit::launch_bound, Limit::idle, Limit::compute}) {
@@ -81,10 +84,17 @@ TEST_CASE("device doubts: of whole programs nothing tells how much is computing"
   CHECK(verdict_headline(verdict) ==
         "Verdict: inconclusive (whole programs ('merge', 'pe_exe', 'remote') run on the device, "
         "and nothing tells how much of a program is computing)");
-  CHECK(verdict.shares[Limit::compute].ns == 300'000);
+  CHECK(verdict.shares[Limit::compute].ns == 0);
   CHECK(verdict.shares[Limit::compute].least_ns == 0);
   CHECK(verdict.shares[Limit::compute].most_ns == 300'000);
-  CHECK(verdict.advice ==
+  CHECK(verdict.status[Limit::compute] == Status::cannot_tell);
+  CHECK(verdict.programs.ns == 300'000);
+  CHECK(fmt::format("{}", fmt::join(verdict.evidence, "; ")).find("compute 7") ==
+        std::string::npos);
+  CHECK(std::ranges::count(verdict.evidence,
+                           "whole programs ('merge', 'pe_exe', 'remote') 75.0 % of the mean step: "
+                           "nothing tells how much of a program is computing") == 1);
+  CHECK(texts_of(verdict.advice) ==
         std::vector<std::string>{"record the kernels or ops within the programs of the device"});
 }
 

@@ -125,7 +125,7 @@ std::int64_t host_collectives_ns(const Run& run, const Findings& found) {
 
 std::string all_words(const Verdict& verdict) {
   return fmt::format("{}\n{}\n{}", verdict_headline(verdict), fmt::join(verdict.evidence, "\n"),
-                     fmt::join(verdict.advice, "\n"));
+                     fmt::join(texts_of(verdict.advice), "\n"));
 }
 
 bool has_name(const Run& run, auto is_it) {

@@ -77,7 +77,7 @@ TEST_CASE("straggler: two that are late one after the other are both waited for"
   CHECK(found.straggler.each_of_them);
   CHECK(found.delays_ns == Ranks{0, 12'000, 8'000, 0});
   CHECK(found.verdict.kind == Limit::straggler);
-  CHECK(found.verdict.advice.at(0) ==
+  CHECK(found.verdict.advice.at(0).text ==
         "look at ranks 1 and 2 first (cause: inconclusive); see trace-stats stragglers");
   // 2 of 42 us, without what ranks wait for each other.
   CHECK(found.share(Limit::communication) - found.verdict.waiting.share() ==

@@ -41,7 +41,7 @@ Verdict verdict_of(const TraceText& trace, std::string_view members = "") {
 
 std::string all_words(const Verdict& verdict) {
   return fmt::format("{}\n{}\n{}", verdict_headline(verdict), fmt::join(verdict.evidence, "\n"),
-                     fmt::join(verdict.advice, "\n"));
+                     fmt::join(texts_of(verdict.advice), "\n"));
 }
 
 bool says(const Verdict& verdict, std::string_view words) {
@@ -57,7 +57,7 @@ TEST_CASE("why idle: a host that is late with operators is launch-bound") {
   CHECK(verdict_headline(verdict) == "Verdict: launch-bound (79.5 % of the mean step)");
   CHECK(verdict.status[Limit::launch_bound] == Status::measured);
   CHECK(verdict.events[Limit::launch_bound] == 1);
-  CHECK(verdict.advice.at(0) ==
+  CHECK(verdict.advice.at(0).text ==
         "CUDA graphs, torch.compile, larger batches, fewer synchronisations: the device waits for "
         "its host");
 }
@@ -69,7 +69,7 @@ TEST_CASE("why idle: nothing recommends graphs where there are none, they replay
   other.x("urEnqueueKernelLaunch", 890, 5, linked(2));
   other.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2));
   other.cat("cpu_op").x("aten::mm", 100, 790);
-  CHECK(verdict_of(other).advice.at(0) ==
+  CHECK(verdict_of(other).advice.at(0).text ==
         "torch.compile, larger batches, fewer synchronisations: the device waits for its host");
   TraceText replays = step_with_gap(890);
   replays.cat("cpu_op").x("aten::mm", 100, 790);
@@ -79,7 +79,7 @@ TEST_CASE("why idle: nothing recommends graphs where there are none, they replay
   TraceText captures = step_with_gap(890);
   captures.cat("cpu_op").x("aten::mm", 100, 790);
   captures.cat("cuda_runtime").x("cudaStreamBeginCapture_v2", 100, 1);
-  CHECK(verdict_of(captures).advice.at(0) ==
+  CHECK(verdict_of(captures).advice.at(0).text ==
         "record steps that do not capture: what is captured is not slow when it is replayed");
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("why idle: a call that blocks is the verdict, with its callers and its
   CHECK(says(verdict,
              "blocked 76.5 % of the mean step: cudaMemcpyAsync 765.000 us (1 call, up to 765.000 "
              "us) in aten::copy_, aten::to"));
-  CHECK(verdict.advice.at(0) ==
+  CHECK(verdict.advice.at(0).text ==
         "fewer calls of cudaMemcpyAsync: pinned memory with non_blocking=True, values read (item, "
         "cpu) once in many steps");
   CHECK(verdict.shares[Limit::launch_bound].ns == 25'000);
@@ -152,7 +152,7 @@ TEST_CASE("why idle: what the trace does not hold is not idle") {
   const Verdict unknown = verdict_of(lost);
   CHECK(unknown.kind == Limit::inconclusive);
   CHECK(unknown.not_recorded.ns == 500'000);
-  CHECK(unknown.advice.at(0) ==
+  CHECK(unknown.advice.at(0).text ==
         "record whole steps, and host and device together (CPU and CUDA activities): nothing tells "
         "why the device waits");
 }
@@ -211,13 +211,24 @@ TEST_CASE("why idle: stages of a pipeline wait for each other in messages, and m
         fmt::format("rank{}.json", number),
         trace.object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}})", number))};
   };
-  const Verdict verdict = find_verdict(Findings(read_texts({rank(0), rank(1)})));
+  const BottleneckAnswer answer = bottleneck_report(read_texts({rank(0), rank(1)}));
+  const Verdict& verdict = answer.verdict;
   CHECK(verdict.waits_for_stages);
   CHECK(verdict.shares[Limit::communication].share() == doctest::Approx(0.51));
   CHECK(verdict.waiting.share() == doctest::Approx(0.49));
   CHECK(says(verdict, "2.0 % moving data, 49.0 % waiting for other stages"));
   CHECK(verdict.kind != Limit::communication);
   CHECK_FALSE(says(verdict, "larger buckets"));
+  // The second advice is about waiting, whatever the verdict is: two messages, each with two ends.
+  const oracle::Json json = oracle::parse_json(answer.report.values.at(0).second);
+  const std::vector<oracle::Json>& advice = json.find("advice_evidence")->items;
+  REQUIRE(advice.size() == 2);
+  CHECK(advice[1].find("advice")->text.starts_with("more micro-batches"));
+  CHECK(advice[1].find("limit")->text == "communication");
+  CHECK(advice[1].find("part")->text == "waiting");
+  CHECK(advice[1].find("value")->text == "0.49");
+  CHECK(advice[1].find("n")->text == "4");
+  CHECK(advice[1].find("status")->text == "measured");
 }
 
 namespace {
@@ -295,7 +306,7 @@ TEST_CASE("why idle: one rank of several tells communication from waiting for no
   CHECK(verdict.status[Limit::communication] == Status::inferred);
   CHECK(says(verdict, "62.0 % moving data or waiting for ranks that are not here"));
   CHECK(says(verdict, "1 of 8 ranks: time in its collectives includes waiting"));
-  CHECK(verdict.advice ==
+  CHECK(texts_of(verdict.advice) ==
         std::vector<std::string>{"record the other ranks, too (1 of 8 are here): then moving data "
                                  "and waiting for ranks are told apart"});
 }
@@ -357,6 +368,32 @@ TEST_CASE("why idle: a host that launches for a device that was not recorded com
   CHECK(says(verdict, "record the device, too"));
 }
 
+TEST_CASE("why idle: copies and fills are given to a device as kernels are, by any runtime") {
+  for (const char* const call :
+       {"hipMemcpyWithStream", "cudaMemsetAsync", "urEnqueueKernelLaunch"}) {
+    CAPTURE(call);
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("cpu_op").x("aten::mm", 0, 900);
+    trace.cat("cuda_runtime").x(call, 100, 5, linked(1)).x("cudaGetDevice", 110, 5, linked(2));
+    CHECK(
+        verdict_of(trace).why ==
+        fmt::format("the host gives work to a device ('{}') that these traces do not hold", call));
+  }
+}
+
+TEST_CASE("why idle: names are asked for gradients only where communication may be the verdict") {
+  const auto trains = [](int reduction_us) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("kernel").x("gemm_backward", 0, 500);
+    add_reduction(trace, "ncclDevKernel_AllReduce(x)", 500, reduction_us);
+    return Findings(read_texts({{"rank0.json", trace.array()}})).trains;
+  };
+  CHECK(trains(100));
+  CHECK_FALSE(trains(99));
+}
+
 TEST_CASE(
     "why idle: a cut trace of torch.profiler may lack all of one kind, so it has no verdict") {
   TraceText trace = step_with_gap(890);
@@ -371,7 +408,7 @@ TEST_CASE(
   CHECK(
       verdict.why.ends_with("rank0.json is cut off, and torch.profiler does not write events in "
                             "the order of time: all of one kind may be missing"));
-  CHECK(verdict.advice == std::vector<std::string>{"record or copy the whole file"});
+  CHECK(texts_of(verdict.advice) == std::vector<std::string>{"record or copy the whole file"});
   const Verdict other =
       find_verdict(Findings(read_texts({{"rank0.json", events.substr(0, events.rfind('}') - 5)}})));
   CHECK(other.why.find("cut off") == std::string::npos);

@@ -91,7 +91,7 @@ TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
   CHECK(mark("step[MIXED bs=15 toks=99]") == SpanMark::prefill);
   CHECK(mark("step[DECODE bs=32]") == SpanMark::decode);
   CHECK(mark("step[TARGET_VERIFY bs=4]") == SpanMark::decode);
-  CHECK(mark("step[IDLE bs=0]") == SpanMark::none);
+  CHECK(mark("step[IDLE bs=0]") == SpanMark::rest);
   CHECK(classify("step[DECODE bs=32]", "gpu_user_annotation").place == EventPlace::nowhere);
 }
 

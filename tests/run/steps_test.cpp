@@ -217,6 +217,7 @@ TEST_CASE("steps: iterations of an engine have a phase, and the numbers of their
   CHECK(steps.list.at(2).phase == StepPhase::decode);
   CHECK(steps.list.at(2).number == 2);
   CHECK(steps.list.at(2).time == Interval{200'000, 250'000});
+  CHECK(steps.rest == 1);
 }
 
 TEST_CASE("steps: an iteration that two parts of an engine mark is one") {

@@ -120,6 +120,7 @@ struct JoinedRanks {
   std::map<Key, std::vector<Collective>> messages;  // one or both ends of each message
   UnevenKinds uneven;
   std::uint64_t by_operator = 0;
+  std::uint64_t unclear_counts = 0;
   std::uint64_t sharing = 0;
   std::uint64_t launch_only = 0;
 };
@@ -139,6 +140,7 @@ void take_bytes(const Collective& part, Collective& whole) {
 // Adds a piece of one rank.
 void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRanks& joined) {
   joined.by_operator += piece.what.bytes > 0 && piece.own_bytes == 0 ? 1 : 0;
+  joined.unclear_counts += piece.has_unclear_count ? 1 : 0;
   joined.sharing += piece.shares_range ? 1 : 0;
   joined.launch_only += piece.what.is_launch_only ? 1 : 0;
   if (is_message) return joined.messages[key].push_back(std::move(piece.what));
@@ -185,9 +187,9 @@ JoinedRanks join_ranks(const Run& run) {
 }
 
 // The arguments of an operator are its input. For a gather the output counts, which is known once
-// the number of ranks is.
+// the number of ranks is. The same holds for what is known of one rank's part.
 void count_bytes(Collective& what) {
-  if (!what.bytes_are_input || !is_gather(what.name)) return;
+  if (!what.bytes_are_part && (!what.bytes_are_input || !is_gather(what.name))) return;
   if (__builtin_mul_overflow(what.bytes, what.known_ranks(), &what.bytes)) what.bytes = 0;
 }
 
@@ -271,6 +273,7 @@ MatchedCollectives match_collectives(const Run& run) {
   std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
   JoinedRanks joined = join_ranks(run);
   found.by_operator = joined.by_operator;
+  found.unclear_counts = joined.unclear_counts;
   found.sharing = joined.sharing;
   found.launch_only = joined.launch_only;
   for (auto& [key, what] : joined.collectives) {

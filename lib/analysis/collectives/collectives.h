@@ -61,6 +61,9 @@ struct Collective {
   std::optional<std::int64_t> transfer_ns = {};
   // The bytes are those of the operator's arguments, as far as these are complete.
   bool bytes_are_input = false;
+  // The bytes are those of one rank's part of what is gathered or scattered, until the number of
+  // ranks is known.
+  bool bytes_are_part = false;
   // The parts are ranges of the host that only started the collective, so they last as long as the
   // calls.
   bool is_launch_only = false;
@@ -95,14 +98,15 @@ struct Collective {
 };
 
 struct MatchedCollectives {
-  std::vector<Collective> matched;  // collectives of at least two ranks, by the time of the first
-                                    // part
-  std::vector<Collective> single;   // pieces of one rank: without a match, sends and receives
-  std::uint64_t left_over = 0;      // parts without a match on another rank of the group
-  std::uint64_t lone_messages = 0;  // sends and receives whose other end is not known
-  std::uint64_t by_operator = 0;    // parts whose bytes come from the operator that launched them
-  std::uint64_t sharing = 0;        // parts without bytes because several share one operator
-  std::uint64_t launch_only = 0;    // parts that are only their launch
+  std::vector<Collective> matched;   // collectives of at least two ranks, by the time of the first
+                                     // part
+  std::vector<Collective> single;    // pieces of one rank: without a match, sends and receives
+  std::uint64_t left_over = 0;       // parts without a match on another rank of the group
+  std::uint64_t lone_messages = 0;   // sends and receives whose other end is not known
+  std::uint64_t by_operator = 0;     // parts whose bytes come from the operator that launched them
+  std::uint64_t unclear_counts = 0;  // parts without bytes because their count is not understood
+  std::uint64_t sharing = 0;         // parts without bytes because several share one operator
+  std::uint64_t launch_only = 0;     // parts that are only their launch
 };
 
 MatchedCollectives match_collectives(const Run& run);

@@ -21,6 +21,23 @@ std::string_view details_at(const Run& run, std::uint32_t number) {
   return number == kNoDetail ? std::string_view{} : run.details[number];
 }
 
+// Adds the type and bytes of a collective of Ascend, whose event names the count that HCCL's call
+// was given. It is the number of elements of the tensor, or those of one rank's part if ranks
+// gather or scatter parts. Other kinds (all-to-all) are not documented well enough to use it.
+void add_count(std::string_view details, CommunicationPiece& piece) {
+  if (find_detail(details, "count").empty()) return;
+  Collective& what = piece.what;
+  what.dtype = find_word(details, "data_type");
+  const std::int64_t bytes = tensor_bytes(find_integer(details, "count").value_or(0), what.dtype);
+  const bool is_whole = is_all_reduce(what.name) || is_broadcast(what.name) || is_send(what.name) ||
+                        is_receive(what.name);
+  what.bytes_are_part = is_gather(what.name) || is_reduce_scatter(what.name);
+  if (is_whole || what.bytes_are_part)
+    what.bytes = bytes;
+  else
+    piece.has_unclear_count = bytes > 0;
+}
+
 CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& span,
                             std::string_view details) {
   CommunicationPiece piece;
@@ -36,6 +53,7 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
   const std::int64_t elements =
       find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
   what.bytes = tensor_bytes(elements, what.dtype);
+  if (what.dtype.empty()) add_count(details, piece);
   what.parts.push_back({rank, span.start_ns, span.end_ns});
   piece.seq = find_integer(details, "Seq").value_or(kNoId);
   if (is_send(what.name))

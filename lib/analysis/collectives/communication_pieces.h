@@ -38,6 +38,7 @@ struct CommunicationPiece {
   std::optional<std::int64_t> peer = {};
   // Its range launched other pieces, too, so their shares of its bytes are not known.
   bool shares_range = false;
+  bool has_unclear_count = false;  // its event has a count that does not give its bytes
 };
 
 // Returns a kernel of communication with the details in its event.

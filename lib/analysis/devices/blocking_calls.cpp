@@ -27,6 +27,10 @@ constexpr CallRow kCalls[] = {
     {"memcpy", kLongerThanLaunch},  // cudaMemcpyAsync, hipMemcpyWithStream, urEnqueueUSMMemcpy
 };
 
+// Parts of the names of calls that give work to a device, in lower case. Copies and fills are work,
+// too.
+constexpr std::string_view kLaunchingCalls[] = {"launch", "memcpy", "memset"};
+
 constexpr std::string_view kOperators[] = {"aten::item", "aten::_local_scalar_dense"};
 
 }  // namespace
@@ -37,6 +41,12 @@ std::int64_t least_blocking_ns(std::string_view call) {
       std::find_if(std::begin(kCalls), std::end(kCalls),
                    [&](const CallRow& row) { return lower.find(row.part) != std::string::npos; });
   return found == std::end(kCalls) ? std::numeric_limits<std::int64_t>::max() : found->least_ns;
+}
+
+bool is_launching(std::string_view call) {
+  const std::string lower = to_lower(call);
+  return std::any_of(std::begin(kLaunchingCalls), std::end(kLaunchingCalls),
+                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
 }
 
 bool is_reading_operator(std::string_view op) {

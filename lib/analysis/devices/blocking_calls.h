@@ -1,9 +1,10 @@
-// BlockingCalls: finds the calls in which the host waits for a device.
+// BlockingCalls: finds the calls in which the host waits for a device. is_launching(): finds those
+// that give work to it.
 //
 //   BlockingCalls blocking(run.labels);
 //   if (blocking.holds(call)) use(run.labels.name(call.label), call.interval());
 //
-// Calls are recognised by name. The table is in blocking_calls.cpp: a new runtime is a new line
+// Calls are recognised by name. The tables are in blocking_calls.cpp: a new runtime is a new line
 // there.
 #pragma once
 
@@ -19,6 +20,9 @@ namespace traceloom {
 // numeric limit if it never does. A copy that is only launched returns at once; one from or to
 // memory that is not pinned returns when it is done, whatever its name says.
 std::int64_t least_blocking_ns(std::string_view call);
+
+// True for the name of a call that gives work to a device: a kernel, a graph, a copy or a fill.
+bool is_launching(std::string_view call);
 
 // True for operators of torch that read a value from a device. They block, even if no calls were
 // recorded.

@@ -1,5 +1,6 @@
 #include "analysis/devices/device_doubts.h"
 
+#include "analysis/devices/blocking_calls.h"
 #include "base/one_line.h"
 #include "base/saturating.h"
 #include "base/units.h"
@@ -107,7 +108,7 @@ std::string describe_programs(const Run& run) {
   return list_of(names);
 }
 
-// Names of what gives work to a device: calls that launch, and ranges of the host for NCCL's
+// Returns the names of what gives work to a device: calls, and ranges of the host for NCCL's
 // kernels.
 std::vector<std::string> find_launching(const Run& run) {
   std::vector<bool> is_seen(run.labels.size(), false);
@@ -120,7 +121,7 @@ std::vector<std::string> find_launching(const Run& run) {
     const std::string_view name = run.labels.name(label);
     const bool launches =
         run.labels.kind(label).place == EventPlace::call
-            ? name.find("Launch") != std::string_view::npos
+            ? is_launching(name)
             : run.labels.kind(label).role == Role::communication && name.starts_with("nccl:");
     if (is_seen[label] && launches) names.emplace_back(name);
   }

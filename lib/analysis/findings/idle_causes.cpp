@@ -1,7 +1,7 @@
 #include "analysis/findings/idle_causes.h"
 
+#include "analysis/devices/blocking_calls.h"
 #include "analysis/devices/gap_kinds.h"
-#include "base/ascii.h"
 #include "base/saturating.h"
 
 #include <fmt/format.h>
@@ -49,14 +49,6 @@ RestOfSteps find_rest(const RankRoles& roles) {
   return found;
 }
 
-// True for calls that give work to a device, by name.
-bool may_launch(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const std::string_view part : {"launch", "memcpy", "memset"})
-    if (lower.find(part) != std::string::npos) return true;
-  return false;
-}
-
 // Returns the time at which the host began to launch work that the trace no longer contains, or the
 // end of time if it contains all.
 std::int64_t first_lost_launch(const Run& run, const RankEvents& rank, const WorkList& work) {
@@ -67,7 +59,7 @@ std::int64_t first_lost_launch(const Run& run, const RankEvents& rank, const Wor
   std::int64_t lost_ns = kNever;
   rank.for_each_call([&](const CallSpan& call) {
     if (call.start_ns > last_ns && call.start_ns < lost_ns && call.correlation != kNoId &&
-        may_launch(run.labels.name(call.label)))
+        is_launching(run.labels.name(call.label)))
       lost_ns = call.start_ns;
   });
   return last_ns == std::numeric_limits<std::int64_t>::min() ? kNever : lost_ns;

@@ -144,16 +144,20 @@ void write_coverage(JsonWriter& json, const Basis& basis) {
 }
 
 // Writes the events, ranks and steps on which a figure is based, as keys of the open object.
-void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
+void write_evidence(JsonWriter& json, const Basis& basis, Status status, std::size_t events) {
   json.key("status");
-  json.value(to_string(basis.verdict.status[limit]));
+  json.value(to_string(status));
   json.key("n");
-  json.value(basis.verdict.events[limit]);
+  json.value(events);
   json.key("ranks");
   json.begin_array();
   for (const std::size_t rank : basis.found.basis.ranks) json.value(basis.run.ranks[rank].rank);
   json.end_array();
   write_coverage(json, basis);
+}
+
+void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
+  write_evidence(json, basis, basis.verdict.status[limit], basis.verdict.events[limit]);
 }
 
 // Writes null for an unknown share. The straggler is left out because it is no part of the steps.
@@ -186,9 +190,14 @@ void write_shares(JsonWriter& json, const Basis& basis) {
   write_part(json, limit_name(verdict.waiting_in), verdict.waiting);
   json.key("waits_for");
   json.value(verdict.waits_for_stages ? "stages" : "ranks");
+  json.key("waits_by");
+  json.value(to_string(verdict.waits_by));
   json.end_object();
   json.key("untold");
   write_part(json, limit_name(Limit::communication), verdict.untold);
+  json.end_object();
+  json.key("programs");
+  write_part(json, limit_name(Limit::compute), verdict.programs);
   json.end_object();
   json.key("not_recorded");
   write_part(json, "not recorded", verdict.not_recorded);
@@ -246,21 +255,22 @@ void write_frames(JsonWriter& json, const IdleCauses& causes) {
   json.end_array();
 }
 
-// Writes each advice with the evidence of its limit.
+// Writes each advice with the share for which it is given.
 void write_advice(JsonWriter& json, const Basis& basis) {
-  const Verdict& verdict = basis.verdict;
-  write_texts(json, "advice", verdict.advice);
+  write_texts(json, "advice", texts_of(basis.verdict.advice));
   json.key("advice_evidence");
   json.begin_array();
-  for (const std::string& advice : verdict.advice) {
+  for (const Advice& advice : basis.verdict.advice) {
     json.begin_object();
     json.key("advice");
-    json.value(advice);
+    json.value(advice.text);
     json.key("limit");
-    json.value(limit_name(verdict.kind));
+    json.value(limit_name(advice.limit));
+    json.key("part");
+    advice.part.empty() ? json.null() : json.value(advice.part);
     json.key("value");
-    json.value(verdict.cost(verdict.kind).share());
-    write_evidence(json, basis, verdict.kind);
+    advice.share.of_ns == 0 ? json.null() : json.value(advice.share.share());
+    write_evidence(json, basis, advice.status, advice.events);
     json.end_object();
   }
   json.end_array();
@@ -351,7 +361,7 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
         run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
   report.headline.push_back(verdict_headline(verdict));
   for (const std::string& evidence : verdict.evidence) report.headline.push_back("  - " + evidence);
-  for (const std::string& advice : verdict.advice) report.headline.push_back("Next: " + advice);
+  for (const Advice& advice : verdict.advice) report.headline.push_back("Next: " + advice.text);
 }
 
 }  // namespace

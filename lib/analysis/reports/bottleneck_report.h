@@ -10,10 +10,11 @@ namespace traceloom {
 // "device_work","ranks","world_size","steps"},"of": {"text","rank","ranks","steps","kind"},
 // "shares": {"data-loading",...}, "parts": [{"limit","ns","of_ns","share","least_ns","most_ns",
 // "unknown_since","status","n","ranks","coverage"}], "waiting" (and "waits_for": "ranks" or
-// "stages"), "untold", "not_recorded", "delays": [{"limit","ns","of_ns","share"} and the keys of a
-// part], "blocking": [{"call","callers","ns","launched_ns","calls","longest_ns"}], "host_code":
+// "stages", "waits_by": to_string(WaitsBy)), "untold", "programs", "not_recorded", "delays":
+// [{"limit","ns","of_ns","share"} and the keys of a part], "blocking":
+// [{"call","callers","ns","launched_ns","calls","longest_ns"}], "host_code":
 // [{"name", "file","ns","inner","inner_ns"}], "possible","evidence","advice","advice_evidence":
-// [{"advice", "limit","value"} and the keys of a part]}; "steps":
+// [{"advice", "limit","part","value"} and "status", "n", "ranks", "coverage"]}; "steps":
 // {"count","mean_ns","p50_ns","p99_ns"}; "roles": [{"role","mean_ns","share"}]; "ranks":
 // [{"rank","roles":[...]}].
 //

@@ -236,6 +236,11 @@ void add_notes_of_bytes(Report& report, const MatchedCollectives& found) {
         "{} kernels do not say what they move: their bytes are those of the tensors that the "
         "operators which launched them were called with",
         found.by_operator));
+  if (found.unclear_counts > 0)
+    report.notes.push_back(
+        fmt::format("of {} collectives of Ascend it is not certain what their count is of: they "
+                    "have no bytes",
+                    found.unclear_counts));
   if (found.launch_only > 0)
     report.notes.push_back(
         fmt::format("{} collectives were recorded on the host alone, which only starts them: "

@@ -255,6 +255,10 @@ void note_missing(const Run& run, Report& report) {
       notes.add(rank.rank,
                 "no steps are marked (ProfilerStep#N, event/batch): all of it is one step, "
                 "number 0");
+    if (steps.rest > 0)
+      notes.add(rank.rank, fmt::format("iterations that are neither prefill nor decode (step[IDLE "
+                                       "...]): {}; they count in no mean",
+                                       steps.rest));
     if (steps.dropped > 0)
       notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
                                        "work of the last ones",

@@ -26,6 +26,11 @@ bool may_compute(const StepBasis& basis) {
   return basis.part({Role::kernel}).share() >= limit_threshold(Limit::compute);
 }
 
+// True if communication may be the verdict; only then does advice ask whether there are gradients.
+bool may_communicate(const StepBasis& basis) {
+  return basis.part({Role::communication}).share() >= limit_threshold(Limit::communication);
+}
+
 // Counts the events of which each share is the time; steps, if it is not the time of events.
 ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   ByLimit<std::size_t> events;
@@ -65,7 +70,7 @@ Findings::Findings(const Run& run)
                           [](const RankEvents& rank) { return rank.has_devices(); })),
       has_frames(std::any_of(run.ranks.begin(), run.ranks.end(),
                              [](const RankEvents& rank) { return rank.has_frames(); })),
-      trains(is_training(run)),
+      trains(may_communicate(basis) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_told_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),

@@ -77,7 +77,15 @@ std::int64_t barrier_ns(const Findings& found) {
   return sum;
 }
 
+WaitsBy find_comparison(const Findings& found) {
+  if (found.stages.tells_waits()) return WaitsBy::messages;
+  if (found.waits.kind == MeetingKind::none) return WaitsBy::nothing;
+  if (found.waits.kind == MeetingKind::barriers) return WaitsBy::barriers;
+  return found.waits.one_by_one ? WaitsBy::collectives : WaitsBy::steps;
+}
+
 void find_waiting(Verdict& verdict, const Findings& found) {
+  verdict.waits_by = find_comparison(found);
   verdict.waits_for_stages = found.stages.is_pipeline;
   verdict.untold =
       found.basis.share(std::min(found.stages.unknown_ns, verdict.shares[Limit::communication].ns));
@@ -338,11 +346,18 @@ std::string_view to_string(Status status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
+std::string_view to_string(WaitsBy by) {
+  static constexpr std::string_view kNames[] = {"nothing", "messages", "collectives", "steps",
+                                                "barriers"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
 Verdict find_verdict(const Findings& found) {
   Verdict verdict;
   find_shares(verdict, found);
   find_kind(verdict, found);
   doubt_kind(verdict, found);
+  take_out_programs(verdict, found);
   name_rank(verdict, found);
   find_statuses(verdict, found);
   verdict.evidence = evidence_of(verdict, found);

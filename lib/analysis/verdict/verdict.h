@@ -78,6 +78,29 @@ struct LimitShare : StepShare {
 enum class Status : std::uint8_t { measured, inferred, cannot_tell };
 std::string_view to_string(Status status);
 
+// One piece of advice, with the share for which it is given.
+struct Advice {
+  std::string text;
+  Limit limit = Limit::inconclusive;
+  // The part of the limit's share: "waiting", "moving data"; empty for all of it.
+  std::string_view part = {};
+  StepShare share = {};  // empty if the advice follows from no share
+  Status status = Status::cannot_tell;
+  std::size_t events = 0;
+};
+
+// What is compared to tell waiting for other ranks.
+enum class WaitsBy : std::uint8_t {
+  nothing,
+  messages,     // both ends of each message, and all ranks of each collective
+  collectives,  // the time of each rank in each collective
+  // The time of each rank in all collectives of a step: single ones are missing on some ranks, or
+  // ranks leave them before others come. Waiting is the time beyond that of the rank with least.
+  steps,
+  barriers,  // event/backward
+};
+std::string_view to_string(WaitsBy by);
+
 struct Verdict {
   Limit kind = Limit::inconclusive;
   std::optional<std::int64_t> rank;  // the rank to examine; absent if it is no single one
@@ -88,10 +111,14 @@ struct Verdict {
   ByLimit<LimitShare> shares;  // they add up to at most all of the steps; a straggler has no share
   StepShare waiting;           // waits for other ranks; part of the share of `waiting_in`
   Limit waiting_in = Limit::communication;
+  WaitsBy waits_by = WaitsBy::nothing;
   bool waits_for_stages = false;  // the waits are for stages of a pipeline
   // Time that moves data or waits, and nothing separates the two: in messages whose other end is
   // not known, and where ranks are missing.
   StepShare untold;
+  // Time of whole programs of devices, of which nothing tells how much is computing. It is the
+  // difference between the bounds of compute, whose share is only what is known to be computing.
+  StepShare programs;
   StepShare not_recorded;  // share of the steps without a known reason why no device worked;
                            // belongs to no limit
   // The time by which a mean step would be shorter without the delay of a straggler, and for
@@ -103,7 +130,7 @@ struct Verdict {
   StepShare measured_delay;
 
   std::vector<std::string> evidence;
-  std::vector<std::string> advice;
+  std::vector<Advice> advice;
 
   ByLimit<Status> status;  // status of the shares; an inconclusive verdict has its own
   ByLimit<std::size_t>
@@ -129,9 +156,11 @@ struct Findings {
   Straggler straggler;
   LoaderJob loader;
   StepBasis basis;
-  bool devices;            // at least one rank has events of a GPU
-  bool has_frames;         // at least one rank has Python's functions
-  bool trains;             // a backward pass or an optimizer is among the names
+  bool devices;     // at least one rank has events of a GPU
+  bool has_frames;  // at least one rank has Python's functions
+  // A backward pass or an optimizer is among the names; they are read only if communication may be
+  // the verdict.
+  bool trains;
   std::size_t world_size;  // ranks of the job that the files name, at least those of the run
   bool is_alone;      // the run is one rank that communicates, and no file names the world size
   IdleCauses causes;  // causes in the steps of the basis, with devices

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 namespace traceloom {
 namespace {
 
@@ -109,89 +112,135 @@ std::string missing_ranks_advice(const Findings& found) {
       here);
 }
 
-std::vector<std::string> communication_advice(const Findings& found) {
-  std::vector<std::string> advice;
-  if (found.lacks_ranks()) advice.push_back(missing_ranks_advice(found));
-  if (found.stages.is_pipeline)
-    advice.push_back(pipeline_advice(found.stages));
-  else
-    advice.emplace_back(found.trains ? kBucketAdvice : kNoTrainingAdvice);
+// Returns advice about all of a limit's share.
+Advice about(const Verdict& verdict, Limit limit, std::string text) {
+  return {std::move(text),      limit, {}, verdict.cost(limit), verdict.status[limit],
+          verdict.events[limit]};
+}
+
+// Returns advice about a part of a limit's share, which consists of the same events.
+Advice about_part(const Verdict& verdict, Limit limit, std::string_view part,
+                  const StepShare& share, std::string text) {
+  Advice advice = about(verdict, limit, std::move(text));
+  advice.part = part;
+  advice.share = share;
   return advice;
 }
 
-std::string record_advice(const Verdict& verdict, const Findings& found) {
-  if (std::string advice = advice_of_doubts(verdict, found); !advice.empty()) return advice;
-  if (found.straggler.candidates.size() > 1 && found.waits.kind == MeetingKind::collectives)
-    return fmt::format(
-        "look at what {} have in common (their stage, group, host or part of the model): the "
-        "others wait for all of them alike; see trace-stats stragglers",
-        rank_list(found.straggler));
-  if (found.straggler.candidates.size() > 1)
-    return "record collectives (torch.profiler) to tell these ranks apart";
-  const bool is_untold =
-      verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
-  if (is_untold && found.lacks_ranks()) return missing_ranks_advice(found);
-  if (is_untold)
-    return "record all ranks, with the ranks that messages go to: then waiting and moving data are "
-           "told apart";
-  const bool barriers = verdict.waiting_in != Limit::communication;
-  if (verdict.not_recorded.ns > 0 && !barriers && !verdict.possible.empty())
-    return "record whole steps, and host and device together (CPU and CUDA activities): nothing "
-           "tells why the device waits";
-  if (!verdict.possible.empty())
-    return "record collectives (torch.profiler) to tell computing from communication in "
-           "event/backward";
-  return "record more steps, and both host and device activity";
+Advice untold_advice(const Verdict& verdict, std::string text) {
+  Advice advice = about_part(verdict, Limit::communication, "moving data or waiting",
+                             verdict.untold, std::move(text));
+  advice.status = Status::cannot_tell;
+  return advice;
 }
 
-std::vector<std::string> advice_for(const Verdict& verdict, const Findings& found) {
+std::vector<Advice> communication_advice(const Verdict& verdict, const Findings& found) {
+  std::vector<Advice> advice;
+  if (found.lacks_ranks()) advice.push_back(untold_advice(verdict, missing_ranks_advice(found)));
+  StepShare moving = verdict.shares[Limit::communication];
+  moving.ns -= verdict.waiting.ns + verdict.untold.ns;
+  const char* const without_stages = found.trains ? kBucketAdvice : kNoTrainingAdvice;
+  advice.push_back(
+      about_part(verdict, Limit::communication, "moving data", moving,
+                 found.stages.is_pipeline ? pipeline_advice(found.stages) : without_stages));
+  return advice;
+}
+
+// Advises what to record for a verdict, by the reason why it is inconclusive.
+Advice record_advice(const Verdict& verdict, const Findings& found) {
+  if (std::optional<Advice> advice = advice_of_doubts(verdict, found)) return *std::move(advice);
+  if (found.straggler.candidates.size() > 1 && found.waits.kind == MeetingKind::collectives)
+    return about(
+        verdict, Limit::straggler,
+        fmt::format("look at what {} have in common (their stage, group, host or part of the "
+                    "model): the others wait for all of them alike; see trace-stats stragglers",
+                    rank_list(found.straggler)));
+  if (found.straggler.candidates.size() > 1)
+    return about(verdict, Limit::straggler,
+                 "record collectives (torch.profiler) to tell these ranks apart");
+  const bool is_untold =
+      verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
+  if (is_untold && found.lacks_ranks()) return untold_advice(verdict, missing_ranks_advice(found));
+  if (is_untold)
+    return untold_advice(verdict,
+                         "record all ranks, with the ranks that messages go to: then waiting and "
+                         "moving data are told apart");
+  const bool barriers = verdict.waiting_in != Limit::communication;
+  if (verdict.not_recorded.ns > 0 && !barriers && !verdict.possible.empty())
+    return about_part(verdict, Limit::inconclusive, "not recorded", verdict.not_recorded,
+                      "record whole steps, and host and device together (CPU and CUDA "
+                      "activities): nothing tells why the device waits");
+  if (!verdict.possible.empty())
+    return about(verdict, verdict.waiting_in,
+                 "record collectives (torch.profiler) to tell computing from communication in "
+                 "event/backward");
+  return Advice{"record more steps, and both host and device activity"};
+}
+
+std::string limit_advice(const Verdict& verdict, const Findings& found) {
   switch (verdict.kind) {
     case Limit::data_loading:
-      return {
-          "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
-          "preprocessing; see trace-stats dataloader"};
-    case Limit::communication:
-      return communication_advice(found);
+      return "more workers (num_workers), prefetch_factor, pinned memory, cheaper or cached "
+             "preprocessing; see trace-stats dataloader";
     case Limit::straggler:
-      return {fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
-                          rank_list(found.straggler), to_string(found.straggler.cause))};
+      return fmt::format("look at {} first (cause: {}); see trace-stats stragglers",
+                         rank_list(found.straggler), to_string(found.straggler.cause));
     case Limit::memory:
-      return {
-          "fewer and larger copies, pinned memory with non_blocking, data that stays on the "
-          "device"};
+      return "fewer and larger copies, pinned memory with non_blocking, data that stays on the "
+             "device";
     case Limit::launch_bound:
-      return {launch_advice(found)};
+      return launch_advice(found);
     case Limit::host_code:
-      return {code_advice(found)};
+      return code_advice(found);
     case Limit::blocked:
-      return {blocked_advice(found)};
+      return blocked_advice(found);
     case Limit::queued:
-      return {queued_advice(found)};
+      return queued_advice(found);
     case Limit::idle:
-      return {idle_advice(found)};
+      return idle_advice(found);
     case Limit::compute:
-      return {compute_advice(found)};
+      return compute_advice(found);
+    case Limit::communication:
     case Limit::inconclusive:
     case Limit::count_:
       break;
   }
-  return {record_advice(verdict, found)};
+  return {};
+}
+
+std::vector<Advice> advice_for(const Verdict& verdict, const Findings& found) {
+  if (verdict.kind == Limit::communication) return communication_advice(verdict, found);
+  if (verdict.kind == Limit::inconclusive) return {record_advice(verdict, found)};
+  return {about(verdict, verdict.kind, limit_advice(verdict, found))};
+}
+
+// Advice about waiting for other stages is about messages, of which each end counts.
+Advice stages_advice(const Verdict& verdict, const Findings& found) {
+  Advice advice = about_part(verdict, Limit::communication, "waiting", verdict.waiting,
+                             fmt::format("more micro-batches, or stages that take as long as each "
+                                         "other: waiting for other stages takes {}",
+                                         percent_text(verdict.waiting)));
+  advice.events = found.stages.messages;
+  return advice;
 }
 
 }  // namespace
 
-std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found) {
-  std::vector<std::string> advice = advice_for(verdict, found);
+std::vector<Advice> advice_of(const Verdict& verdict, const Findings& found) {
+  std::vector<Advice> advice = advice_for(verdict, found);
   if (!verdict.waits_for_stages || verdict.waiting.share() < kMuchWaiting) return advice;
   // If communication is the verdict, the advice for its larger part comes first.
   const std::int64_t moving_ns = verdict.shares[Limit::communication].ns - verdict.waiting.ns;
   const bool is_first = verdict.kind == Limit::communication && verdict.waiting.ns > moving_ns;
-  advice.insert(
-      is_first ? advice.begin() : advice.end(),
-      fmt::format("more micro-batches, or stages that take as long as each other: waiting "
-                  "for other stages takes {}",
-                  percent_text(verdict.waiting)));
+  advice.insert(is_first ? advice.begin() : advice.end(), stages_advice(verdict, found));
   return advice;
+}
+
+std::vector<std::string> texts_of(const std::vector<Advice>& advice) {
+  std::vector<std::string> texts;
+  texts.reserve(advice.size());
+  for (const Advice& one : advice) texts.push_back(one.text);
+  return texts;
 }
 
 }  // namespace traceloom

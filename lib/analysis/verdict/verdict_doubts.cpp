@@ -78,6 +78,13 @@ void doubt_shares(Verdict& verdict, const Findings& found) {
   verdict.waiting = found.basis.share(0);
 }
 
+void take_out_programs(Verdict& verdict, const Findings& found) {
+  LimitShare& compute = verdict.shares[Limit::compute];
+  if (found.doubts.programs.empty() || compute.unknown_since != kOfPrograms) return;
+  verdict.programs = found.basis.share(compute.ns - compute.least_ns);
+  compute.ns = compute.least_ns;
+}
+
 void doubt_kind(Verdict& verdict, const Findings& found) {
   if (!found.doubts.cut.empty() && found.doubts.not_understood.empty()) {
     verdict.kind = Limit::inconclusive;
@@ -101,18 +108,25 @@ void doubt_kind(Verdict& verdict, const Findings& found) {
   }
 }
 
-std::string advice_of_doubts(const Verdict& verdict, const Findings& found) {
+std::optional<Advice> advice_of_doubts(const Verdict& verdict, const Findings& found) {
   if (!found.doubts.cut.empty() && found.doubts.not_understood.empty())
-    return "record or copy the whole file";
+    return Advice{"record or copy the whole file"};
   if (!found.doubts.not_understood.empty())
-    return "record the device in a form that is understood: torch.profiler, JAX's profiler, "
-           "Ascend's trace_view.json";
+    return Advice{
+        "record the device in a form that is understood: torch.profiler, JAX's profiler, "
+        "Ascend's trace_view.json"};
   if (is_of_launches(verdict, found))
-    return "record the device, too (CUDA activities): the host alone does not tell what the steps "
-           "wait for";
+    return Advice{
+        "record the device, too (CUDA activities): the host alone does not tell what the steps "
+        "wait for"};
   if (is_of_programs(verdict, found))
-    return "record the kernels or ops within the programs of the device";
-  return {};
+    return Advice{"record the kernels or ops within the programs of the device",
+                  Limit::compute,
+                  "whole programs",
+                  verdict.programs,
+                  Status::cannot_tell,
+                  found.events[Limit::compute]};
+  return std::nullopt;
 }
 
 }  // namespace traceloom

@@ -5,7 +5,7 @@
 #include "analysis/verdict/verdict.h"
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
 namespace traceloom {
 
@@ -15,9 +15,11 @@ std::int64_t find_programs_ns(const Run& run, const StepBasis& basis);
 // Marks the shares of a device that is not understood as unknown, and the share of computing in
 // programs.
 void doubt_shares(Verdict& verdict, const Findings& found);
+// Takes whole programs out of the share of computing; call it after the kind has been decided.
+void take_out_programs(Verdict& verdict, const Findings& found);
 // Makes a verdict inconclusive if it would be about such a device.
 void doubt_kind(Verdict& verdict, const Findings& found);
-// Returns what to record to know more; empty if a recording would not help.
-std::string advice_of_doubts(const Verdict& verdict, const Findings& found);
+// Returns advice about what to record to know more; nothing if no device is in doubt.
+std::optional<Advice> advice_of_doubts(const Verdict& verdict, const Findings& found);
 
 }  // namespace traceloom

@@ -21,6 +21,8 @@ std::string parts_text(const Verdict& verdict, const Findings& found, Limit limi
   const LimitShare& share = verdict.shares[limit];
   const std::int64_t waiting_ns = limit == verdict.waiting_in ? verdict.waiting.ns : 0;
   const std::int64_t untold_ns = limit == Limit::communication ? verdict.untold.ns : 0;
+  // These are no parts of single collectives, as in `comm`.
+  const bool by_steps = verdict.waits_by == WaitsBy::steps;
   const std::int64_t mixed_ns = share.ns - share.least_ns - (found.lacks_ranks() ? 0 : untold_ns);
   std::vector<std::string> parts;
   if (limit == verdict.waiting_in && mixed_ns > 0) {
@@ -30,16 +32,18 @@ std::string parts_text(const Verdict& verdict, const Findings& found, Limit limi
                     " in it, computing or communication, which nothing tells apart");
   } else if ((verdict.waiting.share() >= kLeastTold && waiting_ns > 0) ||
              (untold_ns > 0 && untold_ns < share.ns)) {
-    parts.push_back(percent_text(share.ns - waiting_ns - untold_ns, share) + " moving data");
+    parts.push_back(percent_text(share.ns - waiting_ns - untold_ns, share) +
+                    (by_steps ? " that every rank spends in a step" : " moving data"));
   }
   if (untold_ns > 0)
     parts.push_back(percent_text(untold_ns, share) +
                     (found.lacks_ranks() ? " moving data or waiting for ranks that are not here"
                                          : " in messages of which the other end is not known"));
   if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0)
-    parts.push_back(percent_text(waiting_ns, share) + (verdict.waits_for_stages
-                                                           ? " waiting for other stages"
-                                                           : " waiting for other ranks"));
+    parts.push_back(percent_text(waiting_ns, share) +
+                    (verdict.waits_for_stages ? " waiting for other stages"
+                     : by_steps               ? " beyond that, waiting for other ranks"
+                                              : " waiting for other ranks"));
   return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
 }
 
@@ -109,6 +113,10 @@ void add_shares(const Verdict& verdict, const Findings& found, std::vector<std::
     evidence.push_back(fmt::format("{} {}{}", limit_name(limit), percent_text(share),
                                    more_text(verdict, found, limit)));
   }
+  if (verdict.programs.share() >= kLeastTold)
+    evidence.push_back(fmt::format("whole programs ({}) {}: {}", found.doubts.programs,
+                                   percent_text(verdict.programs),
+                                   verdict.shares[Limit::compute].unknown_since));
   if (verdict.not_recorded.share() >= kLeastTold)
     evidence.push_back(fmt::format("not recorded {}: nothing tells why no device works",
                                    percent_text(verdict.not_recorded)));

@@ -19,6 +19,7 @@ std::string candidates_text(const Straggler& straggler);
 // Returns "Verdict: data-loading (70.2 % of the mean step of 4 ranks)".
 std::string verdict_headline(const Verdict& verdict);
 std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& found);
-std::vector<std::string> advice_of(const Verdict& verdict, const Findings& found);
+std::vector<Advice> advice_of(const Verdict& verdict, const Findings& found);
+std::vector<std::string> texts_of(const std::vector<Advice>& advice);
 
 }  // namespace traceloom

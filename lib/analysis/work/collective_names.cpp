@@ -25,6 +25,10 @@ bool is_gather(std::string_view name) {
   return has(name, "allgather") || has(name, "all_gather");
 }
 
+bool is_broadcast(std::string_view name) {
+  return has(name, "broadcast");
+}
+
 bool is_reduce_scatter(std::string_view name) {
   return has(name, "reduce_scatter") || has(name, "reducescatter");
 }
@@ -40,15 +44,15 @@ bool has_root(std::string_view name) {
 }
 
 bool is_point_to_point(std::string_view name) {
-  return has(name, "send") || has(name, "recv");
+  return has(name, "send") || has(name, "recv") || has(name, "receive");
 }
 
 bool is_send(std::string_view name) {
-  return has(name, "send") && !has(name, "recv");
+  return has(name, "send") && !has(name, "recv") && !has(name, "receive");
 }
 
 bool is_receive(std::string_view name) {
-  return has(name, "recv") && !has(name, "send");
+  return (has(name, "recv") || has(name, "receive")) && !has(name, "send");
 }
 
 bool says_what_it_does(std::string_view name) {

@@ -16,6 +16,7 @@ bool is_gather(std::string_view name);
 // True if every rank receives a part from every other rank.
 bool is_in_parts(std::string_view name);
 bool is_reduce_scatter(std::string_view name);
+bool is_broadcast(std::string_view name);
 // True if one rank sends or receives all data.
 bool has_root(std::string_view name);
 // True for a message from one rank to another: the sender waits only for the receiver.

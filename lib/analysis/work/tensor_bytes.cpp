@@ -39,7 +39,20 @@ constexpr TypeSize kTypeSizes[] = {{"float", 4},
                                    {"complex<double>", 16},
                                    {"unsigned short", 2},
                                    {"unsigned int", 4},
-                                   {"unsigned long", 8}};
+                                   {"unsigned long", 8},
+                                   // types of HCCL
+                                   {"fp16", 2},
+                                   {"bfp16", 2},
+                                   {"fp32", 4},
+                                   {"fp64", 8},
+                                   {"int8", 1},
+                                   {"uint8", 1},
+                                   {"int16", 2},
+                                   {"uint16", 2},
+                                   {"int32", 4},
+                                   {"uint32", 4},
+                                   {"int64", 8},
+                                   {"uint64", 8}};
 
 // True for a list that json_walk.h can read.
 bool is_strict_list(std::string_view text) {
