@@ -2,22 +2,24 @@
 # What the house looks like: how full its folders are, what the door of a merge brings along, how long the dependency
 # table is, and how many comments begin without a subject. `./dev house` runs this.
 #
-#   scripts/house.sh             prints the figures; fails where one is above its limit
-#   scripts/house.sh comments    prints only those of comments, and warns instead of failing
+#   scripts/house.sh                       prints the figures
+#   scripts/house.sh comments [FOLDER...]  prints only those of comments, in lib, tools and tests or in these folders
+#
+# Fails if a figure is above its limit.
 set -eu
 cd "$(dirname "$0")/.."
 
 most_files=36      # sources and headers in a folder of lib/
 most_headers=12    # own headers that merge/merger.h brings along
 most_lines=100     # in lib/CMakeLists.txt
-most_headless=6    # percent of the comments in lib/ and tools/
+most_headless=6    # percent of the comments in lib/, tools/ and tests/
 
 failed=0
 
 # print_limit WHAT FIGURE LIMIT
 print_limit() {
   verdict=
-  if [ "$2" -gt "$3" ]; then
+  if awk "BEGIN { exit !($2 > $3) }"; then
     verdict='  <- too many'
     failed=1
   fi
@@ -33,10 +35,11 @@ headers_of_merger() {
     sed -n 's/^merge\/merger.h brings \([0-9]*\) .*/\1/p'
 }
 
-# Prints "HEADLESS COMMENTS". Lines that follow each other are one comment, also those that go on with one behind code.
-# A comment is headless when it begins with one of these words, in whose sentences the subject is often missing.
+# Prints "HEADLESS COMMENTS" of these folders. Lines that follow each other are one comment, also those that go on with
+# one behind code. A comment is headless when it begins with one of these words, in whose sentences the subject is often
+# missing.
 count_headless() {
-  find lib tools \( -name '*.h' -o -name '*.cpp' \) -print | sort | xargs awk '
+  find "$@" \( -name '*.h' -o -name '*.cpp' \) -print | sort | xargs awk '
     function begins(text) {
       sub(/^\/\/+[ \t]*/, "", text)
       if (text !~ /[A-Za-z]/ || text ~ /^namespace/ || text ~ /NOLINT/) return
@@ -60,15 +63,19 @@ count_headless() {
     END { print headless + 0, comments + 0 }'
 }
 
+# Rounds the percentage up to a tenth, so that 6.01 % are above 6.
 print_comments() {
-  set -- $(count_headless)
+  [ $# -gt 0 ] || set -- lib tools tests
+  set -- $(count_headless "$@")
   printf '%s of %s comments begin without a subject\n' "$1" "$2"
-  print_limit 'percent of comments without a subject' $((($1 * 100 + $2 / 2) / $2)) "$most_headless"
+  tenths=$((($1 * 1000 + $2 - 1) / $2))
+  print_limit 'percent of comments without a subject' $((tenths / 10)).$((tenths % 10)) "$most_headless"
 }
 
 if [ "${1:-}" = comments ]; then
-  print_comments
-  exit 0
+  shift
+  print_comments "$@"
+  exit $failed
 fi
 
 echo "Files a folder of lib/:"

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
 #
-#   scripts/install-deps.sh [build|lint|bench|bare]...     (default: build)
+#   scripts/install-deps.sh [build|test|package|lint|bench|bare]...     (default: build)
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
        doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev pkgconf)
+# cpack asks `file` what is a program, and dpkg-shlibdeps on which packages it depends.
+debian=(dpkg-dev file)
+# Readers of what the tools generate: manual pages, and completions for each shell.
+test=(groff-base zsh fish "${debian[@]}")
 lint=(clang-format clang-tidy)
 bare=(debootstrap git util-linux)
 bench=(time hyperfine pigz isal libbenchmark-dev)
@@ -15,10 +19,12 @@ main() {
   for group in "${@:-build}"; do
     case $group in
       build) wanted+=("${build[@]}") ;;
+      test) wanted+=("${build[@]}" "${test[@]}") ;;
+      package) wanted+=("${build[@]}" "${debian[@]}") ;;
       bare) wanted+=("${bare[@]}") ;;
       lint) wanted+=("${build[@]}" "${lint[@]}") ;;
       bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$group' (build, lint, bench, bare)" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, test, package, lint, bench, bare)" >&2; exit 2 ;;
     esac
   done
 

@@ -36,7 +36,7 @@ TEST_CASE("command_spec: how an option is typed") {
   CHECK(usage_of({.names = {"TRACE"}, .takes_many = true}) == "TRACE...");
 }
 
-TEST_CASE("command_spec: what CLI11 was told comes out, without what is hidden") {
+TEST_CASE("command_spec: the spec has what CLI11 knows, but nothing hidden") {
   CLI::App app("Tool\nWords", "tool");
   CLI::App* const command = app.add_subcommand("run", "Runs\nOne\nTwo")->group("Group");
   app.add_subcommand("secret", "Hidden")->group("");

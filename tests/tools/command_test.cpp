@@ -49,7 +49,7 @@ int refusal_of(const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("command: tells how a program ended, as a shell does") {
+TEST_CASE("command: the exit code is that of a shell") {
   CHECK(exit_code_of("exit 0") == 0);
   CHECK(exit_code_of("exit 3") == 3);
   CHECK(exit_code_of("kill -KILL $$") == 128 + SIGKILL);

@@ -23,7 +23,7 @@ TEST_CASE("did_you_mean: the nearest word wins, the first of several") {
   CHECK(nearest_word("steps", {"step", "steps"}) == "steps");
 }
 
-TEST_CASE("did_you_mean: a word that is far from all is told nothing") {
+TEST_CASE("did_you_mean: a word that is far from all gets no suggestion") {
   CHECK_FALSE(nearest_word("--zzzzzz", {"--threads", "--top"}));
   CHECK_FALSE(nearest_word("-x", {"-h", "-v"}));
   CHECK_FALSE(nearest_word("", {"a"}));

@@ -109,7 +109,7 @@ TEST_CASE("parse: an unknown option gets the nearest one, or the way to the help
         "unknown option --quite; see trace-stats summary --help");
 }
 
-TEST_CASE("parse: an unknown option is told before what is missing because of it") {
+TEST_CASE("parse: an unknown option is reported before what is missing because of it") {
   CHECK(refused<MergeLine>({"--thredas"}) == "unknown option --thredas (did you mean --threads?)");
   CHECK(refused<StatsLine>({"--vresion"}) == "unknown option --vresion (did you mean --version?)");
 }

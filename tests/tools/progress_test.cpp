@@ -31,7 +31,7 @@ TEST_CASE("progress: the rate is that of the last three seconds") {
   CHECK(rate.after(60'000, 140 * kMiB) == 0);
 }
 
-TEST_CASE("progress: long times are told in minutes and hours") {
+TEST_CASE("progress: long times are shown in minutes and hours") {
   CHECK(progress_line("m", kMiB, 126 * kMiB, kMiB, 120).ends_with("  2 min 05 s left"));
   CHECK(progress_line("m", kMiB, 7381 * kMiB, kMiB, 120).ends_with("  2 h 03 min left"));
 }

@@ -56,7 +56,7 @@ TEST_CASE("recover_inputs: journals of killed ranks complete the traces in anoth
   record_and_die(folder, 1, "traces");
   const RecoveredInputs recovered =
       recover_inputs({folder.path("journals"), folder.path("traces")});
-  CHECK(without(folder, recovered.told) ==
+  CHECK(without(folder, recovered.notes) ==
         Words{"traces/ep0-ba0-rank0.json: completed with 50 events of journals/traceloom-rank0",
               "traces/ep0-ba0-rank1.json: completed with 50 events of journals/traceloom-rank1"});
   CHECK(recovered.problems.empty());
@@ -67,7 +67,7 @@ TEST_CASE("recover_inputs: journals of killed ranks complete the traces in anoth
     CHECK(Events(text).count("work", "X") == 50);
   }
   const RecoveredInputs again = recover_inputs({folder.path("journals"), folder.path("traces")});
-  CHECK(without(folder, again.told) ==
+  CHECK(without(folder, again.notes) ==
         Words{"--recover: found no journal of a dead process", "--recover: no trace in journals"});
   CHECK(again.arguments == Words{folder.path("traces")});
   CHECK_FALSE(again.has_nothing);
@@ -77,7 +77,7 @@ TEST_CASE("recover_inputs: where nothing is, there is nothing to merge") {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path("journals"));
   const RecoveredInputs recovered = recover_inputs({folder.path("journals"), folder.path()});
-  CHECK(recovered.told == Words{"--recover: found no journal of a dead process"});
+  CHECK(recovered.notes == Words{"--recover: found no journal of a dead process"});
   CHECK(recovered.has_nothing);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE(
   record_and_die(folder, 1, "two");
   const RecoveredInputs recovered = recover_inputs({folder.path("journals"), folder.path("one")});
   CHECK(recovered.arguments == Words{folder.path("one")});
-  CHECK(without(folder, recovered.told) ==
+  CHECK(without(folder, recovered.notes) ==
         Words{"one/ep0-ba0-rank0.json: completed with 50 events of journals/traceloom-rank0"});
   REQUIRE(recovered.problems.size() == 1);
   CHECK(recovered.problems[0].ends_with(
@@ -107,23 +107,23 @@ TEST_CASE("recover_inputs: journals are found below a folder, but not in hidden 
   const TemporaryFolder folder;
   record_and_die(folder, 0, "traces");
   std::filesystem::rename(folder.path("journals"), folder.path(".journals"));
-  CHECK(recover_inputs({folder.path()}).told ==
+  CHECK(recover_inputs({folder.path()}).notes ==
         Words{"--recover: found no journal of a dead process"});
   std::filesystem::rename(folder.path(".journals"), folder.path("traces/journals"));
   const RecoveredInputs recovered = recover_inputs({folder.path()});
-  CHECK(recovered.told.size() == 1);
+  CHECK(recovered.notes.size() == 1);
   CHECK(recovered.arguments == Words{folder.path()});
   CHECK(Events(read_trace(folder.path("traces/ep0-ba0-rank0.json"))).count("work", "X") == 50);
 }
 
-TEST_CASE("recover_inputs: a journal that cannot be used is told, and stays") {
+TEST_CASE("recover_inputs: a journal that cannot be used is reported, and stays") {
   const TemporaryFolder folder;
   record_and_die(folder, 0, "traces");
   // The folder that the trace would go to is a file now.
   std::filesystem::remove_all(folder.path("traces"));
   folder.write("traces", "");
   const RecoveredInputs recovered = recover_inputs({folder.path()});
-  CHECK(recovered.told.empty());
+  CHECK(recovered.notes.empty());
   REQUIRE(recovered.problems.size() == 1);
   CHECK(recovered.problems[0].find(": cannot be recovered: ") != std::string::npos);
   CHECK(recovered.problems[0].ends_with("Not a directory"));

@@ -53,7 +53,7 @@ TEST_CASE("report_problems: what a path or an explanation holds stays on its lin
         "and \\x1b[2J\n");
 }
 
-TEST_CASE("report_problems: what is legal is told to who asks for it") {
+TEST_CASE("report_problems: harmless irregularities are reported only with --verbose") {
   ProblemCounts problems;
   problems.add(Problem::missing_bracket, 16778);
   CHECK(problem_lines("trace-merge", "rank2.json", problems, Verbosity::normal, Paint()) == "");

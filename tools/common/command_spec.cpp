@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kListMark = ",...";
 
-// What comes before the first end of a line, and what comes after it.
+// Returns the first line and the lines after it.
 std::pair<std::string, std::string> split_description(const std::string& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   return {text.substr(0, end), text.substr(std::min(end + 1, text.size()))};
@@ -34,7 +34,7 @@ OptionSpec option_spec(const CLI::Option& option) {
   return spec;
 }
 
-// The options of a group, --help and --version after the others.
+// Returns the options of a group, with --help and --version after the others.
 OptionGroup group_of(const CLI::App& app, const std::string& title) {
   std::vector<const CLI::Option*> options = app.get_options([&](const CLI::Option* option) {
     return option->get_group() == title && option->nonpositional();

@@ -1,4 +1,5 @@
-// What a command line offers, as plain data. --help, man pages and completions are all made of it.
+// The commands and options of a tool as plain data. --help, man pages and completions are made of
+// it.
 //
 //   const CommandSpec spec = spec_of(app, "trace-stats gpu");
 //   for (const OptionGroup& group : spec.groups) ...
@@ -13,15 +14,15 @@ class App;
 
 namespace traceloom {
 
-// The options that most commands share; shown after a command's own.
+// The options that most commands share. They are listed after a command's own options.
 inline constexpr char kCommonGroup[] = "Common options";
-// Options that few people need; shown last.
+// Options that few people need. They are listed last.
 inline constexpr char kAdvancedGroup[] = "Advanced";
 
 struct OptionSpec {
-  std::vector<std::string> names = {};  // "-o", "--output"; the one name of an argument is "TRACE"
-  // "FILE"; empty for a flag. Alternatives joined by | are all that the option takes, and ",..."
-  // after them means a list.
+  std::vector<std::string> names = {};  // "-o", "--output"; just "TRACE" for an argument
+  // "FILE"; empty for a flag. "a|b" means that the option takes only these words, and "a|b,..."
+  // that it takes a list of them.
   std::string value = {};
   bool takes_many = false;
   bool is_required = false;
@@ -55,20 +56,20 @@ struct CommandSpec {
   std::vector<CommandSpec> commands;
 };
 
-// Leaves out hidden options and commands.
+// Returns the spec of an app without its hidden options and commands.
 CommandSpec spec_of(const CLI::App& app, const std::string& path);
 
-// Returns "min", "keep" for the value "min|keep|NS": a word in capitals stands for other values.
-// Returns nothing if any text may be a value.
+// Returns "min", "keep" for the value "min|keep|NS", where the word in capitals stands for any
+// other value. Returns nothing if any text may be a value.
 std::vector<std::string> alternatives_of(const OptionSpec& option);
-// Whether it takes several of its alternatives, with commas between them.
+// Returns whether the option takes several of its alternatives, with commas between them.
 bool is_list(const OptionSpec& option);
 
-// Whether this is an argument, which has no dash, and not an option.
+// Returns whether this is an argument (TRACE), which has no dash, and not an option.
 bool is_argument(const OptionSpec& option);
-// " FILE", " [FILE]" if it may be left out; "..." for an argument that may be repeated.
+// Returns " FILE", " [FILE]" if it may be left out, or "..." for an argument that may be repeated.
 std::string value_of(const OptionSpec& option);
-// "-o, --output FILE" or "TRACE...".
+// Returns "-o, --output FILE" or "TRACE...".
 std::string usage_of(const OptionSpec& option);
 
 }  // namespace traceloom

@@ -8,7 +8,8 @@
 namespace traceloom {
 namespace {
 
-// What all scripts share; {0} is the tool, {1} the name of its function.
+// The script, where {0} is the tool, {1} the name of its function, {2} a branch that finds the
+// command, and {3} a branch for each command.
 constexpr char kFrame[] = R"(# Completion of {0} for bash.
 {1}() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} command='' word
@@ -30,7 +31,7 @@ constexpr char kFrame[] = R"(# Completion of {0} for bash.
 
 {1}_words() {{ mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur"); }}
 
-# A list: what stands before the last comma stays.
+# In a list only the part after the last comma is completed.
 {1}_list() {{
   local start=''
   [[ $cur == *,* ]] && start=${{cur%,*}},
@@ -49,7 +50,7 @@ std::string bash_names(const OptionSpec& option) {
   return fmt::format("{}", fmt::join(option.names, "|"));
 }
 
-// The words that are possible after an option; "" if it takes none that can be known.
+// Returns the command that offers the values of an option; ":" if any text may be a value.
 std::string bash_value(const OptionSpec& option, const std::string& function) {
   const std::vector<std::string> words = alternatives_of(option);
   if (!words.empty())
@@ -60,7 +61,7 @@ std::string bash_value(const OptionSpec& option, const std::string& function) {
   return ":";
 }
 
-// One branch of the case: what may follow within this command.
+// Returns a branch of the case statement, which completes the words of this command.
 std::string bash_branch(const CommandSpec& command, const std::string& pattern,
                         const std::string& function) {
   std::string values;

@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// Within single quotes.
+// Quotes a text that stands in single quotes.
 std::string fish_text(std::string_view text) {
   std::string out;
   for (const char letter : text) {
@@ -18,7 +18,7 @@ std::string fish_text(std::string_view text) {
   return out;
 }
 
-// " -r -F" for a file, " -x -a 'table csv'" for known words.
+// Returns " -r -F" for a file, " -x -a 'table csv'" for known words.
 std::string fish_value(const OptionSpec& option) {
   if (option.value.empty() || option.may_lack_value) return "";
   const std::vector<std::string> words = alternatives_of(option);

@@ -8,7 +8,8 @@
 namespace traceloom {
 namespace {
 
-// Within single quotes, where _arguments reads [, ] and : itself.
+// Quotes a text that stands in single quotes and is read by _arguments, which interprets [, ] and
+// :.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char letter : text) {
@@ -22,7 +23,7 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
-// ":FORM:(table csv json)": what the value is called, and what it may be.
+// Returns ":FORM:(table csv json)": the name of the value and its alternatives.
 std::string zsh_value(const OptionSpec& option) {
   if (option.value.empty()) return "";
   const std::string start = option.may_lack_value ? "::" : ":";
@@ -36,7 +37,7 @@ std::string zsh_value(const OptionSpec& option) {
   return fmt::format("{}{}:{}", start, zsh_text(option.value), action);
 }
 
-// '(-o --output)'{-o,--output=}'[help]:FILE:_files'
+// Returns "'(-o --output)'{-o,--output=}'[help]:FILE:_files'".
 std::string zsh_option(const OptionSpec& option, const std::string& indent) {
   const std::string mark = option.takes_many ? "*" : "";
   const std::string help = fmt::format("[{}]{}", zsh_text(option.help), zsh_value(option));

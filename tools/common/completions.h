@@ -1,4 +1,4 @@
-// Scripts that complete the commands, options and values of a tool in a shell.
+// Makes the scripts by which a shell completes the commands, options and values of a tool.
 #pragma once
 
 #include "common/command_spec.h"

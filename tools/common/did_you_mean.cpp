@@ -11,7 +11,7 @@
 namespace traceloom {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows i-2, i-1 and i of the table of distances between the starts of a and b.
+  // These are the rows i-2, i-1 and i of the table of distances between the starts of a and b.
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -36,7 +36,8 @@ std::string_view without_dashes(std::string_view word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
-// From `word` to any start of `candidate`; all words start with the dashes of an option.
+// Returns the least distance from `word` to a start of `candidate`, without the dashes of an
+// option.
 std::size_t distance_to_start(std::string_view word, std::string_view candidate) {
   candidate = without_dashes(candidate);
   std::size_t least = word.size();

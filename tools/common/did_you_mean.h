@@ -1,4 +1,4 @@
-// The known word nearest to one that nobody knows: "sumarize" -> "summarize".
+// Finds the known word that is nearest to an unknown one: "sumarize" -> "summarize".
 #pragma once
 
 #include <optional>
@@ -8,17 +8,18 @@
 
 namespace traceloom {
 
-// Edits (a character added, left out, replaced, or swapped with its neighbour) that make `b` of
-// `a`.
+// Returns how many edits turn `a` into `b`. An edit adds, removes or replaces a character, or swaps
+// two neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of `known`, the first of several; nullopt when none is near: more than a third of the
-// word's characters would have to change. Where no word is near, one whose start is counts:
-// "totl" -> "total_ns", "dataloader" -> "data-loading".
+// Returns the nearest of `known`, the first one if several are equally near. A word is near if at
+// most a third of its characters have to change. If no word is near, one whose start is near is
+// returned
+// ("totl" -> "total_ns", "dataloader" -> "data-loading"), else nullopt.
 std::optional<std::string> nearest_word(std::string_view word,
                                         const std::vector<std::string>& known);
 
-// " (did you mean --threads?)", " (did you mean 'summarize'?)", or nothing when no word is near.
+// Returns " (did you mean --threads?)" or " (did you mean 'summarize'?)"; "" if no word is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 // Throws UsageError: "--sort: 'totl' is not one of total, count (did you mean 'total'?)".

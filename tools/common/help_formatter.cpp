@@ -15,11 +15,11 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-// Where descriptions of options start, unless a name of the group needs more room, which it gets up
-// to kWidestName.
+// Descriptions of options start in this column, or further right if a name in the group needs more
+// room. A name above kWidestName gets a line of its own.
 constexpr std::size_t kTextColumn = 28;
 constexpr std::size_t kWidestName = 32;
-constexpr char kHardSpace = '\x1f';  // where wrap() must not break: in "[default: all cores]"
+constexpr char kHardSpace = '\x1f';  // wrap() does not break here: "[default: all cores]"
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
@@ -38,7 +38,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
-// "TRACE...", "-o, --output FILE", or "    --strict": long names stand below each other.
+// Returns "TRACE...", "-o, --output FILE", or "    --strict": long names are aligned.
 std::string left_side(const OptionSpec& option) {
   return (option.names.front().starts_with("--") ? "    " : "") + usage_of(option);
 }
@@ -78,7 +78,7 @@ class HelpFormatter : public CLI::FormatterBase {
     return "\n" + paint_.bold(fmt::format("{}:", text)) + "\n";
   }
 
-  // One entry of a list: the name at the left, its description wrapped at the right.
+  // Returns one entry of a list: the name at the left, its description wrapped at the right.
   std::string entry(const std::string& name, std::string_view text, std::size_t text_column) const {
     std::string out = std::string(kIndent, ' ') + paint_.option(name);
     std::size_t column = kIndent + text_width(name);

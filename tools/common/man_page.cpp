@@ -17,18 +17,34 @@ constexpr std::string_view kExitStatus[][2] = {
      "Trouble: wrong usage, an unreadable input, a full disk, or a question that the traces "
      "cannot answer."}};
 
-// Returns the text with everything quoted that troff would obey.
+// Returns what prints this letter as it stands in the source: troff obeys a backslash, and draws
+// typographic signs for a hyphen and for quotes.
+std::string_view troff_letter(const char& letter) {
+  switch (letter) {
+    case '\\':
+      return "\\(rs";
+    case '-':
+      return "\\-";
+    case '\'':
+      return "\\(aq";
+    case '`':
+      return "\\(ga";
+    case '^':
+      return "\\(ha";
+    case '~':
+      return "\\(ti";
+    default:
+      return {&letter, 1};
+  }
+}
+
+// Returns the text with everything quoted that troff would obey. A dot that begins a line is a
+// request.
 std::string troff(std::string_view text) {
   std::string out;
-  for (const char letter : text) {
-    const bool starts_line = out.empty() || out.back() == '\n';
-    if (starts_line && (letter == '.' || letter == '\'')) out += "\\&";
-    if (letter == '\\')
-      out += "\\e";
-    else if (letter == '-')
-      out += "\\-";
-    else
-      out += letter;
+  for (const char& letter : text) {
+    if (letter == '.' && (out.empty() || out.back() == '\n')) out += "\\&";
+    out += troff_letter(letter);
   }
   return out;
 }
@@ -37,7 +53,7 @@ std::string troff_bold(std::string_view text) {
   return fmt::format("\\fB{}\\fR", troff(text));
 }
 
-// "\fB-o\fR, \fB--output\fR \fIFILE\fR"
+// Returns "\fB\-o\fR, \fB\-\-output\fR FILE".
 std::string label_of(const OptionSpec& option) {
   std::string text;
   for (const std::string& name : option.names)
@@ -108,8 +124,8 @@ std::string see_also(const CommandSpec& command, const std::vector<std::string>&
   if (!related.empty()) out += "\n";
   if (!command.page.empty())
     out += fmt::format(
-        ".PP\nDefinitions: {} in the documentation of traceloom, as a rule in "
-        "/usr/share/doc/traceloom\n",
+        ".PP\nDefinitions: {}, in the documentation of traceloom (usually "
+        "/usr/share/doc/traceloom)\n",
         troff(command.page));
   return out;
 }

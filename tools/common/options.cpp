@@ -34,7 +34,8 @@ std::optional<std::size_t> parse_positive(const std::string& text) {
   return count;
 }
 
-// An option whose text `read` understands or not; `wanted` goes on from "'x' is not ".
+// Adds an option whose value is parsed by `read`, which returns nullopt for a wrong one. The
+// message is "'x' is not " and then `wanted`.
 template <typename Value, typename Read>
 CLI::Option* add_parsed(CLI::App& app, const std::string& name, Value& value, Read read,
                         const std::string& wanted, const std::string& help) {

@@ -1,10 +1,11 @@
-// Options that several commands share, each with its name, help and check in one place. All of them
-// stand in the group kCommonGroup.
+// Options that several commands share, each with its name, help and check in one place. They belong
+// to the group kCommonGroup.
 //
 //   add_inputs(app, options.inputs);
 //   add_threads(app, options.threads);
 //
-// The variable's value is the default. A value that cannot be read throws UsageError from parse().
+// The value of the variable is the default. parse() throws UsageError for a value that cannot be
+// read.
 #pragma once
 
 #include "common/report_problems.h"
@@ -24,8 +25,8 @@ namespace traceloom {
 
 // TRACE...: files, folders, patterns or -, as expand_inputs() takes them.
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
-// The files that these stand for; with --keep-going, one that is not there is an input that cannot
-// be read. Throws UsageError for what is named twice.
+// Returns the files that the arguments stand for. With --keep-going a missing file is an input that
+// cannot be read. Throws UsageError for a file that is named twice.
 std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going);
 // -o, --output FILE; - is stdout.
 CLI::Option* add_output(CLI::App& app, std::string& path);
@@ -35,21 +36,21 @@ CLI::Option* add_threads(CLI::App& app, unsigned& threads);
 CLI::Option* add_format(CLI::App& app, TableFormat& format);
 // --unit auto|ns|us|ms|s.
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit);
-// --wide: tables with all columns.
+// --wide shows tables with all columns.
 CLI::Option* add_wide(CLI::App& app, bool& wide);
-// --csv-safe: CSV for spreadsheets.
+// --csv-safe writes CSV for spreadsheets.
 CLI::Option* add_csv_safe(CLI::App& app, bool& csv_safe);
-// --strict: loss makes the answer no.
+// --strict makes the answer no if a repair lost data.
 CLI::Option* add_strict(CLI::App& app, bool& strict);
-// --keep-going: an input that is no trace is left out instead of ending the run.
+// --keep-going leaves out an input that is no trace, which otherwise ends the run.
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going);
-// -v, --verbose: report harmless irregularities of the inputs, too.
+// -v, --verbose also reports harmless irregularities of the inputs.
 CLI::Option* add_verbose(CLI::App& app, Verbosity& verbosity);
 
-// An option of the command's own that takes a number of things, 1 or more.
+// Adds an option of the command's own that takes a number from 1 up.
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& count,
                        const std::string& help);
-// One that takes a size ("64MiB") or a time ("1.5ms"); see base/units.h.
+// Adds an option that takes a size ("64MiB") or a time ("1.5ms"); see base/units.h.
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::uint64_t& bytes,
                       const std::string& help);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::int64_t& ns,

@@ -17,16 +17,17 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMinHelpWidth = 60;
-constexpr std::string_view kGenerate = "--generate";  // for the build, so --help is silent on it
-constexpr std::size_t kMaxHelpWidth = 100;            // longer lines are hard to read
+constexpr std::string_view kGenerate =
+    "--generate";                           // --help does not list it: only the build uses it
+constexpr std::size_t kMaxHelpWidth = 100;  // longer lines are hard to read
 
-// The command that the words selected: `app` itself where there is none.
+// Returns the command that was typed, or `app` itself if it has none.
 const CLI::App& selected(const CLI::App& app) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
   return commands.empty() ? app : selected(*commands.back());
 }
 
-// "; see trace-stats summary --help".
+// Returns "; see trace-stats summarize --help".
 std::string see_help(const CLI::App& command) {
   std::string path = command.get_name();
   for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent())
@@ -50,14 +51,14 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// What is wrong, then the nearest word that would be right, or where to read on.
+// Appends the nearest known word to the message, or else where to find help.
 std::string with_advice(const std::string& problem, const std::string& word,
                         const std::vector<std::string>& known, const CLI::App& command) {
   const std::string suggestion = did_you_mean(word, known);
   return problem + (suggestion.empty() ? see_help(command) : suggestion);
 }
 
-// The first word that CLI11 could not place and that starts with a dash or does not.
+// Returns the first word that CLI11 could not place: one with a dash, or one without.
 std::optional<std::string> left_over(const CLI::App& app, bool dash) {
   for (const std::string& word : app.remaining(true))
     if (word != "--" && (word.size() > 1 && word[0] == '-') == dash) return word;
@@ -82,7 +83,7 @@ std::string explain_missing_option(const CLI::App& command, const std::string& f
   return fallback + see_help(command);
 }
 
-// CLI11 writes "NAME: …" for these.
+// The message of CLI11 begins with "NAME: ".
 std::string explain_mismatch(const std::string& text, const CLI::App& command) {
   const std::string name = text.substr(0, text.find(':'));
   if (text.find("At Most") != std::string::npos)
@@ -90,7 +91,7 @@ std::string explain_mismatch(const std::string& text, const CLI::App& command) {
   return fmt::format("{} needs a value{}", name, see_help(command));
 }
 
-// "Could not convert: --top = abc".
+// The message of CLI11 is "Could not convert: --top = abc".
 std::string explain_conversion(const std::string& text, const CLI::App& command) {
   constexpr std::string_view kStart = "Could not convert: ";
   const std::size_t equals = text.find(" = ");
@@ -99,7 +100,7 @@ std::string explain_conversion(const std::string& text, const CLI::App& command)
                      text.substr(equals + 3));
 }
 
-// "--a excludes --b", "--a requires --b".
+// The message of CLI11 is "--a excludes --b" or "--a requires --b".
 std::string explain_relation(const std::string& text) {
   const std::size_t first_end = text.find(' ');
   const std::size_t second = text.rfind(' ') + 1;
@@ -112,7 +113,7 @@ std::string explain_relation(const std::string& text) {
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = selected(app);
   std::string text = error.what();
-  // A misspelt option often is why something else is missing.
+  // If something is missing, a misspelt option is often the reason.
   if (const std::optional<std::string> word = left_over(app, true)) {
     const std::string name = word->substr(0, word->find('='));
     return with_advice("unknown option " + name, name, option_names(command), command);
@@ -130,12 +131,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return text;
 }
 
-// Mostly of a shell variable that is not set: as if the option were not there, all would be taken.
+// An empty value mostly comes from a shell variable that is not set. Without this check the option
+// would be ignored, and nothing would be filtered, for example.
 void refuse_empty_values(const CLI::App& command) {
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
     for (const CLI::Option* option : app->get_options()) {
       const CLI::results_t& values = option->results();
-      // Where the value may be left out, the parser has put an empty one in its place.
+      // If the value may be left out, CLI11 stores an empty one for a missing one.
       const bool needs_value = option->get_items_expected_min() > 0;
       if (needs_value && !option->get_positional() &&
           std::find(values.begin(), values.end(), "") != values.end())
@@ -143,7 +145,7 @@ void refuse_empty_values(const CLI::App& command) {
     }
 }
 
-// Commands inherit -h/--help, but not the group in which it stands.
+// Commands inherit -h/--help, but not its group.
 void group_help_flags(CLI::App& app) {
   if (app.get_help_ptr() != nullptr) app.get_help_ptr()->group(kCommonGroup);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))

@@ -1,4 +1,4 @@
-// The command line by CLI11, with our help and our words for what is wrong with it.
+// Parses the command line with CLI11, but with our own help and error messages.
 //
 //   CLI::App app("Merges the traces of many ranks into one, on one clock");
 //   set_up(app, "trace-merge");           // before options and commands are added
@@ -16,13 +16,13 @@ class App;
 
 namespace traceloom {
 
-// Names the tool, gives it -h/--help and --version, and the help style that fits stdout.
+// Gives the tool its name, -h/--help, --version, and the help style that fits stdout.
 void set_up(CLI::App& app, const std::string& name);
 
-// False when the help or the version was asked for and printed to stdout, or when `--generate
-// FOLDER` asked for man pages and completions (reference.h). Throws UsageError that says what is
-// wrong and what to try: "unknown option --thredas (did you mean --threads?)". An option with an
-// empty value has none.
+// Returns false if there is nothing left to do: the help or the version was printed, or `--generate
+// FOLDER` has written man pages and completions (reference.h). Throws a UsageError that says what
+// is wrong and what to try: "unknown option --thredas (did you mean --threads?)". An empty value
+// counts as a missing one.
 bool parse(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace traceloom

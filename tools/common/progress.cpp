@@ -18,10 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBeforeFirst = 1s;  // a bar that flashes by tells nothing
+constexpr auto kBeforeFirst = 1s;  // a bar that flashes by is useless
 constexpr auto kBetween = 100ms;
 constexpr std::uint64_t kRecentMs = 3000;
-constexpr std::array<std::size_t, 4> kBarWidths{20, 10, 5, 0};  // the longest that leaves room
+constexpr std::array<std::size_t, 4> kBarWidths{20, 10, 5, 0};  // the longest that fits is used
 
 std::string bar(double share, std::size_t width) {
   const auto full = static_cast<std::size_t>(share * static_cast<double>(width));
@@ -37,7 +37,7 @@ std::string time_left(double seconds) {
   return fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60);
 }
 
-// The parts that are there, two spaces apart.
+// Joins the parts that are not empty with two spaces.
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string line;
   for (const std::string_view part : parts) {
@@ -74,7 +74,7 @@ std::string progress_line(std::string_view label, std::uint64_t done, std::uint6
     std::string line = joined({percent, bar(share, bar_width), bytes, rate_text, left});
     if (text_width(line) <= width) return line;
   }
-  // Of what does not fit goes first what can be told from the rest.
+  // If the line is too long, the parts that follow from the others are dropped first.
   for (const std::string& line :
        {joined({percent, rate_text, left}), joined({percent, left}), percent})
     if (text_width(line) <= width) return line;

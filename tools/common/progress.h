@@ -1,4 +1,4 @@
-// A progress bar on stderr for work that takes longer than a second; silent where that is no
+// A progress bar for work that takes longer than a second. It is shown only if stderr is a
 // terminal.
 //
 //   Progress progress("merging");
@@ -21,12 +21,12 @@ namespace traceloom {
 class Progress {
  public:
   explicit Progress(std::string label);
-  // Wipes the bar. Let it go before printing to stderr.
+  // Wipes the bar. Destroy it before you print to stderr.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `total` 0 says that nobody knows (a pipe): bytes and rate are shown.
+  // A `total` of 0 is unknown (a pipe); then only bytes and rate are shown.
   void show(std::uint64_t done, std::uint64_t total) noexcept {
     done_.store(done, std::memory_order_relaxed);
     total_.store(total, std::memory_order_relaxed);
@@ -43,11 +43,12 @@ class Progress {
   std::jthread drawer_;
 };
 
-// Bytes a second in the last three: the second pass of a merge that packs its output is many times
-// slower than the first, so that what all took so far would tell too little time left.
+// The bytes a second of the last three seconds. The second pass of a merge that compresses its
+// output is many times slower than the first, so the mean since the start would promise too little
+// time.
 class RecentRate {
  public:
-  // `ms` since the begin, more each time.
+  // `ms` is the time since the start. It has to grow from call to call.
   std::uint64_t after(std::uint64_t ms, std::uint64_t done);
 
  private:
@@ -58,8 +59,8 @@ class RecentRate {
   std::deque<Seen> seen_{Seen{}};
 };
 
-// The line at such a rate, at most `width` columns: where all does not fit, the bar gets shorter,
-// then bytes, rate and time go, one after the other.
+// Returns the line to show, at most `width` columns. If it is too long, the bar gets shorter, and
+// then bytes, rate and time are dropped one after the other.
 std::string progress_line(std::string_view label, std::uint64_t done, std::uint64_t total,
                           std::uint64_t bytes_per_second, std::size_t width);
 

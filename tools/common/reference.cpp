@@ -33,7 +33,7 @@ void write_reference(const CommandSpec& tool, const std::string& folder) {
   const std::filesystem::path share = folder;
   write_man_pages(tool, share / "man/man1");
   write_file(share / "bash-completion/completions" / tool.name, bash_completion(tool));
-  write_file(share / "zsh/vendor-completions" / ("_" + tool.name), zsh_completion(tool));
+  write_file(share / "zsh/site-functions" / ("_" + tool.name), zsh_completion(tool));
   write_file(share / "fish/vendor_completions.d" / (tool.name + ".fish"), fish_completion(tool));
 }
 

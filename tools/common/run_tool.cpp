@@ -32,12 +32,12 @@ void handle_signal(int signal) {
 
 void install_handlers(InterruptHook hook) {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit is an error of write()
+  std::signal(SIGXFSZ, SIG_IGN);  // write() fails for a file above the limit
   interrupt_hook = hook;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction old {};
     sigaction(signal, nullptr, &old);
-    if (old.sa_handler == SIG_IGN) continue;  // nohup, or a shell's background job
+    if (old.sa_handler == SIG_IGN) continue;  // by nohup, or as a job in the background
     struct sigaction action {};
     action.sa_handler = handle_signal;
     action.sa_flags = SA_RESETHAND;
@@ -45,17 +45,17 @@ void install_handlers(InterruptHook hook) {
   }
 }
 
-// What a tool opens must not get the number of a stream that whoever started it has closed: its
-// words would stand in the trace. Reading from such a stdin, or writing to such a stdout, stays an
-// error.
+// If the parent has closed a standard stream, the next file that the tool opens would get its
+// number, and messages would be written into the trace. The replacement opened here still makes it
+// an error to read such a stdin or to write such a stdout.
 void occupy_closed_streams() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int stream = 0; stream <= STDERR_FILENO; ++stream)
     if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", kModes[stream] | O_CLOEXEC) < 0) return;
 }
 
-// Without this a tool could say "done" with its output lost in a full disk. A closed pipe loses
-// nothing that somebody wants.
+// Without this a tool could exit with 0 although a full disk lost its output. A closed pipe is no
+// error, since nobody wants the rest.
 void flush_stdout() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
@@ -78,11 +78,12 @@ ExitCode guard(const Tool& tool, const std::function<ExitCode()>& work) {
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(tool, error.path1().string() + ": " + error.code().message());
   } catch (const std::system_error& error) {
-    if (error.code() == std::errc::broken_pipe) return ExitCode::done;  // how fmt::print() says it
+    if (error.code() == std::errc::broken_pipe)
+      return ExitCode::done;  // fmt::print() reports it so
     return fail(tool, error.what());
   } catch (const std::bad_alloc&) {
     return fail(tool, "out of memory");
-  } catch (const std::exception& error) {  // Error and UsageError hold their whole message
+  } catch (const std::exception& error) {  // the message of Error and UsageError is complete
     return fail(tool, error.what());
   }
 }

@@ -1,5 +1,5 @@
-// run_tool: the edge of every tool. It alone catches, says what went wrong and chooses the exit
-// code.
+// run_tool() is the outermost function of every tool. Only it catches exceptions, reports them, and
+// chooses the exit code.
 //
 //   int main(int argc, char** argv) {
 //     return run_tool({.name = "trace-merge", .on_interrupt = remove_temporary_files}, [&] {
@@ -16,26 +16,30 @@ namespace traceloom {
 
 enum class ExitCode : int {
   done = 0,
-  no = 1,       // the answer is no: a gate failed, --strict found loss
+  no = 1,       // the answer is no: a gate failed, or --strict found a loss
   trouble = 2,  // usage, unreadable input, full disk
 };
 
 struct Tool {
   std::string name;  // starts every message on stderr
-  // Called in the handler of SIGINT, SIGTERM, SIGHUP and SIGQUIT, so it must be async-signal-safe;
-  // then the signal ends the process as if there were no handler. A signal that was ignored at the
-  // start stays ignored.
+  // The handler of SIGINT, SIGTERM, SIGHUP and SIGQUIT calls this, so it must be async-signal-safe.
+  // Afterwards the signal ends the process as if there were no handler. A signal that was ignored
+  // at the start stays ignored.
   void (*on_interrupt)() noexcept = nullptr;
 };
 
-// Runs `work` and returns what main() returns. An exception becomes one line on stderr and
-// `trouble`: "trace-merge: rank3.json.gz: byte 8812: string is not closed". ClosedPipe is `done`
-// without a word: thrown by work whose answer is what it writes. Work that has an answer beside
-// that finishes it (StdoutUse) and returns it; a pipe that closes in the last flush changes no
-// answer either. stdout is flushed before anything is said; what cannot be flushed is trouble too.
+// Runs `work` and returns the exit code of main().
 //
-// A standard stream that is closed gets a file that cannot be read or written. SIGPIPE is ignored
-// from here on, in child processes too unless they undo it.
+// - An exception becomes one line on stderr and `trouble`: "trace-merge: rank3.json.gz: byte 8812:
+//   string is not closed".
+// - ClosedPipe becomes `done` without a message. It is thrown by work whose only answer is its
+//   output. Work with another answer (--strict) goes on without a reader and returns that answer
+//   (StdoutUse).
+// - stdout is flushed before anything is reported. A full disk is `trouble` then, too; a closed
+// pipe
+//   does not change the answer.
+// - A closed standard stream is replaced by one that cannot be read or written.
+// - SIGPIPE is ignored from here on, and in child processes unless they change that.
 int run_tool(const Tool& tool, const std::function<ExitCode()>& work);
 
 }  // namespace traceloom

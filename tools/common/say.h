@@ -1,4 +1,4 @@
-// What a tool says beside its output: lines on stderr. All words of all tools go this way.
+// Prints messages to stderr. All messages of all tools are printed by this.
 //
 //   say("trace-merge", Tone::warning, "rank3.json: is a directory");
 //   // trace-merge: warning: rank3.json: is a directory
@@ -14,16 +14,16 @@ namespace traceloom {
 
 enum class Tone : std::uint8_t { note, warning, error };
 
-// One line, with its line feed. Whatever `path` and `text` hold, names from traces and of files
-// too, comes out as one line that no terminal obeys (one_line()). `path` is painted, and none where
-// it is empty.
+// Returns the message as one line, with its line feed. `path` and `text` may hold any bytes, such
+// as names from traces or of files: they are escaped so that they stay on one line and a terminal
+// does not obey them (one_line()). An empty `path` is left out.
 std::string said_line(std::string_view tool, Tone tone, std::string_view path,
                       std::string_view text, const Paint& paint);
 
 void say(std::string_view tool, Tone tone, std::string_view text);
 
-// Lines made by said_line(), in one piece and after what has been printed to stdout. A stderr that
-// cannot be written (closed, a full disk) changes nothing: words are no part of the answer.
+// Writes lines made by said_line() in one piece, after flushing stdout. If stderr cannot be written
+// (closed, a full disk) nothing else changes, since messages are no part of the answer.
 void write_to_stderr(std::string_view lines);
 
 }  // namespace traceloom

@@ -31,8 +31,8 @@ bool is_terminal(Stream stream) {
 
 int terminal_width(Stream stream) {
   winsize size{};
-  const bool told = ioctl(descriptor(stream), TIOCGWINSZ, &size) == 0;
-  return choose_width(is_terminal(stream), std::getenv("COLUMNS"), told ? size.ws_col : 0);
+  const bool is_reported = ioctl(descriptor(stream), TIOCGWINSZ, &size) == 0;
+  return choose_width(is_terminal(stream), std::getenv("COLUMNS"), is_reported ? size.ws_col : 0);
 }
 
 bool wants_colour(Stream stream) {

@@ -1,4 +1,4 @@
-// What the terminal is like: whether there is one, how wide it is, whether colour is wanted.
+// Finds out whether a stream is a terminal, how wide it is, and whether it gets colours.
 //
 //   TextStyle style{.colour = wants_colour(Stream::out), .width = terminal_width(Stream::out)};
 #pragma once
@@ -13,19 +13,19 @@ enum class Stream : std::uint8_t { out, err };
 
 bool is_terminal(Stream stream);
 
-// Columns; 0 when the stream is no terminal, so that text in files and pipes is never shortened.
-// COLUMNS wins over what the terminal says, 80 stands in where neither tells.
+// Returns the number of columns: COLUMNS if it is set, else what the terminal reports, else 80.
+// Returns 0 if the stream is no terminal, so that text in files and pipes is never shortened.
 int terminal_width(Stream stream);
 
-// On a terminal only, not with a NO_COLOR that is not empty, not with TERM=dumb.
+// Returns true for a terminal, unless NO_COLOR is set and not empty, or TERM is dumb.
 bool wants_colour(Stream stream);
 
-// The decisions behind the two above; the variables as getenv() gives them. `reported` is the width
-// that the terminal tells, 0 when it does not.
+// These two decide for the functions above. They take the environment variables as getenv() returns
+// them. `reported` is the width that the terminal reports, 0 if it reports none.
 int choose_width(bool terminal, const char* columns, int reported);
 bool choose_colour(bool terminal, const char* no_color, const char* term);
 
-// Colours a text, or leaves it as it is where no colour is wanted.
+// Colours a text, or returns it unchanged if no colour is wanted.
 class Paint {
  public:
   explicit Paint(bool colour = false) : colour_(colour) {}

@@ -53,7 +53,7 @@ std::vector<NamePattern> read_patterns(const std::string& option,
   return patterns;
 }
 
-// Of the categories of all events, those that are lists taken apart.
+// Returns the categories of all events. A list of categories ("cpu_op,user") counts as several.
 std::vector<std::string> known_categories(const FilterOutcome& outcome) {
   std::set<std::string> known;
   for (const std::string& list : outcome.categories)
@@ -108,7 +108,7 @@ void add_filter_options(CLI::App& app, FilterOptions& options) {
       ->type_name("LIST")
       ->group(kGroup);
   app.add_option("--time", options.time,
-                 "Keep events that begin then: 1.5s:2s, :1s\n"
+                 "Keep events that begin in this time: 1.5s:2s, :1s\n"
                  "Times count from the first event of the whole merge. Either end may be left out.")
       ->type_name("FROM:TO")
       ->group(kGroup);

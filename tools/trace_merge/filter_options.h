@@ -1,4 +1,4 @@
-// The options of trace-merge that choose what is kept, and what there is to say of the choice.
+// The options of trace-merge that select events, and the messages about what they select.
 //
 //   FilterOptions typed;
 //   add_filter_options(app, typed);
@@ -17,7 +17,7 @@ class App;
 
 namespace traceloom {
 
-// What was typed.
+// The options as they were typed.
 struct FilterOptions {
   std::string ranks;
   std::string time;
@@ -31,13 +31,13 @@ struct FilterOptions {
 
 void add_filter_options(CLI::App& app, FilterOptions& options);
 
-// Throws UsageError that names the option and what to try.
+// Throws a UsageError that names the option and what to try.
 MergeFilter read_filter(const FilterOptions& options);
 
-// What a filter asks for and no input has, a sentence each: a rank, a category.
+// Returns a sentence for each rank and category that the filter names and no input has.
 std::vector<std::string> unmet_wishes(const MergeFilter& filter, const FilterOutcome& outcome);
 
-// Why nothing may be left, and what to try.
+// Returns the probable reason why the filter left no event, and what to try.
 std::string explain_nothing_left(const MergeFilter& filter, const MergeSummary& summary);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-// trace-merge: many per-rank traces into one, on one clock.
+// trace-merge merges the traces of many ranks into one, on one clock.
 #include "base/error.h"
 #include "base/problems.h"
 #include "base/units.h"
@@ -67,8 +67,8 @@ std::string file_words(const MergedFile& file) {
                      to_string(file.rank_source), clock_words(file));
 }
 
-// What was wrong with the inputs, file by file; `verbose` has a line about each file, too.
-void tell_files(const MergeCommand& command, const MergeSummary& summary, bool verbose) {
+// Reports what was wrong with the inputs, file by file, and if `verbose`, a line about each file.
+void report_inputs(const MergeCommand& command, const MergeSummary& summary, bool verbose) {
   for (const MergedFile& file : summary.files) {
     if (verbose) say(kTool, Tone::note, file_words(file));
     report_problems(kTool, file.path, file.problems, command.verbosity);
@@ -86,7 +86,7 @@ void tell_files(const MergeCommand& command, const MergeSummary& summary, bool v
     say(kTool, Tone::warning, wish);
 }
 
-// ", 3 problems": what the lines above are about, harmless oddities apart.
+// Returns ", 3 problems": how many problems were reported, without harmless irregularities.
 std::string count_problems(const MergeSummary& summary) {
   std::uint64_t count = 0;
   for (const MergedFile& file : summary.files)
@@ -96,9 +96,9 @@ std::string count_problems(const MergeSummary& summary) {
   return fmt::format(", {} problem{}", format_count(count), count == 1 ? "" : "s");
 }
 
-void tell(const MergeCommand& command, const MergeSummary& summary, double seconds) {
-  tell_files(command, summary, command.verbosity == Verbosity::verbose);
-  // Whoever had to wait is told how long and how fast.
+void print_summary(const MergeCommand& command, const MergeSummary& summary, double seconds) {
+  report_inputs(command, summary, command.verbosity == Verbosity::verbose);
+  // Time and speed matter only if the user had to wait.
   const std::string speed =
       seconds < 1 ? ""
                   : fmt::format(" in {:.1f} s ({:.0f} MB/s)", seconds,
@@ -121,10 +121,11 @@ void show_plan(const MergeCommand& command, const MergeSummary& summary) {
       open_file_sink("-", {.for_people = true, .outlives_reader = true});
   out->write(text);
   out->close();
-  tell_files(command, summary, false);
+  report_inputs(command, summary, false);
 }
 
-// Before the merge: who named a folder that is not there has the old output still.
+// Opens the file before the merge, so that a path that cannot be written leaves the old output
+// alone.
 std::unique_ptr<Sink> open_report(const MergeCommand& command) {
   return command.report.empty() ? nullptr
                                 : open_file_sink(command.report, {.outlives_reader = true});
@@ -145,7 +146,7 @@ ExitCode merge(int argc, char** argv) {
   MergeCommand command;
   if (!read_command_line(argc, argv, command)) return ExitCode::done;
   const std::unique_ptr<Sink> report = open_report(command);
-  // The answer may be no, and the report is wanted, whoever has stopped reading the trace.
+  // --strict and --report need the whole merge, even if nobody reads the trace any more.
   command.merge.outlives_reader = command.strict || report != nullptr;
   command.merge.before_replacing = [&](const MergeSummary& summary) {
     if (report) write_report(*report, command, summary);
@@ -159,7 +160,7 @@ ExitCode merge(int argc, char** argv) {
     show_plan(command, summary);
     if (report) write_report(*report, command, summary);
   } else {
-    tell(command, summary, elapsed.count());
+    print_summary(command, summary, elapsed.count());
   }
   const bool is_lossy = has_loss(summary) || !command.kept_journals.empty();
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;

@@ -90,7 +90,7 @@ void read_origin(const std::string& text, PlanOptions& plan) {
         fmt::format("--origin: '{}' is not min, keep or a Unix time in nanoseconds", text));
 }
 
-// What has to be read once more before it says what is asked for.
+// Options whose text is read after parsing, since its meaning depends on other options.
 struct MergeWords {
   std::vector<std::string> inputs;
   std::string format;
@@ -135,10 +135,10 @@ CLI::Option* add_word(CLI::App& app, const std::string& name, std::string& word,
 void add_clock_options(CLI::App& app, MergeWords& words) {
   add_word(app, "--align", words.align_by, "auto|sync|base|none",
            "Evidence that aligns clocks\n"
-           "auto takes the best there is: clock syncs of the recorder, else collectives that the "
-           "ranks have in common if they contradict what follows, other clock syncs, base times. "
-           "sync uses clock syncs only, base uses base times only, none leaves all clocks as they "
-           "are.")
+           "auto uses the first that exists: (1) clock syncs of the recorder, (2) collectives that "
+           "the ranks have in common, if they contradict 3 or 4, (3) other clock syncs, (4) base "
+           "times. sync uses clock syncs only, base uses base times only, none leaves all clocks "
+           "as they are.")
       ->capture_default_str();
   app.add_option("--offset", words.offsets,
                  "Shift a rank by TIME (3=-1.5ms)\n"
@@ -200,18 +200,19 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
 void add_limits(CLI::App& app, MergeCommand& command, MergeWords& words) {
   add_size(app, "--max-memory", words.max_memory,
            "Limit memory to SIZE (128MiB)\n"
-           "What tracks, ids and open events need comes on top. A small limit means fewer chunks "
-           "and threads at a time, and no event beyond about a tenth of it. Without this option "
-           "about 10 MiB and 7 MiB for each thread are used.")
+           "Tracks, ids and open events need memory in addition. A small limit means fewer chunks "
+           "and threads at a time, and events larger than about a tenth of it are left out. The "
+           "default is about 10 MiB, and 7 MiB for each thread.")
       ->group(kAdvancedGroup);
   add_count(app, "--max-tracks", command.merge.max_tracks,
-            "Refuse more threads\nEach takes some 1.8 KB of memory.")
+            "Limit on threads\nMore are refused. Each takes some 1.8 KB of memory.")
       ->default_str(std::to_string(kMostTracks))
       ->group(kAdvancedGroup);
-  add_count(app, "--max-open", command.merge.max_open_begins,
-            "Refuse more open begins\n"
-            "So many begin events (B) of a file may be open at a time. Each takes some 1.3 KB of "
-            "memory.")
+  add_count(
+      app, "--max-open", command.merge.max_open_begins,
+      "Limit on open begin events\n"
+      "More begin events (B) of a file that are open at the same time are refused. Each takes "
+      "some 1.3 KB of memory.")
       ->default_str(std::to_string(kMostOpenBegins))
       ->group(kAdvancedGroup);
 }
@@ -231,7 +232,7 @@ void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.filter = read_filter(words.filter);
 }
 
-// A name that promises what is not written would be found out by whoever opens the file.
+// Refuses names of formats that are not written: readers would fail to open such a file.
 void refuse_other_packing(const std::string& output) {
   const std::string name = to_lower(output);
   for (const std::string_view ending : {".zst", ".zip", ".bz2", ".xz", ".lz4", ".7z"})
@@ -256,12 +257,13 @@ void check_options(const MergeCommand& command) {
                                  kMinGzipLevel, kMaxGzipLevel));
 }
 
-// Told at once: the inputs may turn out to be of no use. False when there is nothing to merge.
+// Reports what was recovered before the inputs are read, since reading them may fail. Returns false
+// if there is nothing to merge.
 bool recover(MergeWords& words, MergeCommand& command) {
   if (command.merge.dry_run)
     throw UsageError("--recover completes traces, and --dry-run writes nothing; leave one out");
   RecoveredInputs recovered = recover_inputs(words.inputs);
-  for (const std::string& line : recovered.told) say("trace-merge", Tone::note, line);
+  for (const std::string& line : recovered.notes) say("trace-merge", Tone::note, line);
   for (const std::string& problem : recovered.problems) say("trace-merge", Tone::warning, problem);
   command.kept_journals = std::move(recovered.kept);
   if (recovered.has_nothing)

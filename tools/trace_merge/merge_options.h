@@ -1,4 +1,4 @@
-// The command line of trace-merge: what was typed, and what it asks for.
+// Reads the command line of trace-merge.
 #pragma once
 
 #include "common/report_problems.h"
@@ -12,14 +12,15 @@ namespace traceloom {
 
 struct MergeCommand {
   MergeOptions merge;
-  std::string report;  // where the report goes; empty: nowhere
+  std::string report;  // the file for the report; empty if none is wanted
   bool strict = false;
-  std::vector<KeptJournal> kept_journals;  // that --recover could not use
+  std::vector<KeptJournal> kept_journals;  // journals that --recover could not use
   Verbosity verbosity = Verbosity::normal;
 };
 
-// False when only the help or the version was asked for. With --recover it recovers, and tells
-// what, before it looks for inputs. Throws UsageError.
+// Returns false if there is nothing to merge: only the help or the version was asked for, or
+// --recover found nothing. With --recover it first recovers traces and reports them, and then looks
+// for inputs. Throws UsageError.
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command);
 
 }  // namespace traceloom

@@ -94,7 +94,7 @@ void write_journal(JsonWriter& json, const KeptJournal& journal) {
   write_problems(json, journal.path, problems);
 }
 
-// As text, since no kind of cell has parts per million.
+// Formats the drift as text, since no kind of cell has parts per million.
 Cell drift_cell(const ClockSummary& clock) {
   return clock.drift_ppm ? Cell(fmt::format("{:+.3f} ppm", *clock.drift_ppm)) : Cell();
 }

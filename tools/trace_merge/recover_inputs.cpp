@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder and all below it that can be read.
+// Returns the folder and all readable folders below it.
 std::vector<std::string> folders_in(const std::string& folder) {
   std::vector<std::string> folders{folder};
   std::error_code error;
   fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied,
                                            error);
   for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-    std::error_code ignored;  // whatever it is, no folder to look into
+    std::error_code ignored;  // an entry that cannot be examined is no folder
     if (!entries->is_directory(ignored) || entries->is_symlink(ignored)) continue;
     if (entries->path().filename().string().starts_with('.'))
       entries.disable_recursion_pending();
@@ -36,11 +36,11 @@ std::vector<std::string> folders_in(const std::string& folder) {
 }
 
 bool is_folder(const std::string& argument) {
-  std::error_code ignored;  // an input that cannot be read is told of when it is read
+  std::error_code ignored;  // the merge reports inputs that cannot be read
   return fs::is_directory(argument, ignored);
 }
 
-// Of a folder; without any it is none to merge.
+// Returns whether the folder has anything to merge.
 bool has_traces(const std::string& folder) {
   try {
     return !expand_inputs({folder}).empty();
@@ -57,11 +57,11 @@ std::string words_of(const record::RecoveredTrace& trace) {
                      record::words_of_loss(trace));
 }
 
-void tell_of(const record::RecoveredTrace& trace, RecoveredInputs& result) {
+void report_journal(const record::RecoveredTrace& trace, RecoveredInputs& result) {
   if (trace.problem.empty()) {
-    result.told.push_back(words_of(trace));
-  } else if (trace.is_foreign) {  // nothing of this user is lost
-    result.told.push_back(record::words_of_problem(trace));
+    result.notes.push_back(words_of(trace));
+  } else if (trace.is_foreign) {  // this user loses nothing
+    result.notes.push_back(record::words_of_problem(trace));
   } else {
     result.problems.push_back(record::words_of_problem(trace));
     result.kept.push_back({trace.journal, trace.problem});
@@ -100,7 +100,7 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
     for (const std::string& folder : folders) {
       for (const record::RecoveredTrace& trace : record::recover_journals(folder, named)) {
         had_journals = true;
-        tell_of(trace, result);
+        report_journal(trace, result);
         if (!trace.path.empty()) traces.push_back(trace.path);
       }
     }
@@ -109,11 +109,11 @@ RecoveredInputs recover_inputs(const std::vector<std::string>& arguments) {
     else if (!had_journals)
       empty.push_back(argument);
   }
-  if (result.told.empty() && result.problems.empty())
-    result.told.emplace_back("--recover: found no journal of a dead process");
+  if (result.notes.empty() && result.problems.empty())
+    result.notes.emplace_back("--recover: found no journal of a dead process");
   if (!result.arguments.empty())
     for (const std::string& folder : empty)
-      result.told.push_back(fmt::format("--recover: no trace in {}", folder));
+      result.notes.push_back(fmt::format("--recover: no trace in {}", folder));
   add_traces(traces, result.arguments);
   if (result.arguments.empty()) result.arguments = arguments;
   result.has_nothing =

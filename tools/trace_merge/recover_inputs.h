@@ -1,4 +1,4 @@
-// What --recover does before a merge: what killed processes left in journals, made trace files.
+// --recover: before a merge, makes trace files of the journals that killed processes left.
 //
 //   RecoveredInputs recovered = recover_inputs({"/dev/shm", "traces"});
 //   inputs = expand_inputs(recovered.arguments);      // "traces", now whole
@@ -16,21 +16,21 @@ struct KeptJournal {
 };
 
 struct RecoveredInputs {
-  // What to merge: the arguments without folders in which no trace is, and the traces that no
-  // argument stands for. All arguments when that would be none.
+  // The inputs of the merge: the arguments without the folders that hold no trace, and the
+  // recovered traces that no argument stands for. If that leaves none, all arguments.
   std::vector<std::string> arguments;
-  // A line about each journal, or one that there is none; and one about each folder that is left
-  // out and held no journal either.
-  std::vector<std::string> told;
-  std::vector<std::string> problems;  // about each that could not be used: a line
-  std::vector<KeptJournal> kept;      // those
-  bool has_nothing = false;           // to merge, and nothing is wrong about that
+  // Lines to print: one for each journal, or one that says that there is none, and one for each
+  // folder that is left out and held no journal either.
+  std::vector<std::string> notes;
+  std::vector<std::string> problems;  // lines to print as warnings, one for each of `kept`
+  std::vector<KeptJournal> kept;
+  bool has_nothing = false;  // nothing is to be merged, and no problem is the reason
 };
 
-// Looks in the folders among `arguments` and below them, hidden ones left out (links to folders are
-// not followed). Journals of processes that live are left alone; those that were used are deleted.
-// The traces that they complete have to lie in one of these folders, too.
-// Throws UsageError when no argument is a folder.
+// Looks for journals in the folders among `arguments` and in the folders below them. It skips
+// hidden folders, follows no links to folders, and leaves the journals of living processes alone.
+// It deletes the journals that it has used. The traces that they complete have to be in one of
+// these folders, too. Throws UsageError if no argument is a folder.
 RecoveredInputs recover_inputs(const std::vector<std::string>& arguments);
 
 }  // namespace traceloom

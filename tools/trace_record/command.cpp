@@ -20,13 +20,13 @@ std::int64_t ns_of(const timeval& time) {
   return std::int64_t{1'000'000'000} * time.tv_sec + std::int64_t{1000} * time.tv_usec;
 }
 
-// What posix_spawnp() takes, given back in any case.
+// The attributes for posix_spawnp(), which the destructor frees.
 class SpawnAttributes {
  public:
   explicit SpawnAttributes(const sigset_t& mask) {
     posix_spawnattr_init(&attributes_);
     posix_spawnattr_setsigmask(&attributes_, &mask);
-    // run_tool() ignores these, which a child would inherit.
+    // run_tool() ignores these signals, and a child would inherit that.
     sigset_t to_default;
     sigemptyset(&to_default);
     sigaddset(&to_default, SIGPIPE);
@@ -54,7 +54,7 @@ int spawn(const std::vector<std::string>& words, const BlockedSignals& signals, 
   return posix_spawnp(&pid, arguments[0], nullptr, attributes.get(), arguments.data(), environ);
 }
 
-// Where posix_spawnp() has found it.
+// Returns the path at which posix_spawnp() has found the program.
 std::string path_of_program(const std::string& name) {
   const char* const path = std::getenv("PATH");
   if (path == nullptr || name.find('/') != std::string::npos) return name;
@@ -67,7 +67,7 @@ std::string path_of_program(const std::string& name) {
   return name;
 }
 
-// As shells judge: no line of a script has a zero byte, and the first one is looked at.
+// Decides like a shell: a file is a script if its first line has no zero byte.
 bool is_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
@@ -75,7 +75,7 @@ bool is_text(const std::string& path) {
   return !file.bad() && line.find('\0') == std::string::npos;
 }
 
-// A script that does not name its interpreter is one of the shell, as for execvp().
+// A script without "#!" is run by the shell, as execvp() does it.
 std::vector<std::string> as_script(const std::string& path, const std::vector<std::string>& words) {
   std::vector<std::string> all{"/bin/sh", path};
   all.insert(all.end(), words.begin() + 1, words.end());
@@ -88,7 +88,7 @@ BlockedSignals::BlockedSignals() {
   sigemptyset(&blocked_);
   for (const int signal : kPassedOn) sigaddset(&blocked_, signal);
   sigaddset(&blocked_, SIGCHLD);
-  // Where these are ignored, as some parents leave it, nobody is told how a child ended.
+  // Some parents leave SIGCHLD ignored. Then the exit status of a child would be lost.
   std::signal(SIGCHLD, SIG_DFL);
   pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
 }

@@ -1,4 +1,4 @@
-// Command: a program that runs as a child, and what it used.
+// Command runs a program as a child process and measures what it used.
 //
 //   Command command({"python", "train.py"});
 //   while (!command.has_ended()) { ... command.forward(signal, info); command.reap(); }
@@ -17,8 +17,8 @@
 
 namespace traceloom {
 
-// Blocks signals that a child is to get, and those that tell of it, until it goes; so that they can
-// be waited for. Threads that are started meanwhile have them blocked, too.
+// Blocks the signals to pass on to a child and SIGCHLD, so that wait() can receive them. The
+// destructor unblocks them. Threads that are started in between have them blocked, too.
 class BlockedSignals {
  public:
   BlockedSignals();
@@ -26,9 +26,9 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  // As it was before: for children.
+  // Returns the mask as it was before, which a child gets.
   const sigset_t& before() const { return before_; }
-  // The next one, or nullopt after `timeout_ns`.
+  // Returns the next signal, or nullopt after `timeout_ns`.
   std::optional<siginfo_t> wait(std::int64_t timeout_ns) const;
 
  private:
@@ -39,7 +39,7 @@ class BlockedSignals {
 class StartError : public Error {
  public:
   StartError(const std::string& program, int error_number);
-  // What a shell exits with: 127 for a program that is not there, 126 for one that is none.
+  // Returns the exit code of a shell: 127 if there is no such file, 126 if it cannot be run.
   int exit_code() const { return exit_code_; }
 
  private:
@@ -48,22 +48,23 @@ class StartError : public Error {
 
 class Command {
  public:
-  // Starts it, found on PATH as a shell does, which runs a text without "#!" itself. Throws
-  // StartError that names the program: "pyhton: No such file or directory".
+  // Looks for the program on PATH and starts it. Like a shell, it takes a text without "#!" for a
+  // script. Throws a StartError that names the program: "pyhton: No such file or directory".
   Command(const std::vector<std::string>& words, const BlockedSignals& signals);
 
   pid_t pid() const { return pid_; }
   // Passes a signal on, unless the terminal has sent it to the child as well.
   void forward(const siginfo_t& signal) const;
-  // Collects what has ended: the child, and processes it has left behind.
+  // Collects processes that have ended: the child, and those that it has left behind.
   void reap();
   bool has_ended() const { return status_.has_value(); }
 
-  // After the end. As a shell tells it: 128 and the signal's number for one that a signal ended.
+  // These are valid after the end. The exit code is that of a shell: 128 + the signal's number if a
+  // signal ended the program.
   int exit_code() const;
   int signal() const;  // 0: none
   std::int64_t cpu_ns() const;
-  std::uint64_t peak_bytes() const;  // of the largest of its processes
+  std::uint64_t peak_bytes() const;  // the peak of its largest process
 
  private:
   pid_t pid_ = 0;

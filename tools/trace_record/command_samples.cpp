@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// A build has thousands of processes, each of which would be a row of the trace.
+// A build has thousands of processes, and each would be a row of the trace.
 constexpr std::size_t kMostShown = 256;
 
 std::int64_t now_ns() {
@@ -18,7 +18,7 @@ std::int64_t now_ns() {
 
 record::HostSamplerOptions host_only() {
   record::HostSamplerOptions options;
-  options.process = false;  // trace-record itself is of no interest
+  options.process = false;  // trace-record itself does not matter
   return options;
 }
 
@@ -57,7 +57,7 @@ void CommandSamples::take_processes(std::int64_t now_ns) {
   record("command/rss", "memory", "rss_mb", rss_mb);
   record("command/processes", "cpu", "count", static_cast<double>(processes.size()));
   peak_mb_ = std::max(peak_mb_, rss_mb);
-  // The curves of those that have ended end at 0.
+  // The counters of processes that have ended get a last value of 0.
   std::erase_if(shown_, [&](const auto& entry) {
     if (entry.second) return false;
     record(entry.first + "/cpu", "cpu", "cpu_percent", 0);

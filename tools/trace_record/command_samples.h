@@ -1,11 +1,11 @@
-// CommandSamples: host and the processes of a command, as counters in the trace of this process.
+// CommandSamples records the host and the processes of a command as counters in the trace.
 //
-// Beside the host's (host_sampler.h):
+// Besides the counters of the host (host_sampler.h) there are:
 //
 //   command/cpu         cpu_percent   all processes together; 100 is one CPU
 //   command/rss         rss_mb
 //   command/processes   count
-//   process/PID NAME/cpu, process/PID NAME/rss: of those that live for two samples at least
+//   process/PID NAME/cpu, process/PID NAME/rss: for processes that live for at least two samples
 #pragma once
 
 #include "record/host/host_recorder.h"
@@ -21,17 +21,17 @@ namespace traceloom {
 
 class CommandSamples {
  public:
-  // Of what descends from this process.
+  // Samples the host and all descendants of this process.
   explicit CommandSamples(std::int64_t interval_ns);
 
   void take();
-  // Until the next multiple of the interval since the start: samples do not drift, and those that
-  // come too late are left out.
+  // Returns the time to the next multiple of the interval since the start. So samples do not drift,
+  // and late ones are skipped.
   std::int64_t ns_to_next() const;
 
-  // Files of /proc that cannot be read.
+  // Returns the files of /proc that cannot be read.
   std::vector<std::string> missing() const { return host_.missing(); }
-  // The most that all processes took together at a sample.
+  // Returns the most memory that all processes had together in a sample.
   std::uint64_t peak_bytes() const { return static_cast<std::uint64_t>(peak_mb_ * 1e6); }
 
  private:
@@ -46,7 +46,7 @@ class CommandSamples {
   record::HostReader host_;
   record::ProcessTree tree_;
   record::CounterTable table_;
-  // Names of the counters of processes that were shown; whether they were there at the last sample.
+  // The names of the counters of shown processes, and whether the last sample had them.
   std::map<std::string, bool> shown_;
   double peak_mb_ = 0;
 };

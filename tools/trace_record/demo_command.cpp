@@ -35,7 +35,7 @@ constexpr char kTroubleGroup[] = "Trouble to look for";
 constexpr char kScheduleGroup[] = "Schedule";
 constexpr std::int64_t kManyBatches = 1'000'000;
 constexpr std::int64_t kSlowLoaderNs = 20'000'000;
-// Exit code of a rank that has trained to the end, but whose traces are not as they should be.
+// The exit code of a rank that has trained to the end, but has lost a part of its traces.
 constexpr int kTrainedWithLosses = 10;
 
 void add_training_options(CLI::App& app, DemoOptions& options) {
@@ -46,10 +46,10 @@ void add_training_options(CLI::App& app, DemoOptions& options) {
   add_number(app, "--batch-size", options.batch_size, 1, 65'536,
              "Put N pictures into a batch\n128 pictures take some 5 ms.", kTrainingGroup);
   add_number(app, "--seed", options.seed, 0, kManyBatches * kManyBatches,
-             "Draw pictures and weights from N\nEqual seeds print equal losses.", kTrainingGroup);
+             "Seed of the pictures and weights\nEqual seeds print equal losses.", kTrainingGroup);
   app.add_flag("--memory-stats", options.memory_stats,
                "Also write rank_R_memory_stats.yaml\n"
-               "They hold the memory of each rank at the begin and end of each step.")
+               "These files hold the memory of each rank at the begin and end of each step.")
       ->group(kTrainingGroup);
 }
 
@@ -66,7 +66,7 @@ void add_trouble_options(CLI::App& app, DemoOptions& options) {
   };
   app.add_option("--slow-loader", take_delay,
                  "Read each batch as from a slow disk [20ms]\n"
-                 "TIME is what that takes.")
+                 "TIME is added to each batch.")
       ->expected(0, 1)
       ->type_name("TIME")
       ->group(kTroubleGroup);
@@ -79,9 +79,11 @@ void add_trouble_options(CLI::App& app, DemoOptions& options) {
                "Make its steps longer by TIME")
       ->default_str("50ms")
       ->group(kTroubleGroup);
-  add_duration(app, "--clock-skew", options.clock_skew_ns,
-               "Set the clock of rank R ahead by R times TIME\n"
-               "As if the rank ran on another machine; a merge finds that by the clock syncs.")
+  add_duration(
+      app, "--clock-skew", options.clock_skew_ns,
+      "Set the clock of rank R ahead by R times TIME\n"
+      "The ranks then look as if they ran on different machines. A merge corrects that with "
+      "the clock syncs.")
       ->group(kTroubleGroup);
   add_number(app, "--clock-drift", options.clock_drift_ppm, -100'000, 100'000,
              "Let the clock of rank R gain R times N ppm", kTroubleGroup);
@@ -111,13 +113,14 @@ void add_schedule_options(CLI::App& app, DemoOptions& options) {
   app.add_option(
          "--merge-per-node", take_folder,
          "Also merge all ranks while they train\n"
-         "The merge grows by each cycle. It stands in DIR, else in the folder of the traces.")
+         "Each cycle is appended to the merge, which is written to DIR, or to the folder of the "
+         "traces.")
       ->expected(0, 1)
       ->group(kScheduleGroup)
       ->type_name("DIR");
   app.add_option("--merged-name", options.merged_name,
                  "Name of the merge\n"
-                 "With {epoch} or {batch} in it each cycle becomes a trace of its own.")
+                 "If it contains {epoch} or {batch}, each cycle becomes a trace of its own.")
       ->capture_default_str()
       ->group(kScheduleGroup)
       ->type_name("NAME");
@@ -156,7 +159,7 @@ void check_merge(const DemoOptions& options) {
   }
 }
 
-// Of all ranks, so that the first to start does not find what the last one refuses.
+// Prepares the folder for all ranks, so that a later rank does not refuse the traces of the first.
 void prepare(const DemoOptions& options) {
   record::TraceNames names = names_of(options.trace);
   if (options.merges && options.merge_folder.empty()) names.merged = options.merged_name;
@@ -179,10 +182,10 @@ void prepare(const DemoOptions& options) {
   }
 }
 
-// Never returns: what belongs to the parent is not run down twice.
+// Never returns, so that a child does not run the destructors of its parent.
 [[noreturn]] void be_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team,
                           pid_t parent) {
-  // Nobody is left at a barrier for ever.
+  // A rank whose parent has died would wait at a barrier for ever.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(static_cast<int>(ExitCode::trouble));
   int code = 0;
@@ -196,8 +199,8 @@ void prepare(const DemoOptions& options) {
   _exit(code);
 }
 
-// True when all ended well. The first that does not get to its end takes the others along: they
-// wait for it.
+// Returns whether all ranks ended well. If one fails, the others are killed, since they wait for
+// it.
 bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
   bool is_well = true;
   bool is_given_up = false;
@@ -222,7 +225,7 @@ bool wait_for_ranks(std::map<pid_t, std::int64_t> ranks) {
   return is_well;
 }
 
-// Why no rank has a trace in the end; "" when each has.
+// Returns why no rank will have a trace in the end; "" if each will have one.
 std::string why_no_traces(const DemoOptions& options) {
   if (options.keep == 0) return "--keep 0 deletes each as soon as it is saved";
   record::Position at;  // all epochs are alike
@@ -233,7 +236,7 @@ std::string why_no_traces(const DemoOptions& options) {
       options.batches, options.schedule.skip_first, options.schedule.wait);
 }
 
-void tell_merge(const DemoOptions& options) {
+void print_merged_path(const DemoOptions& options) {
   if (!options.merges) return;
   const std::string folder =
       one_line(options.merge_folder.empty() ? options.trace.folder : options.merge_folder);
@@ -247,11 +250,11 @@ void tell_merge(const DemoOptions& options) {
                            .node_rank = 0}}));
 }
 
-void tell(const DemoOptions& options) {
+void print_results(const DemoOptions& options) {
   const std::string folder = one_line(options.trace.folder);
   if (const std::string reason = why_no_traces(options); !reason.empty()) {
     fmt::print("No trace is left: {}\n", reason);
-    if (options.keep == 0) tell_merge(options);
+    if (options.keep == 0) print_merged_path(options);
     return;
   }
   fmt::print(
@@ -259,7 +262,7 @@ void tell(const DemoOptions& options) {
       "One trace of them:   trace-merge {} -o merged.json\n"
       "What limits the run: trace-stats bottleneck {}\n",
       options.ranks, folder, folder, folder);
-  tell_merge(options);
+  print_merged_path(options);
 }
 
 }  // namespace
@@ -289,7 +292,7 @@ ExitCode run_demo(DemoOptions options) {
   clock_gettime(CLOCK_REALTIME, &now);
   options.started_ns = std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
   DemoTeam team(static_cast<std::size_t>(options.ranks), demo_gradient_count());
-  std::fflush(nullptr);  // or each child prints it again
+  std::fflush(nullptr);  // else each child prints it again
   std::map<pid_t, std::int64_t> ranks;
   for (std::int64_t rank = 0; rank < options.ranks; ++rank) {
     const pid_t parent = getpid();
@@ -303,7 +306,7 @@ ExitCode run_demo(DemoOptions options) {
     ranks.emplace(child, rank);
   }
   if (!wait_for_ranks(std::move(ranks))) return ExitCode::trouble;
-  tell(options);
+  print_results(options);
   return ExitCode::done;
 }
 

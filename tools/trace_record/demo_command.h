@@ -1,4 +1,4 @@
-// `trace-record demo`: a small data-parallel training, recorded.
+// `trace-record demo` runs a small data-parallel training and records it.
 #pragma once
 
 #include "common/run_tool.h"
@@ -12,11 +12,11 @@ class App;
 
 namespace traceloom {
 
-// Adds the command and its options to those of trace-record.
+// Adds the command and its options to trace-record.
 void add_demo(CLI::App& app, DemoOptions& options);
 
-// Runs it: a process for each rank, which ends when all have ended. When one fails the others are
-// ended, and `trouble` is the answer.
+// Runs a process for each rank and waits until all have ended. If one fails, it kills the others
+// and returns `trouble`.
 ExitCode run_demo(DemoOptions options);
 
 }  // namespace traceloom

@@ -8,7 +8,7 @@
 namespace traceloom {
 namespace {
 
-// [frequency][position]
+// Returns the cosines by [frequency][position].
 std::array<std::array<float, kDemoSide>, kDemoSide> make_cosines() {
   std::array<std::array<float, kDemoSide>, kDemoSide> table{};
   constexpr double kSide = kDemoSide;

@@ -1,5 +1,5 @@
-// The data of the demo: small pictures of ten kinds, stored as a JPEG stores its blocks, and a
-// loader that decodes them.
+// The data of the demo: small pictures of ten kinds, stored like the blocks of a JPEG, and a loader
+// that decodes them.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@ struct DemoBatch {
   std::vector<std::size_t> kinds;
 };
 
-// Coefficients of a discrete cosine transform to pixels.
+// Turns the coefficients of a discrete cosine transform into pixels.
 DemoBlock decode_block(const DemoBlock& coefficients);
 
-// The share of one rank in the data set: of each epoch other pictures, the same in every run with
-// this seed. The ten kinds are the same for all ranks.
+// The part of the data set that belongs to one rank. Each epoch has other pictures. They are the
+// same in every run with this seed, and the ten kinds are the same for all ranks.
 class DemoLoader {
  public:
   DemoLoader(std::uint64_t seed, std::int64_t rank, std::size_t batch_size);
 
-  // Stored, as a real loader finds it on its disk.
+  // Returns the pictures as they are stored, like a real loader reads them from its disk.
   DemoBatch read(std::int64_t epoch, std::int64_t batch) const;
-  // In place.
+  // Decodes the pictures in place.
   static void decode(DemoBatch& batch);
 
  private:

@@ -11,7 +11,7 @@ DemoModel::DemoModel(std::uint64_t seed)
     : weights_(offset_of(kLayers)), gradients_(weights_.size()), velocity_(weights_.size()) {
   DemoRandom random(seed ^ 0x6d6f64656cU);
   for (std::size_t layer = 0; layer < kLayers; ++layer) {
-    // Biases begin at 0.
+    // The weights are random, and the biases begin at 0.
     const std::size_t count = kWidths[layer] * kWidths[layer + 1];
     const double scale = std::sqrt(2.0 / static_cast<double>(kWidths[layer]));
     for (std::size_t i = 0; i < count; ++i)
@@ -19,7 +19,7 @@ DemoModel::DemoModel(std::uint64_t seed)
   }
 }
 
-// Outputs of all layers but the last are cut at 0.
+// The outputs of all layers but the last are cut at 0.
 void DemoModel::forward_layer(std::size_t layer, std::size_t samples) {
   const std::size_t in = kWidths[layer];
   const std::size_t out = kWidths[layer + 1];
@@ -45,7 +45,7 @@ double DemoModel::forward(const DemoBatch& batch) {
     values_[0].insert(values_[0].end(), picture.begin(), picture.end());
   for (std::size_t layer = 0; layer < kLayers; ++layer) forward_layer(layer, samples);
 
-  // Of the last layer: softmax and cross entropy, and their error, which is the whole batch's.
+  // The last layer has softmax and cross entropy. Its error is averaged over the batch.
   double loss = 0;
   correct_ = 0;
   errors_[kLayers].resize(samples * kDemoKinds);

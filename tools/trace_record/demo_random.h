@@ -1,5 +1,5 @@
-// DemoRandom: numbers that look random and are the same on every machine, which those of the
-// distributions of the standard library are not.
+// DemoRandom makes random numbers that are the same on every machine. The distributions of the
+// standard library differ between machines.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ class DemoRandom {
  public:
   explicit DemoRandom(std::uint64_t seed) : state_(seed) {}
 
-  // splitmix64
+  // This is splitmix64.
   std::uint64_t next() {
     state_ += 0x9e3779b97f4a7c15U;
     std::uint64_t z = state_;
@@ -19,9 +19,9 @@ class DemoRandom {
     return z ^ (z >> 31);
   }
   std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-  // From -1 to 1.
+  // Returns a number from -1 to 1.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1.0; }
-  // Mean 0, deviation 1, nearly normal: a sum of twelve.
+  // Returns a nearly normal number with mean 0 and deviation 1: a sum of twelve.
   double normal() {
     double sum = 0;
     for (int i = 0; i < 12; ++i) sum += uniform();

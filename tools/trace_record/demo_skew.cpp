@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kTimeCharacters = "-0123456789.";
 
-// Microseconds with decimals, whole ones or nanoseconds, as the value is written.
+// The form of a value: microseconds with decimals, whole microseconds, or nanoseconds.
 enum class Unit { us, whole_us, ns };
 
 std::string shown_text(std::string_view text, Unit unit, const ClockSkew& skew) {
@@ -31,7 +31,7 @@ std::string shown_text(std::string_view text, Unit unit, const ClockSkew& skew) 
   return out;
 }
 
-// Every time behind `key`, one or a list of them.
+// Skews every time after `key`: one, or a list of them.
 void skew_values(std::string& line, std::string_view key, Unit unit, const ClockSkew& skew) {
   std::size_t at = line.find(key);
   if (at == std::string::npos) return;
@@ -46,7 +46,7 @@ void skew_values(std::string& line, std::string_view key, Unit unit, const Clock
   } while (is_list && line[at] == ',');
 }
 
-// What lasts is stretched as the clock is: from begin to end as it would have shown them.
+// Skews the duration: it is the difference between the end and the begin as the clock shows them.
 void skew_duration(std::string& line, const ClockSkew& skew) {
   const std::size_t begin = line.find("\"ts\":");
   const std::size_t duration = line.find("\"dur\":");
@@ -100,7 +100,7 @@ std::string skew_line(std::string_view line, const ClockSkew& skew) {
   return text;
 }
 
-// Into the file itself: it is known by its inode to what keeps the newest traces.
+// Writes into the same file, since --keep identifies traces by their inodes.
 void skew_trace(const std::string& path, const ClockSkew& skew) {
   std::ifstream in(path);
   if (!in) throw system_error(path, errno);

@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kLine = 64;  // of the cache
+constexpr std::size_t kLine = 64;  // bytes of a cache line
 
 }  // namespace
 
@@ -31,7 +31,7 @@ DemoTeam::DemoTeam(std::size_t ranks, std::size_t values) : ranks_(ranks), value
   }
 }
 
-// The barrier is not destroyed: that waits for ranks that may have been killed in it.
+// The barrier is not destroyed: pthread_barrier_destroy() waits for ranks in it, even killed ones.
 DemoTeam::~DemoTeam() {
   munmap(memory_, bytes_);
 }
@@ -40,8 +40,8 @@ void DemoTeam::barrier() {
   pthread_barrier_wait(barrier_);
 }
 
-// Each rank adds up a share of the values of all ranks, in the order of ranks, so that the sum does
-// not depend on who comes first.
+// Each rank adds up a share of the values of all ranks. It adds in the order of ranks, so that the
+// sum does not depend on which rank comes first.
 void DemoTeam::all_reduce(std::size_t rank, std::span<float> values) {
   std::copy(values.begin(), values.end(), part_of(rank));
   barrier();
@@ -54,7 +54,7 @@ void DemoTeam::all_reduce(std::size_t rank, std::span<float> values) {
     for (std::size_t other = 0; other < ranks_; ++other) sum += part_of(other)[i];
     mean[i] = sum / static_cast<float>(ranks_);
   }
-  // What is written next is the ranks' own parts, which nobody reads any more.
+  // After this barrier all have read the parts, so the next call may overwrite them.
   barrier();
   std::copy(mean, mean + values.size(), values.begin());
 }

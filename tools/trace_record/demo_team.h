@@ -1,4 +1,4 @@
-// DemoTeam: what the processes of the demo share: a barrier, and a sum over all of them.
+// DemoTeam is what the processes of the demo share: a barrier, and a sum over all of them.
 //
 //   DemoTeam team(4, model.gradients().size());   // before they are forked
 //   team.barrier();                                // in each of them
@@ -13,15 +13,15 @@ namespace traceloom {
 
 class DemoTeam {
  public:
-  // Room for `values` floats a rank. Throws Error when there is no memory for that.
+  // Allocates `values` floats for each rank. Throws Error if there is no memory.
   DemoTeam(std::size_t ranks, std::size_t values);
   ~DemoTeam();
   DemoTeam(const DemoTeam&) = delete;
   DemoTeam& operator=(const DemoTeam&) = delete;
 
-  // Returns when all ranks are in it. Sleeps rather than spins: there may be more ranks than cores.
+  // Returns when all ranks have called it. It sleeps, since there may be more ranks than cores.
   void barrier();
-  // All ranks have to call it with as many values.
+  // All ranks have to call it with the same number of values.
   void all_reduce(std::size_t rank, std::span<float> values);
 
  private:
@@ -32,7 +32,7 @@ class DemoTeam {
   std::size_t bytes_ = 0;
   void* memory_ = nullptr;
   pthread_barrier_t* barrier_ = nullptr;
-  float* parts_ = nullptr;  // of each rank, then the mean
+  float* parts_ = nullptr;  // the values of each rank, then their mean
 };
 
 }  // namespace traceloom

@@ -82,7 +82,7 @@ class Training {
   }
 
  private:
-  // Any thread.
+  // Any thread may call this.
   void complain(const std::string& what) {
     say("trace-record", Tone::note, what);
     has_complained_ = true;
@@ -114,8 +114,8 @@ class Training {
   }
 
   void run_epoch(std::int64_t epoch) {
-    // A trace in which something ends that began in the one before looks as if the two were of the
-    // same time: the epoch is recorded where one trace holds all of it.
+    // If an epoch began in one trace and ended in the next, the two traces would seem to overlap.
+    // So an epoch is recorded only if one trace holds all of it.
     std::optional<Scope> scope;
     if (is_recorded_whole()) scope.emplace(kEpoch);
     double first_loss = 0;
@@ -128,11 +128,12 @@ class Training {
       if (batch + 1 == options_.batches) end_recording(epoch, scope);
       session_->batch_end(position_);
     }
-    // Behind the last one no cycle is to begin.
+    // No cycle begins after the last epoch.
     if (epoch + 1 < options_.epochs) end_epoch();
   }
 
-  // The last samples, too, belong into the last trace: behind it they make one of their own.
+  // Stops the host sampler before the last trace is saved. Later samples would get a trace of their
+  // own.
   void end_recording(std::int64_t epoch, std::optional<Scope>& scope) {
     scope.reset();
     if (epoch + 1 == options_.epochs) host_.reset();
@@ -209,7 +210,7 @@ class Training {
   Position position_;
   std::atomic<bool> has_complained_ = false;
   Options session_options_;
-  std::optional<NodeMerger> merger_;  // outlives the session
+  std::optional<NodeMerger> merger_;  // outlives session_
   std::optional<Session> session_;
   std::optional<HostRecorder> host_;
   std::unique_ptr<MemoryStats> memory_;

@@ -1,4 +1,4 @@
-// The training of one rank of the demo, recorded.
+// Trains one rank of the demo and records it.
 #pragma once
 
 #include "node_merge/node_merger.h"
@@ -10,15 +10,15 @@
 
 namespace traceloom {
 
-// How many floats the ranks have to share for the gradients of the demo's model.
+// Returns how many gradients the model has, which is how many floats the ranks share.
 std::size_t demo_gradient_count();
 
-// Where the rank writes what, without what it does meanwhile.
+// Returns the options that decide where the rank writes, without its handlers.
 record::Options demo_session_options(const DemoOptions& options, std::int64_t rank);
 NodeMergeOptions demo_merge_options(const DemoOptions& options);
 
-// In a process of its own. Rank 0 prints how the loss falls. False when something that was recorded
-// is not saved, or not merged, as it should be; it has been told then.
+// Trains the rank; each rank calls this in a process of its own. Rank 0 prints how the loss falls.
+// Returns false, after reporting it, if something that was recorded could not be saved or merged.
 bool train_demo_rank(const DemoOptions& options, std::int64_t rank, DemoTeam& team);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-// trace-record: runs a command under the host sampler, or a small training that records itself.
+// trace-record runs a command under the host sampler, or a small training that records itself.
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
@@ -25,7 +25,7 @@ constexpr std::string_view kEndOfOptions = "--";
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_trace_options(app, options.trace);
   add_number(app, "--rank", options.rank, 0, 1'000'000'000,
-             "Rank that the counters are shown with\n"
+             "Show the counters with this rank\n"
              "The default is the rank of torchrun, Open MPI or Slurm, else 0.",
              kTraceGroup);
   set_examples(
@@ -47,7 +47,7 @@ std::vector<const char*> take_command(int argc, const char* const* argv,
   return {argv, split};
 }
 
-// "trace-record make -j8", as with time or nice: its options could be anybody's.
+// Refuses "trace-record make -j8": without "--" it is unclear whose options these are.
 void refuse_bare_command(const std::vector<const char*>& words) {
   if (words.size() < 2 || words[1][0] == '-' || words[1] == std::string_view("demo")) return;
   throw UsageError(fmt::format("'{0}' is not an option; put a command after --: {1} -- {0}{2}",

@@ -32,8 +32,8 @@ void say(const std::string& text) {
   traceloom::say(kSpeaker, Tone::note, text);
 }
 
-// Where the trace is while it is recorded, and where afterwards. Until then it is hidden: the
-// folder is that of the ranks' traces as a rule, whose recorders refuse one with other files in it.
+// The names of the trace during the recording and afterwards. The first is hidden, since the folder
+// usually is that of the ranks' traces, and their recorders refuse a folder with other files in it.
 struct HostTrace {
   record::Options session;
   std::filesystem::path path;
@@ -73,7 +73,7 @@ std::string end_of(const Command& command) {
                                : fmt::format("exit code {}", command.exit_code());
 }
 
-// Until the command has ended.
+// Takes samples until the command has ended.
 void watch(Command& command, const BlockedSignals& signals, CommandSamples& samples) {
   samples.take();
   while (true) {
@@ -87,8 +87,8 @@ void watch(Command& command, const BlockedSignals& signals, CommandSamples& samp
   }
 }
 
-void tell(const RunOptions& options, const Command& command, const CommandSamples& samples,
-          std::int64_t took_ns) {
+void report_command(const RunOptions& options, const Command& command,
+                    const CommandSamples& samples, std::int64_t took_ns) {
   for (const std::string& path : samples.missing())
     say(fmt::format("{} cannot be read; the trace lacks its values", path));
   const double cpus =
@@ -98,7 +98,7 @@ void tell(const RunOptions& options, const Command& command, const CommandSample
                   cpus, format_bytes(std::max(samples.peak_bytes(), command.peak_bytes()))));
 }
 
-// Gives the trace its name. The command has done its work: whatever is wrong here is told, no more.
+// Gives the trace its name. A problem here is only reported, since the command has done its work.
 void finish(record::Session& session, const std::filesystem::path& path) {
   session.close();
   std::error_code error;
@@ -111,7 +111,7 @@ void finish(record::Session& session, const std::filesystem::path& path) {
     say(fmt::format("warning: {}", problem));
 }
 
-// Of a command that could not be started.
+// Removes the trace of a command that could not be started.
 void discard(record::Session& session) {
   session.close();
   std::error_code ignored;
@@ -119,9 +119,9 @@ void discard(record::Session& session) {
     std::filesystem::remove(trace.path, ignored);
 }
 
-// Ends this process as the command has ended, for whoever looks at that and not at the exit code.
+// Ends this process by the signal that ended the command, for parents that examine the signal.
 void die_of(int signal) {
-  const rlimit no_core{0, 0};  // there is one of the command already, if any
+  const rlimit no_core{0, 0};  // the core file of the command is enough
   setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL);
   std::fflush(nullptr);
@@ -140,7 +140,7 @@ Command start_command(const RunOptions& options, const BlockedSignals& signals,
 
 Command record_command(const RunOptions& options) {
   const BlockedSignals signals;
-  // What the command leaves behind becomes a child of this process, and stays in its tree.
+  // Processes that the command leaves behind become children of this one, and stay in its tree.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   record::set_thread_name("trace-record");
   const HostTrace trace = plan_trace(options);
@@ -153,7 +153,7 @@ Command record_command(const RunOptions& options) {
   const std::int64_t took_ns = now_ns() - start_ns;
   samples.take();
   mark(fmt::format("ended: {}", end_of(command)));
-  tell(options, command, samples, took_ns);
+  report_command(options, command, samples, took_ns);
   finish(session, trace.path);
   return command;
 }

@@ -1,5 +1,5 @@
-// `trace-record -- COMMAND...`: runs a command and samples the host and what the command's
-// processes use, as a trace.
+// `trace-record -- COMMAND...` runs a command, samples the host and the processes of the command,
+// and writes the samples as a trace.
 #pragma once
 
 #include "common/run_tool.h"
@@ -14,12 +14,13 @@ namespace traceloom {
 struct RunOptions {
   TraceOptions trace{.folder = "traces", .file_name = "host-node{node_rank}.json"};
   std::int64_t rank = record::kFromEnvironment;
-  std::vector<std::string> words;  // of the command
+  std::vector<std::string> words;  // the command and its arguments
 };
 
-// The exit code is the command's; one that a signal ended ends this process by the same signal. A
-// command that cannot be started is told, leaves no trace, and gives 127 or 126, as in a shell.
-// What is wrong with the trace once the command runs is told, and changes no exit code.
+// Returns the exit code of the command. If a signal ended the command, the same signal ends this
+// process. If the command cannot be started, this is reported, no trace is left, and the code is
+// 127 or 126, as in a shell. Later problems with the trace are reported and do not change the exit
+// code.
 ExitCode run_command(const RunOptions& options);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-// Options of trace-record that its commands share: where the trace goes, and what is sampled.
+// The options that the commands of trace-record share: the place of the trace, and the sampling.
 #pragma once
 
 #include "record/names/trace_folder.h"
@@ -22,16 +22,16 @@ struct TraceOptions {
 
 inline constexpr char kTraceGroup[] = "Trace";
 
-// `folder` and `file_name` as they are now are the defaults.
+// The values in `options` are the defaults.
 void add_trace_options(CLI::App& app, TraceOptions& options);
 
-// Whole numbers from `least` on: "--ranks: '0' is not a whole number from 1 to 64". A `value`
-// within that range is shown as the default.
+// Adds an option that takes whole numbers from `least` to `most`: "--ranks: '0' is not a whole
+// number from 1 to 64". A `value` within that range is shown as the default.
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& value,
                         std::int64_t least, std::int64_t most, const std::string& help,
                         const std::string& group);
 
-// What they mean for the run; throws UsageError for an interval that is too short.
+// Returns the names of the traces. Throws UsageError if the interval is too short.
 record::TraceNames names_of(const TraceOptions& options);
 
 }  // namespace traceloom

@@ -20,7 +20,7 @@
 namespace traceloom {
 namespace {
 
-// What was typed.
+// The options as they were typed, and below them what the command needs.
 struct Options {
   std::vector<std::string> inputs;
   std::string ranks;
@@ -39,7 +39,7 @@ struct Options {
   bool strict = false;
   bool keep_going = false;
   Verbosity verbosity = Verbosity::normal;
-  bool details = false;  // not typed, as the others below: of the command
+  bool details = false;  // from here on, not typed but copied from AnalysisCommand
   bool samples = false;
   bool python = false;
   std::function<void(RunRequest&)> prepare;
@@ -69,7 +69,8 @@ RunRequest make_request(const Options& options) {
   return request;
 }
 
-// The files as they are stored; 0, nobody knows, when one is a pipe.
+// The progress counts the bytes of the files as they are stored. If one is a pipe, the total is
+// unknown (0).
 Run read_with_progress(RunRequest& request) {
   const std::uint64_t total = stored_bytes(request.inputs);
   Progress progress("reading");
@@ -77,7 +78,7 @@ Run read_with_progress(RunRequest& request) {
   return read_run(request);
 }
 
-// --table.
+// Applies --table.
 void keep_table(std::vector<ReportTable>& tables, const std::string& key) {
   const auto wanted = [&](const ReportTable& part) { return part.key == key; };
   if (std::none_of(tables.begin(), tables.end(), wanted)) {
@@ -89,7 +90,7 @@ void keep_table(std::vector<ReportTable>& tables, const std::string& key) {
   std::erase_if(tables, [&](const ReportTable& part) { return !wanted(part); });
 }
 
-// --table, --sort, --top and --unit.
+// Applies --table, --sort, --top and --unit.
 void arrange(Report& report, const Options& options) {
   if (!options.table.empty()) keep_table(report.tables, options.table);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);
@@ -103,7 +104,7 @@ void arrange(Report& report, const Options& options) {
   if (options.top > 0) table.cut_to(static_cast<std::size_t>(options.top));
 }
 
-// A gate on what is not there would pass, whatever the run is like.
+// Refuses a selection that matches nothing, since its gates would always pass.
 void refuse_empty_selection(const Run& run, const RunRequest& request, const Options& options) {
   const std::string nothing = "matches nothing in these traces, so the gate cannot be measured";
   for (const NumberRange& range : request.ranks) {
@@ -155,11 +156,11 @@ void add_selection(CLI::App& command, Options& options) {
   add_text(command, "--steps", options.steps, "FROM:TO",
            "Use only these steps: 10:12, 10:, :12 or 11\n"
            "Both ends are included. A step lasts until the next one begins.");
-  add_text(
-      command, "--time", options.time, "FROM:TO",
-      "Use only events that start then: 1.5s:2s, :1s\n"
-      "Times count from the first event of all ranks, on their common clock. Either end may be "
-      "left out: 200ms: or :1s.");
+  add_text(command, "--time", options.time, "FROM:TO",
+           "Use events in this time: 1.5s:2s, :1s\n"
+           "An event belongs to the time in which it begins. Times count from the first event of "
+           "all ranks, on their common clock. Either end may be "
+           "left out: 200ms: or :1s.");
 }
 
 void add_rows(CLI::App& command, Options& options) {

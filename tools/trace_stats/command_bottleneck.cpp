@@ -23,7 +23,7 @@
 namespace traceloom {
 namespace {
 
-// What was typed.
+// The options as they were typed.
 struct GateOptions {
   std::vector<LimitGate> gates;
   bool allows_unknown = false;
@@ -37,7 +37,7 @@ Limit read_limit(const std::string& word) {
                                did_you_mean(word, known)));
 }
 
-// "data-loading=5%", "data-loading>5%", "straggler".
+// Reads "data-loading=5%", "data-loading>5%" or "straggler".
 LimitGate read_gate(const std::string& text) {
   const std::size_t sign = text.find_first_of("=>");
   LimitGate gate{read_limit(text.substr(0, sign))};
@@ -69,7 +69,7 @@ bool read_unknown(const std::string& word) {
   return word == "pass";
 }
 
-// "5%" of "5%", "5" and "5%,straggler"; "" of what is no share.
+// Returns "5%" for "5%", "5" and "5%,straggler", and "" for a name without a share.
 std::string share_in_name(const std::string& file) {
   const std::size_t digits = std::min(file.find_first_not_of("0123456789."), file.size());
   const std::string rest = file.substr(digits);
@@ -77,8 +77,8 @@ std::string share_in_name(const std::string& file) {
   return is_share ? file.substr(0, digits) + "%" : "";
 }
 
-// A shell that reads --fail-on data-loading>5%,straggler without quotes writes to a file of the
-// name "5%,straggler", and the gate has lost its share and all that comes behind it.
+// Without quotes a shell takes --fail-on data-loading>5%,straggler for a redirection to a file with
+// the name "5%,straggler", and the gate loses its share and all that follows.
 void refuse_redirected_share(const std::vector<LimitGate>& gates) {
   std::error_code error;
   const std::string file =
@@ -142,7 +142,7 @@ void add_bottleneck(CLI::App& app, Work& work) {
       ->add_option_function<std::string>(
           "--unknown",
           [options](const std::string& word) { options->allows_unknown = read_unknown(word); },
-          "What a gate does that cannot be measured: exit with status 2, or pass")
+          "Result of a gate that cannot be measured: exit with status 2, or pass")
       ->type_name("fail|pass")
       ->default_str("fail");
   set_examples(*command, {{"what limits this run", "trace-stats bottleneck traces/"},

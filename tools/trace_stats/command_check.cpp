@@ -14,7 +14,7 @@ void add_check(CLI::App& app, Work& work) {
        .help =
            "What is wrong with each file, and how it was repaired\n"
            "Lists each kind of problem with its count and its first byte offset in the "
-           "uncompressed text, losses first, and what is odd about clocks and ranks. Exits with "
+           "uncompressed text, losses first, and irregularities of clocks and ranks. Exits with "
            "status 1 if data was lost."},
       [](const Run& run) {
         CheckAnswer found = check_report(run);

@@ -1,4 +1,4 @@
-// trace-stats host: what the machine did beside the training.
+// trace-stats host: what the machine did during the training.
 #include "analysis/reports/host_report.h"
 #include "common/help_formatter.h"
 #include "common/selection_options.h"
@@ -33,7 +33,8 @@ void add_host(CLI::App& app, Work& work) {
             options->during = read_pattern("--during", expression);
           },
           "Compare with spans of this name, not with waits\n"
-          "The mean in waits becomes the mean while host spans ran in whose name this is found.")
+          "The column of the mean in waits then shows the mean during host spans whose name "
+          "contains a match.")
       ->type_name("REGEX");
   command->add_flag("--by-rank", options->by_rank, "Show each rank by itself");
   command->add_flag("--all", options->all, "Also show counters that are always 0");

@@ -14,7 +14,7 @@ void add_info(CLI::App& app, Work& work) {
        .help =
            "What is in each file: rank, producer, clock, events\n"
            "Shows how the rank and the clock of each file were found, its events by phase and its "
-           "first and last time, and of each rank its steps, spans, devices and spans by "
+           "first and last time, and for each rank its steps, spans, devices and spans by "
            "category."},
       [](const Run& run) { return Answer{info_report(run)}; });
   set_examples(*command, {{"which ranks are here", "trace-stats info traces/ --sort events"}});

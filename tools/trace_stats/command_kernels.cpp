@@ -24,7 +24,7 @@ void read_kernels_by(const std::string& list, KernelsOptions& by) {
                  {"rank", {&by.by_rank}}});
 }
 
-// By what each kernel says of itself; what launched it is not looked for.
+// Counts the rows by the fields of each kernel, without looking for the operator that launched it.
 void count_kernels(const Run& run, const KernelsOptions& by, RowLimit& limit) {
   constexpr std::int64_t kStreams = std::int64_t{1} << 32;
   for (const RankEvents& rank : run.ranks)

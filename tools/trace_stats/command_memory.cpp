@@ -1,4 +1,4 @@
-// trace-stats memory: what memory went to.
+// trace-stats memory: what memory is used for.
 #include "analysis/reports/memory_report.h"
 #include "base/error.h"
 #include "common/help_formatter.h"
@@ -19,7 +19,7 @@ struct MemoryArguments {
   std::vector<std::string> stats;  // paths
 };
 
-// A number of rows: 0 to a million.
+// Adds an option that takes a number of rows from 0 to a million.
 void add_rows(CLI::App& command, const std::string& name, std::size_t& rows,
               const std::string& help) {
   constexpr std::int64_t kMost = 1'000'000;
@@ -55,8 +55,8 @@ void add_memory(CLI::App& app, Work& work) {
            "Reads torch's [memory] events (profile_memory=True), counters of memory, and memory "
            "stats (rank_*_memory_stats.yaml, as MemProfiler of finetuning-scheduler and the "
            "recorder write them; given as files or in a folder). Shows the peak and mean of each "
-           "device, who allocated what was there at the peak, what was never freed, and the "
-           "growth a step; of memory stats the start, end and difference of each function.",
+           "device, which operators hold the memory of the peak, what was never freed, and the "
+           "growth of each step; for memory stats the start, end and difference of each function.",
        .details = true,
        .samples = true,
        .take_arguments =

@@ -22,7 +22,8 @@ void read_ops_by(const std::string& list, OpsOptions& by) {
                  {"rank", {&by.by_rank}}});
 }
 
-// By what each event says of itself; the type of work follows from the name.
+// Counts the rows by the fields of each event. The type of work follows from the name, so it adds
+// none.
 void count_operators(const Run& run, const OpsOptions& by, RowLimit& limit) {
   const bool arguments = by.by_shape || by.by_arguments;
   for (const RankEvents& rank : run.ranks)

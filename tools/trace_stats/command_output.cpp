@@ -13,7 +13,7 @@
 namespace traceloom {
 namespace {
 
-constexpr int kWidthOfFiles = 120;  // and of pipes, as --help says
+constexpr int kWidthOfFiles = 120;  // and of pipes; --help names this number
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Where the text of a command goes, and what is said beside it: the same for all commands.
+// Writes the output of a command and its messages, in the same way for all commands.
 #pragma once
 
 #include "base/error.h"
@@ -12,21 +12,22 @@
 
 namespace traceloom {
 
-// For what is written to `output`: as wide as the terminal, with names cut and in colour; where it
-// is none, 120 wide with names as they are, so that what a file holds depends on no terminal.
+// Returns the style for text that is written to `output`. On a terminal it is as wide as that, with
+// names cut and in colour. Elsewhere it is 120 columns wide with uncut names, so that the content
+// of a file does not depend on the terminal.
 TextStyle text_style(const std::string& output, bool wide);
 
-// To a file, packed if its name ends so, or to stdout ("-"). A closed pipe is no error: the answer
-// is known by then. Text `for_people` is safe for a terminal; other text is made so for one.
+// Writes to a file, compressed if its name ends in .gz, or to stdout ("-"). A closed pipe is no
+// error, since the answer is known. Text `for_people` is safe for a terminal; other text is escaped
+// for one.
 void write_output(const std::string& path, const std::string& text, bool for_people);
 
-// Notes on stderr what was wrong with an input; `error` says why it was left out, if it was. True
-// when something that it said is missing.
+// Reports the problems of an input on stderr. `error` is the reason why it was left out, if it was.
+// Returns whether a part of the input is lost.
 bool report_file(const std::string& path, const std::string& error, const ProblemCounts& problems,
                  Verbosity verbosity);
 
-// The same for all inputs (FileFacts). Throws UsageError when none of them could be
-// read.
+// Does the same for all inputs (FileFacts). Throws UsageError if none of them could be read.
 template <typename File>
 bool report_files(const std::vector<File>& files, Verbosity verbosity) {
   bool loss = false;
@@ -39,7 +40,7 @@ bool report_files(const std::vector<File>& files, Verbosity verbosity) {
   return loss;
 }
 
-// Throws UsageError when `output` is one of the inputs.
+// Throws UsageError if `output` is one of the inputs.
 void refuse_input_as_output(const std::vector<Input>& inputs, const std::string& output);
 
 }  // namespace traceloom

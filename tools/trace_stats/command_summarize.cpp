@@ -28,7 +28,7 @@
 namespace traceloom {
 namespace {
 
-// What was typed.
+// The options as they were typed.
 struct Options {
   std::vector<std::string> inputs;
   std::string by = "name";
@@ -57,7 +57,7 @@ SummaryGrouping read_grouping(const std::string& list) {
   return by;
 }
 
-// Also as in CSV: total_ns.
+// Accepts the name of the CSV column (total_ns), too.
 SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
   const auto* const found = std::find_if(
       std::begin(kSummaryOrderNames), std::end(kSummaryOrderNames),
@@ -100,7 +100,8 @@ SummaryRequest make_request(const Options& options) {
   return request;
 }
 
-// Of the files as they are stored; 0, nobody knows, when one is a pipe.
+// The progress counts the bytes of the files as they are stored. If one is a pipe, the total is
+// unknown (0).
 Summary summarize_with_progress(SummaryRequest& request) {
   const std::uint64_t total = (request.time ? 2 : 1) * stored_bytes(request.inputs);
   Progress progress("reading");
@@ -133,11 +134,11 @@ void add_selection(CLI::App& command, Options& options) {
       ->type_name("LIST")
       ->group(kCommonGroup);
   command
-      .add_option(
-          "--time", options.time,
-          "Use only spans that start then: 1.5s:2s, :1s\n"
-          "Times count from the first event of all ranks, on their common clock. The inputs "
-          "are read twice.")
+      .add_option("--time", options.time,
+                  "Use spans in this time: 1.5s:2s, :1s\n"
+                  "A span belongs to the time in which it begins. Times count from the first event "
+                  "of all ranks, on their common clock. The inputs "
+                  "are read twice.")
       ->type_name("FROM:TO")
       ->group(kCommonGroup);
 }

@@ -42,7 +42,7 @@ TreeMetric read_metric(const std::string& word) {
   refuse_word("--metric", word, {"host", "device"});
 }
 
-// "1%" or "0.5 %"; a number alone is in percent as well.
+// Reads "1%", "0.5 %" or "1", which is a percentage, too.
 double read_min_share(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" %");
   const std::string_view number = std::string_view(text).substr(0, end + 1);
@@ -63,7 +63,8 @@ void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOption
           "Spans that are nodes\n"
           "python: Python functions. module: calls of nn.Module among them. annotation: steps, "
           "record_function, events of Composer. op: operators. call: calls of the runtime. kernel: "
-          "device work below what launched it. The time of other spans belongs to the nodes around "
+          "device work below the node that launched it. The time of other spans belongs to the "
+          "nodes around "
           "them.")
       ->type_name("python|module|annotation|op|call|kernel,...")
       ->default_str("python,annotation,op");

@@ -1,7 +1,7 @@
 // The commands of trace-stats, one file each: command_<name>.cpp.
 //
-// To add one: its file, one line here, one in main.cpp and one in tools/CMakeLists.txt. A command
-// adds itself to the app and, when the command line named it, leaves what is to be done in `work`.
+// To add one, write its file and add a line here, in main.cpp and in tools/CMakeLists.txt. A
+// command adds itself to the app, and sets `work` if the command line names it.
 #pragma once
 
 #include "common/run_tool.h"

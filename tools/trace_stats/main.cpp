@@ -1,4 +1,4 @@
-// trace-stats: what the events of many ranks' traces say about the run.
+// trace-stats answers questions about a run from the traces of its ranks.
 #include "common/parse.h"
 #include "common/run_tool.h"
 #include "output/temporary_files.h"
@@ -11,7 +11,7 @@
 namespace traceloom {
 namespace {
 
-// The commands under the headings of --help.
+// The commands below one heading of --help.
 struct CommandGroup {
   const char* title;
   std::vector<void (*)(CLI::App&, Work&)> commands;
@@ -35,7 +35,7 @@ void add_commands(CLI::App& app, Work& work) {
 }
 
 ExitCode run(int argc, char** argv) {
-  CLI::App app("Shows what the Chrome JSON traces of one rank, of many, or of a merge say");
+  CLI::App app("Answers questions about a run from the Chrome JSON traces of its ranks");
   set_up(app, kToolName);
   Work work;
   add_commands(app, work);

@@ -1,8 +1,8 @@
-// RowLimit: refuses traces whose names, streams or counters would make more rows than anybody
-// reads, before the rows take their memory.
+// RowLimit refuses traces whose names, streams or counters would make more rows than anybody reads,
+// before the rows take memory.
 //
 //   RowLimit limit("kernels", most);
-//   limit.add({rank, label, 0, 0});   // of each event; throws UsageError with one key too many
+//   limit.add({rank, label, 0, 0});   // for each event; throws UsageError for one key too many
 #pragma once
 
 #include "analysis/numbers/grouped.h"
@@ -34,9 +34,9 @@ class RowLimit {
   Grouped<Nothing, 4> rows_;
 };
 
-// A row for each stream of each rank.
+// Counts a row for each stream of each rank.
 void count_streams(const Run& run, RowLimit& limit);
-// A row for each value of each counter, of each rank or of all.
+// Counts a row for each value of each counter, for each rank or for all together.
 void count_counters(const Run& run, bool by_rank, RowLimit& limit);
 
 }  // namespace traceloom
