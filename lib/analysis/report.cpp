@@ -7,6 +7,7 @@
 #include "table/json_report.h"
 #include "table/markdown_report.h"
 #include "table/text_report.h"
+#include "table/text_width.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@ namespace traceloom {
 namespace {
 
 constexpr int kSchemaVersion = 1;
+constexpr int kNarrowest = 20;  // columns in which sentences are wrapped
 
 std::string json_document(const Report& report) {
   std::string text;
@@ -44,12 +46,31 @@ std::string json_document(const Report& report) {
   return text;
 }
 
+// Returns the line, wrapped if `style` says so: later lines begin below the first word after
+// "  - " or "note: ".
+std::string wrapped(const std::string& line, const TextStyle& style) {
+  if (!style.wrap || style.width < kNarrowest ||
+      text_width(line) <= static_cast<std::size_t>(style.width))
+    return line + "\n";
+  constexpr std::size_t kIndent = 2;
+  std::size_t lead = 0;
+  for (const std::string_view start : {"  - ", "Next: ", "note: "})
+    if (line.starts_with(start)) lead = start.size();
+  const std::size_t indent = lead == 0 ? kIndent : lead;
+  const std::size_t width = static_cast<std::size_t>(style.width) - indent;
+  std::string text;
+  for (const std::string& part : wrap_words(std::string_view(line).substr(lead), width))
+    text += (text.empty() ? line.substr(0, lead) : std::string(indent, ' ')) + part + "\n";
+  return text;
+}
+
 std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
   const bool markdown = format == TableFormat::md;
   const auto shown = markdown ? markdown_line : one_line;
   std::string text;
   bool has_more = false;
-  for (const std::string& line : report.headline) text += shown(line) + (markdown ? "\n\n" : "\n");
+  for (const std::string& line : report.headline)
+    text += markdown ? shown(line) + "\n\n" : wrapped(shown(line), style);
   for (const ReportTable& part : report.tables) {
     if (part.table.rows().empty() && &part != &report.tables.front()) continue;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
@@ -66,7 +87,8 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   std::vector<std::string> notes = report.notes;
   if (has_more) notes.emplace_back(kMoreColumnsNote);
   if (!notes.empty() && !text.empty()) text += '\n';
-  for (const std::string& note : notes) text += (markdown ? "- " : "note: ") + shown(note) + "\n";
+  for (const std::string& note : notes)
+    text += markdown ? "- " + shown(note) + "\n" : wrapped("note: " + shown(note), style);
   return text;
 }
 

@@ -113,6 +113,7 @@ struct TextStyle {
   bool colour = false;    // ANSI colours (terminal only, NO_COLOR respected by the caller)
   int width = 0;          // width of lines, reached by leaving out columns; 0: no limit
   bool cut_names = true;  // shorten text columns in their middle ("…") as well to reach the width
+  bool wrap = false;      // break the sentences beside tables into lines of that width
   bool wide = false;      // show all columns, also those for programs, whatever the width
   bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (csv_report.h)
 };

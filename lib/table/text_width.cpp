@@ -33,4 +33,20 @@ std::string shorten_middle(std::string_view text, std::size_t width) {
   return out;
 }
 
+std::vector<std::string> wrap_words(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(" \n", start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    const bool fits = text_width(lines.back()) + 1 + text_width(word) <= width;
+    if (!fits && !lines.back().empty()) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+    if (end < text.size() && text[end] == '\n') lines.emplace_back();
+    start = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace traceloom

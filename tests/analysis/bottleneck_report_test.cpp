@@ -238,3 +238,28 @@ TEST_CASE("bottleneck: the report does not depend on threads or on the order of 
   CHECK(first.values == second.values);
   CHECK(first.headline == second.headline);
 }
+
+TEST_CASE("bottleneck: files of several runs in one command are noted") {
+  const auto recording = [](int at, int first_id) {
+    TraceText trace;
+    trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", at / 100), at, 100);
+    for (int i = 0; i < 2; ++i) {
+      const std::string linked =
+          fmt::format(R"({{"device": 0, "stream": 7, "correlation": {}}})", first_id + i);
+      trace.cat("cuda_runtime").x("cudaLaunchKernel", at + 40 * i, 1, linked);
+      trace.cat("kernel").x("gemm", at + 40 * i + 2, 38, linked);
+    }
+    return trace.object(R"("distributedInfo": {"rank": 0, "world_size": 1})");
+  };
+  const auto notes_of = [&](int second_id) {
+    return bottleneck_report(read_texts({{"a/rank0.json", recording(0, 7)},
+                                         {"b/rank0.json", recording(5'000, second_id)}}))
+        .report.notes;
+  };
+  const std::string several =
+      "rank 0: files of several runs (the ids of launches begin again), which this page counts "
+      "together: give the files of one run";
+  CHECK(std::ranges::count(notes_of(7), several) == 1);
+  CHECK(std::ranges::count(notes_of(8), several) == 1);
+  CHECK(std::ranges::count(notes_of(9), several) == 0);  // two cycles of one process
+}

@@ -30,6 +30,24 @@ TEST_CASE("report: headlines, titles and notes hold nothing that a terminal obey
         "note: rank 0: d\\r\\u202e_*\n");
 }
 
+TEST_CASE("report: sentences are wrapped below their first word") {
+  Report report("bottleneck", Run{});
+  report.headline = {"Verdict: compute (80 %)", "  - 80 % of the mean step",
+                     "Next: use a b c d e f"};
+  report.notes = {"one two three four five"};
+  const TextStyle style{.width = 20, .wrap = true};
+  CHECK(render_report(report, TableFormat::text, style) ==
+        "Verdict: compute\n"
+        "  (80 %)\n"
+        "  - 80 % of the mean\n"
+        "    step\n"
+        "Next: use a b c d e\n"
+        "      f\n"
+        "\n"
+        "note: one two three\n"
+        "      four five\n");
+}
+
 TEST_CASE("report: nor what Markdown or HTML would read") {
   CHECK(render_report(hostile_report(), TableFormat::md, {}) ==
         "GPU: a\\\\x1b]0;x\\\\x07\\|\\<b>\\\\nb.\n"

@@ -22,6 +22,7 @@ TextStyle text_style(const std::string& output, bool wide) {
   return {.colour = terminal && wants_colour(Stream::out),
           .width = terminal ? terminal_width(Stream::out) : kWidthOfFiles,
           .cut_names = terminal,
+          .wrap = terminal,
           .wide = wide};
 }
 

@@ -11,6 +11,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 namespace traceloom {
 namespace {
@@ -364,6 +366,44 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
   for (const Advice& advice : verdict.advice) report.headline.push_back("Next: " + advice.text);
 }
 
+// The calls of a file that launch work.
+struct FileCalls {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least_id = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most_id = std::numeric_limits<std::int64_t>::min();
+
+  void add(const CallSpan& call) {
+    first_ns = std::min(first_ns, call.start_ns);
+    least_id = std::min(least_id, call.correlation);
+    most_id = std::max(most_id, call.correlation);
+  }
+};
+
+// Returns whether the ids of launches begin again in a later file: a process counts them on, so
+// that the later file is of another process.
+bool has_several_processes(const RankEvents& rank) {
+  std::map<std::size_t, FileCalls> files;
+  for (const EventColumns& part : rank.parts)
+    for (const CallSpan& call : part.calls)
+      if (call.correlation != kNoId) files[part.file].add(call);
+  std::vector<FileCalls> in_time;
+  for (const auto& [file, calls] : files) in_time.push_back(calls);
+  std::ranges::sort(in_time, {}, &FileCalls::first_ns);
+  for (std::size_t i = 1; i < in_time.size(); ++i)
+    if (in_time[i].least_id <= in_time[i - 1].most_id) return true;
+  return false;
+}
+
+void note_several_runs(const Run& run, Report& report) {
+  RankNotes notes;
+  for (const RankEvents& rank : run.ranks)
+    if (has_several_processes(rank))
+      notes.add(rank.rank,
+                "files of several runs (the ids of launches begin again), which this page counts "
+                "together: give the files of one run");
+  notes.append_to(report);
+}
+
 }  // namespace
 
 BottleneckAnswer bottleneck_report(const Run& run) {
@@ -382,6 +422,7 @@ BottleneckAnswer bottleneck_report(const Run& run) {
   append_phases(run, report);
   note_phase(run, found.roles, report);
   note_missing(run, report);
+  note_several_runs(run, report);
   return {std::move(report), verdict};
 }
 
