@@ -242,6 +242,7 @@ PairFit fit_pair(const std::vector<PairedRound>& rounds) {
   const std::vector<PairedRound> few = shortest_tenth(rounds, fit.moving_ns);
   fit.ends_ns = middle_of_ends(few);
   std::vector<std::int64_t> scatter;
+  scatter.reserve(few.size());
   for (const PairedRound& round : few) scatter.push_back(apart(round.ends_ns, fit.ends_ns));
   fit.scatter_ns = at_percent(std::move(scatter), 95);
   std::vector<std::int64_t> residuals;

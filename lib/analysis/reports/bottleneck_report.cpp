@@ -387,6 +387,7 @@ bool has_several_processes(const RankEvents& rank) {
     for (const CallSpan& call : part.calls)
       if (call.correlation != kNoId) files[part.file].add(call);
   std::vector<FileCalls> in_time;
+  in_time.reserve(files.size());
   for (const auto& [file, calls] : files) in_time.push_back(calls);
   std::ranges::sort(in_time, {}, &FileCalls::first_ns);
   for (std::size_t i = 1; i < in_time.size(); ++i)

@@ -122,12 +122,10 @@ bool is_conflict(const Island& island, const CollectiveFit& fit) {
          (fit.was_set || fit.excess_slope != 0 || names_groups(island));
 }
 
-// True if the shift exceeds what the collectives leave open. A clock within that stays: ranks of
-// one host, whose clock is the same, would be moved apart by what their ends scatter.
+// True if the shift exceeds the least error that can be claimed. A clock within that stays: ranks
+// of one host, whose clock is the same, would be moved apart by what their ends scatter.
 bool is_off(const CollectiveFit& fit) {
-  const std::int64_t shift_ns = std::abs(fit.ahead_ns);
-  return fit.outcome == Outcome::fitted && shift_ns > fit.least_error_ns &&
-         (!fit.ahead.holds(0) || shift_ns > fit.residual_p95_ns);
+  return fit.outcome == Outcome::fitted && std::abs(fit.ahead_ns) > fit.least_error_ns;
 }
 
 std::vector<CollectiveFit> CollectiveAligner::fit_to_reference(const Island& island) const {
@@ -257,11 +255,13 @@ void CollectiveAligner::move_companions(const Island& island,
   }
 }
 
-// Reports the ranks that are moved by more than 10 us. At least one is reported.
+// Reports the ranks whose shift exceeds 10 us and what the ends are still apart afterwards. At
+// least one is reported.
 void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
   const auto is_told = [&](std::size_t i, std::int64_t most_ns) {
     const CollectiveFit& fit = fits[i];
-    return is_off(fit) && (std::abs(fit.ahead_ns) > kUntoldNs || std::abs(fit.ahead_ns) == most_ns);
+    return is_off(fit) && (std::abs(fit.ahead_ns) > std::max(fit.residual_p95_ns, kUntoldNs) ||
+                           std::abs(fit.ahead_ns) == most_ns);
   };
   std::int64_t most_ns = 0;
   for (const CollectiveFit& fit : fits)

@@ -25,11 +25,10 @@ namespace traceloom {
 // 2. The estimate brings the ends of the collectives together to less than half their distance, and
 //    by more than 10 us.
 //
-// Otherwise all clocks stay. In both cases, a clock stays that the collectives allow for and that
-// is off by no more than most ends are apart. These problems are counted:
-// - shifted_clock: a file was moved. Files that were moved alike are reported once, for the first
-// of
-//   them (shift_lines.h).
+// Otherwise all clocks stay. In both cases, a clock stays that is off by no more than the least
+// error that can be claimed (CollectiveFit). These problems are counted:
+// - shifted_clock: a file was moved by more than the ends are still apart. Files that were moved
+//   alike are reported once, for the first of them (shift_lines.h).
 // - clock_conflict: a clock was set while collectives went on, or runs much faster than clocks do.
 //   It stays, and no error is claimed.
 // - no_common_collective: a file has collectives, but no other file has any of them, or they
