@@ -49,7 +49,7 @@ struct CollectiveFit {
   std::int64_t residual_p95_ns = 0;
   // The least error that can be claimed: 3 % of the shortest collective.
   std::int64_t least_error_ns = 0;
-  // How far apart the ends are that gave the estimate: a bound that is less would be a bluff.
+  // The ends that gave the estimate are so far apart. A bound that is less would be a bluff.
   std::int64_t scatter_ns = 0;
   // The rate by which it runs faster than the reference, and the possible error of that rate.
   double slope = 0;
@@ -59,8 +59,8 @@ struct CollectiveFit {
   // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
   // been matched wrongly.
   bool was_set = false;
-  // Of a contradiction: not 0 if the clock runs faster than the reference at a rate that is greater
-  // than clocks have. It was not set then.
+  // The clock runs faster than the reference at this rate, which is greater than clocks have; 0 if
+  // it does not. Such a clock was not set.
   double excess_slope = 0;
 
   // Returns the possible error of a clock if its lead is assumed to be `taken_ns`.

@@ -114,7 +114,7 @@ TEST_CASE("a clock that runs faster is known by its slope, and where it is in th
 }
 
 TEST_CASE("a clock that was set by less than ranks wait is refused, and is no drift") {
-  // Each waits up to a millisecond for the other, so that the ranges alone allow for 80 us.
+  // Both ranks wait up to half a millisecond for the other, so the ranges alone allow for 80 us.
   std::vector<CollectiveRound> rounds;
   for (std::int64_t i = 0; i < 40; ++i)
     rounds.push_back(meeting(i * 5'000'000, {i % 2 * 1'000'000, 500'000},

@@ -6,15 +6,7 @@
 #         -P check_debian.cmake
 cmake_minimum_required(VERSION 3.24)
 
-# run(COMMAND...): its output is in `output`, too.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nfailed with ${result}:\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 function(expect text pattern)
   if(NOT text MATCHES "${pattern}")
@@ -79,15 +71,7 @@ foreach(tool IN ITEMS trace-merge trace-record trace-stats)
   endif()
 endforeach()
 
-file(GLOB library ${root}/usr/lib*/libtraceloom.so ${root}/usr/lib/*/libtraceloom.so)
-cmake_path(GET library PARENT_PATH library_folder)
-set(ENV{PKG_CONFIG_PATH} ${library_folder}/pkgconfig)
-set(ENV{LD_LIBRARY_PATH} ${library_folder})
-# A library with a sanitizer needs programs with it.
-set(flags "")
-if(SANITIZE)
-  set(flags -fsanitize=${SANITIZE})
-endif()
+use_library_in(${root}/usr)
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${root}/usr -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags} -DREADME_PROGRAM=${SOURCE}/train.cpp)
 run(${CMAKE_COMMAND} --build ${FOLDER}/consumer --target train_c train_cpp train_merged ${FOLDER}/consumer/train_pkg)

@@ -6,13 +6,7 @@
 #         -P check_package.cmake
 cmake_minimum_required(VERSION 3.24)
 
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nfailed with ${result}:\n${output}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 file(REMOVE_RECURSE ${FOLDER})
 set(prefix ${FOLDER}/prefix)
@@ -20,15 +14,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Moved, so that nothing can depend on where it was installed to.
 file(RENAME ${prefix} ${FOLDER}/elsewhere)
 set(prefix ${FOLDER}/elsewhere)
-file(GLOB library ${prefix}/lib*/libtraceloom.so ${prefix}/lib/*/libtraceloom.so)
-cmake_path(GET library PARENT_PATH library_folder)
-set(ENV{PKG_CONFIG_PATH} ${library_folder}/pkgconfig)
-set(ENV{LD_LIBRARY_PATH} ${library_folder})
-# A library with a sanitizer needs programs with it.
-set(flags "")
-if(SANITIZE)
-  set(flags -fsanitize=${SANITIZE})
-endif()
+use_library_in(${prefix})
 # The program of docs/recorder.md as it stands there: from the first line of its block to the last.
 file(READ ${SOURCE}/../../docs/recorder.md readme)
 string(FIND "${readme}" "```cpp\n" at)

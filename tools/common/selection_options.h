@@ -2,7 +2,7 @@
 //
 //   std::vector<NumberRange> ranks = read_ranks("--ranks", "0,4-7");
 //
-// Each function throws a UsageError that says which option is wrong and what to try.
+// All functions throw UsageError, which says which option is wrong and what to try.
 #pragma once
 
 #include "select/label_filter.h"

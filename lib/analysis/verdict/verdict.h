@@ -89,7 +89,7 @@ struct Advice {
   std::size_t events = 0;
 };
 
-// What is compared to tell waiting for other ranks.
+// WaitsBy names what is compared to find the waiting for other ranks.
 enum class WaitsBy : std::uint8_t {
   nothing,
   messages,     // both ends of each message, and all ranks of each collective

@@ -86,7 +86,6 @@ class CollectiveAligner {
   void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
-  std::string offset_option(std::size_t file, std::int64_t ahead_ns) const;
   void tell_unconnected(const Island& island, const Island& of_reference);
 
   const std::vector<FileEvidence>& evidence_;
@@ -278,13 +277,6 @@ void CollectiveAligner::tell_shift(const Island& island, const std::vector<Colle
   }
 }
 
-// Returns the option that undoes a shift by `ahead_ns`.
-std::string CollectiveAligner::offset_option(std::size_t file, std::int64_t ahead_ns) const {
-  const std::int64_t now_ns =
-      saturating_subtract(clocks_[file].offset_ns, facts_[file].base_ns.value_or(0));
-  return fmt::format("--offset {}={}ns", facts_[file].rank, saturating_subtract(now_ns, ahead_ns));
-}
-
 // Collectives that do not name their group may belong to several groups.
 std::string conflict_words(const Island& island, const std::set<std::int64_t>& ranks,
                            const CollectiveFit& fit, const std::vector<std::string>& offsets) {
@@ -340,7 +332,8 @@ void CollectiveAligner::tell_conflicts(const Island& island,
       ranks.insert(own.begin(), own.end());
       if (!is_given && told.insert(facts_[island.files[i]].rank).second &&
           offsets.size() < kMostRanks)
-        offsets.push_back(offset_option(island.files[i], fits[i].ahead_ns));
+        offsets.push_back(
+            offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
     }
     FileClock& first = clocks_[island.files[members.front()]];
     const Problem problem =

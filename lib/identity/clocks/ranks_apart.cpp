@@ -103,9 +103,7 @@ void ApartRanks::report(const Together& set) {
   std::vector<std::string> options;
   for (const std::int64_t rank : set.ranks) {
     const std::size_t file = first_file_[rank];
-    const std::int64_t now_ns =
-        saturating_subtract(clocks_[file].offset_ns, facts_[file].base_ns.value_or(0));
-    options.push_back(fmt::format("--offset {}={}ns", rank, saturating_subtract(now_ns, ahead_ns)));
+    options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
   }
   const bool is_one = set.ranks.size() == 1;
   const bool is_cut = options.size() > kMostOptions;

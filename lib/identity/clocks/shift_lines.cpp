@@ -94,6 +94,11 @@ std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts) {
   return lines;
 }
 
+std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns) {
+  const std::int64_t now_ns = saturating_subtract(clock.offset_ns, facts.base_ns.value_or(0));
+  return fmt::format("--offset {}={}ns", facts.rank, saturating_subtract(now_ns, ahead_ns));
+}
+
 std::string rank_ranges(const std::vector<std::int64_t>& ranks) {
   std::string words;
   std::size_t named = 0;

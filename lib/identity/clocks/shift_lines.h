@@ -5,6 +5,8 @@
 //   // "ranks 4-7 shifted by -70.000 s: their collectives end with the others' (±12 us)"
 #pragma once
 
+#include "clock/alignment.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,6 +30,9 @@ struct ShiftLine {
 // Ranks are moved alike if their shifts lie within each other's bounds. Returns at most eight
 // lines, the lowest ranks first; the last one counts those that have no room.
 std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts);
+
+// Returns the option that moves a clock back by `ahead_ns`: "--offset 5=-70000000000ns".
+std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns);
 
 // "2", "4-7, 9": at most eight ranges, and how many more ranks. `ranks` ascend.
 std::string rank_ranges(const std::vector<std::int64_t>& ranks);
