@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -67,6 +68,21 @@ void append_list(std::string& text, std::string_view list) {
   }
 }
 
+// Removes a key and its value from the front of `text`. The value begins with kBehindKey; it is
+// empty if that is missing.
+std::pair<std::string_view, std::string_view> take_pair(std::string_view& text) {
+  const std::size_t middle = std::min(text.find(kBehindKey), text.size());
+  const std::size_t end = std::min(text.find(kBehindValue, middle), text.size());
+  const std::pair pair(text.substr(0, middle), text.substr(middle, end - middle));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return pair;
+}
+
+std::string_view without_quotes(std::string_view value) {
+  const bool has_quotes = value.size() >= 2 && value.front() == '"';
+  return has_quotes ? value.substr(1, value.size() - 2) : value;
+}
+
 }  // namespace
 
 bool is_detail(std::string_view key) {
@@ -92,16 +108,27 @@ void append_detail(std::string& text, std::string_view key, std::string_view val
 
 std::string_view find_detail(std::string_view text, std::string_view key) {
   while (!text.empty()) {
-    const std::size_t middle = std::min(text.find(kBehindKey), text.size());
-    const std::size_t end = std::min(text.find(kBehindValue, middle), text.size());
-    if (text.substr(0, middle) == key && middle < end) {
-      std::string_view value = text.substr(middle + 1, end - middle - 1);
-      if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
-      return value;
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto [name, value] = take_pair(text);
+    if (name == key && !value.empty()) return without_quotes(value.substr(1));
   }
   return {};
+}
+
+Details::Details(std::string_view text) : rest_(text) {
+  while (!rest_.empty() && size_ < entries_.size()) {
+    const auto [name, value] = take_pair(rest_);
+    if (!value.empty()) entries_[size_++] = {name, without_quotes(value.substr(1))};
+  }
+}
+
+std::string_view Details::find(std::string_view key) const {
+  for (std::size_t i = 0; i < size_; ++i)
+    if (entries_[i].key == key) return entries_[i].value;
+  return find_detail(rest_, key);
+}
+
+std::optional<std::int64_t> Details::find_integer(std::string_view key) const {
+  return read_number<std::int64_t>(find(key));
 }
 
 std::optional<double> find_number(std::string_view text, std::string_view key) {

@@ -12,8 +12,8 @@
 namespace traceloom {
 namespace {
 
-std::string_view find_word(std::string_view details, std::string_view key) {
-  const std::string_view word = find_detail(details, key);
+std::string_view find_word(const Details& details, std::string_view key) {
+  const std::string_view word = details.find(key);
   return word == "null" ? std::string_view{} : word;
 }
 
@@ -24,11 +24,11 @@ std::string_view details_at(const Run& run, std::uint32_t number) {
 // Adds the type and bytes of a collective of Ascend, whose event names the count that HCCL's call
 // was given. It is the number of elements of the tensor, or those of one rank's part if ranks
 // gather or scatter parts. Other kinds (all-to-all) are not documented well enough to use it.
-void add_count(std::string_view details, CommunicationPiece& piece) {
-  if (find_detail(details, "count").empty()) return;
+void add_count(const Details& details, CommunicationPiece& piece) {
+  if (details.find("count").empty()) return;
   Collective& what = piece.what;
   what.dtype = find_word(details, "data_type");
-  const std::int64_t bytes = tensor_bytes(find_integer(details, "count").value_or(0), what.dtype);
+  const std::int64_t bytes = tensor_bytes(details.find_integer("count").value_or(0), what.dtype);
   const bool is_whole = is_all_reduce(what.name) || is_broadcast(what.name) || is_send(what.name) ||
                         is_receive(what.name);
   what.bytes_are_part = is_gather(what.name) || is_reduce_scatter(what.name);
@@ -39,7 +39,7 @@ void add_count(std::string_view details, CommunicationPiece& piece) {
 }
 
 CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& span,
-                            std::string_view details) {
+                            const Details& details) {
   CommunicationPiece piece;
   piece.start_ns = span.start_ns;
   Collective& what = piece.what;
@@ -49,17 +49,17 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
   what.group = {find_word(details, "Process Group Name"),
                 find_word(details, "Process Group Description"),
                 find_word(details, "Process Group Ranks")};
-  what.group_size = find_integer(details, "Group size").value_or(0);
+  what.group_size = details.find_integer("Group size").value_or(0);
   const std::int64_t elements =
-      find_integer(details, is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
+      details.find_integer(is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
   what.bytes = tensor_bytes(elements, what.dtype);
   if (what.dtype.empty()) add_count(details, piece);
   what.parts.push_back({rank, span.start_ns, span.end_ns});
-  piece.seq = find_integer(details, "Seq").value_or(kNoId);
+  piece.seq = details.find_integer("Seq").value_or(kNoId);
   if (is_send(what.name))
-    piece.peer = find_integer(details, "Dst Rank");
+    piece.peer = details.find_integer("Dst Rank");
   else if (is_receive(what.name))
-    piece.peer = find_integer(details, "Src Rank");
+    piece.peer = details.find_integer("Src Rank");
   return piece;
 }
 
@@ -147,7 +147,7 @@ void append_device_pieces(const Run& run, std::size_t rank,
 void append_host_pieces(const Run& run, std::size_t rank, std::vector<CommunicationPiece>& pieces) {
   run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
     if (span.mark != SpanMark::collective) return;
-    CommunicationPiece piece = piece_of(run, rank, span, {});
+    CommunicationPiece piece = piece_of(run, rank, span, Details({}));
     piece.what.bytes = input_bytes(details_at(run, span.arguments));
     piece.what.bytes_are_input = true;
     piece.what.is_launch_only = !works_on_host(piece.what.name);
@@ -159,7 +159,7 @@ void append_host_pieces(const Run& run, std::size_t rank, std::vector<Communicat
 }  // namespace
 
 CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSpan& span) {
-  CommunicationPiece piece = piece_of(run, rank, span, details_at(run, span.detail));
+  CommunicationPiece piece = piece_of(run, rank, span, Details(details_at(run, span.detail)));
   piece.own_dtype = piece.what.dtype;
   piece.own_bytes = piece.what.bytes;
   return piece;

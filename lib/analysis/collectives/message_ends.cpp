@@ -30,12 +30,21 @@ std::vector<std::int64_t> ranks_in(std::string_view list) {
   return ranks;
 }
 
+// Most pieces are collectives of many ranks: do not read all their details.
+bool may_have_peer(const Run& run, const DeviceSpan& span) {
+  if (span.detail == kNoDetail) return false;
+  const std::string_view details = run.details[span.detail];
+  return details.find("Dst Rank") != std::string_view::npos ||
+         details.find("Src Rank") != std::string_view::npos;
+}
+
 }  // namespace
 
 MessageRanks::MessageRanks(const Run& run) : ranks_(static_cast<std::int64_t>(run.ranks.size())) {
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank)
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
       if (run.labels.kind(span.label).role != Role::communication) return;
+      if (!may_have_peer(run, span)) return;
       const CommunicationPiece piece = device_piece(run, rank, span);
       if (!piece.peer || piece.what.group.ranks.empty()) return;
       const std::vector<std::int64_t> members = ranks_in(piece.what.group.ranks);

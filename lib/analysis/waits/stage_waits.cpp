@@ -67,7 +67,7 @@ void add_matched(const Collective& what, bool lacks_ranks, Messages& ranks) {
 }
 
 // Uses pieces alone, before the slow matching of collectives; returns nothing if there are no
-// messages.
+// messages. With several ranks it stops at the first rank that has some, since matching says more.
 Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   Messages found;
   const auto is_message = [&](const DeviceSpan& span) {
@@ -83,6 +83,7 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
       for (const CollectivePart& part : piece.what.parts)
         found[rank].unknown.push_back({part.start_ns, part.end_ns});
     }
+    if (!found.empty() && run.ranks.size() > 1) break;
   }
   return found;
 }
