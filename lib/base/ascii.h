@@ -17,10 +17,13 @@ inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+inline char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
 inline std::string to_lower(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+  for (char& c : lower) c = to_lower(c);
   return lower;
 }
 

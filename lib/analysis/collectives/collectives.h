@@ -111,4 +111,20 @@ struct MatchedCollectives {
 
 MatchedCollectives match_collectives(const Run& run);
 
+// Matches the collectives of a run when they are asked for the first time, for findings that may
+// need them or not. Not for several threads; the run must outlive it.
+class CollectivesOfRun {
+ public:
+  explicit CollectivesOfRun(const Run& run) : run_(run) {}
+
+  const MatchedCollectives& get() {
+    if (!found_) found_ = match_collectives(run_);
+    return *found_;
+  }
+
+ private:
+  const Run& run_;
+  std::optional<MatchedCollectives> found_;
+};
+
 }  // namespace traceloom

@@ -62,7 +62,8 @@ ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
 
 Findings::Findings(const Run& run)
     : roles(find_main_roles(run)),
-      waits(find_waits(run, roles)),
+      collectives(run),
+      waits(find_waits(run, roles, collectives)),
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits, straggler)),
       basis(choose_basis(run, roles, straggler, loader)),
@@ -74,8 +75,9 @@ Findings::Findings(const Run& run)
       world_size(std::max(run.ranks.size(), find_told_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
-      stages(devices || lacks_ranks() ? find_stage_waits(run, roles, basis.ranks, lacks_ranks())
-                                      : StageWaits()),
+      stages(devices || lacks_ranks()
+                 ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
+                 : StageWaits()),
       facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
       events(count_events(run, *this)),
       doubts(run),

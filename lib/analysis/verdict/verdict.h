@@ -152,6 +152,7 @@ struct Findings {
   explicit Findings(const Run& run);
 
   std::vector<RankRoles> roles;  // roles of the phase that takes most of the time (step_phases.h)
+  CollectivesOfRun collectives;
   RankWaits waits;
   Straggler straggler;
   LoaderJob loader;

@@ -287,16 +287,13 @@ bool holds_waits(const std::vector<Collective>& with_root, const std::vector<Ran
 
 }  // namespace
 
-std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
+std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collectives,
+                                               const std::vector<RankRoles>& roles,
                                                const StepPlaces& places) {
-  std::vector<Collective> matched = match_collectives(run).matched;
-  std::erase_if(matched, [](const Collective& what) { return !what.complete; });
-  const auto others =
-      std::stable_partition(matched.begin(), matched.end(),
-                            [](const Collective& what) { return what.all_wait_for_all(); });
-  const std::vector<Collective> with_root(std::make_move_iterator(others),
-                                          std::make_move_iterator(matched.end()));
-  matched.erase(others, matched.end());
+  std::vector<Collective> matched;
+  std::vector<Collective> with_root;
+  for (const Collective& what : collectives.matched)
+    if (what.complete) (what.all_wait_for_all() ? matched : with_root).push_back(what);
   if (matched.empty() || !covers_most(matched, roles, places.ranks)) return std::nullopt;
   if (holds_waits(with_root, roles, places)) return std::nullopt;
   return WaitFinder(matched, roles, places).find();

@@ -1,6 +1,7 @@
 // MatchedWaits: how long ranks waited in collectives for the rank that came last, step by step.
 //
-//   if (auto waits = find_matched_waits(run, roles, places)) use(waits->wait_ns[rank][step]);
+//   if (auto waits = find_matched_waits(match_collectives(run), roles, places))
+//   use(waits->wait_ns[rank][step]);
 //
 // It uses durations, so clocks need not agree. All ranks leave a collective together, so the rank
 // that spent the least time in it came last. The additional time of every other rank was waiting,
@@ -15,6 +16,7 @@
 // quarter as long: without the delay they would wait for those.
 #pragma once
 
+#include "analysis/collectives/collectives.h"
 #include "analysis/waits/rank_waits.h"
 
 #include <cstdint>
@@ -35,7 +37,8 @@ struct MatchedWaits {
 // broadcast, a reduce, a gather or a scatter some ranks leave before the last one comes. Returns
 // nullopt if the data prove too little: on some rank such collectives take less than half of the
 // time in communication, or ranks differ by a tenth of the steps in the other collectives.
-std::optional<MatchedWaits> find_matched_waits(const Run& run, const std::vector<RankRoles>& roles,
+std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collectives,
+                                               const std::vector<RankRoles>& roles,
                                                const StepPlaces& places);
 
 }  // namespace traceloom

@@ -219,10 +219,11 @@ void find_critical(RankWaits& waits) {
 }
 
 // Compares collectives one by one if they can be matched.
-void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
+void compare_matched(CollectivesOfRun& collectives, const std::vector<RankRoles>& roles,
+                     RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
   std::optional<MatchedWaits> found =
-      find_matched_waits(run, roles, {waits.ranks, waits.step_index});
+      find_matched_waits(collectives.get(), roles, {waits.ranks, waits.step_index});
   if (!found) return;
   waits.one_by_one = true;
   waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));
@@ -282,6 +283,12 @@ std::vector<RankRoles> find_all_roles(const Run& run) {
 }
 
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
+  CollectivesOfRun collectives(run);
+  return find_waits(run, roles, collectives);
+}
+
+RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
+                     CollectivesOfRun& of_run) {
   RankWaits waits;
   waits.ranks.resize(roles.size());
   std::iota(waits.ranks.begin(), waits.ranks.end(), std::size_t{0});
@@ -309,7 +316,7 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
   waits.mean_step_ns = mean_step(roles, waits);
   add_root_waits(run, roles, waits);
   compare_ranks(waits);
-  compare_matched(run, roles, waits);
+  compare_matched(of_run, roles, waits);
   find_critical(waits);
   return waits;
 }

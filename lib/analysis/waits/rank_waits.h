@@ -17,6 +17,7 @@
 // which rank 0's event/forward exceeds the median of the others counts as such a wait.
 #pragma once
 
+#include "analysis/collectives/collectives.h"
 #include "analysis/waits/step_roles.h"
 
 #include <cstddef>
@@ -102,6 +103,8 @@ void for_each_shared(const PackedRows<StepRoles>& steps, const std::vector<std::
 
 // `roles` has one entry for each rank of the run.
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);
+RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
+                     CollectivesOfRun& collectives);
 
 // Finds the roles of all ranks, in parallel.
 std::vector<RankRoles> find_all_roles(const Run& run);

@@ -88,11 +88,12 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   return found;
 }
 
-Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks, bool lacks_ranks) {
+Messages find_messages(const Run& run, CollectivesOfRun& collectives,
+                       const std::vector<std::size_t>& of_ranks, bool lacks_ranks) {
   Messages ranks = find_unknown(run, of_ranks);
   if ((!ranks.empty() || lacks_ranks) && run.ranks.size() > 1) {
     ranks.clear();
-    const MatchedCollectives found = match_collectives(run);
+    const MatchedCollectives& found = collectives.get();
     for (const Collective& what : found.single) add_single(what, lacks_ranks, ranks);
     for (const Collective& what : found.matched) add_matched(what, lacks_ranks, ranks);
   }
@@ -143,7 +144,8 @@ void add_moves(const RankRoles& roles, const RankMessages& rank, const Intervals
 
 }  // namespace
 
-StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
+StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
+                            const std::vector<RankRoles>& roles,
                             const std::vector<std::size_t>& ranks, bool lacks_ranks) {
   StageWaits stages;
   if (lacks_ranks && run.ranks.size() == 1) {
@@ -151,7 +153,7 @@ StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
       add_to(stages.unknown_ns, total_ns(exposed_communication(roles[rank])));
     return stages;
   }
-  const Messages messages = find_messages(run, ranks, lacks_ranks);
+  const Messages messages = find_messages(run, collectives, ranks, lacks_ranks);
   stages.is_pipeline = std::any_of(messages.begin(), messages.end(), [](const auto& rank) {
     return rank.second.sent > 0 && rank.second.received > 0;
   });

@@ -1,6 +1,6 @@
 // StageWaits: the part of the communication of a pipeline's ranks that is waiting for other stages.
 //
-//   const StageWaits stages = find_stage_waits(run, roles, basis.ranks, lacks_ranks);
+//   const StageWaits stages = find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks);
 //   if (stages.is_pipeline) use(stages.wait_ns);
 //
 // Ranks that send to and receive from each other wait in these messages for the stages before and
@@ -9,6 +9,7 @@
 // which data of another message move are no waiting. No clocks are compared.
 #pragma once
 
+#include "analysis/collectives/collectives.h"
 #include "analysis/waits/step_roles.h"
 #include "run/run.h"
 
@@ -38,7 +39,8 @@ struct StageWaits {
 
 // Uses the steps that count, of these ranks (indices into Run::ranks). `lacks_ranks`: the job has
 // more ranks than the run. If only one rank is recorded, all its communication is unknown.
-StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
+StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
+                            const std::vector<RankRoles>& roles,
                             const std::vector<std::size_t>& ranks, bool lacks_ranks);
 
 }  // namespace traceloom

@@ -3,16 +3,16 @@
 #include "base/ascii.h"
 
 #include <algorithm>
-#include <string>
 
 namespace traceloom {
 namespace {
 
 // HLO writes all-reduce, other producers all_reduce.
 bool has(std::string_view name, std::string_view part) {
-  std::string lower = to_lower(name);
-  std::replace(lower.begin(), lower.end(), '-', '_');
-  return lower.find(part) != std::string::npos;
+  const auto is_same = [](char any, char lower) {
+    return (any == '-' ? '_' : to_lower(any)) == lower;
+  };
+  return std::search(name.begin(), name.end(), part.begin(), part.end(), is_same) != name.end();
 }
 
 }  // namespace
