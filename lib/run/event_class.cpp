@@ -4,7 +4,10 @@
 #include "event/event_side.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
+#include <cstdint>
 #include <iterator>
 #include <string>
 
@@ -128,6 +131,24 @@ constexpr std::string_view kCommunicationKernels[] = {
     "userbuffers", "allreduce",   "all_reduce",     "allgather",      "all_gather",
     "alltoall",    "all_to_all",  "reducescatter",  "reduce_scatter", "cross_device_reduce",
     "intranode::", "internode::", "internode_ll::", "multimem_",      "lamport"};
+
+// The parts that begin with each character, one bit a part. Kernels have long names and are many:
+// looking for one part after another took 9 % of `bottleneck` on recommendation models.
+class PartsByLetter {
+ public:
+  constexpr PartsByLetter() {
+    static_assert(std::size(kCommunicationKernels) <= 32);
+    for (std::size_t i = 0; i < std::size(kCommunicationKernels); ++i)
+      parts_[static_cast<unsigned char>(kCommunicationKernels[i].front())] |= std::uint32_t{1} << i;
+  }
+  constexpr std::uint32_t operator[](char letter) const {
+    return parts_[static_cast<unsigned char>(letter)];
+  }
+
+ private:
+  std::array<std::uint32_t, 256> parts_{};
+};
+constexpr PartsByLetter kPartsByLetter;
 
 // The prefixes of torch.distributed's backends in the names of host ranges. shm: belongs to the
 // demo of trace-record, whose ranks meet in shared memory.
@@ -287,8 +308,12 @@ EventClass classify_work(const DeviceRow& row, std::string_view name) {
 
 bool is_communication_kernel(std::string_view name) {
   const std::string lower = to_lower(name);
-  return std::any_of(std::begin(kCommunicationKernels), std::end(kCommunicationKernels),
-                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+  for (std::size_t at = 0; at < lower.size(); ++at)
+    for (std::uint32_t left = kPartsByLetter[lower[at]]; left != 0; left &= left - 1)
+      if (std::string_view(lower).substr(at).starts_with(
+              kCommunicationKernels[std::countr_zero(left)]))
+        return true;
+  return false;
 }
 
 bool is_operator(std::string_view name, std::string_view category) {
