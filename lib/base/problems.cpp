@@ -102,7 +102,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "sync"},
     {"bad_rounds", notice, "impossible clock-sync rounds (was the clock changed?); ignored"},
     {"no_clock", notice,
-     "no clock evidence although other ranks have some; not shifted; --offset RANK=TIME shifts it"},
+     "nothing shows how this clock relates to the others; not shifted; --offset RANK=TIME shifts "
+     "it"},
     {"shifted_clock", notice,
      "the clock contradicts the collectives and was shifted to fit them; --align base leaves it"},
     {"clock_conflict", notice,

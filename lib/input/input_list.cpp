@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/links.h"
+#include "input/other_json.h"
 
 #include <fmt/format.h>
 
@@ -101,12 +102,23 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
   return found;
 }
 
+// Moves the files that are no traces to `other_files`, if it is given.
+void leave_out_others(std::vector<std::string>& found, std::vector<std::string>* other_files) {
+  if (other_files == nullptr) return;
+  const auto others = std::stable_partition(
+      found.begin(), found.end(), [](const std::string& path) { return !is_other_json(path); });
+  other_files->insert(other_files->end(), others, found.end());
+  found.erase(others, found.end());
+}
+
 // Returns the files that one argument (without its RANK=) stands for.
-std::vector<std::string> expand_one(const std::string& path, MissingFile missing) {
+std::vector<std::string> expand_one(const std::string& path, MissingFile missing,
+                                    std::vector<std::string>* other_files) {
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
   if (is_directory(path)) {
     std::vector<std::string> found = traces_below(path);
+    leave_out_others(found, other_files);
     if (found.empty())
       throw Error(path, fmt::format("the directory holds no trace ({})", kTraceNames));
     return found;
@@ -123,7 +135,8 @@ std::vector<std::string> expand_one(const std::string& path, MissingFile missing
       files.push_back(match);
       continue;
     }
-    const std::vector<std::string> below = traces_below(match);
+    std::vector<std::string> below = traces_below(match);
+    leave_out_others(below, other_files);
     files.insert(files.end(), below.begin(), below.end());
   }
   if (files.empty()) throw Error(path, "no file matches this pattern");
@@ -187,7 +200,8 @@ Input found_input(const Input& given, const std::string& path, std::size_t argum
 
 }  // namespace
 
-std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, MissingFile missing) {
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, MissingFile missing,
+                                 std::vector<std::string>* other_files) {
   if (arguments.empty())
     throw UsageError("no input given; name trace files, a directory of them, or - for stdin");
   std::vector<Input> inputs;
@@ -195,7 +209,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, Miss
   for (std::size_t number = 0; number < arguments.size(); ++number) {
     const std::size_t known_before = inputs.size();
     const Input given = split_rank(arguments[number]);
-    for (const std::string& path : expand_one(given.path, missing)) {
+    for (const std::string& path : expand_one(given.path, missing, other_files)) {
       const Input input = found_input(given, path, number);
       const std::optional<FileId> id = path == "-" ? kStdinId : file_id(path);
       const auto [known, is_new] =

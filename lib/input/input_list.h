@@ -45,9 +45,12 @@ struct Input {
 // Throws UsageError if nothing is given or a RANK makes no sense. Throws Error if a pattern matches
 // nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
 // stays in the list, so that opening it fails later and the caller can go on without it.
+//
+// With `other_files`, a file of a directory that is_other_json() is left out and appended there.
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
-                                 MissingFile missing = MissingFile::refuse);
+                                 MissingFile missing = MissingFile::refuse,
+                                 std::vector<std::string>* other_files = nullptr);
 
 // True if a sorts before b: runs of digits compare as numbers. The order is strict and total.
 bool natural_less(const std::string& a, const std::string& b);

@@ -221,7 +221,7 @@ SpanMark vllm_iteration(std::string_view name) {
   name.remove_prefix(at + kGeneration.size());
   if (!take_number(name, generation)) return SpanMark::none;
   if (context > 0) return SpanMark::prefill;
-  return generation > 0 ? SpanMark::decode : SpanMark::none;
+  return generation > 0 ? SpanMark::decode : SpanMark::rest;
 }
 
 // Parses "step[EXTEND bs=15 toks=15360]" by its forward mode.

@@ -83,16 +83,20 @@ std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts, std::u
 }
 
 // Takes the steps of a device's own row. Each lasts until the next one begins, since its host works
-// until then, unless steps are missing between them. Work that begins in a step belongs to it.
+// until then, unless steps are missing between them. If others last longer than their rows, the end
+// of the last one is not known, and it does not count. Work that begins in a step belongs to it.
 void extend_to_next(const std::vector<EventColumns>& parts, std::vector<Step>& steps) {
   std::int64_t end_ns = steps.front().host.from_ns;
+  bool has_longer = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::int64_t from_ns = std::max(end_ns, steps[i].host.from_ns);
     end_ns = std::max(from_ns, steps[i].host.to_ns);
     if (i + 1 < steps.size() && steps[i + 1].number == steps[i].number + 1)
       end_ns = std::max(from_ns, steps[i + 1].host.from_ns);
     steps[i].time = {from_ns, end_ns};
+    has_longer |= end_ns > steps[i].host.to_ns;
   }
+  steps.back().counted = !has_longer;
   for (const EventColumns& part : parts)
     for (const DeviceSpan& span : part.devices) {
       auto after = std::upper_bound(
@@ -365,6 +369,7 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   for (Step& step : list) step.run = runs.run_of(step);
   if (steps.kind == StepKind::xla) {
     extend_to_next(parts, list);
+    steps.open_end = !list.back().counted;
   } else {
     extend_by_devices(parts, list);
     steps.dropped = leave_out_tails(list);

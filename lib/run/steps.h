@@ -84,6 +84,7 @@ struct StepList {
   StepKind kind = StepKind::none;
   PackedRows<Step> list;
   std::uint64_t dropped = 0;  // number of steps of the tail, which do not count
+  bool open_end = false;      // the last step does not count, because its end is not known
   std::uint64_t rest = 0;     // number of iterations that are no steps: SpanMark::rest
   Intervals probes;           // Composer's waits for data that no batch followed
 

@@ -86,6 +86,8 @@ TEST_CASE("kernels: tensor cores are told by the name") {
   CHECK(uses_tensor_cores("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn"));
   CHECK(uses_tensor_cores("sm90_xmma_gemm_bf16bf16_bf16f32"));
   CHECK(uses_tensor_cores("volta_sgemm_64x64_tn") == false);
+  CHECK(uses_tensor_cores("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma_aligna4") ==
+        false);
   for (const char* const kernel :
        {"nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT", "sm90_wgmma_gemm",
         "void cutlass::device_kernel<flash::FlashAttnFwd<float>>(x)",

@@ -153,8 +153,7 @@ TEST_CASE("why idle: what the trace does not hold is not idle") {
   CHECK(unknown.kind == Limit::inconclusive);
   CHECK(unknown.not_recorded.ns == 500'000);
   CHECK(unknown.advice.at(0).text ==
-        "record whole steps, and host and device together (CPU and CUDA activities): nothing tells "
-        "why the device waits");
+        "record whole steps, and host and device together: nothing tells why the device waits");
 }
 
 TEST_CASE("why idle: ranks that are not here are told, always") {
@@ -421,4 +420,43 @@ TEST_CASE("why idle: a merge names the ranks that are not here as its inputs do"
                                                            R"("world_size": 8}}}})")}});
   CHECK(
       says(find_verdict(Findings(run)), "1 of 8 ranks: time in its collectives includes waiting"));
+}
+
+TEST_CASE("why idle: the host's call of a collective is no communication of the device") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("user_annotation").x("nccl:all_reduce", 100, 780);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.shares[Limit::communication].ns == 0);
+  CHECK(verdict_headline(verdict) == "Verdict: launch-bound (78.5 % of the mean step)");
+}
+
+TEST_CASE("why idle: time after the last event of the host is not recorded") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+  trace.cat("kernel").x("gemm", 2, 98, linked(1));
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.kind == Limit::inconclusive);
+  CHECK(verdict.shares[Limit::idle].ns == 0);
+  CHECK(verdict.not_recorded.ns == 900'000);
+}
+
+TEST_CASE("why idle: advice names what the program has not yet") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cpu_op").x("aten::mm", 100, 790);
+  CHECK(says(verdict_of(trace), "CUDA graphs, torch.compile, larger batches"));
+  trace.cat("user_annotation").x("Torch-Compiled Region: 0/0", 100, 790);
+  CHECK_FALSE(says(verdict_of(trace), "torch.compile"));
+  TraceText other = step_with_gap(890);
+  other.cat("Other").x("PjitFunction(train_step)", 100, 790);
+  CHECK(verdict_of(other).advice.at(0).text ==
+        "larger batches, fewer synchronisations: the device waits for its host");
+}
+
+TEST_CASE("why idle: a call that waits for the whole device has its own advice") {
+  TraceText trace = step_with_gap(890);
+  trace.cat("cuda_runtime").x("cudaDeviceSynchronize", 120, 765);
+  CHECK(verdict_of(trace).advice.at(0).text ==
+        "fewer calls of cudaDeviceSynchronize: once in many steps, or events and streams that wait "
+        "only for what is needed");
 }

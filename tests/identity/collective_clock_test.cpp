@@ -31,6 +31,7 @@ struct Job {
   std::int64_t late_us = 0;     // by so much the last rank's clock is off, every other time
   std::optional<std::int64_t> sync_bound_us = {};  // each has a clock sync, with that bound
   bool merges_last = false;                        // the last two are one file
+  bool has_base = true;                            // else no file has any clock evidence
 
   std::string text_of(std::size_t rank) const {
     std::string text = kernel(ahead_us[rank], 40'500, "", "gemm");
@@ -69,7 +70,7 @@ struct Job {
       if (sync_bound_us) evidence.back().top_level_sync_us = kBaseNs / 1000;
       if (sync_bound_us)
         evidence.back().error_bounds.add({*sync_bound_us, std::to_string(rank), 9});
-      evidence.back().base_ns = kBaseNs;
+      if (has_base) evidence.back().base_ns = kBaseNs;
       evidence.back().world_size = world_size;
     }
     return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts, options);
@@ -103,6 +104,28 @@ TEST_CASE("collective_clock: a rank that is apart comes to the others by its col
   CHECK(result.clocks[1].offset_ns == kBaseNs);
   CHECK(result.clocks[1].problems.empty());
   CHECK(result.clocks[1].collectives.has_value());
+}
+
+TEST_CASE("collective_clock: ranks without any other evidence come together by collectives") {
+  Job job{.ahead_us = {0, 70'000'000}};
+  job.has_base = false;
+  const std::vector<FileClock> clocks = job.plan().clocks;
+  CHECK(clocks[0].method == ClockMethod::none);
+  CHECK(clocks[1].method == ClockMethod::collectives);
+  CHECK(clocks[1].offset_ns == -70'000'000'000);
+  CHECK(clocks[1].problems.count(Problem::shifted_clock) == 1);
+  CHECK(clocks[1].problems.count(Problem::no_clock) == 0);
+}
+
+TEST_CASE("collective_clock: ranks that nothing brings together are told") {
+  Job job{.ahead_us = {0, 70'000'000}};
+  job.has_base = false;
+  job.rounds = 0;
+  const std::vector<FileClock> clocks = job.plan().clocks;
+  CHECK(clocks[1].offset_ns == 0);
+  CHECK(clocks[0].problems.count(Problem::no_clock) == 0);
+  CHECK(clocks[1].problems.count(Problem::no_clock) == 1);
+  CHECK(clocks[1].problems.explanation(Problem::no_clock) == "rank 1");
 }
 
 TEST_CASE("collective_clock: base times that collectives allow for stay") {

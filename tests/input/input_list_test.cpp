@@ -278,3 +278,22 @@ TEST_CASE("input_list: pipes and stdin cannot be read again") {
   CHECK_FALSE(can_be_reread(folder.path("pipe")));
   CHECK_FALSE(can_be_reread("-"));
 }
+
+TEST_CASE("input_list: JSON files of a folder that are no traces are left out") {
+  const TemporaryFolder folder;
+  folder.write("rank0.json", R"({"traceEvents": [], "schemaVersion": 1})");
+  folder.write("rank1.json", "[]");
+  folder.write("report.json", "\n{\"schema_version\": 1, \"files\": []}\n");
+  folder.write("cut.json", R"({"schemaVersion": 1, "deviceProperties": [)");
+  folder.write("late.json", R"({"a": ")" + std::string(10'000, 'x') + R"(", "traceEvents": []})");
+  folder.write("large.json", R"({"a": ")" + std::string(5'000'000, 'x') + R"("})");
+  Paths others;
+  CHECK(paths_in(folder, expand_inputs({folder.path()}, MissingFile::refuse, &others)) ==
+        Paths{"cut.json", "large.json", "late.json", "rank0.json", "rank1.json"});
+  CHECK(others == Paths{folder.path() + "/report.json"});
+  // A file that is named is never left out, and without a list for them no file is.
+  others.clear();
+  CHECK(expand_inputs({folder.path() + "/report.json"}, MissingFile::refuse, &others).size() == 1);
+  CHECK(others.empty());
+  CHECK(expand_inputs({folder.path()}).size() == 6);
+}

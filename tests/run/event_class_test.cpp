@@ -83,7 +83,7 @@ TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
   CHECK(mark("execute_8_context_0(sq0sk0)_generation_8(sq8sk900)") == SpanMark::decode);
   CHECK(mark("execute_context_0(0)_generation_8(8)") == SpanMark::decode);
   CHECK(mark("execute_264_context_1(sq256)_generation_8(sq8)") == SpanMark::prefill);
-  CHECK(mark("execute_0_context_0(sq0)_generation_0(sq0)") == SpanMark::none);
+  CHECK(mark("execute_0_context_0(sq0)_generation_0(sq0)") == SpanMark::rest);
   CHECK(mark("execute_model") == SpanMark::none);
   CHECK(mark("execute_8_context_") == SpanMark::none);
   CHECK(mark("execute_8_context_1(") == SpanMark::none);

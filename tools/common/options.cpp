@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "common/command_spec.h"
 #include "common/did_you_mean.h"
+#include "common/say.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -133,9 +134,18 @@ CLI::Option* add_strict(CLI::App& app, bool& strict) {
       ->group(kCommonGroup);
 }
 
-std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going) {
+std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
+                               bool keep_going) {
+  std::vector<std::string> other_files;
   std::vector<Input> inputs =
-      expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse);
+      expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse, &other_files);
+  if (!other_files.empty())
+    say(tool, Tone::note,
+        fmt::format(
+            "left out {} that {} no trace{}: {}{}",
+            other_files.size() == 1 ? "a file" : fmt::format("{} files", other_files.size()),
+            other_files.size() == 1 ? "is" : "are", other_files.size() == 1 ? "" : "s",
+            other_files.front(), other_files.size() == 1 ? "" : ", ..."));
   refuse_repeated(inputs);
   return inputs;
 }

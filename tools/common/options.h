@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -25,9 +26,11 @@ namespace traceloom {
 
 // TRACE...: files, folders, patterns or -, as expand_inputs() takes them.
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
-// Returns the files that the arguments stand for. With --keep-going a missing file is an input that
-// cannot be read. Throws UsageError for a file that is named twice.
-std::vector<Input> find_inputs(const std::vector<std::string>& arguments, bool keep_going);
+// Returns the files that the arguments of `tool` stand for. With --keep-going a missing file is an
+// input that cannot be read. A note on stderr names files of folders that are no traces. Throws
+// UsageError for a file that is named twice.
+std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
+                               bool keep_going);
 // -o, --output FILE; - is stdout.
 CLI::Option* add_output(CLI::App& app, std::string& path);
 // -j, --threads N; 0 stands for all cores.

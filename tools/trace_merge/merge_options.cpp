@@ -301,7 +301,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   read_words(words, command);
   check_options(command);
   if (words.recover && !recover(words, command)) return false;
-  command.merge.inputs = find_inputs(words.inputs, command.merge.keep_going);
+  command.merge.inputs = find_inputs(kTool, words.inputs, command.merge.keep_going);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));

@@ -65,7 +65,7 @@ RunRequest make_request(const Options& options) {
   std::vector<std::string> arguments = options.inputs;
   if (options.take_arguments) options.take_arguments(arguments);
   if (!arguments.empty() || !options.take_arguments)
-    request.inputs = find_inputs(arguments, options.keep_going);
+    request.inputs = find_inputs(kToolName, arguments, options.keep_going);
   return request;
 }
 

@@ -17,7 +17,8 @@ void add_gpu(CLI::App& app, Work& work) {
            "copies and idle time add up to the total. A second table shows which types of work "
            "(computation, communication, memory) run at the same time. Columns have the names "
            "that TraceLens, HTA and tb_plugin use.",
-       .details = true},
+       .details = true,
+       .python = true},
       [](const Run& run) { return Answer{gpu_report(run)}; });
   set_examples(*command, {{"the devices that are idle longest",
                            "trace-stats gpu traces/ --sort idle_share --top 5"}});

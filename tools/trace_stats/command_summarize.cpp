@@ -91,7 +91,7 @@ SummaryRequest make_request(const Options& options) {
   request.time = read_time("--time", options.time);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
-  request.inputs = find_inputs(options.inputs, options.keep_going);
+  request.inputs = find_inputs(kToolName, options.inputs, options.keep_going);
   for (const Input& input : request.inputs)
     if (request.time && !can_be_reread(input.path))
       throw UsageError(fmt::format(

@@ -43,6 +43,8 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
       facts.captures_graphs |= names_any(name, {"BeginCapture", "EndCapture", "GraphInstantiate"});
     } else if (kind.place == EventPlace::host) {
       facts.captures_graphs |= names_any(name, {"capture_begin", "graph_capture", "capture_graph"});
+      facts.has_torch |= kind.is_operator;
+      facts.compiles |= names_any(name, {"Torch-Compiled Region", "CompiledFxGraph"});
     }
   }
 }

@@ -16,6 +16,8 @@ struct DeviceFacts {
   bool has_graphs = false;       // a call of CUDA or HIP, which have graphs
   bool replays_graphs = false;   // a call launches a graph
   bool captures_graphs = false;  // calls or functions capture one
+  bool has_torch = false;        // operators of torch
+  bool compiles = false;         // torch.compile is in use
   std::int64_t kernel_ns = 0;    // time of kernels that compute
   std::int64_t fp8_ns = 0;       // time of those whose names mean numbers of at most 8 bits
   // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their

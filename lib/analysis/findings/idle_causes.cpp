@@ -29,10 +29,25 @@ struct RestOfSteps {
   Intervals all;    // time of the steps without work of devices, collectives, and waits for data
   Intervals works;  // time of `all` with operators or calls
   Intervals code;   // time of `all` with only Python's frames
+  // From the first event of the host, besides steps, to the last one.
+  Interval recorded = {std::numeric_limits<std::int64_t>::max(),
+                       std::numeric_limits<std::int64_t>::min()};
 };
+
+Interval find_recorded(const RankRoles& roles) {
+  Interval recorded = RestOfSteps().recorded;
+  for (const Role role : {Role::cpu, Role::runtime, Role::host_code, Role::dataloader}) {
+    const Intervals times = unpacked(roles.sets[role]);
+    if (times.empty()) continue;
+    recorded.from_ns = std::min(recorded.from_ns, times.front().from_ns);
+    recorded.to_ns = std::max(recorded.to_ns, times.back().to_ns);
+  }
+  return recorded;
+}
 
 RestOfSteps find_rest(const RankRoles& roles) {
   RestOfSteps found;
+  found.recorded = find_recorded(roles);
   for (const StepRoles& step : roles.steps)
     if (step.step.counted) found.steps.push_back(step.step.time);
   found.steps = unite(std::move(found.steps));
@@ -219,16 +234,27 @@ class CauseFinder {
   void add_host_wait(const GapPart& part, std::int64_t ns, Place place) {
     const std::int64_t works_ns = works_.in(part.time);
     const std::int64_t code_ns = code_.in(part.time);
-    const bool is_seen = place == Place::between || rank_.steps.kind != StepKind::none;
+    const std::int64_t idle_ns =
+        place == Place::between ? ns - works_ns - code_ns : seen_idle_ns(part, works_ns + code_ns);
     add(IdleCause::launch, works_ns);
     add(IdleCause::host_code, code_ns);
-    add(is_seen ? IdleCause::idle : IdleCause::not_recorded, ns - works_ns - code_ns);
+    add(IdleCause::idle, idle_ns);
+    add(IdleCause::not_recorded, ns - works_ns - code_ns - idle_ns);
     if (code_ns > 0) waits_.push_back(part.time);
     if (infers_)
       for (const auto& [cause, some_ns] :
            {std::pair{IdleCause::launch, works_ns}, std::pair{IdleCause::host_code, code_ns},
-            std::pair{IdleCause::idle, is_seen ? ns - works_ns - code_ns : 0}})
+            std::pair{IdleCause::idle, idle_ns}})
         add_to(causes_[cause].inferred_ns, some_ns);
+  }
+
+  // Returns the time of a part, besides `busy_ns`, in which the host did nothing although it was
+  // recorded: a step is marked, and events of the host stand before and after.
+  std::int64_t seen_idle_ns(const GapPart& part, std::int64_t busy_ns) {
+    if (rank_.steps.kind == StepKind::none) return 0;
+    const Interval seen{std::max(part.time.from_ns, rest_.recorded.from_ns),
+                        std::min(part.time.to_ns, rest_.recorded.to_ns)};
+    return seen.from_ns < seen.to_ns ? std::max<std::int64_t>(all_.in(seen)-busy_ns, 0) : 0;
   }
 
   void add(IdleCause cause, std::int64_t ns) {

@@ -9,7 +9,8 @@
 // - If the host works, the cause is host wait. But if the first work had been queued for long, the
 //   device was busy with unrecorded work; the same holds for work that was launched at the end and
 //   did not run any more.
-// - If the host has no events, the time is not recorded; in steps that are marked it is idle.
+// - If the host has no events, the time is idle between two of its events in steps that are marked.
+//   Otherwise it is not recorded.
 #pragma once
 
 #include "analysis/waits/step_roles.h"

@@ -12,6 +12,11 @@ namespace {
 
 StepBasis basis_of(const std::vector<RankRoles>& roles, std::vector<std::size_t> ranks) {
   StepBasis basis;
+  // Some ranks of an inference engine have only prefill steps, others only decode steps.
+  std::vector<std::size_t> with_steps;
+  for (const std::size_t rank : ranks)
+    if (!roles[rank].steps.empty()) with_steps.push_back(rank);
+  if (!with_steps.empty()) ranks = std::move(with_steps);
   for (const std::size_t rank : ranks) {
     basis.steps.add_counted(roles[rank].steps);
     if (!roles[rank].steps.empty()) basis.owner.phase = (*roles[rank].steps.begin()).step.phase;

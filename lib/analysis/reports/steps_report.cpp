@@ -257,8 +257,10 @@ void note_missing(const Run& run, Report& report) {
                 "number 0");
     if (steps.rest > 0)
       notes.add(rank.rank, fmt::format("iterations that are neither prefill nor decode (step[IDLE "
-                                       "...]): {}; they count in no mean",
+                                       "...], no requests): {}; they count in no mean",
                                        steps.rest));
+    if (steps.open_end)
+      notes.add(rank.rank, "the last step is not counted: nothing shows when it ended");
     if (steps.dropped > 0)
       notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
                                        "work of the last ones",

@@ -28,6 +28,10 @@ bool is_most(std::int64_t part, std::int64_t all) {
   return part > all / kMoreThanOneIn;
 }
 
+bool may_compile(const DeviceFacts& facts) {
+  return facts.has_torch && !facts.compiles;
+}
+
 std::string compute_advice(const Findings& found) {
   if (!found.devices)
     return "faster operators and functions on the host; see trace-stats summarize, tree";
@@ -39,23 +43,26 @@ std::string compute_advice(const Findings& found) {
       share_of(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
     return "faster kernels: lower precision, tensor cores, fused operators";
   if (share_of(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
-    return "fewer and faster kernels: fused operators (torch.compile); see trace-stats kernels";
+    return fmt::format("fewer and faster kernels: fused operators{}; see trace-stats kernels",
+                       may_compile(facts) ? " (torch.compile)" : "");
   return "faster kernels: larger shapes, fused operators; see trace-stats kernels";
 }
 
 std::string launch_advice(const Findings& found) {
   if (found.facts.captures_graphs)
     return "record steps that do not capture: what is captured is not slow when it is replayed";
-  return fmt::format(
-      "{}torch.compile, larger batches, fewer synchronisations: the device waits "
-      "for its host",
-      found.facts.has_graphs && !found.facts.replays_graphs ? "CUDA graphs, " : "");
+  const bool may_capture =
+      found.facts.has_torch && found.facts.has_graphs && !found.facts.replays_graphs;
+  return fmt::format("{}{}larger batches, fewer synchronisations: the device waits for its host",
+                     may_capture ? "CUDA graphs, " : "",
+                     may_compile(found.facts) ? "torch.compile, " : "");
 }
 
 std::string code_advice(const Findings& found) {
   if (found.causes.frames.empty())
-    return "less Python between launches: torch.compile, work done ahead of the step; see "
-           "trace-stats tree";
+    return fmt::format(
+        "less Python between launches: {}work done ahead of the step; see trace-stats tree",
+        may_compile(found.facts) ? "torch.compile, " : "");
   return fmt::format(
       "{}: ahead of the step (in workers), faster, or on the device; see trace-stats tree",
       found.causes.frames.front().text());
@@ -68,6 +75,11 @@ std::string blocked_advice(const Findings& found) {
     return fmt::format(
         "look at what {} waits for: work had been launched and did not begin, so the device was "
         "busy with what these traces do not hold, or waited for another stream or rank",
+        call);
+  if (call.ends_with("Synchronize"))
+    return fmt::format(
+        "fewer calls of {}: once in many steps, or events and streams that wait only for what is "
+        "needed",
         call);
   return fmt::format(
       "fewer calls of {}: pinned memory with non_blocking=True, values read (item, cpu) once in "
@@ -168,8 +180,8 @@ Advice record_advice(const Verdict& verdict, const Findings& found) {
   const bool barriers = verdict.waiting_in != Limit::communication;
   if (verdict.not_recorded.ns > 0 && !barriers && !verdict.possible.empty())
     return about_part(verdict, Limit::inconclusive, "not recorded", verdict.not_recorded,
-                      "record whole steps, and host and device together (CPU and CUDA "
-                      "activities): nothing tells why the device waits");
+                      "record whole steps, and host and device together: nothing tells why the "
+                      "device waits");
   if (!verdict.possible.empty())
     return about(verdict, verdict.waiting_in,
                  "record collectives (torch.profiler) to tell computing from communication in "

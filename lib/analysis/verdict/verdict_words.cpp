@@ -88,8 +88,8 @@ std::string queued_text(const Verdict& verdict, const Findings& found) {
     texts.push_back(percent_text(between_ns, share) + " from one kernel to the next");
   if (before_ns > 0)
     texts.push_back(percent_text(before_ns, share) +
-                    " before the first work of these traces: the device was busy with what they "
-                    "do not hold");
+                    " before the first work of these traces, with a launch that did not begin: it "
+                    "does not count for the verdict");
   if (share.ns > between_ns + before_ns)
     texts.push_back(percent_text(share.ns - between_ns - before_ns, share) +
                     " launched and not begun: behind what these traces do not hold, another "

@@ -1,6 +1,7 @@
 #include "analysis/waits/step_roles.h"
 
 #include "analysis/numbers/percentile.h"
+#include "analysis/work/collective_names.h"
 #include "analysis/work/host_frames.h"
 #include "base/saturating.h"
 
@@ -85,8 +86,12 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
   };
   for_each_loader_span(rank,
                        [&](const HostSpan& span) { of(Role::dataloader).add(span.interval()); });
+  const bool has_devices = rank.has_devices();
   rank.for_each_host([&](const HostSpan& span) {
-    const Role role = run.labels.kind(span.label).role;
+    Role role = run.labels.kind(span.label).role;
+    // Where the devices are recorded, a range like "nccl:all_reduce" is the host's call only.
+    if (has_devices && role == Role::communication && !works_on_host(run.labels.name(span.label)))
+      role = Role::cpu;
     if (role != Role::dataloader) of(role).add(span.interval());
   });
   rank.for_each_call([&](const CallSpan& span) { of(Role::runtime).add(span.interval()); });

@@ -186,17 +186,11 @@ constexpr std::string_view kTensorParts[] = {
     // AMD: MFMA of Composable Kernel, MIOpen and Tensile
     "xdl", "gtcx", "mfma", "mi16x16", "mi32x32", "mi4x4", "fmhafwd", "fmhabwd", "fmhabatchprefill"};
 constexpr std::string_view kEightBits[] = {"fp8", "e4m3", "e5m2"};
-constexpr std::string_view kPlainParts[] = {"sgemm",
-                                            "dgemm",
-                                            "simt",
-                                            "scudnn",
-                                            "gemv",
-                                            "gemmk1",
-                                            "gemmsn",
-                                            "f32f32_f32f32_f32",
-                                            "winograd",
-                                            "ffma",
-                                            "implicit_convolve_sgemm",
+constexpr std::string_view kPlainParts[] = {"sgemm",    "dgemm",
+                                            "simt",     "scudnn",
+                                            "gemv",     "gemmk1",
+                                            "gemmsn",   "f32f32_f32f32_f32",
+                                            "winograd", "implicit_convolve_sgemm",
                                             "depthwise"};
 
 template <typename List>
@@ -211,6 +205,8 @@ bool has_any(const List& parts, std::string_view lower_name) {
 std::optional<bool> uses_tensor_cores(std::string_view kernel) {
   const std::string lower = to_lower(kernel);
   if (has_any(kElementwiseParts, lower) || is_communication_kernel(kernel)) return false;
+  // FFMA multiplies without tensor cores, in kernels that otherwise have the names of those with.
+  if (lower.find("ffma") != std::string::npos) return false;
   if (has_any(kTensorParts, lower)) return true;
   // Only tensor cores multiply numbers of 8 bits.
   if (has_any(kEightBits, lower) && lower.find("gemm") != std::string::npos) return true;

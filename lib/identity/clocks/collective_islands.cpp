@@ -50,6 +50,11 @@ bool has_merged_sync(const ClockedFiles& all, std::size_t file) {
   return all.facts[file].is_merged && all.evidence[file].sync_us().has_value();
 }
 
+// True for a merge whose files had no clock evidence: it may hold ranks that are apart.
+bool has_unknown_origin(const FileClock& clock) {
+  return clock.method == ClockMethod::merged && !clock.is_known;
+}
+
 class IslandFinder {
  public:
   explicit IslandFinder(const ClockedFiles& all) : all_(all) {
@@ -73,7 +78,7 @@ class IslandFinder {
 void IslandFinder::find_files() {
   for (std::size_t i = 0; i < all_.facts.size(); ++i)
     if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
-        !all_.evidence[i].collectives.empty() && standing_of(all_.clocks[i]) != Standing::unknown)
+        !all_.evidence[i].collectives.empty() && !has_unknown_origin(all_.clocks[i]))
       files_.push_back(i);
   std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
     return std::tuple(standing_of(all_.clocks[file]), all_.facts[file].rank, first_ns_[file]);
