@@ -387,9 +387,7 @@ void Aligner::count_no_clock() {
     const bool is_absolute = clock.method == ClockMethod::base ||
                              clock.method == ClockMethod::epoch ||
                              clock.method == ClockMethod::merged;
-    const bool is_alone =
-        clock.method == ClockMethod::none && (any_known || files_[i].rank != files_.front().rank);
-    if (is_alone || (is_absolute && any_sync)) {
+    if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync)) {
       clock.problems.add(Problem::no_clock, 0);
       clock.problems.explain(Problem::no_clock, fmt::format("rank {}", files_[i].rank));
     }

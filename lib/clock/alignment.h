@@ -104,11 +104,10 @@ struct FileClock : ClockSummary {
 //    that sync's, it uses the point on the line between the syncs at its first event. A sync is not
 //    used if only one of the two files has Unix times.
 //
-// no_clock is counted for a file without evidence if another file has some or is of another rank
-// (the first file is the reference of such files), and for a file with a base or Unix ts whose rank
-// has no sync while other ranks have some: the difference between the clocks is then not known.
-// bad_sync is counted for a sync that no clock shows (beyond 2^62 ns, the year 2116) or that does
-// not fit together with the base; such a sync counts as missing.
+// no_clock is counted for a file without evidence if another file has some, and for a file with a
+// base or Unix ts whose rank has no sync while other ranks have some: the difference between the
+// clocks is then not known. bad_sync is counted for a sync that no clock shows (beyond 2^62 ns, the
+// year 2116) or that does not fit together with the base; such a sync counts as missing.
 std::vector<FileClock> align(const std::vector<ClockFacts>& files,
                              const ClockOptions& options = {});
 

@@ -316,6 +316,11 @@ TEST_CASE("comm: clocks by which ranks leave before others come are not used") {
   CHECK(number_in(rows_of(agreeing, "ranks")[0], "total_wait_ns") == 40'000);
   CHECK(agreeing.notes.empty());
   job.clocks_us = {0, 500'000, 1'000'000, 0};
+  CHECK(comm_report(read_texts(job.files()), {}).notes.at(0) ==
+        "the clocks of the ranks are made of these collectives: no skews, and waits by durations "
+        "alone");
+  // Clocks that were set in the middle fit no offset.
+  job.later_clocks_us = {0, 1'500'000, 3'000'000, 0};
   const Report report = comm_report(read_texts(job.files()), {});
   CHECK(number_in(rows_of(report, "ranks")[0], "total_wait_ns") == 40'000);
   CHECK(number_in(rows_of(report, "ranks")[2], "times_last") == 4);

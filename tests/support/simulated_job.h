@@ -36,7 +36,8 @@ struct SimulatedJob {
   int ranks = 4;
   int steps = 10;
   std::function<Program(int rank, int step)> program;
-  std::vector<int> clocks_us = {};  // microseconds by which the clock of each rank is ahead
+  std::vector<int> clocks_us = {};        // microseconds by which the clock of each rank is ahead
+  std::vector<int> later_clocks_us = {};  // the same in the second half of the steps, if it differs
 
   Files files() const {
     std::vector<Rank> all(static_cast<std::size_t>(ranks));
@@ -78,7 +79,9 @@ struct SimulatedJob {
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].program = program(static_cast<int>(i), step);
       all[i].next = 0;
-      if (i < clocks_us.size()) all[i].clock_us = clocks_us[i];
+      const std::vector<int>& clocks =
+          step >= steps / 2 && !later_clocks_us.empty() ? later_clocks_us : clocks_us;
+      if (i < clocks.size()) all[i].clock_us = clocks[i];
       begins.push_back(all[i].now_us);
     }
     do {

@@ -3,6 +3,7 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "identity/clocks/ranks_apart.h"
+#include "identity/clocks/shift_lines.h"
 
 #include <fmt/format.h>
 
@@ -157,6 +158,29 @@ std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence, const F
   return first;
 }
 
+// Where no file has any clock evidence, the ranks that no collective connects with the others keep
+// their own times. They are counted once, for the first file of them.
+void check_unrelated(const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks) {
+  std::set<std::int64_t> ranks;
+  std::set<std::int64_t> unrelated;
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    const ClockMethod method = clocks[i].method;
+    if (method != ClockMethod::none && method != ClockMethod::collectives) return;
+    ranks.insert(facts[i].rank);
+    if (!clocks[i].collectives) unrelated.insert(facts[i].rank);
+  }
+  if (ranks.size() < 2) return;
+  unrelated.erase(*ranks.begin());
+  for (std::size_t i = 0; i < clocks.size() && !unrelated.empty(); ++i) {
+    if (facts[i].rank != *unrelated.begin()) continue;
+    clocks[i].problems.add(Problem::no_clock, 0, unrelated.size());
+    clocks[i].problems.explain(Problem::no_clock,
+                               fmt::format("rank{} {}", unrelated.size() == 1 ? "" : "s",
+                                           rank_ranges({unrelated.begin(), unrelated.end()})));
+    return;
+  }
+}
+
 // Without a world size, only ranks below the highest one can be known to be missing. If the user
 // chose the ranks (RANK=path), not even these are.
 void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
@@ -182,7 +206,7 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
 
 void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
                   const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
-                  std::vector<FileClock>& clocks) {
+                  AlignBy align_by, std::vector<FileClock>& clocks) {
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
     check_sync(facts[i], starts[i], clocks[i]);
@@ -190,6 +214,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
   const FileOrder order = order_by_rank(ranks, starts, clocks);
   check_errors(order, clocks);
   check_ranks_apart(evidence, facts, starts, clocks);
+  if (align_by != AlignBy::none) check_unrelated(facts, clocks);
   check_missing(evidence, ranks, order, clocks);
 }
 

@@ -203,7 +203,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
   align_by_collectives(evidence, starts, options, plan.facts, plan.clocks);
-  check_clocks(evidence, ranks, starts, plan.facts, plan.clocks);
+  check_clocks(evidence, ranks, starts, plan.facts, options.align_by, plan.clocks);
   limit_times(starts, plan.clocks);
   plan.origin_ns = common_origin_ns(starts, plan.clocks);
   return plan;

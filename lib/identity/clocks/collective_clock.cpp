@@ -190,7 +190,6 @@ void CollectiveAligner::note(std::size_t file, const CollectiveFit& fit, bool is
   found.residual_p95_ns = fit.residual_p95_ns;
   found.bound_ns = fit.bound_ns();
   found.is_used = is_moved;
-  if (standing_of(clock) == Standing::unknown) clock.problems.forget(Problem::no_clock);
   if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_moved)) return;
   clock.error_ns = fit.error_ns(is_moved ? fit.ahead_ns : 0);
   const double half_ns =
