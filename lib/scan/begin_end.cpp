@@ -165,7 +165,6 @@ void BeginEndPairer::finish() {
         handlers_.open_begin({begin.start_ns, begin.offset, begin.payload, open_[i].around_end_ns});
     }
   }
-  std::sort(orphan_ends_.begin(), orphan_ends_.end());
 }
 
 // Pairs the `count` oldest of the waiting records.
@@ -229,7 +228,6 @@ void BeginEndPairer::close(const Record& end) {
   // An E that is older than the B it would close came too late to be sorted.
   if (index == kNone || open_[index].begin.start_ns > end.start_ns) {
     problems_.add(Problem::end_without_begin, end.offset);
-    orphan_ends_.push_back(end.offset);
     if (handlers_.stray_end) handlers_.stray_end(end.payload);
     return;
   }
@@ -237,8 +235,7 @@ void BeginEndPairer::close(const Record& end) {
   if (handlers_.pair)
     handlers_.pair({begin.track, begin.name, begin.category, begin.start_ns, end.start_ns,
                     begin.offset, end.offset, begin.payload, end.payload,
-                    same_start_outer(open_[index]), end.name != kNoText && end.name != begin.name,
-                    end.is_cut});
+                    same_start_outer(open_[index]), end.is_cut});
   end_inside(open_[index], end.start_ns);
   unlink(index);
 }

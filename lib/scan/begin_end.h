@@ -7,7 +7,6 @@
 //   BeginEndPairer pairer({.pair = [&](const BeginEndPair& pair) { use(pair); }});
 //   pairer.take(batch);                                   // all of a file, in file order
 //   pairer.finish();
-//   drop(pairer.orphan_ends());
 //
 // The rule:
 // 1. The events of a track, a (pid, tid), are stably sorted by time.
@@ -95,13 +94,7 @@ struct BeginEndPair {
   std::uint32_t end_payload;
   // Payload of the B around this one, if that is still open and starts at the same time.
   std::uint32_t same_start_outer;
-  bool names_differ;
   bool is_cut;  // the slice goes on after the cut, so it is no span: see is_cut_slice()
-
-  // True if the pair has to become one X. Perfetto would take it apart: among events of one time it
-  // reads ends first, and there an E of another name closes nothing. A cut slice is joined because
-  // a merge may drop it as a whole.
-  bool has_to_be_joined() const { return start_ns == end_ns || names_differ || is_cut; }
 
   // Returns end - start; a result that does not fit is cut to the limit of int64 (292 years).
   std::int64_t duration_ns() const;
@@ -130,8 +123,8 @@ struct BeginEndHandlers {
 };
 
 // Pairs the B and E events of one file; use a new pairer for each file. The time is linear in the
-// number of events, however many are open. Memory holds the open B's, the reorder buffer, the
-// orphans' offsets, each distinct name and track, and a window of the added slices (as many as the
+// number of events, however many are open. Memory holds the open B's, the reorder buffer, each
+// distinct name and track, and a window of the added slices (as many as the
 // reorder buffer has events). Not thread-safe.
 class BeginEndPairer {
  public:
@@ -159,8 +152,6 @@ class BeginEndPairer {
   // Call it after the last batch: it pairs the rest and counts the B's that stay open.
   void finish();
 
-  // Byte offsets of the E events without a B, ascending; complete after finish().
-  const std::vector<std::uint64_t>& orphan_ends() const { return orphan_ends_; }
   // Counts of end_without_begin, begin_without_end and out_of_order.
   const ProblemCounts& problems() const { return problems_; }
 
@@ -215,7 +206,6 @@ class BeginEndPairer {
   std::size_t reorder_records_;
   bool matches_names_ = false;
   ProblemCounts problems_;
-  std::vector<std::uint64_t> orphan_ends_;
 
   std::vector<Record> waiting_;
   bool waiting_sorted_ = true;

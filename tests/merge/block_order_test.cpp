@@ -67,19 +67,11 @@ TEST_CASE("block_order: what is in order, or has no order, stays") {
   CHECK(ordered({}) == "");
 }
 
-TEST_CASE(
-    "block_order: samples of a counter, and begins and ends of a track, stand by their time") {
+TEST_CASE("block_order: samples of a counter stand by their time") {
   CHECK(ordered({{"c3", counter, 7, 3},
                  {"d1", counter, 8, 1},
                  {"c1", counter, 7, 1},
                  {"c2", counter, 7, 2}}) == ",c1,d1,c2,c3");
-  CHECK(ordered(
-            {{"E", OrderClass::end, 7, 5}, {"c", counter, 7, 1}, {"B", OrderClass::begin, 7, 2}}) ==
-        ",B,c,E");
-  // An end and the begin of the next slice at one time stay as they were.
-  CHECK(ordered({{"B1", OrderClass::begin, 7, 1},
-                 {"E1", OrderClass::end, 7, 5},
-                 {"B2", OrderClass::begin, 7, 5}}) == ",B1,E1,B2");
 }
 
 TEST_CASE("block_order: text between the events stays where it is") {

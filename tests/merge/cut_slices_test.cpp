@@ -50,9 +50,6 @@ TEST_CASE("merger: a slice that saves have cut is one, and no problem") {
   for (std::size_t file = 0; file < 3; ++file) CHECK(merged.problems(file).empty());
   CHECK(merged.summary().events == 3);
   CHECK(merged.summary().files[0].events == 1);
-  PlanOptions keep;
-  keep.keep_begin_end = true;
-  CHECK(ordered_events_of(MergedCase(kAll, keep)) == ordered_texts(kWhole));
   PlanOptions by_time;
   by_time.sort_by_time = true;
   CHECK(MergedCase(kAll, by_time).events() == Texts{kWhole[2], kWhole[0], kWhole[1]});
@@ -75,9 +72,6 @@ TEST_CASE("merger: of a cut slice that ends in no input the part that there is s
   const MergedCase merged(first);
   CHECK(merged.events() == Texts{kWhole[0], kCutPart, kWhole[1]});
   CHECK(merged.problems().empty());
-  PlanOptions keep;
-  keep.keep_begin_end = true;
-  CHECK(MergedCase(first, keep).events() == Texts{kWhole[0], kCutPart, kWhole[1]});
 }
 
 TEST_CASE("merger: a cut slice of a merge is one with what a later file has of it") {

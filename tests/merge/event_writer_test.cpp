@@ -28,7 +28,7 @@ struct PlannedFile {
 // Writes the files' lists; `files` are rank 3 unless they say otherwise.
 class Writing {
  public:
-  explicit Writing(const std::vector<PlannedFile>& files, bool keep_begin_end = false) {
+  explicit Writing(const std::vector<PlannedFile>& files) {
     std::vector<Input> inputs;
     std::vector<std::string> paths;
     for (const PlannedFile& file : files) {
@@ -37,11 +37,10 @@ class Writing {
       inputs.push_back({paths.back(), file.rank});
     }
     const FailureHandler fail = [](std::size_t, const Error& error) { throw error; };
-    SurveyVisitor visitor(paths.size(), fail, keep_begin_end);
+    SurveyVisitor visitor(paths.size(), fail);
     scan_files(paths, visitor, {1, {}});
     surveys_ = visitor.take_surveys();
-    plan_ = std::make_unique<MergePlan>(
-        make_plan(inputs, surveys_, {.keep_begin_end = keep_begin_end}));
+    plan_ = std::make_unique<MergePlan>(make_plan(inputs, surveys_, {}));
   }
 
   Written write(std::size_t file = 0) {
@@ -172,16 +171,6 @@ TEST_CASE("event_writer: leaves out what has no usable time or no phase") {
           R"([{"ph":"X","name":"a","dur":1,"pid":1,"tid":7},{"ph":"X","name":"a","ts":null,"pid":1,"tid":7},
                     {"ph":"X","name":"a","ts":"abc","pid":1,"tid":7},{"ts":1,"pid":1,"tid":7}])")
           .events.empty());
-}
-
-TEST_CASE("event_writer: leaves out stray end events, and only those") {
-  const std::string list = R"([{"ph":"E","ts":1,"pid":1,"tid":7,"name":"a"},
-                               {"ph":"B","ts":2,"pid":1,"tid":7,"name":"a"},
-                               {"ph":"E","ts":3,"pid":1,"tid":8,"name":"b"},
-                               {"ph":"E","ts":4,"pid":1,"tid":7,"name":"a"}])";
-  CHECK(Writing({{list, 3}}, true).write().events ==
-        Texts{R"({"ph":"B","ts":0,"pid":3,"tid":7,"name":"a"})",
-              R"({"ph":"E","ts":2,"pid":3,"tid":7,"name":"a"})"});
 }
 
 TEST_CASE("event_writer: flow ids are numbers, of their own in every file") {

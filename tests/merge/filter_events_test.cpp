@@ -35,8 +35,6 @@ TEST_CASE("filter_events: a pair of B and E is judged as the X that it becomes")
   CHECK(files.kept() == Texts{"i end", "X long", "X outer", "X open"});
   files.options.filter.min_duration_ns = 25'001;
   CHECK(files.kept() == Texts{"i end", "X long", "X outer"});
-  files.options.plan.keep_begin_end = true;
-  CHECK(files.kept() == Texts{"B outer", "B long", "E ", "E outer", "i end"});
   files.options.filter.min_duration_ns = 0;
   files.options.filter.time = {.from_ns = 50'000, .to_ns = {}};
   CHECK(files.kept() == Texts{"i end", "X open"});

@@ -24,13 +24,6 @@ TEST_CASE("format case 35: a pair of one time is a slice of no length, with noth
         Texts{R"({"ph":"X","name":"outer","ts":0, "dur": 10,"pid":0,"tid":7})", zero,
               R"({"ph":"X","name":"next","ts":0, "dur": 5,"pid":0,"tid":7})", x});
   CHECK(merged.problems().empty());
-  PlanOptions keep;
-  keep.keep_begin_end = true;
-  CHECK(MergedCase(files, keep).events() ==
-        Texts{R"({"ph":"B","name":"outer","ts":0,"pid":0,"tid":7})",
-              R"({"ph":"B","name":"next","ts":0,"pid":0,"tid":7})",
-              R"({"ph":"E","name":"next","ts":5,"pid":0,"tid":7})",
-              R"({"ph":"E","name":"outer","ts":10,"pid":0,"tid":7})", zero, x});
 }
 
 TEST_CASE("format case 36: what one cycle leaves open takes nothing of the next one") {
@@ -72,19 +65,6 @@ TEST_CASE("format case 37: in Composer's files an end of another name closes not
               R"({"ph":"X","name":"a","ts":0, "dur": 4,"pid":0,"tid":7})",
               R"({"ph":"X","name":"b","ts":1, "dur": 3,"pid":0,"tid":7, "unclosed": true})"});
   CHECK(merged.problems() == Texts{"end_without_begin 1 at 161", "begin_without_end 1 at 115"});
-}
-
-TEST_CASE("format case 37: where begin and end stay, a pair of two names is joined all the same") {
-  PlanOptions plan;
-  plan.keep_begin_end = true;
-  const MergedCase merged({{"rank0.json", R"([{"ph":"B","name":"a","ts":1,"pid":1,"tid":7},
-{"ph":"B","name":"b","ts":2,"pid":1,"tid":7},
-{"ph":"E","name":"other","ts":3,"pid":1,"tid":7},
-{"ph":"E","name":"a","ts":5,"pid":1,"tid":7}])"}},
-                          plan);
-  CHECK(merged.events() == Texts{R"({"ph":"B","name":"a","ts":0,"pid":0,"tid":7})",
-                                 R"({"ph":"E","name":"a","ts":4,"pid":0,"tid":7})",
-                                 R"({"ph":"X","name":"b","ts":1, "dur": 1,"pid":0,"tid":7})"});
 }
 
 TEST_CASE("format case 38: a parent comes before the child that starts with it") {

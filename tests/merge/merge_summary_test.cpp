@@ -85,16 +85,12 @@ TEST_CASE("merge_summary: a dry run counts what the merge writes") {
                      {"b.json", TraceText().pid("1").composer_rank(1, "1000").x("b", 5, 9).array()},
                      {"c.json", two_ranks()}});
   files.options.inputs.back().forced_rank = 2;
-  for (const bool keep_begin_end : {false, true}) {
-    files.options.plan.keep_begin_end = keep_begin_end;
-    files.options.dry_run = false;
-    const MergeSummary merged = files.merge().summary;
-    files.options.dry_run = true;
-    const MergeSummary planned = merge_traces(files.options);
-    CHECK(merged.files[0].events == (keep_begin_end ? 4 : 3));
-    CHECK(planned.events == merged.events);
-    for (std::size_t i = 0; i < 3; ++i) CHECK(planned.files[i].events == merged.files[i].events);
-  }
+  const MergeSummary merged = files.merge().summary;
+  files.options.dry_run = true;
+  const MergeSummary planned = merge_traces(files.options);
+  CHECK(merged.files[0].events == 3);
+  CHECK(planned.events == merged.events);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(planned.files[i].events == merged.files[i].events);
 }
 
 TEST_CASE("merge_summary: the events of a merged input are counted for their ranks") {
@@ -102,7 +98,6 @@ TEST_CASE("merge_summary: the events of a merged input are counted for their ran
   for (const bool dry_run : {false, true}) {
     files.options.dry_run = dry_run;
     files.options.filter = {};
-    files.options.plan.keep_begin_end = false;
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
           Texts{"0: 5 in, 3 out, 0 filtered", "1: 4 in, 4 out, 0 filtered"});
     files.options.filter.min_duration_ns = 9'001;  // the arrow has lost its start
@@ -112,10 +107,6 @@ TEST_CASE("merge_summary: the events of a merged input are counted for their ran
     files.options.filter.ranks = {{1, 1}};
     CHECK(ranks_of(merge_traces(files.options).files[0]) ==
           Texts{"0: 5 in, 0 out, 3 filtered", "1: 4 in, 4 out, 0 filtered"});
-    files.options.filter = {};
-    files.options.plan.keep_begin_end = true;  // the rank of the stray end is not known
-    CHECK(ranks_of(merge_traces(files.options).files[0]) ==
-          Texts{"0: 5 in, ? out, ? filtered", "1: 4 in, ? out, ? filtered"});
   }
 }
 
@@ -125,8 +116,4 @@ TEST_CASE("merge_summary: a trace made of a merged one says how many events each
         Texts{"0: 3 out, none filtered", "1: 4 out, none filtered"});
   files.options.filter.min_duration_ns = 9'001;
   CHECK(ranks_told_in(files.merge().text) == Texts{"0: 1 out, 2 filtered", "1: 1 out, 3 filtered"});
-  files.options.filter = {};
-  files.options.plan.keep_begin_end = true;
-  CHECK(ranks_told_in(files.merge().text) ==
-        Texts{"0: null out, none filtered", "1: null out, none filtered"});
 }

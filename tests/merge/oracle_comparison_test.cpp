@@ -99,10 +99,6 @@ TEST_CASE("oracle_comparison: the merge of random ranks has the events that the 
       const TemporaryFolder folder;
       MergeOptions options = merge_options(folder, set.files, "merged.json");
       options.plan.clock.align_by = align_by(style);
-      options.plan.keep_begin_end = true;
-      merge_traces(options);
-      check_same(read_merged(read_file(options.output)), oracle::merge(set.inputs, true));
-      options.plan.keep_begin_end = false;
       merge_traces(options);
       const std::string merged = read_file(options.output);
       REQUIRE(is_strict_json(merged));
@@ -318,11 +314,8 @@ TEST_CASE("oracle_comparison: a rank split into two files keeps everything") {
       std::sort(events.begin(), events.end());
       return events;
     };
-    for (const bool keep_begin_end : {false, true}) {
-      options.plan.keep_begin_end = keep_begin_end;
-      merge_traces(options);
-      check_same(without_ends(read_merged(read_file(options.output))),
-                 without_ends(oracle::merge(set.inputs, keep_begin_end)));
-    }
+    merge_traces(options);
+    check_same(without_ends(read_merged(read_file(options.output))),
+               without_ends(oracle::merge(set.inputs)));
   }
 }

@@ -99,10 +99,6 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
     CHECK(starts_in(read_file(options.output)) == Texts{"0 0"});
   };
   check_left_out();
-  SUBCASE("whether they stay or not") {
-    options.plan.keep_begin_end = true;
-    check_left_out();
-  }
   SUBCASE("unless more are asked for") {
     options.max_open_begins = kMostOpenBegins + 100'000;
     options.inputs.erase(options.inputs.begin());  // it has a clock, and the other one has none

@@ -186,10 +186,6 @@ TEST_CASE("slice_joiner: what stays open inside of a closed slice ends with that
   };
   CHECK(lengths({}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
   CHECK(lengths({.sort_by_time = true}) == Texts{"a 0+2", "b 1+1", "c 3+4", "x 3+4"});
-  // The begin and end of the closed slice stay what they are.
-  CHECK(lengths({.keep_begin_end = true}) == Texts{"b 1+1", "c 3+4", "x 3+4"});
-  CHECK(lengths({.keep_begin_end = true, .sort_by_time = true}) ==
-        Texts{"b 1+1", "c 3+4", "x 3+4"});
 }
 
 TEST_CASE("slice_joiner: a filter takes what stays open to be as long as it is drawn") {
@@ -220,20 +216,6 @@ TEST_CASE("slice_joiner: pairs across chunks, whatever the number of threads") {
   CHECK((without_other_data(merge_texts({{"rank0.json", text}}, 2)) == events));
   CHECK((without_other_data(merge_texts({{"rank0.json", text}}, 5)) == events));
   CHECK(read_merged(merged) == oracle::merge({{text, 0, 0}}));
-}
-
-TEST_CASE("slice_joiner: B and E stay what they are when they are to be kept, but for an open B") {
-  const TemporaryFolder folder;
-  MergeOptions options = merge_options(
-      folder, {{"rank0.json", TraceText().e("stray", 1).b("a", 2).e("a", 3).b("open", 4).array()}},
-      "out.json");
-  options.plan.keep_begin_end = true;
-  merge_traces(options);
-  Texts phases;
-  for (const oracle::Json& event : events_of(read_file(options.output)))
-    if (text_of(event, "ph") != "M")
-      phases.push_back(text_of(event, "ph") + " " + text_of(event, "name"));
-  CHECK(phases == Texts{"B a", "E a", "X open"});
 }
 
 TEST_CASE("slice_joiner: in little memory events are joined as they come, and none is lost") {
@@ -284,17 +266,11 @@ TEST_CASE("slice_joiner: what stays open in a merged file ends with its own rank
                                .tid("5")
                                .x("c", 5, 2)
                                .array();
-  const auto durations = [&](bool keep_begin_end) {
-    PlanOptions plan;
-    plan.keep_begin_end = keep_begin_end;
-    Texts found;
-    for (const oracle::Json& event : events_of(MergedCase({{"merge.json", list}}, plan).text()))
-      if (text_of(event, "name") == "fit")
-        found.push_back(text_of(event, "pid") + " " + text_of(event, "dur"));
-    return found;
-  };
-  CHECK(durations(false) == Texts{"0 7", "1 999998"});
-  CHECK(durations(true) == Texts{"0 7", "1 999998"});
+  Texts durations;
+  for (const oracle::Json& event : events_of(MergedCase({{"merge.json", list}}).text()))
+    if (text_of(event, "name") == "fit")
+      durations.push_back(text_of(event, "pid") + " " + text_of(event, "dur"));
+  CHECK(durations == Texts{"0 7", "1 999998"});
 }
 
 TEST_CASE("last_ends: of each rank the latest, in whatever order they come") {

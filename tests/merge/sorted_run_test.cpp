@@ -17,7 +17,7 @@ TEST_CASE("sorted_run: gives back what was added, also texts larger than its buf
     run.add({.start_ns = i,
              .duration_ns = 2 * i,
              .size = static_cast<std::uint32_t>(text.size()),
-             .order = OrderClass::begin},
+             .order = OrderClass::counter},
             text);
   }
   CHECK(folder.entry_count() == 0);
@@ -25,7 +25,7 @@ TEST_CASE("sorted_run: gives back what was added, also texts larger than its buf
     REQUIRE(run.next());
     REQUIRE(run.event().start_ns == i);
     REQUIRE(run.event().duration_ns == 2 * i);
-    REQUIRE(run.event().order == OrderClass::begin);
+    REQUIRE(run.event().order == OrderClass::counter);
     REQUIRE(run.text() == (i == 1000 ? large : std::to_string(i)));
   }
   CHECK_FALSE(run.next());

@@ -43,11 +43,13 @@ bool has_long_fraction(const oracle::Json& event, std::string_view key) {
 
 void check_facts(const CheckedMerge& merge, const oracle::Json& facts, const oracle::Json* pairs) {
   std::map<std::string, std::int64_t> phases;
+  std::map<std::string, std::int64_t> written;  // phases of the output
   std::int64_t total_ns = 0;
   std::int64_t tolerance_ns = 0;  // the facts add up the written times; a merge rounds to
                                   // nanoseconds
   for (const EventMatch& match : merge.matches()) {
     ++phases[text_of(*match.input, "ph")];
+    ++written[text_of(*match.output, "ph")];
     if (text_of(*match.input, "ph") != "X") continue;
     total_ns += ns_of(*match.output, "dur");
     tolerance_ns += has_long_fraction(*match.input, "ts") || has_long_fraction(*match.input, "dur");
@@ -58,9 +60,12 @@ void check_facts(const CheckedMerge& merge, const oracle::Json& facts, const ora
     if (phase == "M") continue;
     CAPTURE(phase);
     std::int64_t count = std::stoll(expected.items[i].text);
+    // Each end is a stray one, or has become one slice with its begin.
     if (phase == "E") count -= std::stoll(text_of(*pairs, "orphan_E")) + merge.joined_pairs();
     CHECK(phases[phase] == count);
   }
+  CHECK(written["X"] == phases["X"] + phases["B"]);
+  CHECK(written["B"] + written["E"] == 0);
   if (const oracle::Json* complete = facts.find("X"))
     CHECK(std::abs(total_ns - ns_of(*complete, "total_dur")) <= tolerance_ns);
 }

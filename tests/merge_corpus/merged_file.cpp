@@ -94,7 +94,8 @@ std::size_t count_arrows(const std::vector<EventMatch>& matches, const Json* Eve
 
 }  // namespace
 
-CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids, AlignBy align_by)
+CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids, AlignBy align_by,
+                           const std::function<void(std::string& text)>& change)
     : left_out_(paths.size()) {
   const TemporaryFolder folder;
   MergeOptions options;
@@ -103,9 +104,9 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids
   options.threads = 2;
   options.plan.pids = pids;
   options.plan.clock.align_by = align_by;
-  options.plan.keep_begin_end = true;  // event by event; what becomes of them otherwise: files_test
   summary_ = merge_traces(options);
   text_ = read_file(options.output);
+  if (change) change(text_);
   if (folder.entry_count() != 1) faults_.push_back("something else was left beside the output");
   simdjson::dom::parser parser;
   if (const auto error = parser.parse(text_).error()) {
@@ -117,6 +118,7 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids
   output_ = oracle::parse_json(text_);
   base_ns_ = std::stoll(text_of(output_, "baseTimeNanoseconds"));
   for (const std::string& path : paths) inputs_.push_back(parse_trace(oracle::load(path).text));
+  match_joined();
   match_events();
   check_times();
   check_names();
@@ -127,19 +129,24 @@ CheckedMerge::CheckedMerge(const std::vector<std::string>& paths, PidLayout pids
 namespace {
 
 // Returns the group of events that may change places with this event: slices of a track that start
-// together, the samples of a counter, B and E of a track. Empty for all other events.
+// together, or the samples of a counter. Empty for all other events.
 std::string order_group(const Json& written) {
   const char phase = text_of(written, "ph").front();
   const std::string thread = thread_of(written);
   if (phase == 'X' && ns_of(written, "dur") > 0)
     return "X " + thread + " " + text_of(written, "ts");
   if (phase == 'C') return "C " + thread + " " + text_of(written, "name") + " " + id_of(written);
-  if (phase == 'B' || phase == 'E') return "B " + thread;
   return {};
 }
 
 std::string key_of(const Json& event, std::int64_t start_ns) {
-  return text_of(event, "name") + " " + std::to_string(start_ns);
+  const std::string name = text_of(event, "name");
+  return (name.empty() ? "(none)" : name) + " " + std::to_string(start_ns);
+}
+
+// A duration is rounded together with its start.
+bool lasts_as_long(const Json& event, const Json& written) {
+  return std::abs(ns_of(event, "dur") - ns_of(written, "dur")) <= 1;
 }
 
 // The greatest distance between two events that may change places.
@@ -160,34 +167,117 @@ std::optional<std::size_t> CheckedMerge::find_written(const Json& event, std::in
   if (group.empty()) return std::nullopt;
   const std::size_t end = std::min(written_.size(), due + kWindow);
   for (std::size_t i = due - std::min(due, kWindow); i < end; ++i)
-    if (order_group(*written_[i]) == group && is_it(i) &&
-        std::abs(ns_of(event, "dur") - ns_of(*written_[i], "dur")) <= 1)  // rounded with its start
+    if (order_group(*written_[i]) == group && is_it(i) && lasts_as_long(event, *written_[i]))
       return i;
   return std::nullopt;
 }
 
-// Collects by name and time the slices that were joined: a slice of the output that no input
-// contains was a B, and the E that closed it.
-std::multimap<std::string, const Json*> CheckedMerge::take_joined() {
-  std::multiset<std::string> slices;
-  for (std::size_t file = 0; file < inputs_.size(); ++file)
-    for (const Json& event : events_of(inputs_[file]))
-      if (event.kind == Json::Kind::object && text_of(event, "ph") == "X")
-        slices.insert(key_of(event, start_of(file, event)));
-  std::multimap<std::string, const Json*> joined;
-  for (const Json& event : events_of(output_)) {
-    const std::string phase = text_of(event, "ph");
-    if (phase == "M" || event.find("added") != nullptr) continue;
-    const std::string key = key_of(event, ns_of(event, "ts"));
-    const auto slice = phase == "X" ? slices.find(key) : slices.end();
-    if (phase == "X" && (slice == slices.end() || event.find("unclosed") != nullptr)) {
-      joined.emplace(key, &event);
-      continue;
+bool CheckedMerge::JoinedSlice::is_complete() const {
+  return text_of(*begin, "ph") == "X";
+}
+
+// The slices that may be taken for each other. A B without a name makes a slice named "(none)".
+std::map<std::string, CheckedMerge::SameStart> CheckedMerge::slices_by_start() {
+  std::map<std::string, SameStart> slices;
+  for (std::size_t file = 0; file < inputs_.size(); ++file) {
+    const std::vector<Json>& events = events_of(inputs_[file]);
+    const auto add = [&](std::size_t begin, std::optional<std::size_t> end) {
+      const std::int64_t start_ns = start_of(file, events[begin]);
+      std::optional<std::int64_t> duration_ns;
+      if (end) duration_ns = start_of(file, events[*end]) - start_ns;
+      slices[key_of(events[begin], start_ns)].joined.push_back(
+          {file, begin, &events[begin], duration_ns});
+    };
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (events[i].kind != Json::Kind::object || text_of(events[i], "ph") != "X") continue;
+      if (text_of(events[i], "dur").empty())
+        add(i, std::nullopt);
+      else
+        ++slices[key_of(events[i], start_of(file, events[i]))].others;
     }
-    written_.push_back(&event);
-    if (slice != slices.end()) slices.erase(slice);
+    const oracle::BeginEnds begin_ends = oracle::find_begin_ends(inputs_[file]);
+    for (const auto& [begin, end] : begin_ends.pairs) add(begin, end);
+    for (const std::size_t begin : begin_ends.unclosed) add(begin, std::nullopt);
+    left_out_[file] = begin_ends.orphans.size();
   }
-  return joined;
+  for (const Json& event : events_of(output_))
+    if (text_of(event, "ph") == "X")
+      slices[key_of(event, ns_of(event, "ts"))].written.push_back(&event);
+  return slices;
+}
+
+// Finds the slice of the output that each JoinedSlice has become: it has its row, name, category,
+// start and length.
+void CheckedMerge::match_joined() {
+  std::map<std::string, SameStart> slices = slices_by_start();
+  find_rows(slices);
+  for (const bool is_only_one : {true, false})
+    for (auto& [key, same] : slices)
+      if (is_only_one == (same.joined.size() + same.others == 1))
+        for (const JoinedSlice& slice : same.joined) take_joined(slice, same.written);
+  std::set<const Json*> joined;
+  std::set<std::string> groups;  // in which other events may change places with them
+  for (const auto& [begin, slice] : joined_) {
+    joined.insert(slice);
+    groups.insert(order_group(*slice));
+  }
+  groups.erase("");
+  for (const Json& event : events_of(output_)) {
+    if (text_of(event, "ph") == "M" || event.find("added") != nullptr || joined.contains(&event))
+      continue;
+    if (groups.contains(order_group(event)))
+      loose_.emplace(key_of(event, ns_of(event, "ts")), &event);
+    else
+      written_.push_back(&event);
+  }
+  taken_.resize(written_.size());
+}
+
+// Finds the row of each thread: most of its slices that can be taken for no other are there.
+void CheckedMerge::find_rows(const std::map<std::string, SameStart>& slices) {
+  std::map<std::pair<std::size_t, std::string>, std::map<std::string, std::size_t>> votes;
+  for (const auto& [key, same] : slices)
+    if (same.joined.size() == 1 && !same.joined[0].is_complete() && same.others == 0 &&
+        same.written.size() == 1)
+      ++votes[{same.joined[0].file, thread_of(*same.joined[0].begin)}][thread_of(*same.written[0])];
+  for (const auto& [thread, rows] : votes) {
+    const auto& row =
+        std::ranges::max_element(rows, {}, [](const auto& votes_of) { return votes_of.second; });
+    set_row(thread.first, thread.second, row->first);
+  }
+}
+
+void CheckedMerge::set_row(std::size_t file, const std::string& thread, const std::string& row) {
+  row_of_thread_.emplace(std::pair(file, thread), row);
+  thread_of_row_.emplace(std::pair(file, row), thread);
+}
+
+void CheckedMerge::take_joined(const JoinedSlice& slice, std::vector<const Json*>& written) {
+  const auto is_it = [&](const Json* candidate) {
+    const std::string unclosed = text_of(*candidate, "unclosed");
+    const std::string wanted = slice.is_complete() ? "no dur" : slice.duration_ns ? "" : "true";
+    return text_of(*candidate, "cat") == text_of(*slice.begin, "cat") && unclosed == wanted &&
+           (!slice.duration_ns || ns_of(*candidate, "dur") == *slice.duration_ns) &&
+           is_on_row_of(slice, *candidate);
+  };
+  const auto found = std::ranges::find_if(written, is_it);
+  if (found == written.end())
+    return faults_.push_back(fmt::format("no slice is what event {} of file {} begins: {}",
+                                         slice.index, slice.file, canonical_text(*slice.begin)));
+  if (!slice.is_complete()) set_row(slice.file, thread_of(*slice.begin), thread_of(**found));
+  joined_.emplace(std::pair(slice.file, slice.index), *found);
+  joined_pairs_ += slice.duration_ns ? 1 : 0;
+  written.erase(found);
+}
+
+// All slices of B events of a thread go to one row, and those of other threads of the file to
+// others.
+bool CheckedMerge::is_on_row_of(const JoinedSlice& slice, const Json& written) const {
+  if (slice.is_complete()) return true;
+  const std::string thread = thread_of(*slice.begin);
+  const auto row = row_of_thread_.find({slice.file, thread});
+  if (row != row_of_thread_.end()) return row->second == thread_of(written);
+  return !thread_of_row_.contains({slice.file, thread_of(written)});
 }
 
 std::int64_t CheckedMerge::start_of(std::size_t file, const Json& event) const {
@@ -220,43 +310,53 @@ std::vector<std::size_t> CheckedMerge::order_of_files() const {
   return order;
 }
 
+const Json* CheckedMerge::take_loose(const Json& event, std::int64_t start_ns) {
+  const auto [first, last] = loose_.equal_range(key_of(event, start_ns));
+  const auto found = std::find_if(first, last, [&](const auto& one) {
+    return is_same_event(event, *one.second) && lasts_as_long(event, *one.second);
+  });
+  if (found == last) return nullptr;
+  const Json* const written = found->second;
+  loose_.erase(found);
+  return written;
+}
+
 void CheckedMerge::match_events() {
-  std::multimap<std::string, const Json*> joined = take_joined();
-  taken_.resize(written_.size());
   std::size_t due = 0;
   for (const std::size_t file : order_of_files()) {
     const std::vector<Json>& events = events_of(inputs_[file]);
     for (std::size_t index = 0; index < events.size(); ++index) {
       const Json& event = events[index];
-      if (event.kind != Json::Kind::object || text_of(event, "ph").empty()) continue;
-      if (text_of(event, "ph") == "M") continue;
-      const std::int64_t start_ns = start_of(file, event);
-      if (const std::optional<std::size_t> at = find_written(event, start_ns, due)) {
-        matches_.push_back({file, index, &event, written_[*at]});
-        taken_[*at] = true;
-        ++due;
-      } else if (text_of(event, "ph") == "E") {
-        ++left_out_[file];
-      } else if (const auto slice = joined.find(key_of(event, start_ns)); slice != joined.end()) {
+      const std::string phase = event.kind == Json::Kind::object ? text_of(event, "ph") : "";
+      if (phase.empty() || phase == "M" || phase[0] == 'E') continue;
+      if (const auto slice = joined_.find({file, index}); slice != joined_.end()) {
         matches_.push_back({file, index, &event, slice->second});
-        if (slice->second->find("unclosed") == nullptr) {
-          ++joined_pairs_;
-          --left_out_[file];  // the E of this B
+        continue;
+      }
+      if (phase[0] == 'B') continue;  // a fault already
+      const std::int64_t start_ns = start_of(file, event);
+      const std::optional<std::size_t> at = find_written(event, start_ns, due);
+      if (!at) {
+        if (const Json* const loose = take_loose(event, start_ns)) {
+          matches_.push_back({file, index, &event, loose});
+          continue;
         }
-        joined.erase(slice);
-      } else {
         faults_.push_back(fmt::format("event {} of file {} is not where it should be: {}", index,
                                       file, canonical_text(event)));
         return;
       }
+      matches_.push_back({file, index, &event, written_[*at]});
+      taken_[*at] = true;
+      ++due;
     }
   }
-  if (due != written_.size() || !joined.empty())
+  if (due != written_.size() || !loose_.empty())
     faults_.push_back("the output has events that no input has");
   for (std::size_t file = 0; file < inputs_.size(); ++file)
     if (left_out_[file] != summary_.files[file].problems.count(Problem::end_without_begin))
-      faults_.push_back(fmt::format(
-          "{} end events left out of file {}, not as many as were counted", left_out_[file], file));
+      faults_.push_back(
+          fmt::format("{} end events of file {} have no begin, not as many as were counted",
+                      left_out_[file], file));
 }
 
 void CheckedMerge::check_times() {

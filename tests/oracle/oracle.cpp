@@ -354,6 +354,21 @@ FileSpans find_spans(const Input& input) {
   return result;
 }
 
+BeginEnds find_begin_ends(const Json& document) {
+  const Json& list = document.kind == Json::Kind::array ? document : *document.find("traceEvents");
+  const auto number = [&](const TraceEvent* event) {
+    return static_cast<std::size_t>(event->json - list.items.data());
+  };
+  const std::vector<TraceEvent> events = list_events(document);
+  const Pairs pairs = pair_begin_end(events);
+  BeginEnds found;
+  for (const auto& [begin, end] : pairs.matched)
+    found.pairs.emplace_back(number(begin), number(end));
+  for (const TraceEvent* end : pairs.orphans) found.orphans.push_back(number(end));
+  for (const TraceEvent* begin : pairs.unclosed) found.unclosed.push_back(number(begin));
+  return found;
+}
+
 std::vector<SummaryRow> summarize(const std::vector<Input>& inputs) {
   std::map<std::pair<std::string, bool>, std::vector<std::int64_t>> durations;
   for (const Input& input : inputs)
@@ -461,7 +476,7 @@ std::optional<std::int64_t> end_of_x_around(const Input& input,
 
 }  // namespace
 
-std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end) {
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs) {
   std::vector<MergedEvent> merged;
   for (const Input& input : inputs) {
     const Json document = parse_trace(input.text);
@@ -507,13 +522,7 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin
     const Pairs pairs = pair_begin_end(events);
     for (const auto& [begin, end] : pairs.matched) {
       const std::int64_t duration_ns = common_start(input, *end) - common_start(input, *begin);
-      const bool names_differ = end->name && end->name != begin->name;
-      if (!keep_begin_end || duration_ns == 0 || names_differ) {
-        add(*begin, 'X', duration_ns, merged_args(*begin, *end));
-      } else {
-        add_as_written(*begin);
-        add_as_written(*end);
-      }
+      add(*begin, 'X', duration_ns, merged_args(*begin, *end));
     }
     for (const TraceEvent* begin : pairs.unclosed) {
       const std::int64_t start_ns = common_start(input, *begin);

@@ -21,7 +21,10 @@
 //     std::runtime_error is thrown.
 #pragma once
 
+#include "oracle/json_value.h"
+
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,6 +66,15 @@ struct FileSpans {
 
 FileSpans find_spans(const Input& input);
 
+// The B and E events of a trace, by their numbers in its list of events.
+struct BeginEnds {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // B, E
+  std::vector<std::size_t> orphans;                        // E without a B
+  std::vector<std::size_t> unclosed;                       // B without an E
+};
+
+BeginEnds find_begin_ends(const Json& document);
+
 struct SummaryRow {
   std::string name;
   std::uint64_t count = 0;
@@ -101,8 +113,7 @@ struct MergedEvent {
 // n, e): a step (T, p) begins or ends a slice of its own name, an n outside of any operation. What
 // a merge adds to them is left out. Clock syncs (c) are instants, counters have their numbers only,
 // and none without any. Slices and instants without a name, and arrows without a category, have
-// "(none)". Pids, tids and ids are left out: a merge rewrites them. With `keep_begin_end` every B
-// that has an E stays, and the E, but for those of one time, which are an X of no length.
-std::vector<MergedEvent> merge(const std::vector<Input>& inputs, bool keep_begin_end = false);
+// "(none)". Pids, tids and ids are left out: a merge rewrites them.
+std::vector<MergedEvent> merge(const std::vector<Input>& inputs);
 
 }  // namespace traceloom::oracle

@@ -159,7 +159,7 @@ void add_clock_options(CLI::App& app, MergeWords& words) {
       ->capture_default_str();
 }
 
-void add_row_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
+void add_row_options(CLI::App& app, MergeWords& words) {
   add_word(app, "--format", words.format, "json|perfetto-tar",
            "Form of the output [default: by name]\n"
            "json is one trace. perfetto-tar is a tar of one trace for each rank with a manifest "
@@ -170,10 +170,6 @@ void add_row_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
            "rank makes one process of each rank. split keeps each of its processes and GPUs as a "
            "group of rows of its own, labelled with the rank.")
       ->capture_default_str();
-  app.add_flag("--keep-begin-end", command.merge.plan.keep_begin_end,
-               "Do not join begin and end events\n"
-               "Without this option each pair (B, E) becomes one complete event (X).")
-      ->group(kAdvancedGroup);
   app.add_option(
          "--shared-ids", words.shared_ids,
          "Categories whose arrows join ranks\n"
@@ -288,7 +284,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_filter_options(app, words.filter);
   add_run_options(app, command, words);
   add_clock_options(app, words);
-  add_row_options(app, command, words);
+  add_row_options(app, words);
   add_limits(app, command, words);
   set_examples(
       app,

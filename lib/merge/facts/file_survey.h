@@ -1,10 +1,10 @@
 // FileSurvey: everything about a file that has to be known before its first event can be written:
-// rank and clock evidence, the earliest time, tracks and their names, ids, stray end events.
+// rank and clock evidence, the earliest time, tracks and their names, ids.
 //
 //   SurveyVisitor visitor(paths.size(), on_failure);  scan_files(paths, visitor, {});
 //   std::vector<FileSurvey> surveys = visitor.take_surveys();
 //
-// Memory: the tracks, odd ids and stray ends.
+// Memory: the tracks and odd ids.
 #pragma once
 
 #include "base/error.h"
@@ -103,13 +103,6 @@ struct KeptMetadata {
   bool counts_each_time = false;  // equal texts are kept each time: each describes other events
 };
 
-// The end of a B that is written as a B.
-struct BeginEnd {
-  std::uint64_t offset = 0;  // place of the B, in bytes
-  std::int64_t end_ns = 0;   // in file time
-  bool operator==(const BeginEnd&) const = default;
-};
-
 struct FileSurvey {
   FileEvidence evidence;
   std::uint64_t tracks_before = 0;   // tracks of the files before it, except files with too many
@@ -131,14 +124,6 @@ struct FileSurvey {
   std::set<std::string> counters;  // counter_key() of each
   // Groups of stack frames that an earlier merge has made.
   std::uint32_t frame_groups = 0;
-  std::vector<std::uint64_t> orphan_ends;  // offsets of E events without a B, ascending;
-                                           // only when asked for
-  // Offsets of the B and E events that become X even when B and E are kept; likewise.
-  std::vector<std::uint64_t> joined_halves;
-  // The ends of the other B, by offset; only when asked for.
-  std::vector<BeginEnd> begin_ends;
-  // The end of the slice around each B that nothing closes; by offset, as joined_halves.
-  std::vector<BeginEnd> open_begins_inside;
   CutSlices cut_slices;                  // from our recorder
   bool lacks_durations = false;          // some X has no dur
   std::uint64_t events = 0;              // usable ones, without metadata
@@ -155,11 +140,8 @@ struct FileSurvey {
 
 // Returns how many events a merge writes of a file if it drops none: a pair of B and E is one
 // event, and an E without a B is none.
-inline std::uint64_t events_to_write(const FileSurvey& survey, bool keeps_begin_end) {
-  if (!keeps_begin_end) return survey.events - survey.ends;
-  const std::uint64_t open = survey.problems.count(Problem::begin_without_end);
-  const std::uint64_t joined_pairs = (survey.joined_halves.size() - open) / 2;
-  return survey.events - survey.orphan_ends.size() - joined_pairs;
+inline std::uint64_t events_to_write(const FileSurvey& survey) {
+  return survey.events - survey.ends;
 }
 
 // Called with a file that is no trace or cannot be read. It throws to stop the merge, or returns to

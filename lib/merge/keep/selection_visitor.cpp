@@ -274,12 +274,8 @@ void SelectionVisitor::add_pair(std::size_t file, const BeginEndPair& pair) {
   const bool kept = is_accepted(pair.begin_payload) && filter_.is_long_enough(pair.duration_ns());
   const FlowSlice slice{pair.start_ns, pair.end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
-  count(file, row, kept, plan_.keeps_begin_end && !pair.has_to_be_joined() ? 2 : 1);
+  count(file, row, kept, 1);
   if (kept) note_time(pair.start_ns, cycles_);
-  if (!plan_.keeps_begin_end) return;
-  if (kept) note_time(pair.end_ns, cycles_);
-  selection_.linked[file].add(pair.begin_offset, kept);
-  selection_.linked[file].add(pair.end_offset, kept);
 }
 
 // Gives the begin the same end as SliceJoiner does.
@@ -288,19 +284,16 @@ void SelectionVisitor::add_open(std::size_t file, const OpenBegin& begin) {
   const std::int64_t end_ns = begin.is_in_closed_slice()
                                   ? begin.around_end_ns
                                   : current_->last_ends.of(rank_of_row_[row], begin.start_ns);
-  const bool kept = add_slice(file, row, is_accepted(begin.payload), begin.start_ns, end_ns);
-  if (plan_.keeps_begin_end) selection_.linked[file].add(begin.offset, kept);
+  add_slice(file, row, is_accepted(begin.payload), begin.start_ns, end_ns);
 }
 
-// Returns true if the slice is kept.
-bool SelectionVisitor::add_slice(std::size_t file, std::uint32_t row, bool accepted,
+void SelectionVisitor::add_slice(std::size_t file, std::uint32_t row, bool accepted,
                                  std::int64_t start_ns, std::int64_t end_ns) {
   const bool kept = accepted && filter_.is_long_enough(end_ns - start_ns);
   const FlowSlice slice{start_ns, end_ns, row, kept};
   if (binders_[file].touches(slice)) binders_[file].add(slice);
   count(file, row, kept, 1);
   if (kept) note_time(start_ns, cycles_);
-  return kept;
 }
 
 std::vector<OutputProcess> SelectionVisitor::kept_rows() const {

@@ -58,7 +58,7 @@ class SelectionVisitor : public FileVisitor {
   void note_time(std::int64_t output_ns, CycleTimes& cycles) const;
   void add_pair(std::size_t file, const BeginEndPair& pair);
   void add_open(std::size_t file, const OpenBegin& begin);
-  bool add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
+  void add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
                  std::int64_t end_ns);
   std::vector<OutputProcess> kept_rows() const;
 

@@ -23,8 +23,7 @@ enum class OriginKind : std::uint8_t {
 };
 
 struct PlanOptions {
-  bool keep_begin_end = false;  // leave B and E as they are instead of joining them to X
-  bool sort_by_time = false;    // all events, over all files
+  bool sort_by_time = false;  // all events, over all files
   PidLayout pids = PidLayout::rank;
   // Categories of flow events whose ids mean the same in all files: arrows from rank to rank, as of
   // remote calls. A viewer binds both ends if they have the same category, name and id.

@@ -15,8 +15,8 @@ struct Slot {
   std::size_t event;
 };
 
-// Identifies events that are sorted together: slices of one track and start, or all events of a
-// group.
+// Identifies events that are sorted together: slices of one track and start, or all samples of a
+// counter.
 using OrderKey = std::tuple<bool, std::uint32_t, std::int64_t>;
 
 // True for slices that can enclose each other. A slice without length may stand before a slice that
@@ -25,16 +25,14 @@ bool is_slice(const PlacedEvent& event) {
   return event.order == OrderClass::slice && event.duration_ns > 0;
 }
 
-// True for events that are sorted by time alone. B and E events have their track's number as group,
-// as slices do; the numbers of counters are others.
+// True for events that are sorted by time alone.
 bool is_by_time(const PlacedEvent& event) {
-  return event.order == OrderClass::counter || event.order == OrderClass::begin ||
-         event.order == OrderClass::end;
+  return event.order == OrderClass::counter;
 }
 
 OrderKey key_of(const PlacedEvent& event) {
   if (is_slice(event)) return {true, event.group, event.start_ns};
-  return {false, event.group, event.order == OrderClass::counter ? 1 : 0};
+  return {false, event.group, 0};
 }
 
 bool is_before(const PlacedEvent& a, const PlacedEvent& b) {

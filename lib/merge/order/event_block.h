@@ -1,6 +1,6 @@
 // EventBlock: some events as they will be written, and what is needed to put them in order.
 //
-//   block.place({.start_ns = start_ns, .group = track, .order = OrderClass::begin},
+//   block.place({.start_ns = start_ns, .group = track, .order = OrderClass::slice},
 //               [&] { edit.append_to(block.text); });
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace traceloom {
 
-// The order of events that happen at the same time. Both viewers nest slices by it: ends stand
-// before begins, and slices before the events that lie on them.
-enum class OrderClass : std::uint8_t { end, slice, begin, counter, other, flow };
+// The order of events that happen at the same time. Both viewers bind events to slices by it:
+// slices stand before the events that lie on them.
+enum class OrderClass : std::uint8_t { slice, counter, other, flow };
 
 struct PlacedEvent {
   std::int64_t start_ns = 0;

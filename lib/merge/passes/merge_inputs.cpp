@@ -54,8 +54,7 @@ MergeInputs::MergeInputs(const MergeOptions& options)
 void MergeInputs::survey() {
   const FailureHandler on_failure = failure_handler();
   const std::size_t files = options_.inputs.size();
-  SurveyVisitor visitor(files, on_failure, options_.plan.keep_begin_end,
-                        options_.plan.shared_flows);
+  SurveyVisitor visitor(files, on_failure, options_.plan.shared_flows);
   prepare(visitor);
   if (options_.filter.any()) {
     FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
@@ -68,9 +67,7 @@ void MergeInputs::survey() {
 }
 
 void MergeInputs::prepare(SurveyVisitor& visitor) const {
-  if (options_.plan.sort_by_time) visitor.keep_begin_ends();
   visitor.limit_tracks(options_.max_tracks);
-  visitor.limit_open_begins(options_.max_open_begins);
 }
 
 std::optional<GuessedPlan> MergeInputs::guess() {
@@ -103,8 +100,7 @@ std::optional<GuessedPlan> MergeInputs::guess() {
 
 bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer) {
   const FailureHandler on_failure = failure_handler();
-  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.keep_begin_end,
-                         options_.plan.shared_flows);
+  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.shared_flows);
   prepare(surveyor);
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
@@ -328,11 +324,10 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   for (const TrackFacts& track : surveys_[file].tracks) {
     if (track.said_gpu) continue;  // its events are counted where they were moved from
     const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
-    const std::uint64_t events = without_ends + (plan_->keeps_begin_end ? track.ends : 0);
     const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
     ranks[of_track].events_in += without_ends + track.ends;
-    whole[of_track] += events;
-    of_all += events;
+    whole[of_track] += without_ends;
+    of_all += without_ends;
   }
   for (const auto& [of_rank, slice] : plan_->files[file].superseded) {
     --whole[of_rank];
@@ -356,9 +351,9 @@ std::vector<std::uint64_t> MergeInputs::planned_events() const {
   std::vector<std::uint64_t> events;
   events.reserve(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    events.push_back(plan_->filter ? plan_->filter->kept(i)
-                                   : events_to_write(surveys_[i], plan_->keeps_begin_end) -
-                                         plan_->files[i].superseded.size());
+    events.push_back(plan_->filter
+                         ? plan_->filter->kept(i)
+                         : events_to_write(surveys_[i]) - plan_->files[i].superseded.size());
   return events;
 }
 

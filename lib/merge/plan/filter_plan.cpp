@@ -46,7 +46,6 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
                        const std::vector<FileSurvey>& surveys,
                        const std::vector<FilterFacts>& facts)
     : filter_(&filter), needs_selection_(filter.picks_events()) {
-  keeps_begin_end_ = plan.keeps_begin_end;
   std::vector<OutputProcess> rows;
   for (const OutputProcess& process : plan.tracks.processes()) {
     const bool wanted = wants_rank(process.rank);
@@ -141,7 +140,7 @@ std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
 
 FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
                                        const FileSurvey& survey) const {
-  File planned{false, false, events_to_write(survey, keeps_begin_end_)};
+  File planned{false, false, events_to_write(survey)};
   const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
   for (const auto& [pid, process] : processes_) {
     if (!process.wanted || !std::binary_search(ranks.begin(), ranks.end(), process.rank)) continue;
@@ -193,9 +192,8 @@ FilterMemory::Label FilterPlan::label_of(const Event& event, FilterMemory& memor
 
 bool FilterPlan::keeps(std::size_t file, const Event& event, const TrackTarget& target,
                        const OutputTime& time, FilterMemory& memory) const {
-  const bool goes_by_others = is_linked_phase(event.phase) ||
-                              (keeps_begin_end_ && (event.phase == 'B' || event.phase == 'E'));
-  if (needs_selection_ && goes_by_others) return selection_.linked[file].keeps(event.offset);
+  if (needs_selection_ && is_linked_phase(event.phase))
+    return selection_.linked[file].keeps(event.offset);
   return accepts(event, target, time, memory);
 }
 

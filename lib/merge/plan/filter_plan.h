@@ -148,7 +148,6 @@ class FilterPlan {
   std::map<std::string, Process, std::less<>> processes_;  // key: pid
   std::vector<File> files_;
   bool needs_selection_ = false;
-  bool keeps_begin_end_ = false;
   std::optional<NumberRange> known_steps_;
   Selection selection_;
   std::vector<OutputProcess> rows_;

@@ -16,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -55,14 +54,9 @@ struct FilePlan {
   std::map<std::string, std::string, std::less<>> counter_suffixes = {};
   bool keeps_subtraces = false;  // it has embedded traces, whose times stay as they are
   AsyncScope async_scope = AsyncScope::process;
-  std::vector<std::string> shared_flows = {};   // PlanOptions::shared_flows
-  bool matches_names = false;                   // see BeginEndPairer::match_names()
-  bool keeps_order = false;                     // a merge has put its events in order already
-  std::vector<std::uint64_t> orphan_ends = {};  // offsets, ascending
-  std::vector<std::uint64_t> joined_halves = {};
-  std::span<const BeginEnd> begin_ends = {};  // for B that stay and are sorted; by offset
-  // For B that become X while others stay; by offset.
-  std::span<const BeginEnd> open_begins_inside = {};
+  std::vector<std::string> shared_flows = {};      // PlanOptions::shared_flows
+  bool matches_names = false;                      // see BeginEndPairer::match_names()
+  bool keeps_order = false;                        // a merge has put its events in order already
   std::vector<std::uint64_t> startless_ends = {};  // see flow_starts.h
   AsyncSlices async_slices = {};
   // The process_dump_key()s of memory dumps that get an id of their own: their process is joined
@@ -76,11 +70,6 @@ struct FilePlan {
   bool is_superseded(const Event& event, const TrackTarget& target) const;
   // Returns true for an end of an arrow (f) that has no start and waits for the next slice.
   bool is_startless_end(const Event& event) const;
-  // Returns how long a B lasts in the output, if begin_ends has it.
-  std::optional<std::int64_t> begin_duration_ns(const Event& event, std::int64_t start_ns) const;
-  // For a B that nothing closes: returns when the slice around it ends in the output, if
-  // open_begins_inside has it.
-  std::optional<std::int64_t> around_end_ns(const Event& event) const;
   bool binds_next(const Event& event) const;
 };
 
@@ -90,13 +79,12 @@ struct FilePlan {
 // already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
-// `surveys` must outlive the plan: the id maps and ends of begins refer to them.
+// The surveys must outlive the plan: the id maps refer to them.
 struct MergePlan {
   std::vector<FilePlan> files;
   TrackPlan tracks;
   std::int64_t origin_ns = 0;    // common time of output time 0
   bool sub_microsecond = false;  // some time has digits below the microsecond
-  bool keeps_begin_end = false;  // B and E stay what they are
   bool has_objects = false;      // args may refer to objects
   bool sorts_by_time = false;
   PidLayout pids = PidLayout::rank;

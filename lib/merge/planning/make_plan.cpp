@@ -142,10 +142,6 @@ FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const 
           .object_ids_end = ranges.object * files.size(),
           .frames = {0, merged},
           .keeps_order = merged,
-          .orphan_ends = survey.orphan_ends,
-          .joined_halves = survey.joined_halves,
-          .begin_ends = survey.begin_ends,
-          .open_begins_inside = survey.open_begins_inside,
           .async_slices = survey.async_slices,
           .own_dumps = files[file].own_dumps,
           .lacks_durations = survey.lacks_durations};
@@ -225,7 +221,6 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                  .tracks = std::move(tracks),
                  .origin_ns = origin_ns,
                  .sub_microsecond = sub_microsecond,
-                 .keeps_begin_end = options.keep_begin_end,
                  .sorts_by_time = options.sort_by_time,
                  .pids = options.pids,
                  .earliest_ns = clocks.origin_ns};

@@ -31,9 +31,7 @@ struct SliceHalf {
   std::string frame = {};                      // for an E: its stack frame (sf), JSON text
   std::string cut_id = {};     // for an E that cuts a slice which goes on: its id, JSON text
   bool is_superseded = false;  // for such an E: another file has the whole slice
-  // For a B: OpenBegin::around_end_ns, if the B and E around it are not joined here.
-  std::optional<std::int64_t> around_end_ns = {};
-  bool wanted = true;  // for a B: false if a filter drops the pair; then there is no text
+  bool wanted = true;          // for a B: false if a filter drops the pair; then there is no text
 };
 
 // An X without dur, or one that never ended: a begin that no end will close.

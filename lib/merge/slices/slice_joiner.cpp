@@ -157,9 +157,7 @@ void SliceJoiner::join(const BeginEndPair& pair) {
 void SliceJoiner::close_open(const OpenBegin& begin) {
   const SliceHalf& half = slots_[begin.payload].half;
   const std::int64_t end_ns =
-      begin.is_in_closed_slice()
-          ? begin.around_end_ns
-          : half.around_end_ns.value_or(last_ends_.of(half.rank, begin.start_ns));
+      begin.is_in_closed_slice() ? begin.around_end_ns : last_ends_.of(half.rank, begin.start_ns);
   const std::int64_t duration_ns = saturating_subtract(end_ns, begin.start_ns);
   if (is_dropped(begin.payload, duration_ns)) return leave(begin.payload, kNoPayload);
   std::string event = joined(half, {}, duration_ns);

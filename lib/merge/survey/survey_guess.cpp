@@ -43,7 +43,7 @@ struct SampleSizes {
 class Sampler {
  public:
   Sampler(const std::string& path, const std::vector<std::string>& shared_flows)
-      : parser_(path), visitor_(1, on_failure_, false, shared_flows) {}
+      : parser_(path), visitor_(1, on_failure_, shared_flows) {}
 
   // Returns false if the text does not begin as a trace.
   bool read_head(std::string_view text) {
@@ -207,10 +207,8 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     if (surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
     const FilePlan& a = guess.files[i];
     const FilePlan& b = plan.files[i];
-    if (a.times != b.times || a.orphan_ends != b.orphan_ends ||
-        a.joined_halves != b.joined_halves || a.startless_ends != b.startless_ends ||
-        a.lacks_durations != b.lacks_durations || a.superseded != b.superseded ||
-        !std::ranges::equal(a.begin_ends, b.begin_ends))
+    if (a.times != b.times || a.startless_ends != b.startless_ends ||
+        a.lacks_durations != b.lacks_durations || a.superseded != b.superseded)
       return false;
     if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
         a.async_slices != b.async_slices || a.async_scope != b.async_scope ||

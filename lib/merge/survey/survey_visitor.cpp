@@ -65,7 +65,6 @@ struct SurveyVisitor::Chunk : ChunkResult {
   MetadataNames names;
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
-  BeginEndBatch begin_ends;
   CutSlices cut_slices;
   IdSet flow_ids;
   std::uint64_t shared_flows = 0;
@@ -192,15 +191,13 @@ void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t st
   if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
 }
 
-SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs,
+SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
                              std::vector<std::string> shared_flows)
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
       asyncs_(files),
-      pairers_(files),
       on_failure_(on_failure),
-      pairs_(pairs),
       shared_flows_(std::move(shared_flows)) {}
 
 std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
@@ -242,11 +239,6 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);
   if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
-  if (pairs_ && (event.phase == 'B' || event.phase == 'E'))
-    chunk.begin_ends.add(event, timing.start_ns);
-  else if (pairs_ && event.phase == 'X' && timing.slice_end == SliceEnd::known)
-    chunk.begin_ends.add_slice(event, timing.start_ns,
-                               saturating_add(timing.start_ns, timing.duration_ns));
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
@@ -279,43 +271,10 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   const std::uint64_t begins = survey.open_begins + chunk.begins;
   survey.open_begins = begins - std::min(begins, chunk.ends);
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
-  take_begin_ends(chunk, file);
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
   survey.starts.add(chunk.starts);
   survey.end_times.add(chunk.end_times);
-}
-
-void SurveyVisitor::take_begin_ends(const Chunk& chunk, std::size_t file) {
-  FileSurvey& survey = surveys_[file];
-  // A file with more open begins is refused, or left out. Until all files are read it must not fill
-  // the memory.
-  if (survey.most_open_begins > most_open_begins_) return pairers_[file].reset();
-  if (chunk.begin_ends.empty()) return;
-  if (!pairers_[file]) pairers_[file] = make_pairer(survey);
-  if (!survey.evidence.rank_marks.empty()) pairers_[file]->match_names();
-  pairers_[file]->take(chunk.begin_ends);
-}
-
-// Makes the pairer of a file; the survey must outlive it.
-std::unique_ptr<BeginEndPairer> SurveyVisitor::make_pairer(FileSurvey& survey) const {
-  return std::make_unique<BeginEndPairer>(BeginEndHandlers{
-      .pair =
-          [this, &survey](const BeginEndPair& pair) {
-            if (pair.has_to_be_joined()) {
-              survey.joined_halves.push_back(pair.begin_offset);
-              survey.joined_halves.push_back(pair.end_offset);
-            } else if (keeps_begin_ends_) {
-              survey.begin_ends.push_back({pair.begin_offset, pair.end_ns});
-            }
-          },
-      .stray_end = {},
-      .open_begin =
-          [&survey](const OpenBegin& begin) {
-            survey.joined_halves.push_back(begin.offset);
-            if (begin.is_in_closed_slice())
-              survey.open_begins_inside.push_back({begin.offset, begin.around_end_ns});
-          }});
 }
 
 // Counts the tracks of a file, and drops them if all files together have too many: tracks are held
@@ -343,14 +302,6 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   asyncs_[file] = {};
   unfold_gpu_rows(survey);
   count_tracks(survey);
-  if (!pairers_[file]) return;
-  pairers_[file]->finish();
-  survey.orphan_ends = pairers_[file]->orphan_ends();
-  std::sort(survey.joined_halves.begin(), survey.joined_halves.end());
-  std::ranges::sort(survey.begin_ends, {}, &BeginEnd::offset);
-  std::ranges::sort(survey.open_begins_inside, {}, &BeginEnd::offset);
-  survey.problems.add(pairers_[file]->problems());
-  pairers_[file].reset();
 }
 
 void SurveyVisitor::fail_file(std::size_t file, const Error& error) {

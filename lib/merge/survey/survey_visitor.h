@@ -9,7 +9,6 @@
 #include "base/string_table.h"
 #include "event/event_timing.h"
 #include "merge/facts/file_survey.h"
-#include "scan/begin_end.h"
 #include "scan/scan_files.h"
 
 #include <cstddef>
@@ -23,17 +22,12 @@ namespace traceloom {
 class SurveyVisitor : public FileVisitor {
  public:
   // `on_failure` must outlive the visitor; the survey of a file that has failed stays empty.
-  // `pairs`: also pair B and E events, to find stray ends. `shared_flows`: the flows to count.
-  SurveyVisitor(std::size_t files, const FailureHandler& on_failure, bool pairs = false,
+  // `shared_flows`: the flows to count.
+  SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
                 std::vector<std::string> shared_flows = {});
-
-  // Also gathers FileSurvey::begin_ends. Needs `pairs`; must be called before the first event.
-  void keep_begin_ends() { keeps_begin_ends_ = true; }
 
   // Limits the tracks of all files together; see FileSurvey::has_too_many_tracks.
   void limit_tracks(std::size_t most) { most_tracks_ = most; }
-  // Stops pairing the B and E of a file when more B are open at a time.
-  void limit_open_begins(std::size_t most) { most_open_begins_ = most; }
 
   // Must be called after all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -51,8 +45,6 @@ class SurveyVisitor : public FileVisitor {
  private:
   struct Chunk;
   void add_tracks(const Chunk& chunk, std::size_t file);
-  void take_begin_ends(const Chunk& chunk, std::size_t file);
-  std::unique_ptr<BeginEndPairer> make_pairer(FileSurvey& survey) const;
   void count_tracks(FileSurvey& survey);
   static void add_dumps(const Chunk& chunk, FileSurvey& survey);
 
@@ -60,13 +52,9 @@ class SurveyVisitor : public FileVisitor {
   std::vector<StringTable> track_ids_;       // one a file: keys of its tracks
   std::vector<StringTable> metadata_texts_;  // one a file: texts of its metadata
   std::vector<AsyncSliceFinder> asyncs_;
-  std::vector<std::unique_ptr<BeginEndPairer>> pairers_;
   const FailureHandler& on_failure_;
-  bool pairs_;
-  bool keeps_begin_ends_ = false;
   std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
   std::size_t tracks_ = 0;  // tracks in the files that have been read
-  std::size_t most_open_begins_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> shared_flows_;
 };
 

@@ -28,10 +28,6 @@ OrderClass order_class(char phase) {
   switch (phase) {
     case 'X':
       return OrderClass::slice;
-    case 'B':
-      return OrderClass::begin;
-    case 'E':
-      return OrderClass::end;
     case 'C':
       return OrderClass::counter;
     case 's':
@@ -41,6 +37,11 @@ OrderClass order_class(char phase) {
     default:
       return OrderClass::other;
   }
+}
+
+// True for an event that becomes a slice together with its other half.
+bool is_half(const Event& event) {
+  return event.phase == 'B' || event.phase == 'E';
 }
 
 // A hash collision only means that two counters are sorted as one group, which is harmless. The
@@ -61,7 +62,7 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
   // Note the start before filtering: the length of an X without dur must not depend on the filter.
   if (plan_.files[file_].lacks_durations && place.target != nullptr && place.time)
     state.halves.last_starts.note(place.target->number, place.time->start_ns);
-  if (event.phase == 'X' && !plan_.keeps_begin_end) note_slice(event, place, state);
+  if (event.phase == 'X') note_slice(event, place, state);
   if (filter_ != nullptr && is_filtered_away(event, place, state)) return;
   write_usable(event, timing, place, state);
 }
@@ -84,13 +85,12 @@ bool EventWriter::is_filtered_away(const Event& event, const Place& place,
                                    WriteState& state) const {
   const auto& [target, time] = place;
   if (target == nullptr || !time) return false;
-  const bool is_half = !plan_.keeps_begin_end && (event.phase == 'B' || event.phase == 'E');
-  if (is_half && event.phase == 'E') return false;
+  if (event.phase == 'E') return false;
   if (filter_->keeps(file_, event, *target, *time, state.filter_memory)) return false;
   // A B that is never closed ends with the last event of its rank, also if a filter drops that
   // event.
   state.last_ends.note(target->rank, time->end_ns);
-  if (is_half) {
+  if (event.phase == 'B') {
     SliceHalf half;
     half.wanted = false;
     state.halves.add(event, time->start_ns, std::move(half));
@@ -125,17 +125,6 @@ void EventWriter::write_usable(const Event& event, const EventTiming& timing, co
   if (const Event* clean = state.scanner.next()) write_as(event, *clean, timing, place, state);
 }
 
-bool EventWriter::is_stray_end(const Event& event) const {
-  const std::vector<std::uint64_t>& orphans = plan_.files[file_].orphan_ends;
-  return event.phase == 'E' && std::binary_search(orphans.begin(), orphans.end(), event.offset);
-}
-
-bool EventWriter::is_joined(const Event& event) const {
-  if (event.phase != 'B' && event.phase != 'E') return false;
-  const std::vector<std::uint64_t>& joined = plan_.files[file_].joined_halves;
-  return !plan_.keeps_begin_end || std::binary_search(joined.begin(), joined.end(), event.offset);
-}
-
 // Decides everything by `event`, as the survey saw it; `clean` is the same event, or its repaired
 // text.
 void EventWriter::write_as(const Event& event, const Event& clean, const EventTiming& timing,
@@ -162,7 +151,6 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
     state.problems.add(start_ns % 1000 == 0 ? Problem::far_timestamp : Problem::inexact_timestamp,
                        event.offset);
   state.last_ends.note(target->rank, time->end_ns);
-  if (plan_.keeps_begin_end && is_stray_end(event)) return;
   if (event.phase == 'X' && file.is_superseded(event, *target)) return;
   if (start_ns != timing.start_ns || timing.rewrite) edit.set_time(Key::ts, start_ns);
   if (!has_usual_fields(event) || plan_.has_objects) [[unlikely]]
@@ -170,9 +158,9 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
                       clean,
                       file,
                       {timing.start_ns, saturating_subtract(start_ns, timing.start_ns)},
-                      is_joined(event)},
+                      is_half(event)},
                      edit, state.problems);
-  if (is_joined(event)) return write_half(event, clean, start_ns, *target, edit, state);
+  if (is_half(event)) return write_half(event, clean, start_ns, *target, edit, state);
   if (time->is_endless()) return keep_endless(event, clean, *time, *target, edit, state);
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
@@ -208,14 +196,14 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
 void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
                                WriteState& state) const {
   state.problems.add(Problem::outlying_timestamp, event.offset);
-  if (event.phase != 'B' || !is_joined(event)) return;
+  if (event.phase != 'B') return;
   SliceHalf half;
   half.wanted = false;
   using Limits = std::numeric_limits<std::int64_t>;
   state.halves.add(event, timing.start_ns < 0 ? Limits::min() : Limits::max(), std::move(half));
 }
 
-// Notes the place of the event if its order matters: for slices, B, E and counters, unless the file
+// Notes the place of the event if its order matters: for slices and counters, unless the file
 // keeps its order, and for all events when they are sorted by time.
 void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
                          WriteState& state) const {
@@ -225,13 +213,6 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
       state.overlaps.overlaps(place.group, place.start_ns, place.duration_ns))
     state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
-  if (place.order == OrderClass::begin && plan_.sorts_by_time) {
-    // Events that begin with it are sorted as if it were an X of its length.
-    if (const auto duration_ns = plan_.files[file_].begin_duration_ns(event, place.start_ns)) {
-      place.order = OrderClass::slice;
-      place.duration_ns = *duration_ns;
-    }
-  }
   const auto append_text = [&] { append_event(edit, state.block.text); };
   const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;
   if (has_order || plan_.sorts_by_time)
@@ -324,7 +305,6 @@ void EventWriter::write_half(const Event& event, const Event& clean, std::int64_
     if (clean.has(Key::esf)) edit.rename(Key::esf, "source_esf");
     edit.replace(Key::ph, "\"X\"");
     half = begin_half(event, clean, edit, state);
-    half.around_end_ns = plan_.files[file_].around_end_ns(event);
   }
   half.track = target.number;
   half.rank = target.rank;

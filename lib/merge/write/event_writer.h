@@ -47,8 +47,8 @@ struct UnendedAsync {
 struct WriteState {
   EventBlock block;
   ProblemCounts problems;
-  std::uint64_t events = 0;  // written to the block, without metadata
-  SliceHalves halves;        // B and E events; with MergePlan::keeps_begin_end few, see write()
+  std::uint64_t events = 0;        // written to the block, without metadata
+  SliceHalves halves;              // B and E events
   std::vector<FlowEnd> flow_ends;  // flow events in the block
   std::vector<UnendedAsync> unended;
   LastEnds last_ends;
@@ -89,10 +89,7 @@ class EventWriter {
       : plan_(plan), filter_(plan.filter ? &*plan.filter : nullptr), file_(file) {}
 
   // Writes `event`, as it was read, with its time_event(). It leaves out what time_event() refuses,
-  // stray end events, metadata, and what the plan's filter drops. B and E events go to
-  // state.halves. With MergePlan::keeps_begin_end only two kinds of them do: pairs of one time,
-  // which Perfetto would take apart (at one time it looks at ends first), and begins that are never
-  // closed, which would enclose all that follows in other files.
+  // metadata, and what the plan's filter drops. B and E events go to state.halves.
   void write(const Event& event, const EventTiming& timing, WriteState& state) const;
   // Returns whether the plan leaves out the rank that the event belongs to.
   bool is_left_out(const Event& event, WriteState& state) const;
@@ -101,8 +98,6 @@ class EventWriter {
 
  private:
   bool is_left_out(const TrackTarget* target) const;
-  bool is_stray_end(const Event& event) const;
-  bool is_joined(const Event& event) const;
   // The place of an event in the output. A member is empty if the plan has no track for it, or its
   // time does not fit.
   struct Place {

@@ -173,8 +173,7 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   if (slices_ && !unplanned_) {
     slices_->finish(last_ends_);
     take_joined(file);
-    // With keeps_begin_end the survey has paired and counted all of them.
-    if (!plan_.keeps_begin_end) problems_[file].add(slices_->problems());
+    problems_[file].add(slices_->problems());
   }
   if (!unended_.empty() && !unplanned_) end_unended();
   blocks_->end_file();
