@@ -105,11 +105,14 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "nothing shows how this clock relates to the others; not shifted; --offset RANK=TIME shifts "
      "it"},
     {"shifted_clock", notice,
-     "the clock contradicts the collectives and was shifted to fit them; --align base leaves it"},
+     "the clock was shifted to fit the collectives; --align base leaves it"},
     {"clock_conflict", notice,
      "collectives contradict each other (was a clock changed?); the clock is left as it is"},
-    {"no_common_collective", info,
-     "no collective or message shows how far this clock is from the others; left as it is"},
+    {"no_common_collective", notice,
+     "no collective or message shows how far this clock is from the others of the run, only a base "
+     "time or nothing; left as it is"},
+    {"vague_collectives", info,
+     "collectives and messages do not show how far this clock is from the others; left as it is"},
     {"ranks_apart", notice,
      "these ranks have no event while the lowest rank has some; is their clock right?"},
     {"base_restored", notice,

@@ -86,6 +86,7 @@ enum class Problem : std::uint8_t {
   shifted_clock,
   clock_conflict,
   no_common_collective,
+  vague_collectives,
   ranks_apart,
   base_restored,
   base_guessed,

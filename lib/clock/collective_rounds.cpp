@@ -23,6 +23,8 @@ constexpr std::int64_t kPercentOfCollective = 3;
 // The limit for all rounds together, which takes a ninth of a second. If there are more, every
 // second round is enough.
 constexpr std::size_t kMostPairs = std::size_t{1} << 26;
+// Of more clocks, it is not tried which one of a circle is wrong.
+constexpr std::size_t kMostTried = 256;
 
 // Converts the time of a clock into one without its known drift.
 struct Steady {
@@ -61,6 +63,12 @@ const RoundPart* find_part(const CollectiveRound& round, std::size_t clock) {
   return part == round.parts.end() ? nullptr : &*part;
 }
 
+// The first ends may scatter by half of a small change, so the last ones decide, too.
+bool came_back(const PairFit& found, std::int64_t change_ns) {
+  return std::abs(saturating_subtract(found.last_ends_ns, found.first_ends_ns)) < change_ns / 2 ||
+         std::abs(found.last_ends_ns) < change_ns / 4;
+}
+
 class ClockFitter {
  public:
   ClockFitter(std::size_t clocks, std::size_t reference, std::int64_t middle_ns,
@@ -97,7 +105,10 @@ class ClockFitter {
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
   void find_ranges();
   ClockRanges known_ranges() const;
+  std::optional<std::size_t> odd_one(const ClockRanges& ranges,
+                                     const std::vector<std::size_t>& circle) const;
   void take_range(std::size_t clock, const ClockRange& ahead);
+  void find_change(std::size_t clock);
 
   std::size_t reference_;
   const std::vector<CollectiveRound>& rounds_;
@@ -188,9 +199,11 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
   const bool is_steady = slope.jump_ns == 0 && slope.excess == 0;
   fit.outcome = found.is_contradiction() || !is_steady ? Outcome::contradiction : Outcome::fitted;
   if (fit.outcome == Outcome::contradiction) {
-    fit.change_ns =
-        std::abs(slope.jump_ns != 0 ? slope.jump_ns
-                                    : saturating_subtract(found.last_ends_ns, found.first_ends_ns));
+    fit.change_ns = found.change_ns;
+    if (by_messages) fit.change_ns = saturating_subtract(found.ahead.low_ns, found.ahead.high_ns);
+    if (slope.jump_ns != 0) fit.change_ns = std::abs(slope.jump_ns);
+    fit.is_least_change = by_messages;
+    fit.came_back = slope.excess == 0 && came_back(found, fit.change_ns);
     fit.ahead_ns = saturating_add(known.ahead_ns, found.last_ends_ns);
     fit.excess_slope = slope.excess;
     fit.was_set = slope.jump_ns != 0 || (found.was_set && slope.excess == 0);
@@ -224,15 +237,59 @@ void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
   fit.ahead_ns = std::clamp(fit.ahead_ns, ahead.low_ns, ahead.high_ns);
 }
 
-// If clocks contradict each other in a circle, the one that was placed last is considered wrong.
+// Returns the clock of the circle without which all others fit; if there is none, the one that was
+// placed last.
+std::optional<std::size_t> ClockFitter::odd_one(const ClockRanges& ranges,
+                                                const std::vector<std::size_t>& circle) const {
+  std::optional<std::size_t> last;
+  for (auto clock = placed_.rbegin(); clock != placed_.rend(); ++clock) {
+    if (!is_placed(*clock) || !std::ranges::binary_search(circle, *clock)) continue;
+    if (!last) last = *clock;
+    if (fits_.size() > kMostTried) break;
+    ClockRanges others = ranges;
+    others.forget(*clock);
+    if (others.from(reference_).contradiction.empty()) return *clock;
+  }
+  return last;
+}
+
+// Finds by how much a clock of a circle contradicts the clocks that fit: by the ends of the
+// collectives with one of them, or by the ranges of all of them.
+void ClockFitter::find_change(std::size_t clock) {
+  CollectiveFit& fit = fits_[clock];
+  ClockRange ahead{kEarliest, kLatest};
+  for (std::size_t other = 0; other < fits_.size(); ++other) {
+    if (!is_placed(other)) continue;
+    const ClockRange its = other == reference_ ? ClockRange{0, 0} : fits_[other].ahead;
+    for (const bool by_messages : {false, true}) {
+      const std::vector<PairedRound> rounds = paired(other, clock, by_messages);
+      if (rounds.empty()) continue;
+      const PairFit found = fit_pair(rounds);
+      if (found.ahead.low_ns != kEarliest)
+        ahead.low_ns = std::max(ahead.low_ns, saturating_add(its.low_ns, found.ahead.low_ns));
+      if (found.ahead.high_ns != kLatest)
+        ahead.high_ns = std::min(ahead.high_ns, saturating_add(its.high_ns, found.ahead.high_ns));
+      if (by_messages || found.change_ns <= fit.change_ns) continue;
+      fit.change_ns = found.change_ns;
+      fit.was_set = found.was_set;
+      fit.came_back = came_back(found, found.change_ns);
+      fit.ahead_ns = saturating_add(fits_[other].ahead_ns, found.last_ends_ns);
+    }
+  }
+  if (fit.change_ns != 0 || ahead.low_ns <= ahead.high_ns) return;
+  fit.change_ns = saturating_subtract(ahead.low_ns, ahead.high_ns);
+  fit.is_least_change = true;
+  fit.came_back = true;  // nothing is known of its end
+}
+
 void ClockFitter::find_ranges() {
+  std::vector<std::size_t> odd_ones;
   ClockRanges ranges = known_ranges();
   ClockRanges::Found found = ranges.from(reference_);
   while (!found.contradiction.empty()) {
-    const auto odd = std::ranges::find_if(placed_.rbegin(), placed_.rend(), [&](std::size_t clock) {
-      return is_placed(clock) && std::ranges::binary_search(found.contradiction, clock);
-    });
-    if (odd == placed_.rend()) return;
+    const std::optional<std::size_t> odd = odd_one(ranges, found.contradiction);
+    if (!odd) return;
+    odd_ones.push_back(*odd);
     fits_[*odd].outcome = Outcome::contradiction;
     ranges.forget(*odd);
     found = ranges.from(reference_);
@@ -244,6 +301,7 @@ void ClockFitter::find_ranges() {
     else
       take_range(clock, found.ahead[clock]);
   }
+  for (const std::size_t clock : odd_ones) find_change(clock);
 }
 
 }  // namespace

@@ -56,6 +56,10 @@ struct CollectiveFit {
   double slope_error = 0;
   std::int64_t change_ns = 0;  // for a contradiction: the approximate amount by which the clock was
                                // set
+  bool is_least_change = false;  // change_ns is the least amount that the ranges allow for
+  // For a contradiction: at the end the clock is as at the begin, or as that of the reference, so
+  // that no other offset is better.
+  bool came_back = false;
   // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
   // been matched wrongly.
   bool was_set = false;
@@ -75,6 +79,8 @@ struct CollectiveFit {
 //    have a collective in common.
 // 3. Messages are used only for clocks without collectives; the estimate is then the middle of the
 //    range.
+// 4. If clocks contradict each other in a circle, the one without which the others fit is wrong,
+//    else the one that was placed last.
 std::vector<CollectiveFit> fit_clocks(std::size_t clocks, std::size_t reference,
                                       std::int64_t middle_ns,
                                       const std::vector<CollectiveRound>& rounds);

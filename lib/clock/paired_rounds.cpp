@@ -175,6 +175,27 @@ void find_first_and_last(std::vector<PairedRound> rounds, PairFit& fit) {
   fit.last_ends_ns = middle_of_ends({rounds.end() - tenth, rounds.end()});
 }
 
+// Returns the median of the ends that are nearer to `ends_ns` than `most_ns`.
+std::int64_t middle_near(const std::vector<PairedRound>& rounds, std::int64_t ends_ns,
+                         std::int64_t most_ns) {
+  std::vector<std::int64_t> near{ends_ns};
+  for (const PairedRound& round : rounds)
+    if (apart(round.ends_ns, ends_ns) < most_ns) near.push_back(round.ends_ns);
+  return middle_of(std::move(near));
+}
+
+// The ends of single rounds scatter, so all ends near those of the two rounds are used.
+std::int64_t largest_change(const std::vector<PairedRound>& rounds) {
+  const auto low_of = [](const PairedRound& round) { return round.ahead.low_ns; };
+  const auto high_of = [](const PairedRound& round) { return round.ahead.high_ns; };
+  const PairedRound& high = *std::ranges::max_element(rounds, {}, low_of);
+  const PairedRound& low = *std::ranges::min_element(rounds, {}, high_of);
+  const std::int64_t least_ns = saturating_subtract(high.ahead.low_ns, low.ahead.high_ns);
+  const std::int64_t near_ns = apart(high.ends_ns, low.ends_ns) / 4;
+  return std::max(least_ns, saturating_subtract(middle_near(rounds, high.ends_ns, near_ns),
+                                                middle_near(rounds, low.ends_ns, near_ns)));
+}
+
 // Rounds that are matched wrongly contradict each other all the time, which a few cannot show. A
 // round in which the clock was set may fit neither side.
 bool hold_in_stretches(std::vector<PairedRound> rounds) {
@@ -251,7 +272,9 @@ PairFit fit_pair(const std::vector<PairedRound>& rounds) {
   fit.residual_p50_ns = at_percent(residuals, 50);
   fit.residual_p95_ns = at_percent(std::move(residuals), 95);
   find_first_and_last(rounds, fit);
-  fit.was_set = fit.is_contradiction() && hold_in_stretches(rounds);
+  if (!fit.is_contradiction()) return fit;
+  fit.was_set = hold_in_stretches(rounds);
+  fit.change_ns = largest_change(rounds);
   return fit;
 }
 

@@ -56,6 +56,9 @@ struct PairFit {
   std::int64_t last_ends_ns = 0;
   // Of a contradiction: each of a few stretches of time holds together, as where a clock was set.
   bool was_set = false;
+  // Of a contradiction: how far the ends are apart between the rounds that contradict each other
+  // most.
+  std::int64_t change_ns = 0;
 
   // True if two clocks that only run cannot have given these rounds.
   bool is_contradiction() const { return ahead.low_ns > ahead.high_ns; }

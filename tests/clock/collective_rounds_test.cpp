@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <utility>
 
 using namespace traceloom;
 using Outcome = CollectiveFit::Outcome;
@@ -99,6 +100,48 @@ TEST_CASE("a clock that was set between collectives is refused, and by how much 
   CHECK(fits[2].outcome == Outcome::contradiction);
   CHECK(fits[2].change_ns == 4'000'000);
   CHECK(fits[2].ahead_ns == 4'000'000);
+}
+
+TEST_CASE("a clock that was set and set back is refused, and by how much is told") {
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 40; ++i)
+    rounds.push_back(meeting(i * 5'000'000, {0, i % 7 * 10'000},
+                             {0, i % 3 * 500 + (i < 10 || i >= 30 ? 0 : 400'000)}));
+  const CollectiveFit fit = fit_clocks(2, 0, 100'000'000, rounds)[1];
+  CHECK(fit.outcome == Outcome::contradiction);
+  CHECK(fit.was_set);
+  CHECK(fit.came_back);
+  CHECK(fit.change_ns >= 399'500);
+  CHECK(fit.change_ns <= 400'500);
+}
+
+TEST_CASE("of clocks in a circle, the one without which the others fit is refused") {
+  // Clock 3 was set between messages that it receives from 1 and 4, which limit it on one side, and
+  // messages that it sends to 2 and 5, which limit it on the other. 4 and 5 are placed after it.
+  std::vector<CollectiveRound> rounds;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const auto add = [&](std::size_t from, std::size_t to, bool is_message) {
+      const auto part = [&](std::size_t clock) {
+        const std::int64_t at_ns = i * 1'000'000 + (clock == 3 && i >= 5 ? 4'000'000 : 0);
+        return RoundPart{clock, at_ns, at_ns + 50'000};
+      };
+      rounds.push_back({.parts = {part(from), part(to)}, .is_message = is_message});
+    };
+    add(0, 1, false);
+    add(0, 2, false);
+    for (const auto& [a, b] : {std::pair(1, 4), {2, 5}}) {
+      add(a, b, true);
+      add(b, a, true);
+    }
+    for (const auto& [receives, sends] : {std::pair(1, 2), {4, 5}})
+      i < 5 ? add(receives, 3, true) : add(3, sends, true);
+  }
+  const std::vector<CollectiveFit> fits = fit_clocks(6, 0, 0, rounds);
+  CHECK(fits[3].outcome == Outcome::contradiction);
+  CHECK(fits[3].is_least_change);
+  CHECK(fits[3].change_ns >= 3'750'000);
+  CHECK(fits[3].change_ns <= 4'000'000);
+  for (const std::size_t other : {1, 2, 4, 5}) CHECK(fits[other].outcome == Outcome::fitted);
 }
 
 TEST_CASE("a clock that runs faster is known by its slope, and where it is in the middle") {

@@ -18,6 +18,7 @@ struct Job {
   std::vector<std::int64_t> ahead_us;
   std::vector<std::int64_t> set_us = {};  // added to the rank's clock from the middle on
   ClockOptions options = {};
+  std::int64_t set_back_at = 1'000;  // from that round on, the clocks are as before
   std::int64_t first_round = 0;
   std::int64_t rounds = 40;
   bool of_one_group = true;
@@ -38,7 +39,7 @@ struct Job {
     for (std::int64_t i = first_round; i < rounds; ++i) {
       const bool is_last = static_cast<std::size_t>(i) % ahead_us.size() == rank;
       std::int64_t begin_us = 1'000 * i + (is_last ? 30 : 0) + ahead_us[rank];
-      if (i >= 20 && !set_us.empty()) begin_us += set_us[rank];
+      if (i >= 20 && i < set_back_at && !set_us.empty()) begin_us += set_us[rank];
       if (i % 2 == 1 && rank + 1 == ahead_us.size()) begin_us += late_us;
       if (rank + 1 == ahead_us.size()) begin_us += drift_us * i;
       const std::int64_t seq = of_one_group ? i : i + 100 * static_cast<std::int64_t>(rank);
@@ -180,9 +181,53 @@ TEST_CASE("collective_clock: clocks that were set are left, and told with what w
 TEST_CASE("collective_clock: no other offset is offered where one was given") {
   Job job{{0, 0, 0}, {0, 0, 4'000}};
   job.options.offsets[2] = -4'000'000;
-  CHECK(job.plan().clocks[0].problems.explanation(Problem::clock_conflict) ==
-        "clocks of ranks 0 and 1: what collectives allow before and after contradicts itself by "
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms; "
+        "no offset fits all of them");
+  CHECK(result.clocks[2].offset_ns == kBaseNs - 4'000'000);
+  for (const std::size_t rank : {0, 1}) {
+    CHECK(result.clocks[rank].problems.empty());
+    CHECK(result.clocks[rank].offset_ns == kBaseNs);
+    CHECK(result.clocks[rank].error_ns.has_value());
+  }
+}
+
+TEST_CASE("collective_clock: ranks with given offsets are the ones that were set") {
+  Job job{{0, 0, 0, 0}, {0, 0, 4'000, 4'000}};
+  job.options.offsets = {{2, -4'000'000}, {3, -4'000'000}};
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[0].problems.empty());
+  CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clocks of ranks 2 and 3: what collectives allow before and after contradicts itself by "
         "4.000 ms; no offset fits all of them");
+}
+
+TEST_CASE(
+    "collective_clock: a given offset that agrees stays the reference of a clock that was set") {
+  Job job{{0, 0, 0}, {0, 0, 4'000}};
+  job.options.offsets[1] = 0;
+  const ClockPlan result = job.plan();
+  CHECK(result.clocks[1].problems.empty());
+  CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+        "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms; "
+        "no offset fits all of them");
+}
+
+TEST_CASE("collective_clock: a clock that was set and set back is told with the size of the jump") {
+  for (const auto& [set_us, words] :
+       {std::pair(4'000, "4.000 ms"), {400, "400.000 us"}, {100, "100.000 us"}}) {
+    Job job{{0, 0, 0, 0}, {0, 0, set_us, set_us}};
+    job.set_back_at = 30;
+    const ClockPlan result = job.plan();
+    CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
+          fmt::format("clocks of ranks 2 and 3: what collectives allow before and after "
+                      "contradicts itself by {}; no offset fits all of them",
+                      words));
+    CHECK_FALSE(result.clocks[2].error_ns.has_value());
+    CHECK(result.clocks[3].problems.empty());
+  }
 }
 
 TEST_CASE("collective_clock: where the lowest rank's clock was set, the others are compared") {
@@ -250,7 +295,8 @@ TEST_CASE("collective_clock: collectives without a group that never fit may be o
   job.late_us = 300;  // every other one of rank 2
   const ClockPlan result = job.plan();
   CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 0);
-  CHECK(result.clocks[2].problems.explanation(Problem::no_common_collective) ==
+  CHECK(result.clocks[2].problems.count(Problem::no_common_collective) == 0);
+  CHECK(result.clocks[2].problems.explanation(Problem::vague_collectives) ==
         "clock of rank 2: collectives that do not say their group contradict each other");
 }
 
@@ -276,6 +322,24 @@ TEST_CASE("collective_clock: ranks that were moved alike are told in one line") 
   CHECK(result.clocks[3].collectives->shift_ns == -5'003'000);
   CHECK(result.clocks[4].problems.explanation(Problem::shifted_clock).substr(0, 32) ==
         "rank 4 shifted by +80.000 ms: it");
+}
+
+TEST_CASE("collective_clock: ranks that were moved little are named, too") {
+  const ClockPlan result = Job{{0, 70'000, 4}}.plan();
+  CHECK(result.clocks[1].problems.count(Problem::shifted_clock) == 2);
+  const std::string words(result.clocks[1].problems.explanation(Problem::shifted_clock));
+  CHECK(words.starts_with("rank 1 shifted by -70.000 ms: its collectives end with the others' (±"));
+  CHECK(words.ends_with("; rank 2 by -4.000 us, less than the ends are still apart"));
+}
+
+TEST_CASE("collective_clock: a shift that the bound does not require is told by the ends") {
+  // The last rank of a collective leaves it 20 us after it has entered, which allows for 15 us.
+  const ClockPlan result = Job{{0, 15}}.plan();
+  CHECK(result.clocks[1].method == ClockMethod::collectives);
+  const std::string words(result.clocks[1].problems.explanation(Problem::shifted_clock));
+  CHECK(
+      words.starts_with("rank 1 shifted by -15.000 us: the ends of the collectives come from "
+                        "15.000 us to 0 ns apart (±"));
 }
 
 TEST_CASE("collective_clock: a merged file is moved as a whole") {
@@ -307,6 +371,25 @@ TEST_CASE("collective_clock: ranks without a collective in common are told") {
   CHECK(result.clocks[1].problems.explanation(Problem::no_common_collective) ==
         "clock of rank 1 against rank 0: they have no collective in common");
   CHECK_FALSE(result.clocks[1].error_ns.has_value());
+}
+
+TEST_CASE("collective_clock: ranks without a common collective are a notice in one run only") {
+  CHECK(describe(Problem::no_common_collective).severity == Severity::notice);
+  CHECK(describe(Problem::vague_collectives).severity == Severity::info);
+  Job job{{0, 0, 0}};
+  job.of_one_group = false;
+  job.of_one_run = false;
+  const auto told = [&job](Problem problem) {
+    return job.plan().clocks[1].problems.count(problem);
+  };
+  CHECK(told(Problem::no_common_collective) == 0);
+  CHECK(told(Problem::vague_collectives) == 1);
+  job.world_size = 3;
+  CHECK(told(Problem::no_common_collective) == 1);
+  CHECK(told(Problem::vague_collectives) == 0);
+  job.sync_bound_us = 20;  // a clock sync places them
+  CHECK(told(Problem::no_common_collective) == 0);
+  CHECK(told(Problem::vague_collectives) == 1);
 }
 
 TEST_CASE("collective_clock: ranks at other times without a collective in common are told") {

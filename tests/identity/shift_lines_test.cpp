@@ -38,6 +38,38 @@ TEST_CASE("shift_lines: shifts that are written differently are told from least 
   CHECK(words({{0, {1}, -5'012 * kUs, 90 * kUs}, {1, {2, 3}, -5'001 * kUs, 10 * kUs}}).size() == 2);
 }
 
+TEST_CASE("shift_lines: of a clock that may have been right, the ends are told") {
+  const std::vector<RankShift> shifts{{1, {1}, -400 * kUs, 600 * kUs, false},
+                                      {2, {2}, -390 * kUs, 500 * kUs, false},
+                                      {3, {3}, -400 * kUs, 600 * kUs, true}};
+  const std::vector<ShiftLine> lines = shift_lines(shifts, {395 * kUs, 7 * kUs});
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].words ==
+        "ranks 1-2 shifted by -400.000 us to -390.000 us: the ends of the collectives come from "
+        "395.000 us to 7.000 us apart (±600.000 us)");
+  CHECK(lines[1].words ==
+        "rank 3 shifted by -400.000 us: its collectives end with the others' (±600.000 us)");
+}
+
+TEST_CASE("shift_lines: where the ends come no closer, messages were the reason") {
+  CHECK(words({{5, {5}, 1'266 * kUs, 2'387 * kUs, false}}) ==
+        std::vector<std::string>{"rank 5 shifted by +1.266 ms: its collectives and messages are "
+                                 "possible then (±2.387 ms)"});
+}
+
+TEST_CASE("shift_lines: ranks that were moved little share a clause") {
+  const std::vector<RankShift> shifts{{1, {1}, 3'236 * kUs, 5'000 * kUs, true, true},
+                                      {2, {2}, -777'402 * kUs, 5'853 * kUs},
+                                      {3, {3}, -385 * kUs, 5'000 * kUs, true, true}};
+  const std::vector<ShiftLine> lines = shift_lines(shifts);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].words ==
+        "rank 2 shifted by -777.402 ms: its collectives end with the others' (±5.853 ms); ranks 1, "
+        "3 by -385.000 us to +3.236 ms, less than the ends are still apart");
+  CHECK(lines[0].file == 2);
+  CHECK(lines[0].files == 3);
+}
+
 TEST_CASE("shift_lines: at most eight lines, however many hosts there are") {
   std::vector<RankShift> shifts;
   for (std::size_t i = 0; i < 8; ++i)

@@ -142,10 +142,12 @@ Report info_report(const Run& run) {
   report.tables.push_back({"categories", "Spans by category", categories_table(run)});
   add_clocks(run, report);
   for (const RunFile& file : run.files)
-    for (const Problem problem : {Problem::shifted_clock, Problem::clock_conflict,
-                                  Problem::no_common_collective, Problem::ranks_apart})
-      if (const std::string_view words = file.clock_problems.explanation(problem); !words.empty())
-        report.notes.emplace_back(words);
+    for (const Problem problem :
+         {Problem::shifted_clock, Problem::clock_conflict, Problem::no_common_collective,
+          Problem::vague_collectives, Problem::ranks_apart})
+      for (const ProblemCounts* const problems : {&file.problems, &file.clock_problems})
+        if (const std::string_view words = problems->explanation(problem); !words.empty())
+          report.notes.emplace_back(words);
   if (Table unknown = unknown_table(run); !unknown.rows().empty())
     report.tables.push_back({"not_understood",
                              "Rows that look like a device and are not understood",

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "clock/collective_rounds.h"
 #include "identity/clocks/collective_islands.h"
+#include "identity/clocks/ranks_apart.h"
 #include "identity/clocks/shift_lines.h"
 
 #include <fmt/format.h>
@@ -27,9 +28,8 @@ namespace {
 using Outcome = CollectiveFit::Outcome;
 // The matrix of limits between clocks takes 8 bytes a pair.
 constexpr std::size_t kMostClocks = 2048;
-// Smaller shifts are not reported by themselves: ranks on one host leave a collective that far
-// apart.
-constexpr std::int64_t kUntoldNs = 10'000;
+// Smaller shifts have no line of their own: ranks on one host leave a collective that far apart.
+constexpr std::int64_t kSmallNs = 10'000;
 constexpr std::size_t kMostRanks = 8;
 
 // Returns "2", "2 and 3", "5, 6 and 7".
@@ -69,7 +69,7 @@ class CollectiveAligner {
                                return placed.contains(rank);
                              });
       settle(island, is_linked);
-      if (!is_linked) tell_unconnected(island, islands.front());
+      if (!is_linked) tell_unconnected(island, islands.front(), placed);
       placed.insert(ranks.begin(), ranks.end());
     }
   }
@@ -79,6 +79,9 @@ class CollectiveAligner {
   std::set<std::int64_t> ranks_of(const Island& island) const;
   std::vector<CollectiveFit> fit_to_reference(const Island& island) const;
   std::vector<CollectiveFit> fit(Island& island) const;
+  bool is_given(std::size_t file) const { return clocks_[file].method == ClockMethod::given; }
+  bool blames_given(const Island& island, const std::vector<CollectiveFit>& fits,
+                    std::size_t most) const;
   void settle(Island& island, bool is_linked);
   static void forget_errors(FileClock& clock);
   void note(std::size_t file, const CollectiveFit& fit, bool is_moved);
@@ -86,7 +89,8 @@ class CollectiveAligner {
   void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
-  void tell_unconnected(const Island& island, const Island& of_reference);
+  void tell_unconnected(const Island& island, const Island& of_reference,
+                        const std::set<std::int64_t>& others);
 
   const std::vector<FileEvidence>& evidence_;
   const std::vector<StartTimes>& starts_;
@@ -133,24 +137,57 @@ std::vector<CollectiveFit> CollectiveAligner::fit_to_reference(const Island& isl
   return fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
 }
 
+// Returns the island with another reference.
+Island with_reference(Island island, std::size_t index) {
+  const auto begin = island.files.begin();
+  const auto place = begin + static_cast<std::ptrdiff_t>(index);
+  std::rotate(begin, place, place + 1);
+  for (CollectiveRound& round : island.rounds)
+    for (RoundPart& part : round.parts)
+      if (part.clock <= index) part.clock = part.clock == index ? 0 : part.clock + 1;
+  return island;
+}
+
+// True if some clocks contradict the others, at most so many, and the user gave the offsets of all
+// of them.
+bool CollectiveAligner::blames_given(const Island& island, const std::vector<CollectiveFit>& fits,
+                                     std::size_t most) const {
+  std::size_t blamed = 0;
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    if (fits[i].outcome != Outcome::contradiction) continue;
+    if (!is_given(island.files[i])) return false;
+    ++blamed;
+  }
+  return blamed > 0 && blamed <= most;
+}
+
 // Clocks that all contradict the reference and not each other show that the reference was set. The
-// next file is the reference then, if its clock is as good.
+// next file is the reference then, if its clock is as good. An offset that the user gave is no
+// reference for clocks that contradict it: it was given because that clock was set.
 std::vector<CollectiveFit> CollectiveAligner::fit(Island& island) const {
   std::vector<CollectiveFit> fits = fit_to_reference(island);
+  const auto blamed = static_cast<std::size_t>(std::ranges::count(
+      fits, Outcome::contradiction, [](const CollectiveFit& fit) { return fit.outcome; }));
+  const auto other =
+      std::ranges::find_if(island.files, [this](std::size_t file) { return !is_given(file); });
+  if (blamed > 0 && other != island.files.begin() && other != island.files.end()) {
+    Island turned = with_reference(island, static_cast<std::size_t>(other - island.files.begin()));
+    std::vector<CollectiveFit> better = fit_to_reference(turned);
+    if (blames_given(turned, better, blamed)) {
+      island = std::move(turned);
+      return better;
+    }
+  }
   const auto contradicts = [](const CollectiveFit& fit) {
     return fit.outcome == Outcome::contradiction || fit.outcome == Outcome::reference;
   };
   if (fits.size() < 3 || !std::ranges::all_of(fits, contradicts) ||
       standing_of(clocks_[island.files[0]]) != standing_of(clocks_[island.files[1]]))
     return fits;
-  Island other = island;
-  std::swap(other.files[0], other.files[1]);
-  for (CollectiveRound& round : other.rounds)
-    for (RoundPart& part : round.parts)
-      if (part.clock < 2) part.clock = 1 - part.clock;
-  std::vector<CollectiveFit> better = fit_to_reference(other);
+  Island turned = with_reference(island, 1);
+  std::vector<CollectiveFit> better = fit_to_reference(turned);
   if (std::ranges::all_of(better, contradicts)) return fits;
-  island = std::move(other);
+  island = std::move(turned);
   return better;
 }
 
@@ -254,24 +291,27 @@ void CollectiveAligner::move_companions(const Island& island,
   }
 }
 
-// Reports the ranks whose shift exceeds 10 us and what the ends are still apart afterwards. At
-// least one is reported.
+// Reports all ranks that are moved. Those that are moved by no more than 10 us, or than what the
+// ends are still apart afterwards, share a clause.
 void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
-  const auto is_told = [&](std::size_t i, std::int64_t most_ns) {
-    const CollectiveFit& fit = fits[i];
-    return is_off(fit) && (std::abs(fit.ahead_ns) > std::max(fit.residual_p95_ns, kUntoldNs) ||
-                           std::abs(fit.ahead_ns) == most_ns);
+  const auto is_moved = [&](std::size_t i) {
+    return is_off(fits[i]) && standing_of(clocks_[island.files[i]]) != Standing::fixed;
   };
   std::int64_t most_ns = 0;
-  for (const CollectiveFit& fit : fits)
-    if (is_off(fit)) most_ns = std::max(most_ns, std::abs(fit.ahead_ns));
+  for (std::size_t i = 1; i < fits.size(); ++i)
+    if (is_moved(i)) most_ns = std::max(most_ns, std::abs(fits[i].ahead_ns));
   std::vector<RankShift> shifts;
   for (std::size_t i = 1; i < island.files.size(); ++i) {
     const std::size_t file = island.files[i];
-    if (!is_told(i, most_ns) || standing_of(clocks_[file]) == Standing::fixed) continue;
-    shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns()});
+    if (!is_moved(i)) continue;
+    const std::int64_t ahead_ns = std::abs(fits[i].ahead_ns);
+    const bool is_small =
+        ahead_ns <= std::max(fits[i].residual_p95_ns, kSmallNs) && ahead_ns != most_ns;
+    shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns(),
+                      !fits[i].ahead.holds(0) && ahead_ns > fits[i].bound_ns(), is_small});
   }
-  for (const ShiftLine& line : shift_lines(std::move(shifts))) {
+  if (shifts.empty()) return;
+  for (const ShiftLine& line : shift_lines(std::move(shifts), end_spread(island, fits))) {
     clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files);
     clocks_[line.file].problems.explain(Problem::shifted_clock, line.words);
   }
@@ -291,8 +331,8 @@ std::string conflict_words(const Island& island, const std::set<std::int64_t>& r
     return fmt::format("{}: what collectives with different ranks allow contradicts itself",
                        clocks_of(ranks));
   return fmt::format(
-      "{}: what collectives allow before and after contradicts itself by {}{}; {}",
-      clocks_of(ranks), format_duration(fit.change_ns),
+      "{}: what collectives allow before and after contradicts itself by {}{}{}; {}",
+      clocks_of(ranks), fit.is_least_change ? "at least " : "", format_duration(fit.change_ns),
       names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
       offsets.empty()
           ? "no offset fits all of them"
@@ -302,27 +342,27 @@ std::string conflict_words(const Island& island, const std::set<std::int64_t>& r
 // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
 void CollectiveAligner::tell_conflicts(const Island& island,
                                        const std::vector<CollectiveFit>& fits) {
-  // Keyed by whether it is a conflict, whether it is a drift, and by the approximate amount.
-  using Kind = std::tuple<bool, bool, std::int64_t>;
+  // Keyed by whether it is a conflict, whether it is a drift, whether the clock came back, and by
+  // the approximate amount.
+  using Kind = std::tuple<bool, bool, bool, std::int64_t>;
   std::map<Kind, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const CollectiveFit& fit = fits[i];
     if (fit.outcome != Outcome::contradiction) continue;
     const bool is_drift = fit.excess_slope != 0;
     const std::int64_t amount = is_drift ? std::llround(fit.excess_slope * 1e9) : fit.change_ns;
-    const Kind kind(is_conflict(island, fit), is_drift, amount);
+    const Kind kind(is_conflict(island, fit), is_drift, fit.came_back, amount);
     const auto known = std::ranges::find_if(alike, [&](const auto& one) {
-      const auto& [other_conflict, other_drift, other_amount] = one.first;
-      return std::pair(other_conflict, other_drift) ==
-                 std::pair(is_conflict(island, fit), is_drift) &&
+      const auto& [other_conflict, other_drift, other_came_back, other_amount] = one.first;
+      return std::tuple(other_conflict, other_drift, other_came_back) ==
+                 std::tuple(is_conflict(island, fit), is_drift, fit.came_back) &&
              std::abs(other_amount - amount) <= std::abs(amount) / 10;
     });
     alike[known == alike.end() ? kind : known->first].push_back(i);
   }
   // An offset that the user gave fits the first of them or the last; another one does the same.
-  const bool is_given = std::ranges::any_of(island.files, [this](std::size_t file) {
-    return clocks_[file].method == ClockMethod::given;
-  });
+  const bool any_given =
+      std::ranges::any_of(island.files, [this](std::size_t file) { return is_given(file); });
   for (const auto& [kind, members] : alike) {
     std::set<std::int64_t> ranks;
     std::set<std::int64_t> told;  // by the number that --offset takes
@@ -330,29 +370,41 @@ void CollectiveAligner::tell_conflicts(const Island& island,
     for (const std::size_t i : members) {
       const std::vector<std::int64_t> own = ranks_of(island.files[i]);
       ranks.insert(own.begin(), own.end());
-      if (!is_given && told.insert(facts_[island.files[i]].rank).second &&
+      if (!any_given && !fits[i].came_back && told.insert(facts_[island.files[i]].rank).second &&
           offsets.size() < kMostRanks)
         offsets.push_back(
             offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
     }
     FileClock& first = clocks_[island.files[members.front()]];
     const Problem problem =
-        std::get<0>(kind) ? Problem::clock_conflict : Problem::no_common_collective;
+        std::get<0>(kind) ? Problem::clock_conflict : Problem::vague_collectives;
     first.problems.add(problem, 0, members.size());
     first.problems.explain(problem, conflict_words(island, ranks, fits[members.front()], offsets));
   }
 }
 
-void CollectiveAligner::tell_unconnected(const Island& island, const Island& of_reference) {
+// Traces of different runs may be merged on purpose, and a clock sync places ranks without
+// collectives, so neither is worth a notice.
+void CollectiveAligner::tell_unconnected(const Island& island, const Island& of_reference,
+                                         const std::set<std::int64_t>& others) {
   FileClock& first = clocks_[island.files.front()];
   if (standing_of(first) == Standing::fixed) return;
   const std::set<std::int64_t> ranks = ranks_of(island);
-  first.problems.add(Problem::no_common_collective, 0, ranks.size());
+  const auto is_in = [](const std::set<std::int64_t>& all) {
+    return [&all](std::int64_t rank) { return all.contains(rank); };
+  };
+  const bool of_one_run =
+      std::ranges::any_of(find_runs(evidence_, facts_), [&](const std::set<std::int64_t>& run) {
+        return std::ranges::any_of(ranks, is_in(run)) && std::ranges::any_of(others, is_in(run));
+      });
+  const bool is_proven = standing_of(first) == Standing::by_sync;
+  const Problem problem =
+      of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
+  first.problems.add(problem, 0, ranks.size());
   first.problems.explain(
-      Problem::no_common_collective,
-      fmt::format("clock of rank{} {} against rank {}: they have no collective in common",
-                  ranks.size() == 1 ? "" : "s", rank_list(ranks),
-                  facts_[of_reference.files.front()].rank));
+      problem, fmt::format("clock of rank{} {} against rank {}: they have no collective in common",
+                           ranks.size() == 1 ? "" : "s", rank_list(ranks),
+                           facts_[of_reference.files.front()].rank));
 }
 
 }  // namespace

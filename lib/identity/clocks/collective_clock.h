@@ -27,12 +27,17 @@ namespace traceloom {
 //
 // Otherwise all clocks stay. In both cases, a clock stays that is off by no more than the least
 // error that can be claimed (CollectiveFit). These problems are counted:
-// - shifted_clock: a file was moved by more than the ends are still apart. Files that were moved
-//   alike are reported once, for the first of them (shift_lines.h).
+// - shifted_clock: a file was moved. Files that were moved alike are reported once, for the first
+// of
+//   them (shift_lines.h).
 // - clock_conflict: a clock was set while collectives went on, or runs much faster than clocks do.
-//   It stays, and no error is claimed.
-// - no_common_collective: a file has collectives, but no other file has any of them, or they
-//   contradict each other all the time and do not name their group, so they may belong to several.
+//   It stays, and no error is claimed. If clocks with offsets that the user gave contradict all
+//   others, those are the ones that were set.
+// - no_common_collective: files have collectives, but none in common with the reference, although
+//   they are of its run, and nothing better than a base time places them.
+// - vague_collectives: the same of files that a clock sync places or that are of another run; or
+//   collectives contradict each other all the time and do not name their group, so they may belong
+//   to several.
 void align_by_collectives(const std::vector<FileEvidence>& evidence,
                           const std::vector<StartTimes>& starts, const ClockOptions& options,
                           const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks);

@@ -183,18 +183,23 @@ bool names_groups(const Island& island) {
   return std::ranges::all_of(island.rounds, &CollectiveRound::names_group);
 }
 
-bool contradicts_clocks(const Island& island, const std::vector<CollectiveFit>& fits) {
+EndSpread end_spread(const Island& island, const std::vector<CollectiveFit>& fits) {
   std::vector<std::int64_t> ahead;
+  for (const CollectiveFit& fit : fits)
+    ahead.push_back(fit.outcome == CollectiveFit::Outcome::fitted ? fit.ahead_ns : 0);
+  return {end_spread(island, std::vector<std::int64_t>(ahead.size(), 0)),
+          end_spread(island, ahead)};
+}
+
+bool contradicts_clocks(const Island& island, const std::vector<CollectiveFit>& fits) {
   std::int64_t least_error_ns = 0;
   bool is_excluded = false;
   for (const CollectiveFit& fit : fits) {
-    ahead.push_back(fit.outcome == CollectiveFit::Outcome::fitted ? fit.ahead_ns : 0);
     if (fit.outcome != CollectiveFit::Outcome::fitted) continue;
     least_error_ns = std::max(least_error_ns, fit.least_error_ns);
     is_excluded |= !fit.ahead.holds(0) && std::abs(fit.ahead_ns) > fit.least_error_ns;
   }
-  const std::int64_t now_ns = end_spread(island, std::vector<std::int64_t>(ahead.size(), 0));
-  const std::int64_t then_ns = end_spread(island, ahead);
+  const auto [now_ns, then_ns] = end_spread(island, fits);
   return (is_excluded && names_groups(island)) ||
          (now_ns / 2 > then_ns && now_ns - then_ns > std::max(kSkewNs, least_error_ns));
 }

@@ -42,6 +42,13 @@ std::vector<Island> find_islands(const ClockedFiles& files);
 // True if all rounds name their group; otherwise they may be matched wrongly.
 bool names_groups(const Island& island);
 
+// The median distance between the ends of a collective: at present, and if the clocks are moved.
+struct EndSpread {
+  std::int64_t now_ns = 0;
+  std::int64_t then_ns = 0;
+};
+EndSpread end_spread(const Island& island, const std::vector<CollectiveFit>& fits);
+
 // True if, according to `fits` (one a file of the island), a clock cannot be right, or the ends of
 // the collectives come together to less than half of their present distance. If rounds may be
 // matched wrongly, only the latter counts.

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -21,22 +22,6 @@ constexpr std::size_t kMostOptions = 8;
 bool is_absolute(const FileClock& clock) {
   return clock.method == ClockMethod::base || clock.method == ClockMethod::epoch ||
          (clock.method == ClockMethod::merged && clock.is_known);
-}
-
-// Returns the ranks of which something says that they belong to one run.
-std::set<std::int64_t> ranks_of_one_run(const std::vector<FileEvidence>& evidence,
-                                        const std::vector<ClockFacts>& facts) {
-  std::map<std::string, std::set<std::int64_t>> sharing;  // by what they have in common
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (evidence[i].world_size.value_or(1) > 1)
-      sharing[fmt::format("world of {}", *evidence[i].world_size)].insert(facts[i].rank);
-    for (const auto& [key, kind] : evidence[i].collectives.kinds())
-      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(facts[i].rank);
-  }
-  std::set<std::int64_t> found;
-  for (const auto& [what, ranks] : sharing)
-    if (ranks.size() > 1) found.insert(ranks.begin(), ranks.end());
-  return found;
 }
 
 // Ranks whose times overlap, directly or through each other.
@@ -120,10 +105,28 @@ void ApartRanks::report(const Together& set) {
 
 }  // namespace
 
+std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& evidence,
+                                              const std::vector<ClockFacts>& facts) {
+  std::map<std::string, std::set<std::int64_t>> sharing;  // by what they have in common
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (evidence[i].world_size.value_or(1) > 1)
+      sharing[fmt::format("world of {}", *evidence[i].world_size)].insert(facts[i].rank);
+    for (const auto& [key, kind] : evidence[i].collectives.kinds())
+      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(facts[i].rank);
+  }
+  std::vector<std::set<std::int64_t>> runs;
+  for (auto& [what, ranks] : sharing)
+    if (ranks.size() > 1) runs.push_back(std::move(ranks));
+  return runs;
+}
+
 void check_ranks_apart(const std::vector<FileEvidence>& evidence,
                        const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
                        std::vector<FileClock>& clocks) {
-  ApartRanks(facts, starts, clocks).run(ranks_of_one_run(evidence, facts));
+  std::set<std::int64_t> of_one_run;
+  for (const std::set<std::int64_t>& run : find_runs(evidence, facts))
+    of_one_run.insert(run.begin(), run.end());
+  ApartRanks(facts, starts, clocks).run(of_one_run);
 }
 
 }  // namespace traceloom

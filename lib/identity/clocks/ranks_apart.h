@@ -8,9 +8,16 @@
 #include "identity/evidence/file_evidence.h"
 #include "identity/evidence/start_times.h"
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 namespace traceloom {
+
+// The ranks of which something says that they belong to one run: a set for each world size and each
+// process group that several ranks name.
+std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& evidence,
+                                              const std::vector<ClockFacts>& facts);
 
 // Such ranks were recorded at another time, or their clocks are wrong. Ranks whose times overlap,
 // directly or through other ranks, stand together (as those of one host do). Each set of ranks that

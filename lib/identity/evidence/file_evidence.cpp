@@ -3,6 +3,7 @@
 #include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
+#include "identity/evidence/noted_problems.h"
 #include "identity/evidence/recorder_losses.h"
 
 #include <algorithm>
@@ -93,6 +94,7 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
     merged_by = decoded(find_member(ours, "version"));
     inputs = read_merged_inputs(ours);
     filter = read_noted_filter(ours);
+    add_noted_problems(ours, problems);
     if (auto said = read_cycles(ours))
       cycles = *std::move(said);
     else
