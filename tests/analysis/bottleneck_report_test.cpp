@@ -100,8 +100,12 @@ TEST_CASE("bottleneck: each limit of a device is told from the others") {
   CHECK(verdict_on_device(
             TraceText().cat("kernel").x("gemm", 0, 50).cat("cpu_op").x("aten::mm", 0, 95))
             .kind == Limit::launch_bound);
-  CHECK(verdict_on_device(
-            TraceText().cat("kernel").x("gemm", 0, 60).cat("cpu_op").x("aten::mm", 95, 5))
+  CHECK(verdict_on_device(TraceText()
+                              .cat("kernel")
+                              .x("gemm", 0, 60)
+                              .cat("cpu_op")
+                              .x("aten::mm", 0, 5)
+                              .x("aten::mm", 95, 5))
             .kind == Limit::idle);
   // Without events of the host nothing shows whether it did nothing, or was not recorded.
   CHECK(verdict_on_device(TraceText().cat("kernel").x("gemm", 0, 60)).kind == Limit::inconclusive);

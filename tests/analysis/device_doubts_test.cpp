@@ -138,10 +138,10 @@ TEST_CASE("step phases: the page is of the kind of steps that takes most of the 
   CHECK(number_in(kinds[1], "mean_ns") == 100'000);
   CHECK(answer.report.notes ==
         std::vector<std::string>{
-            "rank 0: iterations that are neither prefill nor decode (step[IDLE ...], no requests): "
-            "1; they count in no mean",
             "there are prefill and decode steps: all of this is of the prefill ones, which take "
-            "most of the time"});
+            "most of the time",
+            "rank 0: iterations that are neither prefill nor decode (step[IDLE ...], no requests): "
+            "1; they count in no mean"});
 }
 
 TEST_CASE("step phases: steps have a kind, and no mean is of both") {

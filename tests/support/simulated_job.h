@@ -39,12 +39,13 @@ struct SimulatedJob {
   std::vector<int> clocks_us = {};        // microseconds by which the clock of each rank is ahead
   std::vector<int> later_clocks_us = {};  // the same in the second half of the steps, if it differs
 
-  Files files() const {
+  // Each file is an object with these members besides its events.
+  Files files(std::string_view members = "") const {
     std::vector<Rank> all(static_cast<std::size_t>(ranks));
     for (int step = 0; step < steps; ++step) run_step(step, all);
     Files texts;
     for (std::size_t rank = 0; rank < all.size(); ++rank)
-      texts.emplace_back(fmt::format("rank{}.json", rank), all[rank].trace.array());
+      texts.emplace_back(fmt::format("rank{}.json", rank), all[rank].trace.object(members));
     return texts;
   }
 
