@@ -115,10 +115,10 @@ TEST_CASE("flow_starts: each file has its own, but for flows that files share") 
   const std::string end = list({arrow("f", 2, 15), x(2, 20)});
   const NamedTexts files{{"rank0.json", start}, {"rank1.json", end}};
   CHECK(MergedCase(files).problems(1) ==
-        Texts{"arrow_without_start 1 at 1", "dangling_arrow 1 at 1"});
+        Texts{"arrow_without_start 1 at 1", "dangling_arrow 1 at 1", "no_clock 1 at 0"});
   PlanOptions shared;
   shared.shared_flows = {"c"};
-  CHECK(MergedCase(files, shared).problems(1).empty());
+  CHECK(MergedCase(files, shared).problems(1) == Texts{"no_clock 1 at 0"});
 }
 
 TEST_CASE("flow_starts: a merge of the merge finds nothing more to do") {
