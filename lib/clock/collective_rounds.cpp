@@ -23,7 +23,7 @@ constexpr std::int64_t kPercentOfCollective = 3;
 // The limit for all rounds together, which takes a ninth of a second. If there are more, every
 // second round is enough.
 constexpr std::size_t kMostPairs = std::size_t{1} << 26;
-// Of more clocks, it is not tried which one of a circle is wrong.
+// With more clocks, the one that was placed last is taken for the wrong one of a circle, untried.
 constexpr std::size_t kMostTried = 256;
 
 // Converts the time of a clock into one without its known drift.

@@ -60,8 +60,8 @@ struct CollectiveFit {
   // For a contradiction: at the end the clock is as at the begin, or as that of the reference, so
   // that no other offset is better.
   bool came_back = false;
-  // Of a contradiction: each of a few stretches of time holds together. Else collectives may have
-  // been matched wrongly.
+  // True for a contradiction if each of a few stretches of time holds together. Else collectives
+  // may have been matched wrongly.
   bool was_set = false;
   // The clock runs faster than the reference at this rate, which is greater than clocks have; 0 if
   // it does not. Such a clock was not set.

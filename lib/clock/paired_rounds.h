@@ -54,10 +54,11 @@ struct PairFit {
   // one.
   std::int64_t first_ends_ns = 0;
   std::int64_t last_ends_ns = 0;
-  // Of a contradiction: each of a few stretches of time holds together, as where a clock was set.
+  // True for a contradiction if each of a few stretches of time holds together, as where a clock
+  // was set.
   bool was_set = false;
-  // Of a contradiction: how far the ends are apart between the rounds that contradict each other
-  // most.
+  // The distance between the ends of the two rounds that contradict each other most; 0 without a
+  // contradiction.
   std::int64_t change_ns = 0;
 
   // True if two clocks that only run cannot have given these rounds.

@@ -51,7 +51,8 @@ class Details {
     std::string_view key;
     std::string_view value;
   };
-  // As many as is_detail() knows; what has more is searched behind them.
+  // The array has room for all keys that is_detail() knows. Further ones stay in rest_, which
+  // find() searches.
   std::array<Entry, 24> entries_;
   std::size_t size_ = 0;
   std::string_view rest_;

@@ -60,7 +60,7 @@ void check_facts(const CheckedMerge& merge, const oracle::Json& facts, const ora
     if (phase == "M") continue;
     CAPTURE(phase);
     std::int64_t count = std::stoll(expected.items[i].text);
-    // Each end is a stray one, or has become one slice with its begin.
+    // An end event is a stray one, or the merge made one slice of it and its begin.
     if (phase == "E") count -= std::stoll(text_of(*pairs, "orphan_E")) + merge.joined_pairs();
     CHECK(phases[phase] == count);
   }

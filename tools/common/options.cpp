@@ -134,18 +134,21 @@ CLI::Option* add_strict(CLI::App& app, bool& strict) {
       ->group(kCommonGroup);
 }
 
+namespace {
+
+std::string words_of_others(const std::vector<std::string>& files) {
+  if (files.size() == 1) return fmt::format("left out a file that is no trace: {}", files.front());
+  return fmt::format("left out {} files that are no traces: {}, ...", files.size(), files.front());
+}
+
+}  // namespace
+
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
                                bool keep_going) {
   std::vector<std::string> other_files;
   std::vector<Input> inputs =
       expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse, &other_files);
-  if (!other_files.empty())
-    say(tool, Tone::note,
-        fmt::format(
-            "left out {} that {} no trace{}: {}{}",
-            other_files.size() == 1 ? "a file" : fmt::format("{} files", other_files.size()),
-            other_files.size() == 1 ? "is" : "are", other_files.size() == 1 ? "" : "s",
-            other_files.front(), other_files.size() == 1 ? "" : ", ..."));
+  if (!other_files.empty()) say(tool, Tone::note, words_of_others(other_files));
   refuse_repeated(inputs);
   return inputs;
 }

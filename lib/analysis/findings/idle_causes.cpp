@@ -34,33 +34,30 @@ struct RestOfSteps {
                        std::numeric_limits<std::int64_t>::min()};
 };
 
-Interval find_recorded(const RankRoles& roles) {
-  Interval recorded = RestOfSteps().recorded;
-  for (const Role role : {Role::cpu, Role::runtime, Role::host_code, Role::dataloader}) {
-    const Intervals times = unpacked(roles.sets[role]);
-    if (times.empty()) continue;
-    recorded.from_ns = std::min(recorded.from_ns, times.front().from_ns);
-    recorded.to_ns = std::max(recorded.to_ns, times.back().to_ns);
-  }
-  return recorded;
-}
-
 RestOfSteps find_rest(const RankRoles& roles) {
   RestOfSteps found;
-  found.recorded = find_recorded(roles);
+  const Intervals runtime = unpacked(roles.sets[Role::runtime]);
+  const Intervals loading = unpacked(roles.sets[Role::dataloader]);
+  const Intervals operators = unpacked(roles.sets[Role::cpu]);
+  const Intervals code = unpacked(roles.sets[Role::host_code]);
+  for (const Intervals* const times : {&runtime, &loading, &operators, &code}) {
+    if (times->empty()) continue;
+    found.recorded.from_ns = std::min(found.recorded.from_ns, times->front().from_ns);
+    found.recorded.to_ns = std::max(found.recorded.to_ns, times->back().to_ns);
+  }
   for (const StepRoles& step : roles.steps)
     if (step.step.counted) found.steps.push_back(step.step.time);
   found.steps = unite(std::move(found.steps));
   Intervals left = found.steps;
   for (const Role role : {Role::kernel, Role::memcpy, Role::memset, Role::communication})
     left = subtract(left, unpacked(roles.sets[role]));
-  const Intervals calls = intersect(left, unpacked(roles.sets[Role::runtime]));
-  const Intervals loader = subtract(unpacked(roles.sets[Role::dataloader]), calls);
+  const Intervals calls = intersect(left, runtime);
+  const Intervals loader = subtract(loading, calls);
   found.all = subtract(left, loader);
-  found.works = intersect(subtract(found.all, calls), unpacked(roles.sets[Role::cpu]));
+  found.works = intersect(subtract(found.all, calls), operators);
   found.works.insert(found.works.end(), calls.begin(), calls.end());
   found.works = unite(std::move(found.works));
-  found.code = intersect(subtract(found.all, found.works), unpacked(roles.sets[Role::host_code]));
+  found.code = intersect(subtract(found.all, found.works), code);
   return found;
 }
 
@@ -254,7 +251,9 @@ class CauseFinder {
     if (rank_.steps.kind == StepKind::none) return 0;
     const Interval seen{std::max(part.time.from_ns, rest_.recorded.from_ns),
                         std::min(part.time.to_ns, rest_.recorded.to_ns)};
-    return seen.from_ns < seen.to_ns ? std::max<std::int64_t>(all_.in(seen)-busy_ns, 0) : 0;
+    if (seen.from_ns >= seen.to_ns) return 0;
+    const std::int64_t seen_ns = all_.in(seen);
+    return std::max<std::int64_t>(seen_ns - busy_ns, 0);
   }
 
   void add(IdleCause cause, std::int64_t ns) {

@@ -174,9 +174,7 @@ void check_unrelated(const std::vector<ClockFacts>& facts, std::vector<FileClock
   for (std::size_t i = 0; i < clocks.size() && !unrelated.empty(); ++i) {
     if (facts[i].rank != *unrelated.begin()) continue;
     clocks[i].problems.add(Problem::no_clock, 0, unrelated.size());
-    clocks[i].problems.explain(Problem::no_clock,
-                               fmt::format("rank{} {}", unrelated.size() == 1 ? "" : "s",
-                                           rank_ranges({unrelated.begin(), unrelated.end()})));
+    clocks[i].problems.explain(Problem::no_clock, ranks_words(unrelated));
     return;
   }
 }

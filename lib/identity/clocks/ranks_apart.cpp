@@ -95,12 +95,12 @@ void ApartRanks::report(const Together& set) {
   if (is_cut) options.resize(kMostOptions);
   ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
   problems.add(Problem::ranks_apart, 0, set.ranks.size());
-  problems.explain(Problem::ranks_apart,
-                   fmt::format("rank{} {} begin{} {} {} rank {}; {}{} lets them begin together",
-                               is_one ? "" : "s", rank_ranges({set.ranks.begin(), set.ranks.end()}),
-                               is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
-                               ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
-                               is_cut ? " (and so on)" : ""));
+  problems.explain(
+      Problem::ranks_apart,
+      fmt::format("{} begin{} {} {} rank {}; {}{} lets them begin together", ranks_words(set.ranks),
+                  is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
+                  ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
+                  is_cut ? " (and so on)" : ""));
 }
 
 }  // namespace

@@ -63,11 +63,6 @@ std::string range_words(std::int64_t least_ns, std::int64_t most_ns) {
   return least == most ? least : least + " to " + most;
 }
 
-std::string ranks_words(const std::set<std::int64_t>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
-                     rank_ranges({ranks.begin(), ranks.end()}));
-}
-
 std::string words_of(const Group& group, const EndSpread& ends) {
   const std::string_view whose = group.ranks.size() == 1 ? "its" : "their";
   std::string why = fmt::format("{} collectives end with the others'", whose);
@@ -137,6 +132,11 @@ std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSprea
 std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns) {
   const std::int64_t now_ns = saturating_subtract(clock.offset_ns, facts.base_ns.value_or(0));
   return fmt::format("--offset {}={}ns", facts.rank, saturating_subtract(now_ns, ahead_ns));
+}
+
+std::string ranks_words(const std::set<std::int64_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
+                     rank_ranges({ranks.begin(), ranks.end()}));
 }
 
 std::string rank_ranges(const std::vector<std::int64_t>& ranks) {

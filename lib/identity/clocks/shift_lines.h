@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSprea
 
 // Returns the option that moves a clock back by `ahead_ns`: "--offset 5=-70000000000ns".
 std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns);
+
+// Returns "rank 2" or "ranks 4-7, 9".
+std::string ranks_words(const std::set<std::int64_t>& ranks);
 
 // "2", "4-7, 9": at most eight ranges, and how many more ranks. `ranks` ascend.
 std::string rank_ranges(const std::vector<std::int64_t>& ranks);

@@ -11,7 +11,7 @@
 
 namespace traceloom::record {
 
-// All must outlive the parts.
+// The parts hold references: what they refer to must outlive them.
 struct WriterParts {
   const Options& options;
   StatusBoard& status;
