@@ -185,6 +185,7 @@ bool names_groups(const Island& island) {
 
 EndSpread end_spread(const Island& island, const std::vector<CollectiveFit>& fits) {
   std::vector<std::int64_t> ahead;
+  ahead.reserve(fits.size());
   for (const CollectiveFit& fit : fits)
     ahead.push_back(fit.outcome == CollectiveFit::Outcome::fitted ? fit.ahead_ns : 0);
   return {end_spread(island, std::vector<std::int64_t>(ahead.size(), 0)),

@@ -110,9 +110,8 @@ ShiftLine line_of_rest(const std::vector<Group>& groups) {
 }  // namespace
 
 std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSpread& ends) {
-  const auto large_end = std::ranges::stable_partition(shifts, [](const RankShift& one) {
-                           return !one.is_small;
-                         }).begin();
+  const auto large_end = std::stable_partition(shifts.begin(), shifts.end(),
+                                               [](const RankShift& one) { return !one.is_small; });
   std::vector<RankShift> small(large_end, shifts.end());
   if (small.size() == shifts.size()) small.clear();
   shifts.resize(shifts.size() - small.size());
