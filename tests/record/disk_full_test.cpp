@@ -1,4 +1,5 @@
 // These tests check what becomes of a recording when its files cannot be written.
+#include "output/gzip_sink.h"
 #include "record/c/traceloom.h"
 #include "record/files/trace_file.h"
 #include "record/recorded.h"
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,25 +22,28 @@ using namespace traceloom::record;
 namespace {
 
 constexpr std::uint64_t kPart = 2'000;
-constexpr std::uint64_t kMostParts = 200;
+constexpr std::uint64_t kMostEvents = 400'000;
 
-// Records until an event has no room, and then one part more. A fixed number would not do: where
-// the clock is fast and even, gzip makes less than 5 bytes of an event, and 20,000 fit into 96 KiB.
-std::uint64_t record_until_full(Session& session) {
+// Records until an event has no room, and then `part` events more. A fixed number would not do:
+// where the clock is fast and even, gzip makes less than 5 bytes of an event, and 20,000 fit into
+// 96 KiB.
+std::uint64_t record_until_full(Session& session, std::uint64_t part) {
   const Marker work("work");
-  std::uint64_t parts = 0;
+  std::uint64_t events = 0;
   bool is_full = false;
-  while (!is_full && parts < kMostParts) {
+  while (!is_full && events < kMostEvents) {
     is_full = session.status().lost > 0;
-    record_scopes(work, kPart);
+    record_scopes(work, part);
     session.flush();
-    ++parts;
+    events += part;
   }
-  return parts * kPart;
+  return events;
 }
 
-// Checks what a session leaves that had no room for all events; returns 0 if everything is right.
-int record_too_much(const std::string& folder, const char* name, const std::string& reason) {
+// Checks what a session leaves that had no room for all events, of which it wrote `part` at a time;
+// returns 0 if everything is right.
+int record_too_much(const std::string& folder, const char* name, const std::string& reason,
+                    std::uint64_t part = kPart) {
   Options options;
   options.folder = folder;
   options.overwrite = true;
@@ -46,7 +51,7 @@ int record_too_much(const std::string& folder, const char* name, const std::stri
   std::vector<std::string> log;
   options.log = [&](const std::string& line) { log.push_back(line); };
   Session session(options);
-  const std::uint64_t recorded = record_until_full(session);
+  const std::uint64_t recorded = record_until_full(session, part);
   const Status status = session.close();
   if (status.lost == 0 || session.saved_traces().size() != 1) return 91;
   const SavedTrace saved = session.saved_traces()[0];
@@ -111,6 +116,83 @@ TEST_CASE("disk full: where no room can be taken before, the last events make it
   }
 }
 
+TEST_CASE("disk full: as many events make room for the end as it takes, if writes were small") {
+  for (const char* const name : {"a.json", "a.json.gz"}) {
+    CAPTURE(std::string_view(name));
+    const TemporaryFolder folder;
+    const int code = run_child([&] {
+      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
+      refuse_taking_room();
+      _exit(record_too_much(folder.path(), name, "No space left on device", 1));
+    });
+    if (code == kNoSmallDisk) {
+      MESSAGE("skipped: nothing may be mounted here");
+      return;
+    }
+    CHECK(code == 0);
+  }
+}
+
+TEST_CASE("trace_file: the last text is not written if the end of the gzip member has no room") {
+  constexpr std::size_t kPage = 4096;  // what is left of the disk when the file begins
+  constexpr std::size_t kHeaderBytes = 10;
+  constexpr std::size_t kMemberEndBytes = 10;
+  const std::string first = "[{\"ph\":\"i\"}";
+  const std::string last = "\n]\n";
+  const auto deflated = [](std::string_view text) {
+    return compress_block(text, 1).deflated.size();
+  };
+  std::mt19937 random(25);
+  std::string noise(2 * kPage, ' ');
+  for (char& letter : noise) letter = static_cast<char>('@' + random() % 64);
+
+  for (std::size_t missing = 0; missing <= kMemberEndBytes; ++missing) {
+    CAPTURE(missing);
+    // The middle text leaves the room for the last one and its end, but for `missing` bytes.
+    const std::size_t wanted =
+        kPage - kHeaderBytes - deflated(first) - deflated(last) - kMemberEndBytes + missing;
+    std::size_t size = wanted;  // it deflates to less
+    while (size < noise.size() && deflated(noise.substr(0, size)) < wanted) ++size;
+    const std::string middle = noise.substr(0, size);
+    REQUIRE(deflated(middle) == wanted);
+
+    const TemporaryFolder folder;
+    const int code = run_child([&] {
+      if (!mount_small_disk(folder.path(), 4 * kPage)) _exit(kNoSmallDisk);
+      refuse_taking_room();
+      std::ofstream(folder.path("other")) << std::string(3 * kPage, ' ');
+      TraceFile file(folder.path("a.json.gz"), 1);
+      file.write(first);
+      const record::FileState after_first = file.state();
+      file.write(middle);
+      const record::FileState after_middle = file.state();
+      std::string error;
+      try {
+        file.write_last(last);
+      } catch (const std::exception& problem) {
+        error = problem.what();
+      }
+      const std::string full = folder.path("a.json.gz") + ": No space left on device";
+      if (error != (missing > 0 ? full : "")) _exit(91);
+      std::string text = first + middle;
+      text += last;
+      if (missing > 0) {
+        if (file.state().bytes != after_middle.bytes) _exit(92);
+        file.cut_back(after_first);
+        file.write_last(last);
+        text = first + last;
+      }
+      if (file.finish(folder.path("last.json.gz"), false) != folder.path("last.json.gz")) _exit(93);
+      _exit(read_trace(folder.path("last.json.gz")) == text ? 0 : 94);
+    });
+    if (code == kNoSmallDisk) {
+      MESSAGE("skipped: nothing may be mounted here");
+      return;
+    }
+    CHECK(code == 0);
+  }
+}
+
 TEST_CASE("trace_file: room for the end is there whatever was written before") {
   const TemporaryFolder folder;
   const int code = run_child([&] {
@@ -125,7 +207,7 @@ TEST_CASE("trace_file: room for the end is there whatever was written before") {
     }
     const std::string filler(1 << 20, ' ');  // another file takes what is left
     std::ofstream(folder.path("other")) << filler;
-    file.write(std::string(kEndBytes, ']'), Room::all);
+    file.write_last(std::string(kEndBytes, ']'));
     if (file.state().bytes != lines * line.size() + kEndBytes) _exit(92);
     file.finish(folder.path("last.json"), false);
     _exit(std::filesystem::file_size(folder.path("last.json")) == file.state().bytes ? 0 : 93);

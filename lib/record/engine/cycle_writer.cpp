@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -87,24 +88,29 @@ void CycleWriter::write_closing(std::uint64_t dropped) {
 }
 
 // Ends the file, also if a full disk has cut it: there is room for its end, and for what is lost.
+// Where no room could be kept, the last events make some.
 void CycleWriter::end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped) {
   HandlerList& handlers = parts_.handlers;
   if (!handlers.has_file()) return;
   JsonSink& json = *handlers.json();
   if (!handlers.json_failure().empty() && json.state().text_bytes == 0) return json.drop_file();
-  const auto write_end = [&] {
-    const std::string counts = counts_json(dropped);
-    json.write_end({{"clock_pairs", pairs, at_ns, parts_.main_tid},
-                    {"recorder", counts, at_ns, parts_.main_tid}});
-  };
-  try {
+  const auto try_to_write_end = [&] {
     try {
-      write_end();
+      const std::string counts = counts_json(dropped);
+      json.write_end({{"clock_pairs", pairs, at_ns, parts_.main_tid},
+                      {"recorder", counts, at_ns, parts_.main_tid}});
+      return true;
     } catch (...) {
       if (!handlers.has_json_failed()) handlers.fail_json();
-      drain_.lose(json.take_back());
-      write_end();
+      const std::optional<std::uint64_t> events = json.take_back();
+      if (!events) throw;
+      drain_.lose(*events);
+      return false;
     }
+  };
+  try {
+    bool is_written = false;
+    while (!is_written) is_written = try_to_write_end();
   } catch (...) {
     parts_.status.set_error(current_problem() + "; the file ends without its bracket");
   }

@@ -68,7 +68,7 @@ void JsonSink::forget_file(std::int64_t rank) {
   pending_events_ = 0;
   is_first_ = true;
   is_ended_ = false;
-  last_write_.reset();
+  last_writes_.clear();
   final_path_.clear();
   file_.reset();
 }
@@ -280,7 +280,10 @@ void JsonSink::flush() {
 void JsonSink::write(std::string_view text, std::uint64_t events) {
   const FileState before = file_->state();
   file_->write(text);
-  last_write_ = {before, events};
+  last_writes_.push_back({before, events});
+  const std::uint64_t now = file_->state().bytes;
+  while (last_writes_.size() > 1 && now - last_writes_[1].before.bytes >= kEndBytes)
+    last_writes_.pop_front();
 }
 
 // Writes as much of the buffer as fits, if the disk has no room for all of it.
@@ -305,18 +308,18 @@ void JsonSink::write_end(const std::vector<MetadataEvent>& last) {
   pieces_.clear();
   const std::uint64_t before = file_->state().bytes;
   is_first_ = file_->state().text_bytes == 0;  // unless it is written
-  file_->write(text, Room::all);
+  file_->write_last(text);
   bytes_written_ += file_->state().bytes - before;
   pending_events_ = 0;
   is_ended_ = true;
 }
 
-std::uint64_t JsonSink::take_back() {
-  if (!last_write_ || last_write_->before.text_bytes == 0) return 0;
-  const std::uint64_t events = last_write_->events;
-  file_->cut_back(last_write_->before);
-  last_write_.reset();
-  return events;
+std::optional<std::uint64_t> JsonSink::take_back() {
+  if (last_writes_.empty() || last_writes_.back().before.text_bytes == 0) return std::nullopt;
+  const LastWrite last = last_writes_.back();
+  file_->cut_back(last.before);
+  last_writes_.pop_back();
+  return last.events;
 }
 
 void JsonSink::end_cycle(const CycleInfo& cycle) {

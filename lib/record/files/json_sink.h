@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,14 +41,15 @@ class JsonSink : public TraceHandler {
   void metadata(const MetadataEvent& event) override;
   void external_trace(const std::string& path) override;
   void flush() override;
-  // Writes what is said of the whole cycle, and the end of the list. Room was kept for that; if
+  // Writes what is said of the whole cycle, and the end of the file. Room was kept for that; if
   // there is none all the same, take_back() makes some.
   void write_end(const std::vector<MetadataEvent>& last);
   // Drops a file without any text: nothing of it is left.
   void drop_file() { file_.reset(); }
-  // Takes the last write off the file, unless it was the first; returns how many events it had.
-  // Then write_end() may be tried again.
-  std::uint64_t take_back();
+  // Takes the last write off the file and returns how many events it had. Then write_end() may be
+  // tried again. Returns nullopt, and takes nothing, if that write was the first of the file, or if
+  // kEndBytes have been taken off already.
+  std::optional<std::uint64_t> take_back();
   // Gives the file the name that `cycle` has, or if that exists and must not be overwritten, one
   // with a number.
   void end_cycle(const CycleInfo& cycle) override;
@@ -109,12 +111,12 @@ class JsonSink : public TraceHandler {
   std::string final_path_;
   bool is_first_ = true;
   bool is_ended_ = false;  // the list has its end
-  // The state of the file before the last write, and how many events that write had.
+  // The state of the file before a write, and how many events that write had.
   struct LastWrite {
     FileState before;
     std::uint64_t events = 0;
   };
-  std::optional<LastWrite> last_write_;
+  std::deque<LastWrite> last_writes_;  // as many as have kEndBytes together; the newest is last
   std::vector<char> buffer_;
   std::size_t used_ = 0;
   std::vector<PieceEnd> pieces_;

@@ -65,6 +65,16 @@ std::string descriptor_path(int file) {
   return fmt::format("/proc/self/fd/{}", file);
 }
 
+// Returns what comes after the deflate data of all text.
+std::string gzip_end(std::uint32_t crc32, std::uint64_t text_bytes) {
+  std::array<char, 8> trailer{};
+  for (unsigned i = 0; i < 4; ++i) {
+    trailer[i] = static_cast<char>(crc32 >> (8 * i));
+    trailer[4 + i] = static_cast<char>(text_bytes >> (8 * i));
+  }
+  return std::string(kLastBlock).append(trailer.data(), trailer.size());
+}
+
 }  // namespace
 
 std::uint64_t inode_of(const std::string& path) {
@@ -194,22 +204,33 @@ TraceFile::~TraceFile() {
   if (!has_name_ && !hidden_path_.empty()) unlink(hidden_path_.c_str());
 }
 
-void TraceFile::write(std::string_view text, Room room) {
-  if (text.empty()) return;
+void TraceFile::write(std::string_view text) {
+  if (!text.empty()) append(text, Room::but_for_end);
+}
+
+void TraceFile::write_last(std::string_view text) {
+  append(text, Room::all);
+  is_complete_ = true;
+}
+
+void TraceFile::append(std::string_view text, Room room) {
   if (is_refused()) throw system_error(path_, refusal_);
+  const std::uint64_t text_bytes = state_.text_bytes + text.size();
   if (is_gzip_) {
     const CompressedBlock block = compress_block(text, gzip_level_);
-    const std::string bytes =
-        state_.bytes == 0 ? std::string(kGzipHeader).append(block.deflated) : block.deflated;
+    const auto crc32 = static_cast<std::uint32_t>(
+        crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
+    std::string bytes(state_.bytes == 0 ? kGzipHeader : ""sv);
+    bytes += block.deflated;
+    if (room == Room::all) bytes += gzip_end(crc32, text_bytes);
     write_bytes(bytes, room);
     if (wants_name()) claim_name(bytes, room);
-    state_.crc32 = static_cast<std::uint32_t>(
-        crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
+    state_.crc32 = crc32;
   } else {
     write_bytes(text, room);
     if (wants_name()) claim_name(text, room);
   }
-  state_.text_bytes += text.size();
+  state_.text_bytes = text_bytes;
 }
 
 // `first` is the text in the file.
@@ -269,6 +290,7 @@ void TraceFile::cut_back(const FileState& state) {
   if (ftruncate(file_, bytes) != 0 || lseek(file_, bytes, SEEK_SET) < 0)
     throw system_error(path_, errno);
   state_ = state;
+  is_complete_ = false;
   taken_room_ = state.bytes;
 }
 
@@ -295,14 +317,7 @@ void TraceFile::write_bytes(std::string_view bytes, Room room) {
 
 std::string TraceFile::finish(const std::string& path, bool overwrite) {
   if (state_.text_bytes == 0 && !has_name_) return "";
-  if (is_gzip_) {
-    std::array<char, 8> trailer{};
-    for (unsigned i = 0; i < 4; ++i) {
-      trailer[i] = static_cast<char>(state_.crc32 >> (8 * i));
-      trailer[4 + i] = static_cast<char>(state_.text_bytes >> (8 * i));
-    }
-    write_bytes(std::string(kLastBlock) + std::string(trailer.data(), trailer.size()), Room::all);
-  }
+  if (is_gzip_ && !is_complete_) write_bytes(gzip_end(state_.crc32, state_.text_bytes), Room::all);
   // Gives back the room that was taken for the end and not used; if that fails, a page is wasted.
   if (taken_room_ > state_.bytes) {
     [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));

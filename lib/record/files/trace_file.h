@@ -2,6 +2,7 @@
 //
 //   TraceFile file("traces/ep0-ba0-rank0.unfinished.json.gz", 1);
 //   file.write("[\n{...}");      // all of it gets there, or none; now the file has its name
+//   file.write_last("\n]\n");    // so does this, with the end of the gzip member
 //   file.finish("traces/ep0-ba5-rank0.json.gz");
 //
 // Until its first text has been written the file is nameless, so that a kill never leaves a file
@@ -30,10 +31,8 @@ struct FileState {
   std::uint64_t inode = 0;       // identifies the file
 };
 
-// The room that a write may take: all there is, or all but the room that is kept for the end of the
-// file. So a file can say what it lacks on a full disk, too.
-enum class Room : std::uint8_t { but_for_end, all };
-// The room that is kept for the end.
+// The room that only write_last() may take, so that a file can say what it lacks on a full disk,
+// too.
 inline constexpr std::size_t kEndBytes = 1024;
 
 // The moment when a new file gets a name: with its first text, so that a kill leaves what is in it,
@@ -65,7 +64,10 @@ class TraceFile {
   // Throws Error (disk full, I/O error) after the file has been cut back to where it stood. Also
   // throws if somebody has a file of that name by now; that file is left alone, and this one
   // is_refused().
-  void write(std::string_view text, Room room = Room::but_for_end);
+  void write(std::string_view text);
+  // Does the same with the last text, and completes the gzip member in the same write: where that
+  // succeeds, finish() needs no more room.
+  void write_last(std::string_view text);
   // Takes off what was written after `state`, which has to be an earlier state of the file. Throws
   // Error.
   void cut_back(const FileState& state);
@@ -79,6 +81,9 @@ class TraceFile {
   bool is_refused() const { return refusal_ != 0; }
 
  private:
+  // The room that a write may take: all there is, or all but the room that is kept for the end.
+  enum class Room : std::uint8_t { but_for_end, all };
+
   void begin_state();
   void go_on();
   bool make_nameless();
@@ -86,6 +91,7 @@ class TraceFile {
   void claim_name(std::string_view first, Room room);
   int try_name(std::string_view first, Room room);
   bool wants_name() const { return !has_name_ && naming_ == Naming::with_text; }
+  void append(std::string_view text, Room room);
   void write_bytes(std::string_view bytes, Room room);
   void take_room(std::size_t bytes);
 
@@ -100,6 +106,7 @@ class TraceFile {
   std::optional<TemporaryFileEntry> hidden_entry_;  // a signal finds it here, to delete it
   int file_ = -1;
   FileState state_;
+  bool is_complete_ = false;      // the last text is written
   bool can_take_room_ = true;     // false if the file system cannot do that
   std::uint64_t taken_room_ = 0;  // taken up to this byte
 };
