@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "record/buffers/clock.h"
+#include "record/slots.h"
 
 #include <exception>
 
