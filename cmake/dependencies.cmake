@@ -25,6 +25,11 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(xxhash INTERFACE)
 target_include_directories(xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
 
+# Boost.Math is headers alone, and Debian's package of them has no CMake package.
+find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED)
+add_library(boost_math INTERFACE)
+target_include_directories(boost_math SYSTEM INTERFACE ${BOOST_MATH_INCLUDE_DIR})
+
 # RE2 ships a pkg-config file, no CMake package. It matches in linear time and without a deep stack, which
 # std::regex does not: a name of 100 kB overflows that one's stack, and (a+)+b never ends.
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)

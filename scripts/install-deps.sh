@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
-       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev pkgconf)
+       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev libboost-math-dev pkgconf)
 # cpack asks `file` what is a program, and dpkg-shlibdeps on which packages it depends.
 debian=(dpkg-dev file)
 # Readers of what the tools generate: manual pages, and completions for each shell.

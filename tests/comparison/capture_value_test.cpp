@@ -1,0 +1,33 @@
+#include "comparison/judge/capture_value.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+TEST_CASE("capture value: the first step and the outer fifths do not count") {
+  const std::vector<std::int64_t> steps{9, 5, 1, 2, 3, 4, 8, 6, 7, 10, 11};
+  CHECK(middle_steps(steps) == std::vector<std::size_t>{4, 5, 1, 7, 8, 6});
+  CHECK(capture_value(steps) == 5.5);
+}
+
+TEST_CASE("capture value: a stall does not move it") {
+  CHECK(capture_value({9, 5, 1, 2, 3, 4, 8, 6, 7, 10, 1'000'000}) == 5.5);
+}
+
+TEST_CASE("capture value: steps of one length stay in order") {
+  CHECK(middle_steps({1, 2, 2, 2, 2, 2}) == std::vector<std::size_t>{2, 3, 4});
+}
+
+TEST_CASE("capture value: five steps beside the first are the least") {
+  CHECK(capture_value({9, 1, 2, 3, 4, 7}) == 3.0);
+  CHECK_FALSE(capture_value({9, 1, 2, 3, 4}));
+  CHECK_FALSE(capture_value({}));
+  CHECK(middle_steps({}).empty());
+}
+
+}  // namespace
+}  // namespace traceloom

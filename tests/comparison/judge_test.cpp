@@ -1,0 +1,182 @@
+// The expected numbers are those of a slow, plain program that computes Student's t from the
+// incomplete beta function.
+#include "comparison/judge/judge.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+doctest::Approx about(double value) {
+  return doctest::Approx(value).epsilon(1e-8);
+}
+
+struct Expected {
+  ChangeKind kind;
+  double change;
+  double noise;
+  double error;
+  double p;
+  double lower;
+  double upper;
+  double detectable;
+};
+
+void check(const Judgement& found, const Expected& expected) {
+  CHECK(to_string(found.kind) == to_string(expected.kind));
+  CHECK(found.change == about(expected.change));
+  REQUIRE(found.bounds);
+  CHECK(found.bounds->noise == about(expected.noise));
+  CHECK(found.bounds->error == about(expected.error));
+  CHECK(found.bounds->p == about(expected.p));
+  CHECK(found.bounds->lower == about(expected.lower));
+  CHECK(found.bounds->upper == about(expected.upper));
+  CHECK(found.bounds->detectable == about(expected.detectable));
+}
+
+TEST_CASE("judge: slower by more than the floor and the noise is a regression") {
+  const Judgement found = judge({{15.4e6, 15.5e6, 15.3e6}, {16.9e6, 16.7e6, 16.8e6}}, {});
+  CHECK(found.base == about(15399783.546741212));
+  CHECK(found.changed == about(16799801.584958237));
+  CHECK(found.freedom == 4);
+  CHECK_FALSE(found.is_assumed);
+  CHECK_FALSE(found.captures_needed);
+  check(found,
+        {ChangeKind::regression, 0.09091154002052737, 0.006228914055347396, 0.0050858870290838055,
+         3.4230404407263634e-05, 0.07031935963149971, 0.1028039190901775, 0.027984759154962013});
+}
+
+TEST_CASE("judge: a change of the limit is ruled out") {
+  check(judge({{100, 101, 99, 100.5, 99.5}, {100, 100.2, 99.7, 100.9, 99.1}}, {}),
+        {ChangeKind::ok, -0.00019248233799096237, 0.007287068498431142, 0.0046087467841411075,
+         0.5161465920946129, -0.013450274718081356, 0.008412876181677964, 0.02658750041925506});
+}
+
+TEST_CASE("judge: too much noise is inconclusive, with the captures that would be enough") {
+  const Judgement found = judge({{100, 104, 97}, {103, 99, 108}}, {});
+  check(found,
+        {ChangeKind::inconclusive, 0.02966756798598147, 0.03948433740046826, 0.03223882648767907,
+         0.20788636053386622, -0.0874945181904282, 0.10292334304972361, 0.18557271038555112});
+  REQUIRE(found.captures_needed);
+  CHECK(*found.captures_needed == 19);
+}
+
+TEST_CASE("judge: faster by more than the floor is an improvement") {
+  check(judge({{100, 101, 99, 100.5}, {80, 81, 79.5, 80.2}}, {}),
+        {ChangeKind::improvement, -0.19924719589120943, 0.008165768574715739, 0.005774070332781508,
+         0.9999999897184849, -0.21364660610120823, -0.19021210937762234, 0.028514860011152887});
+}
+
+TEST_CASE("judge: a sure change below the floor is OK") {
+  check(judge({{100, 100.1, 99.9, 100.05}, {101, 101.1, 100.9, 101.05}}, {}),
+        {ChangeKind::ok, 0.009998755597616205, 0.0008497262872655056, 0.0006008472198779074,
+         1.5469297959581158e-06, 0.00809341120087037, 0.01117867283345464, 0.020882756472257347});
+}
+
+TEST_CASE("judge: a history gives the noise of one capture a side") {
+  const Judgement found = judge({{100}, {130}, {{98, 101, 99.5, 100.2}, {110, 111.5, 109}}}, {});
+  CHECK(found.freedom == 5);
+  check(found,
+        {ChangeKind::regression, 0.3, 0.012268934455096405, 0.017350893502263896,
+         1.146096700893368e-05, 0.22627328734190622, 0.3462556605982152, 0.08762068116107735});
+}
+
+TEST_CASE("judge: one capture a side shows no noise, so it is inconclusive") {
+  const Judgement found = judge({{100}, {130}}, {});
+  CHECK(found.kind == ChangeKind::inconclusive);
+  CHECK(found.change == about(0.3));
+  CHECK_FALSE(found.bounds);
+  CHECK_FALSE(found.captures_needed);
+}
+
+TEST_CASE("judge: a noise can be assumed where nothing shows it") {
+  JudgeOptions options;
+  options.noise = 0.01;
+  const Judgement found = judge({{100}, {103}}, options);
+  CHECK(found.is_assumed);
+  check(found, {ChangeKind::inconclusive, 0.03, 0.01, 0.014142135623730952, 0.018303504206366797,
+                -0.003335203446973578, 0.054240462510963816, 0.05234758939826567});
+  REQUIRE(found.captures_needed);
+  CHECK(*found.captures_needed == 3);
+  // Captures that show the noise have priority.
+  CHECK_FALSE(judge({{100, 101}, {103}}, options).is_assumed);
+}
+
+TEST_CASE("judge: captures that do not differ at all are OK") {
+  const Judgement found = judge({{100, 100}, {100, 100}}, {});
+  CHECK(found.kind == ChangeKind::ok);
+  CHECK(found.change == 0);
+  REQUIRE(found.bounds);
+  CHECK(found.bounds->noise == 0);
+  CHECK(found.bounds->p == about(0.5));
+}
+
+TEST_CASE("judge: the order of captures changes no bit of the result") {
+  const std::vector<double> base{100.3, 104.7, 97.1, 99.9};
+  std::vector<double> changed{103.9, 99.2, 108.4, 101.1};
+  const Judgement found = judge({base, changed}, {});
+  REQUIRE(found.bounds);
+  std::sort(changed.begin(), changed.end());
+  do {
+    const Judgement again = judge({base, changed}, {});
+    REQUIRE(again.bounds);
+    CHECK(again.change == found.change);
+    CHECK(again.bounds->p == found.bounds->p);
+  } while (std::next_permutation(changed.begin(), changed.end()));
+}
+
+TEST_CASE("judge: with the sides swapped the change has the other sign") {
+  const std::vector<double> base{100.3, 104.7, 97.1};
+  const std::vector<double> changed{103.9, 99.2, 108.4};
+  const Judgement there = judge({base, changed}, {});
+  const Judgement back = judge({changed, base}, {});
+  CHECK((1 + there.change) * (1 + back.change) == about(1));
+  REQUIRE((there.bounds && back.bounds));
+  CHECK(there.bounds->p + back.bounds->p == about(1));
+  CHECK(there.bounds->noise == back.bounds->noise);
+}
+
+TEST_CASE("judge_family: the metrics share one chance of a false alarm") {
+  const std::vector<double> base{100, 101, 99};
+  const std::vector<Judgement> found = judge_family({{base, {110, 111, 109}},
+                                                     {base, {103.5, 104.4, 102.6}},
+                                                     {base, {103.6, 104.4, 102.6}},
+                                                     {base, base}},
+                                                    {});
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].kind == ChangeKind::regression);
+  CHECK(found[0].alpha == about(0.0025));
+  // The third one has the next p, 0.00527, which is not below 0.01 / 3.
+  CHECK(found[2].kind == ChangeKind::inconclusive);
+  CHECK(found[2].alpha == about(0.01 / 3));
+  // The second one would be a regression alone: its p is 0.00542.
+  CHECK(judge({base, {103.5, 104.4, 102.6}}, {}).kind == ChangeKind::regression);
+  CHECK(found[1].kind == ChangeKind::inconclusive);
+  CHECK(found[3].kind == ChangeKind::ok);
+}
+
+TEST_CASE("judge_twice: a doubt is decided with all captures") {
+  const Samples first{{100, 101, 99}, {102, 103.5, 101.5}};
+  const Samples more{{100.2, 100.8, 99.4}, {103, 103.6, 102.8}};
+  const SecondLook found = judge_twice(first, more, {});
+  CHECK(found.looks == 2);
+  CHECK(found.judgement.alpha == about(0.005));
+  check(found.judgement,
+        {ChangeKind::regression, 0.0266464474749315, 0.007946275480823951, 0.004587784287908631,
+         9.488121657846689e-05, 0.011827067892275389, 0.035218789053306665, 0.026441442276201155});
+}
+
+TEST_CASE("judge_twice: a clear first look is the answer") {
+  const Samples more{{100}, {100}};
+  const SecondLook slower = judge_twice({{100, 101, 99}, {110, 111, 109}}, more, {});
+  CHECK(slower.looks == 1);
+  CHECK(slower.judgement.kind == ChangeKind::regression);
+  CHECK(slower.judgement.bounds->lower == about(0.06118958136161856));
+  CHECK(judge_twice({{100, 101, 99}, {90, 91, 89}}, more, {}).looks == 1);
+}
+
+}  // namespace
+}  // namespace traceloom
