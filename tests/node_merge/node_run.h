@@ -49,32 +49,13 @@ class NodeRun {
     return options;
   }
   NodeMergeOptions merge() const {
-    NodeMergeOptions options;
+    NodeMergeOptions options = told_in("merged");
     options.folder = path("merged");
     options.file_name = "node{node_rank}/ep{epoch}-ba{batch}.json";  // one a cycle
-    options.patience_ms = 3'600'000;  // a busy machine is no broken one
-    options.on_merged = [this](const NodeMerge& merge) {
-      std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
-          "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
-          merge.path.empty() ? "none"
-                             : std::filesystem::relative(merge.path, path("merged")).string(),
-          merge.position.batch, merge.problem);
-    };
     return options;
   }
   // Returns options for one trace of all cycles, next to those of the ranks.
-  NodeMergeOptions growing() const {
-    NodeMergeOptions options;
-    options.patience_ms = 3'600'000;
-    options.on_merged = [this](const NodeMerge& merge) {
-      std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
-          "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
-          merge.path.empty() ? "none"
-                             : std::filesystem::relative(merge.path, path("traces")).string(),
-          merge.position.batch, merge.problem);
-    };
-    return options;
-  }
+  NodeMergeOptions growing() const { return told_in("traces"); }
   std::string path(const std::string& name) const { return folder_.path(name); }
   std::string told() const { return read_file(path("told.txt")); }
   std::vector<std::string> merged() const { return all_files_in(path("merged")); }
@@ -96,6 +77,20 @@ class NodeRun {
   const TemporaryFolder& folder() const { return folder_; }
 
  private:
+  // Notes each merge in told.txt, with its path below `folder`.
+  NodeMergeOptions told_in(const std::string& folder) const {
+    NodeMergeOptions options;
+    options.patience_ms = 3'600'000;  // a busy machine is no broken one
+    options.on_merged = [this, folder](const NodeMerge& merge) {
+      std::ofstream(path("told.txt"), std::ios::app) << fmt::format(
+          "{}: {} ranks, {}, batch {}: {}\n", merge.cycle, merge.ranks,
+          merge.path.empty() ? "none"
+                             : std::filesystem::relative(merge.path, path(folder)).string(),
+          merge.position.batch, merge.problem);
+    };
+    return options;
+  }
+
   int ranks_;
   TemporaryFolder folder_;
 };

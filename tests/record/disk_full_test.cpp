@@ -70,6 +70,26 @@ int record_too_much(const std::string& folder, const char* name, const std::stri
   return events.of("recorder", "M").with(counts).size() == 1 ? 0 : 97;
 }
 
+enum class TakingRoom : std::uint8_t { works, is_refused };
+
+// Records too much on a disk of 96 KiB, plain and packed, `part` events at a time.
+void check_on_small_disk(TakingRoom taking, std::uint64_t part) {
+  for (const char* const name : {"a.json", "a.json.gz"}) {
+    CAPTURE(std::string_view(name));
+    const TemporaryFolder folder;
+    const int code = run_child([&] {
+      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
+      if (taking == TakingRoom::is_refused) refuse_taking_room();
+      _exit(record_too_much(folder.path(), name, "No space left on device", part));
+    });
+    if (code == kNoSmallDisk) {
+      MESSAGE("skipped: nothing may be mounted here");
+      return;
+    }
+    CHECK(code == 0);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("disk full: the file says what it lacks, and ends with its bracket; close() tells") {
@@ -84,53 +104,15 @@ TEST_CASE("disk full: the file says what it lacks, and ends with its bracket; cl
 }
 
 TEST_CASE("disk full: the same on a disk that is really full") {
-  for (const char* const name : {"a.json", "a.json.gz"}) {
-    CAPTURE(std::string_view(name));
-    const TemporaryFolder folder;
-    const int code = run_child([&] {
-      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
-      _exit(record_too_much(folder.path(), name, "No space left on device"));
-    });
-    if (code == kNoSmallDisk) {
-      MESSAGE("skipped: nothing may be mounted here");
-      return;
-    }
-    CHECK(code == 0);
-  }
+  check_on_small_disk(TakingRoom::works, kPart);
 }
 
 TEST_CASE("disk full: where no room can be taken before, the last events make it") {
-  for (const char* const name : {"a.json", "a.json.gz"}) {
-    CAPTURE(std::string_view(name));
-    const TemporaryFolder folder;
-    const int code = run_child([&] {
-      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
-      refuse_taking_room();
-      _exit(record_too_much(folder.path(), name, "No space left on device"));
-    });
-    if (code == kNoSmallDisk) {
-      MESSAGE("skipped: nothing may be mounted here");
-      return;
-    }
-    CHECK(code == 0);
-  }
+  check_on_small_disk(TakingRoom::is_refused, kPart);
 }
 
 TEST_CASE("disk full: as many events make room for the end as it takes, if writes were small") {
-  for (const char* const name : {"a.json", "a.json.gz"}) {
-    CAPTURE(std::string_view(name));
-    const TemporaryFolder folder;
-    const int code = run_child([&] {
-      if (!mount_small_disk(folder.path(), 96 << 10)) _exit(kNoSmallDisk);
-      refuse_taking_room();
-      _exit(record_too_much(folder.path(), name, "No space left on device", 1));
-    });
-    if (code == kNoSmallDisk) {
-      MESSAGE("skipped: nothing may be mounted here");
-      return;
-    }
-    CHECK(code == 0);
-  }
+  check_on_small_disk(TakingRoom::is_refused, 1);
 }
 
 TEST_CASE("trace_file: the last text is not written if the end of the gzip member has no room") {
