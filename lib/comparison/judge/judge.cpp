@@ -35,7 +35,7 @@ std::vector<double> logarithms(std::vector<double> values) {
   return values;
 }
 
-double squares(const std::vector<double>& values) {
+double squares_around_mean(const std::vector<double>& values) {
   const double middle = mean(values);
   double sum = 0;
   for (const double value : values) sum += (value - middle) * (value - middle);
@@ -49,7 +49,7 @@ struct Pool {
 
   void add(const std::vector<double>& group) {
     if (group.empty()) return;
-    squares += traceloom::squares(group);
+    squares += squares_around_mean(group);
     freedom += group.size() - 1;
   }
 };
