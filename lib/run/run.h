@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +62,9 @@ struct RunFile : FileFacts {
                                                        // phase
   std::int64_t span_ns = 0;                            // nanoseconds from the first to the last
                                                        // begin of an event
-  std::int64_t world_size = 0;        // number of ranks of the job if the file names it, else 0
-  ProblemCounts clock_problems = {};  // problems of its clock compared with the other clocks
+  std::int64_t world_size = 0;         // number of ranks of the job if the file names it, else 0
+  std::set<std::string> devices = {};  // names of the devices, if the file has their properties
+  ProblemCounts clock_problems = {};   // problems of its clock compared with the other clocks
 };
 
 // The events of one rank. Times are ns since the first event of all files.

@@ -3,6 +3,7 @@
 #include "analysis/numbers/percentile.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/verdict/verdict_words.h"
+#include "analysis/waits/step_lengths.h"
 #include "analysis/waits/step_phases.h"
 #include "base/units.h"
 #include "output/json_writer.h"
@@ -20,56 +21,6 @@ namespace {
 constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication, Limit::memory,
                                        Limit::launch_bound, Limit::host_code,     Limit::blocked,
                                        Limit::queued,       Limit::idle,          Limit::compute};
-
-using StepLength = std::pair<StepKey, std::int64_t>;
-
-// Returns the counted steps of a rank, ascending by key; of several with one key, the longest.
-std::vector<StepLength> lengths_of(const RankRoles& rank) {
-  std::vector<StepLength> lengths;
-  lengths.reserve(rank.steps.size());
-  for (const StepRoles& step : rank.steps)
-    if (step.step.counted) lengths.emplace_back(key_of(step.step), step.total_ns);
-  const auto longest_first = [](const StepLength& a, const StepLength& b) {
-    return a.first == b.first ? a.second > b.second : a.first < b.first;
-  };
-  if (!std::is_sorted(lengths.begin(), lengths.end(), longest_first))
-    std::sort(lengths.begin(), lengths.end(), longest_first);
-  const auto alike = [](const StepLength& a, const StepLength& b) { return a.first == b.first; };
-  lengths.erase(std::unique(lengths.begin(), lengths.end(), alike), lengths.end());
-  return lengths;
-}
-
-// Both lists ascend by key. Ranks mostly have the same steps, so that no step has to be moved.
-void keep_longest(std::vector<StepLength>& all, const std::vector<StepLength>& some) {
-  std::vector<StepLength> others;
-  auto known = all.begin();
-  for (const StepLength& step : some) {
-    while (known != all.end() && known->first < step.first) ++known;
-    if (known != all.end() && known->first == step.first)
-      known->second = std::max(known->second, step.second);
-    else
-      others.push_back(step);
-  }
-  if (others.empty()) return;
-  const auto middle = static_cast<std::ptrdiff_t>(all.size());
-  all.insert(all.end(), others.begin(), others.end());
-  std::inplace_merge(all.begin(), all.begin() + middle, all.end());
-}
-
-// The length of a step is that on the rank on which it takes longest.
-std::vector<std::int64_t> step_lengths(const std::vector<RankRoles>& roles) {
-  std::vector<StepLength> longest;
-  for (const RankRoles& rank : roles) {
-    if (longest.empty())
-      longest = lengths_of(rank);
-    else
-      keep_longest(longest, lengths_of(rank));
-  }
-  std::vector<std::int64_t> lengths;
-  lengths.reserve(longest.size());
-  for (const auto& [key, ns] : longest) lengths.push_back(ns);
-  return lengths;
-}
 
 std::string steps_json(const std::vector<std::int64_t>& lengths) {
   std::string text;
@@ -410,7 +361,7 @@ void note_several_runs(const Run& run, Report& report) {
 BottleneckAnswer bottleneck_report(const Run& run) {
   const Findings found(run);
   const Verdict verdict = find_verdict(found);
-  const std::vector<std::int64_t> lengths = step_lengths(found.roles);
+  const std::vector<std::int64_t> lengths = lengths_ns(longest_steps(found.roles));
   Report report("bottleneck", run);
   add_headline(report, run, verdict, lengths);
   report.values.emplace_back("verdict", verdict_json({run, found, verdict}));

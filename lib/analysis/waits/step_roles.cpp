@@ -61,13 +61,13 @@ std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
   return static_cast<std::int64_t>((2 * static_cast<Int128>(total) + n) / (2 * n));
 }
 
-// Adds Python's functions on the threads to which the steps belong.
-void add_frames(const Run& run, const RankEvents& rank, IntervalPacker& packer) {
+// Calls use() for Python's functions on the threads to which the steps belong.
+template <typename Use>
+void for_each_code_frame(const Run& run, const RankEvents& rank, Use use) {
   if (!rank.has_frames()) return;
   const std::vector<bool> tracks = host_tracks(run, rank);
   rank.for_each_frame([&](const HostSpan& span) {
-    if (tracks[span.track] && run.labels.kind(span.label).mark == SpanMark::none)
-      packer.add(span.interval());
+    if (tracks[span.track] && run.labels.kind(span.label).mark == SpanMark::none) use(span);
   });
 }
 
@@ -79,23 +79,20 @@ std::vector<HostSpan> find_loader_spans(const RankEvents& rank) {
   return spans;
 }
 
-RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
-  std::array<IntervalPacker, kRoleCount> packers;
-  const auto of = [&](Role role) -> IntervalPacker& {
-    return packers[static_cast<std::size_t>(role)];
-  };
-  for_each_loader_span(rank,
-                       [&](const HostSpan& span) { of(Role::dataloader).add(span.interval()); });
+void for_each_role_span(const Run& run, const RankEvents& rank,
+                        const std::function<void(Role, const HostSpan&)>& use_host,
+                        const std::function<void(Role, const DeviceSpan&)>& use_device) {
+  for_each_loader_span(rank, [&](const HostSpan& span) { use_host(Role::dataloader, span); });
   const bool has_devices = rank.has_devices();
   rank.for_each_host([&](const HostSpan& span) {
     Role role = run.labels.kind(span.label).role;
     // Where the devices are recorded, a range like "nccl:all_reduce" is the host's call only.
     if (has_devices && role == Role::communication && !works_on_host(run.labels.name(span.label)))
       role = Role::cpu;
-    if (role != Role::dataloader) of(role).add(span.interval());
+    if (role != Role::dataloader) use_host(role, span);
   });
-  rank.for_each_call([&](const CallSpan& span) { of(Role::runtime).add(span.interval()); });
-  add_frames(run, rank, of(Role::host_code));
+  rank.for_each_call([&](const CallSpan& span) { use_host(Role::runtime, span); });
+  for_each_code_frame(run, rank, [&](const HostSpan& span) { use_host(Role::host_code, span); });
   const FileIds collectives = collective_ids(rank);
   for (const EventColumns& part : rank.parts)
     for (const DeviceSpan& span : part.devices) {
@@ -103,8 +100,16 @@ RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
       if (role == Role::kernel && std::binary_search(collectives.begin(), collectives.end(),
                                                      std::pair{part.file, span.external}))
         role = Role::communication;
-      if (role != Role::dataloader) of(role).add(span.interval());
+      if (role != Role::dataloader) use_device(role, span);
     }
+}
+
+RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
+  std::array<IntervalPacker, kRoleCount> packers;
+  const auto add = [&](Role role, const HostSpan& span) {
+    packers[static_cast<std::size_t>(role)].add(span.interval());
+  };
+  for_each_role_span(run, rank, add, add);
   RoleSets sets;
   for (std::size_t i = 0; i < kRoleCount; ++i) sets[static_cast<Role>(i)] = packers[i].finish();
   return sets;

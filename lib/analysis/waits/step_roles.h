@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace traceloom {
@@ -84,10 +85,14 @@ struct RankRoles {
 
 // Returns the waits for data one by one. A wait ends where the batch begins, or a callback that
 // runs with the data: in files of Composer 0.7 and 0.8 the loader's span surrounds both.
-//
-// find_role_sets() counts a kernel as communication by its name, or if the External id of its
-// launch belongs to a host range that is a collective ("nccl:all_reduce").
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
+
+// Calls one of both functions for each event that has a role, and for each role in no set order. A
+// kernel is communication by its name, or if the External id of its launch belongs to a host range
+// that is a collective ("nccl:all_reduce").
+void for_each_role_span(const Run& run, const RankEvents& rank,
+                        const std::function<void(Role, const HostSpan&)>& use_host,
+                        const std::function<void(Role, const DeviceSpan&)>& use_device);
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);

@@ -44,6 +44,20 @@ bool has_torch_key(const TopLevelParser& top_level) {
                      [&](std::string_view key) { return !top_level.value(key).empty(); });
 }
 
+void add_devices(std::string_view properties, std::set<std::string>& devices) {
+  for_each_element(properties, [&](std::string_view device) {
+    if (std::string name = decoded(find_member(device, "name")); !name.empty())
+      devices.insert(std::move(name));
+  });
+}
+
+// Adds what a merge kept of its ranks (otherData.ranks.N).
+void add_merged_devices(std::string_view other, std::set<std::string>& devices) {
+  for_each_member(find_member(other, "ranks"), [&](std::string_view, std::string_view rank) {
+    add_devices(find_member(rank, "deviceProperties"), devices);
+  });
+}
+
 // Returns the largest world size that a merge kept of its ranks (otherData.ranks.N).
 std::int64_t find_merged_world_size(std::string_view other) {
   std::int64_t size = 0;
@@ -87,9 +101,11 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level, problems);
   is_torch = has_torch_key(top_level);
+  add_devices(top_level.value("deviceProperties"), devices);
   const std::string_view other = top_level.value("otherData");
   if (other.empty()) return;
   merged_world_size = find_merged_world_size(other);
+  add_merged_devices(other, devices);
   if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
     merged_by = decoded(find_member(ours, "version"));
     inputs = read_merged_inputs(ours);
@@ -110,6 +126,7 @@ void FileEvidence::append(const FileEvidence& later) {
   recorder.append(later.recorder);
   keep_first(distributed_rank, later.distributed_rank);
   keep_first(world_size, later.world_size);
+  devices.insert(later.devices.begin(), later.devices.end());
   merged_world_size = std::max(merged_world_size, later.merged_world_size);
   keep_first(top_level_rank, later.top_level_rank);
   keep_first(top_level_sync_us, later.top_level_sync_us);

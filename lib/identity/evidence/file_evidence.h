@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct FileEvidence {
                                                  // writes
   std::optional<std::int64_t> distributed_rank;  // distributedInfo.rank
   std::optional<std::int64_t> world_size;        // distributedInfo.world_size
+  std::set<std::string> devices;                 // names of the devices: deviceProperties[].name
   std::int64_t merged_world_size = 0;            // the largest that a merge kept of its ranks
   std::optional<std::int64_t> top_level_rank;    // global_rank next to traceEvents
   std::optional<std::int64_t> top_level_sync_us;  // clock_sync_timestamp_us next to traceEvents
