@@ -16,8 +16,9 @@ namespace traceloom {
 
 enum class ExitCode : int {
   done = 0,
-  no = 1,       // the answer is no: a gate failed, or --strict found a loss
-  trouble = 2,  // usage, unreadable input, full disk
+  no = 1,            // the answer is no: a gate failed, or --strict found a loss
+  trouble = 2,       // usage, unreadable input, full disk
+  inconclusive = 3,  // compare --gate: the captures do not show it
 };
 
 struct Tool {

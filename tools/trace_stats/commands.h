@@ -18,9 +18,11 @@ inline constexpr char kToolName[] = "trace-stats";
 
 using Work = std::function<ExitCode()>;
 
+void add_baseline(CLI::App& app, Work& work);
 void add_bottleneck(CLI::App& app, Work& work);
 void add_dataloader(CLI::App& app, Work& work);
 void add_check(CLI::App& app, Work& work);
+void add_compare(CLI::App& app, Work& work);
 void add_comm(CLI::App& app, Work& work);
 void add_gpu(CLI::App& app, Work& work);
 void add_host(CLI::App& app, Work& work);

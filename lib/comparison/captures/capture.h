@@ -1,0 +1,79 @@
+// Capture: what a comparison needs to know of one profiled run.
+//
+//   const Run run = read_run({.inputs = expand_inputs({"c0/"}), .details = true, .arguments = true,
+//                             .python = true});
+//   const Capture capture = make_capture(run, "c0");
+//   capture.value_ns                                       // 15428822: its mean middle step
+//
+// A capture is one number (comparison/judge/capture_value.h) and the rows whose times add up to it,
+// of the same steps: of each rank, each instant of these steps belongs to one row. That is a row of
+// the first role that has the instant (Role's order, as in `steps`), and of that role's events the
+// one that began first.
+#pragma once
+
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// Identifies a row. `op` is the operator that launched the work; "" on the host, and if it is not
+// known.
+struct RowKey {
+  Role role = Role::other;
+  std::string op;
+  std::string name;  // "" for the time without any event
+
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+// Sums over the steps of CaptureRank.
+struct CaptureRow {
+  RowKey key;
+  std::int64_t exclusive_ns = 0;  // instants of the steps that belong to it
+  std::int64_t total_ns = 0;      // length of the events that began in the steps
+  std::int64_t count = 0;         // number of these events
+};
+
+struct CaptureRank {
+  std::int64_t rank = 0;
+  std::size_t steps = 0;         // number of the capture's middle steps that this rank has
+  std::int64_t total_ns = 0;     // time of these steps: the exclusive times of all rows
+  std::vector<CaptureRow> rows;  // ascending by key
+  // Kernels of the first of these steps on the stream with the most of them, in order: indices in
+  // `rows`.
+  std::vector<std::uint32_t> sequence;
+};
+
+// The device time of an operator's calls with one list of input shapes.
+struct ShapeTime {
+  std::string op;
+  std::string shapes;  // "Input Dims" as written
+  std::int64_t ns = 0;
+
+  friend bool operator==(const ShapeTime&, const ShapeTime&) = default;
+};
+
+struct Capture {
+  std::string name;                    // how messages name it: "new/c0"
+  std::int64_t world_size = 0;         // as the files say; 0 if they do not
+  std::set<std::string> devices;       // names of the devices
+  std::set<std::string> producers;     // programs that wrote the files
+  bool has_python = false;             // Python's functions were recorded
+  std::vector<std::int64_t> steps_ns;  // each step on the rank on which it takes longest
+  std::optional<double> value_ns;      // nullopt: too few steps
+  std::vector<CaptureRank> ranks;      // ascending
+  std::vector<ShapeTime> shapes;       // ascending by op and shapes
+};
+
+// The run must have been read with details, arguments and python. With too few steps for a value,
+// the rows are of all steps but the first, or of the only one.
+Capture make_capture(const Run& run, const std::string& name);
+
+}  // namespace traceloom

@@ -1,0 +1,135 @@
+#include "comparison/captures/row_times.h"
+
+#include "analysis/waits/step_roles.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max();
+
+// An event with its row: the labels of its operator and of itself.
+struct RoleSpan {
+  Interval time;
+  std::uint32_t op;
+  std::uint32_t label;
+};
+
+struct LabelSums {
+  std::int64_t exclusive_ns = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t count = 0;
+};
+using SumsOfLabels = std::map<std::pair<std::uint32_t, std::uint32_t>, LabelSums>;
+
+std::uint32_t operator_label(const Operators& operators, const DeviceSpan& span) {
+  const std::uint32_t launcher = operators.launcher_of(span);
+  return launcher == kNoOperator ? kNoLabel : operators.nodes()[launcher].label;
+}
+
+// Collects the spans of each role that have an instant in the windows.
+class RoleSpans {
+ public:
+  RoleSpans(const Run& run, const RankEvents& rank, const Operators& operators,
+            const Interval& around) {
+    const auto add = [&](Role role, const HostSpan& span, std::uint32_t op) {
+      if (span.end_ns >= around.from_ns && span.start_ns < around.to_ns)
+        spans_[static_cast<std::size_t>(role)].push_back({span.interval(), op, span.label});
+    };
+    for_each_role_span(
+        run, rank, [&](Role role, const HostSpan& span) { add(role, span, kNoLabel); },
+        [&](Role role, const DeviceSpan& span) {
+          add(role, span, operator_label(operators, span));
+        });
+    // Of events that begin together the longest comes first; names make the order of the rest the
+    // same for any order of the files.
+    const auto earlier = [&](const RoleSpan& a, const RoleSpan& b) {
+      if (a.time.from_ns != b.time.from_ns) return a.time.from_ns < b.time.from_ns;
+      if (a.time.to_ns != b.time.to_ns) return a.time.to_ns > b.time.to_ns;
+      return run.labels.name(a.label) < run.labels.name(b.label);
+    };
+    for (std::vector<RoleSpan>& spans : spans_) std::sort(spans.begin(), spans.end(), earlier);
+  }
+
+  const std::vector<RoleSpan>& of(std::size_t role) const { return spans_[role]; }
+
+ private:
+  std::array<std::vector<RoleSpan>, kRoleCount> spans_;
+};
+
+// Adds events to the window in which they begin.
+void count_events(const std::vector<RoleSpan>& spans, const Intervals& windows,
+                  SumsOfLabels& sums) {
+  auto window = windows.begin();
+  for (const RoleSpan& span : spans) {
+    while (window != windows.end() && window->to_ns <= span.time.from_ns) ++window;
+    if (window == windows.end()) return;
+    if (span.time.from_ns < window->from_ns) continue;
+    LabelSums& sum = sums[{span.op, span.label}];
+    add_to(sum.total_ns, length_ns(span.time));
+    ++sum.count;
+  }
+}
+
+// Gives each instant of `free` to the event that began first. Returns the instants that some event
+// has.
+Intervals share_out(const std::vector<RoleSpan>& spans, const Intervals& free, SumsOfLabels& sums) {
+  IntervalLengths lengths(free);
+  Intervals taken;
+  std::int64_t done_ns = std::numeric_limits<std::int64_t>::min();
+  for (const RoleSpan& span : spans) {
+    const Interval rest{std::max(span.time.from_ns, done_ns), span.time.to_ns};
+    if (rest.to_ns <= rest.from_ns) continue;
+    done_ns = rest.to_ns;
+    taken.push_back(rest);
+    if (const std::int64_t ns = lengths.in(rest); ns > 0)
+      add_to(sums[{span.op, span.label}].exclusive_ns, ns);
+  }
+  return unite(std::move(taken));
+}
+
+std::string name_of(const Run& run, std::uint32_t label) {
+  return label == kNoLabel ? "" : std::string(run.labels.name(label));
+}
+
+}  // namespace
+
+RowKey kernel_key(const Run& run, const Operators& operators, Role role, const DeviceSpan& span) {
+  return {role, name_of(run, operator_label(operators, span)), name_of(run, span.label)};
+}
+
+std::vector<CaptureRow> find_row_times(const Run& run, const RankEvents& rank,
+                                       const Operators& operators, const Intervals& windows) {
+  if (windows.empty()) return {};
+  const RoleSpans spans(run, rank, operators, {windows.front().from_ns, windows.back().to_ns});
+  // Labels with one name and several categories are one row.
+  std::map<RowKey, CaptureRow> rows;
+  Intervals free = unite(windows);
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    SumsOfLabels sums;
+    count_events(spans.of(i), windows, sums);
+    free = subtract(free, share_out(spans.of(i), free, sums));
+    for (const auto& [labels, sum] : sums) {
+      const RowKey key{static_cast<Role>(i), name_of(run, labels.first),
+                       name_of(run, labels.second)};
+      CaptureRow& row = rows.try_emplace(key, CaptureRow{key}).first->second;
+      add_to(row.exclusive_ns, sum.exclusive_ns);
+      add_to(row.total_ns, sum.total_ns);
+      row.count += sum.count;
+    }
+  }
+  const RowKey rest{Role::other, "", ""};
+  rows.try_emplace(rest, CaptureRow{rest}).first->second.exclusive_ns = total_ns(free);
+  std::vector<CaptureRow> list;
+  list.reserve(rows.size());
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,315 @@
+#include "comparison/compare_report.h"
+
+#include "base/units.h"
+#include "comparison/judge/capture_value.h"
+#include "output/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace traceloom {
+namespace {
+
+// Returns "+9.1 %".
+std::string signed_percent(double change) {
+  return fmt::format("{:+.1f} %", 100 * change);
+}
+
+std::string signed_duration(std::int64_t ns) {
+  return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns));
+}
+
+std::string verdict_line(const CompareOptions& options, const Comparison& found) {
+  const std::string kind(to_string(found.kind));
+  if (!found.why.empty()) return kind + ": " + found.why;
+  const Judgement& judgement = *found.judgement;
+  const std::string change = signed_percent(judgement.change);
+  switch (found.kind) {
+    case CompareKind::regression:
+      return fmt::format("{}: the new step is longer, {}", kind, change);
+    case CompareKind::improvement:
+      return fmt::format("{}: the new step is shorter, {}", kind, change);
+    default:
+      return fmt::format("{}: the new step is not longer by {:.3g} % ({})", kind,
+                         100 * options.judge.limit, change);
+  }
+}
+
+std::string step_line(const ComparedSides& sides, const CompareOptions& options,
+                      const Judgement& judgement) {
+  std::string line = fmt::format(
+      "Step: {} in {} to {} in {}, {}", format_duration(std::llround(judgement.base)),
+      count_of(sides.base.size(), "capture"), format_duration(std::llround(judgement.changed)),
+      count_of(sides.changed.size(), "capture"), signed_percent(judgement.change));
+  if (judgement.bounds)
+    line += fmt::format("; at least {} with {:.3g} % confidence, at most {} with {:.3g} %",
+                        signed_percent(judgement.bounds->lower), 100 * (1 - judgement.alpha),
+                        signed_percent(judgement.bounds->upper), 100 * options.judge.ok_level);
+  return line;
+}
+
+std::string noise_line(const CompareOptions& options, const Judgement& judgement) {
+  return fmt::format(
+      "Noise: {:.2f} % between captures{}; these captures show a change from {} in {:.3g} of 100 "
+      "cases",
+      100 * judgement.bounds->noise,
+      judgement.is_assumed ? " (assumed: --noise)"
+                           : fmt::format(" ({} degrees of freedom)", judgement.freedom),
+      signed_percent(judgement.bounds->detectable), 100 * options.judge.power);
+}
+
+std::string moved_text(const Comparison& found) {
+  if (found.ranks.size() == 1) return "";
+  if (found.moved.size() == found.ranks.size()) return "; all ranks changed alike";
+  return fmt::format("; of {} ranks only {} changed like that", found.ranks.size(),
+                     ranks_text(found.moved));
+}
+
+// Where a change that does not matter went is noise.
+bool says_where(const CompareOptions& options, const Comparison& found) {
+  if (!found.shown) return false;
+  if (found.kind == CompareKind::regression || found.kind == CompareKind::improvement) return true;
+  const RankDelta& rank = found.ranks[*found.shown];
+  return std::abs(static_cast<double>(rank.delta_ns())) >=
+         options.judge.floor * static_cast<double>(rank.base_ns);
+}
+
+std::string where_line(const Comparison& found) {
+  const RankDelta& rank = found.ranks[*found.shown];
+  const auto largest = std::max_element(found.roles.begin(), found.roles.end(),
+                                        [](const RoleDelta& a, const RoleDelta& b) {
+                                          return std::abs(a.delta_ns()) < std::abs(b.delta_ns());
+                                        });
+  return fmt::format("Where: rank {}, {} of {} a step is {}{}", rank.rank,
+                     signed_duration(largest->delta_ns()), signed_duration(rank.delta_ns()),
+                     kRoleNames[static_cast<std::size_t>(largest->role)], moved_text(found));
+}
+
+void write_judgement(JsonWriter& json, const Judgement& judgement, const CompareOptions& options) {
+  json.key("base_ns");
+  json.value(judgement.base);
+  json.key("new_ns");
+  json.value(judgement.changed);
+  json.key("change");
+  json.value(judgement.change);
+  json.key("freedom");
+  json.value(judgement.freedom);
+  json.key("noise_is_assumed");
+  json.value(judgement.is_assumed);
+  const auto bound = [&](std::string_view key, double ChangeBounds::*number) {
+    json.key(key);
+    judgement.bounds ? json.value((*judgement.bounds).*number) : json.null();
+  };
+  bound("noise", &ChangeBounds::noise);
+  bound("error", &ChangeBounds::error);
+  bound("p", &ChangeBounds::p);
+  bound("lower", &ChangeBounds::lower);
+  bound("upper", &ChangeBounds::upper);
+  bound("detectable", &ChangeBounds::detectable);
+  json.key("captures_needed");
+  json.value(judgement.captures_needed);
+  json.key("alpha");
+  json.value(options.judge.alpha);
+  json.key("floor");
+  json.value(options.judge.floor);
+  json.key("limit");
+  json.value(options.judge.limit);
+}
+
+std::string verdict_json(const CompareOptions& options, const Comparison& found) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("kind");
+  json.value(to_string(found.kind));
+  json.key("why");
+  found.why.empty() ? json.null() : json.value(found.why);
+  if (found.judgement) write_judgement(json, *found.judgement, options);
+  json.end_object();
+  return text;
+}
+
+std::string captures_json(const ComparedSides& sides) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_array();
+  for (const auto* const side : {&sides.base, &sides.changed})
+    for (const Capture& capture : *side) {
+      json.begin_object();
+      json.key("side");
+      json.value(side == &sides.base ? "base" : "new");
+      json.key("name");
+      json.value(capture.name);
+      json.key("ranks");
+      json.value(capture.ranks.size());
+      json.key("steps");
+      json.value(capture.steps_ns.size());
+      json.key("value_ns");
+      json.value(capture.value_ns);
+      json.end_object();
+    }
+  json.end_array();
+  return text;
+}
+
+std::string differences_json(const Comparison& found) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_array();
+  for (const Difference& difference : found.differences) {
+    json.begin_object();
+    json.key("key");
+    json.value(difference.key);
+    json.key("text");
+    json.value(difference.text);
+    json.key("forbids");
+    json.value(difference.forbids);
+    json.end_object();
+  }
+  json.end_array();
+  return text;
+}
+
+std::string where_json(const Comparison& found) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("rank");
+  found.shown ? json.value(found.ranks[*found.shown].rank) : json.null();
+  json.key("moved");
+  json.begin_array();
+  for (const std::int64_t rank : found.moved) json.value(rank);
+  json.end_array();
+  json.key("moved_by");
+  json.value(found.moved_together ? "step" : "own work");
+  json.key("matched");
+  json.begin_array();
+  for (std::size_t i = 0; i < kMatchLevels; ++i) {
+    json.begin_object();
+    json.key("by");
+    json.value(to_string(static_cast<MatchLevel>(i)));
+    json.key("base");
+    json.value(found.matched.base[i]);
+    json.key("new");
+    json.value(found.matched.changed[i]);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return text;
+}
+
+Table rank_table(const Comparison& found) {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"base_ns", "Base", ColumnKind::duration},
+               {"new_ns", "New", ColumnKind::duration},
+               {"delta_ns", "Delta", ColumnKind::duration},
+               {"communication_ns", "Comm.", ColumnKind::duration},
+               {"own_ns", "Own", ColumnKind::duration}});
+  for (const RankDelta& rank : found.ranks)
+    table.add_row({rank.rank, rank.base_ns, rank.changed_ns, rank.delta_ns(), rank.communication_ns,
+                   rank.own_ns()});
+  return table;
+}
+
+Table role_table(const Comparison& found) {
+  Table table({{"role", "Role", ColumnKind::text},
+               {"base_ns", "Base", ColumnKind::duration},
+               {"new_ns", "New", ColumnKind::duration},
+               {"delta_ns", "Delta", ColumnKind::duration}});
+  for (const RoleDelta& role : found.roles)
+    if (role.base_ns != 0 || role.changed_ns != 0)
+      table.add_row({std::string(kRoleNames[static_cast<std::size_t>(role.role)]), role.base_ns,
+                     role.changed_ns, role.delta_ns()});
+  return table;
+}
+
+Cell text_cell(const std::string& text) {
+  return text.empty() ? Cell{} : Cell{text};
+}
+
+void add_row(Table& table, const RowDelta& row) {
+  const bool is_same = row.base.name == row.changed.name;
+  std::string work = is_same || row.changed.name.empty() ? row.base.name
+                     : row.base.name.empty()
+                         ? row.changed.name
+                         : fmt::format("{} -> {}", row.base.name, row.changed.name);
+  if (work.empty()) work = "(no event)";
+  table.add_row({row.delta_ns(), row.base.step_ns, row.changed.step_ns, row.base.total_ns,
+                 row.changed.total_ns, row.base.calls, row.changed.calls, text_cell(row.what),
+                 std::string(to_string(row.level)),
+                 std::string(kRoleNames[static_cast<std::size_t>(row.role)]),
+                 text_cell(row.base.op), text_cell(row.changed.op), text_cell(row.base.name),
+                 text_cell(row.changed.name), work});
+}
+
+Table empty_rows() {
+  return Table({{"delta_ns", "Delta", ColumnKind::duration},
+                {"base_ns", "Base", ColumnKind::duration, Readers::some},
+                {"new_ns", "New", ColumnKind::duration, Readers::some},
+                {"base_total_ns", "Base total", ColumnKind::duration, Readers::programs},
+                {"new_total_ns", "New total", ColumnKind::duration, Readers::programs},
+                {"base_calls", "Base calls", ColumnKind::number, Readers::few},
+                {"new_calls", "New calls", ColumnKind::number, Readers::few},
+                {"what", "What", ColumnKind::text},
+                {"matched_by", "Matched by", ColumnKind::text, Readers::programs},
+                {"role", "Role", ColumnKind::text, Readers::most},
+                {"base_op", "Base operator", ColumnKind::text, Readers::programs},
+                {"new_op", "Operator", ColumnKind::text, Readers::few},
+                {"base_name", "Base name", ColumnKind::text, Readers::programs},
+                {"name", "Name", ColumnKind::text, Readers::programs},
+                {"work", "Work", ColumnKind::text}});
+}
+
+Table row_table(const Comparison& found) {
+  Table table = empty_rows();
+  for (const RowDelta& row : found.rows) add_row(table, row);
+  return table;
+}
+
+// Device work that is new, gone, renamed, fused or split, however little its time changed.
+Table structure_table(const Comparison& found) {
+  Table table = empty_rows();
+  for (const RowDelta& row : found.rows)
+    if (row.level != MatchLevel::exact && is_device_role(row.role)) add_row(table, row);
+  return table;
+}
+
+}  // namespace
+
+Report compare_report(const ComparedSides& sides, const CompareOptions& options,
+                      const Comparison& found) {
+  Report report("compare", Run{});
+  report.headline.push_back(verdict_line(options, found));
+  if (found.judgement) {
+    report.headline.push_back(step_line(sides, options, *found.judgement));
+    if (found.judgement->bounds) report.headline.push_back(noise_line(options, *found.judgement));
+  }
+  if (says_where(options, found)) report.headline.push_back(where_line(found));
+  report.values = {{"verdict", verdict_json(options, found)},
+                   {"captures", captures_json(sides)},
+                   {"differences", differences_json(found)},
+                   {"where", where_json(found)}};
+  report.tables.push_back({"rows",
+                           found.shown ? fmt::format("Where rank {}'s mean step changed",
+                                                     found.ranks[*found.shown].rank)
+                                       : "",
+                           row_table(found)});
+  if (Table structure = structure_table(found); !structure.rows().empty())
+    report.tables.push_back(
+        {"structure", "Device work that is new, gone or has another form", std::move(structure)});
+  report.tables.push_back({"roles", "The same by role", role_table(found)});
+  report.tables.push_back({"ranks", "All ranks", rank_table(found)});
+  for (const Difference& difference : found.differences)
+    if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
+  for (const auto* const side : {&sides.base, &sides.changed})
+    for (const Capture& capture : *side)
+      if (!capture.value_ns)
+        report.notes.push_back(fmt::format("{} does not count: it has fewer than {} steps",
+                                           capture.name, kLeastSteps + 1));
+  return report;
+}
+
+}  // namespace traceloom

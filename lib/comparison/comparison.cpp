@@ -1,0 +1,245 @@
+#include "comparison/comparison.h"
+
+#include "comparison/judge/capture_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+std::vector<double> values_of(const std::vector<Capture>& captures) {
+  std::vector<double> values;
+  for (const Capture& capture : captures)
+    if (capture.value_ns) values.push_back(*capture.value_ns);
+  return values;
+}
+
+CompareKind kind_of(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::ok:
+      return CompareKind::ok;
+    case ChangeKind::improvement:
+      return CompareKind::improvement;
+    case ChangeKind::regression:
+      return CompareKind::regression;
+    case ChangeKind::inconclusive:
+      break;
+  }
+  return CompareKind::inconclusive;
+}
+
+std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options) {
+  if (!judgement.bounds)
+    return "one capture a side does not show the noise between captures: take at least 3 a side, "
+           "give --history, or assume a noise (--noise 1%)";
+  const std::string noise =
+      fmt::format("at a noise of {:.1f} % between captures ", 100 * judgement.bounds->noise);
+  if (judgement.captures_needed)
+    return noise + fmt::format("a change of {:.3g} % needs {} captures a side", 100 * options.limit,
+                               *judgement.captures_needed);
+  return noise + fmt::format("even 199 captures a side do not show a change of {:.3g} %",
+                             100 * options.limit);
+}
+
+void judge_steps(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
+  const Samples samples{values_of(sides.base), values_of(sides.changed), sides.history};
+  if (samples.base.empty() || samples.changed.empty()) {
+    found.kind = CompareKind::inconclusive;
+    found.why = fmt::format("no capture of the {} side has {} steps: record more steps a capture",
+                            samples.base.empty() ? "base" : "new", kLeastSteps + 1);
+  } else {
+    found.judgement = judge(samples, options.judge);
+    found.kind = kind_of(found.judgement->kind);
+    if (found.kind == CompareKind::inconclusive)
+      found.why = why_inconclusive(*found.judgement, options.judge);
+  }
+  for (Difference& difference : found.differences) {
+    if (options.allowed.contains(std::string(difference.key))) difference.forbids = false;
+    if (!difference.forbids || found.kind == CompareKind::incomparable) continue;
+    found.kind = CompareKind::incomparable;
+    found.why =
+        fmt::format("{} (--allow {} compares all the same)", difference.text, difference.key);
+  }
+}
+
+// One rank of both sides.
+struct BothSides {
+  SideRank base;
+  SideRank changed;
+};
+
+std::vector<BothSides> common_ranks(const ComparedSides& sides) {
+  const std::vector<std::int64_t> some = ranks_with_steps(sides.base);
+  const std::vector<std::int64_t> others = ranks_with_steps(sides.changed);
+  std::vector<BothSides> both;
+  for (const std::int64_t rank : some)
+    if (std::binary_search(others.begin(), others.end(), rank))
+      both.push_back({side_rank(sides.base, rank), side_rank(sides.changed, rank)});
+  return both;
+}
+
+// Chooses the rank to show, and those that changed with it. If the own work of no rank explains
+// half of the change of a step, all of it is communication, and steps are compared.
+void choose_rank(Comparison& found) {
+  const auto largest = [&](auto number_of) {
+    return std::max_element(found.ranks.begin(), found.ranks.end(),
+                            [&](const RankDelta& a, const RankDelta& b) {
+                              return std::abs(number_of(a)) < std::abs(number_of(b));
+                            });
+  };
+  const auto own = [](const RankDelta& rank) { return rank.own_ns(); };
+  const auto step = [](const RankDelta& rank) { return rank.delta_ns(); };
+  auto shown = largest(own);
+  if (shown == found.ranks.end()) return;
+  const auto longest = largest(step);
+  found.moved_together = std::abs(shown->own_ns()) < std::abs(longest->delta_ns()) / 2;
+  if (found.moved_together) shown = longest;
+  const auto number = [&](const RankDelta& rank) {
+    return found.moved_together ? step(rank) : own(rank);
+  };
+  const std::int64_t most = number(*shown);
+  for (const RankDelta& rank : found.ranks)
+    if (most != 0 && (number(rank) > 0) == (most > 0) &&
+        std::abs(number(rank)) >= std::abs(most) / 2)
+      found.moved.push_back(rank.rank);
+  found.shown = static_cast<std::size_t>(shown - found.ranks.begin());
+}
+
+void append_text(std::string& text, const std::string& more) {
+  if (more.empty() || text == more || text.ends_with(" + " + more)) return;
+  text += (text.empty() ? "" : " + ") + more;
+}
+
+RowSums sums_of(const SideRank& side, const std::vector<std::size_t>& rows) {
+  RowSums sums;
+  for (const std::size_t i : rows) {
+    const SideRow& row = side.rows[i];
+    append_text(sums.op, row.key.op);
+    append_text(sums.name, row.key.name);
+    sums.step_ns += row.exclusive_ns;
+    sums.total_ns += row.total_ns;
+    sums.calls += row.count;
+  }
+  return sums;
+}
+
+std::string structure_of(const RowMatch& match) {
+  if (match.base.empty()) return "new";
+  if (match.changed.empty()) return "gone";
+  if (match.base.size() > 1 && match.changed.size() > 1) return "replaced";
+  if (match.changed.size() > 1) return "split";
+  if (match.base.size() > 1) return "fused";
+  return match.level == MatchLevel::exact ? "" : "renamed";
+}
+
+// Below it the time of a row is not called changed: captures differ by that much without a reason.
+constexpr double kNamedChange = 0.02;
+
+bool is_named(std::int64_t delta_ns, std::int64_t of_ns) {
+  return std::abs(static_cast<double>(delta_ns)) >= kNamedChange * static_cast<double>(of_ns);
+}
+
+// What makes the time of a row differ that both sides have; "" if nothing is to be named.
+std::string change_of(const RowSums& base, const RowSums& changed) {
+  const std::int64_t delta = changed.step_ns - base.step_ns;
+  const std::int64_t total = changed.total_ns - base.total_ns;
+  if (std::abs(changed.calls - base.calls) > 0.005 * std::max(base.calls, changed.calls))
+    return changed.calls > base.calls ? "more calls" : "fewer calls";
+  const std::int64_t of_ns =
+      std::min(std::max(base.total_ns, base.step_ns), std::max(changed.total_ns, changed.step_ns));
+  const bool is_longer = delta > 0;
+  if (total != 0 && is_named(total, of_ns) && (delta == 0 || (total > 0) == is_longer))
+    return total > 0 ? "slower calls" : "faster calls";
+  if (delta == 0 || !is_named(delta, of_ns)) return "";
+  if (base.calls == 0) return is_longer ? "longer" : "shorter";
+  return is_longer ? "less hidden" : "more hidden";
+}
+
+RowDelta row_delta(const BothSides& sides, const RowMatch& match) {
+  RowDelta row;
+  row.level = match.level;
+  row.role = match.base.empty() ? sides.changed.rows[match.changed.front()].key.role
+                                : sides.base.rows[match.base.front()].key.role;
+  row.base = sums_of(sides.base, match.base);
+  row.changed = sums_of(sides.changed, match.changed);
+  row.what = structure_of(match);
+  // The calls of joined rows say nothing: a split kernel has more of them.
+  if (match.base.size() != 1 || match.changed.size() != 1) return row;
+  const std::string change = change_of(row.base, row.changed);
+  row.what += (row.what.empty() || change.empty() ? "" : ", ") + change;
+  return row;
+}
+
+MatchedShares matched_shares(const std::vector<RowDelta>& rows) {
+  MatchedShares shares;
+  double base_ns = 0;
+  double changed_ns = 0;
+  for (const RowDelta& row : rows) {
+    if (!is_device_role(row.role)) continue;
+    const auto level = static_cast<std::size_t>(row.level);
+    shares.base[level] += static_cast<double>(row.base.total_ns);
+    shares.changed[level] += static_cast<double>(row.changed.total_ns);
+    base_ns += static_cast<double>(row.base.total_ns);
+    changed_ns += static_cast<double>(row.changed.total_ns);
+  }
+  for (std::size_t i = 0; i < kMatchLevels; ++i) {
+    if (base_ns > 0) shares.base[i] /= base_ns;
+    if (changed_ns > 0) shares.changed[i] /= changed_ns;
+  }
+  return shares;
+}
+
+void explain(const BothSides& sides, Comparison& found) {
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    found.roles.push_back({role, sides.base.role_ns(role), sides.changed.role_ns(role)});
+  }
+  for (const RowMatch& match : match_rows(sides.base, sides.changed))
+    found.rows.push_back(row_delta(sides, match));
+  const auto larger = [](const RowDelta& a, const RowDelta& b) {
+    const std::int64_t some = std::abs(a.delta_ns());
+    const std::int64_t others = std::abs(b.delta_ns());
+    if (some != others) return some > others;
+    return std::tie(a.role, a.base.op, a.base.name, a.changed.op, a.changed.name) <
+           std::tie(b.role, b.base.op, b.base.name, b.changed.op, b.changed.name);
+  };
+  std::sort(found.rows.begin(), found.rows.end(), larger);
+  found.matched = matched_shares(found.rows);
+}
+
+}  // namespace
+
+bool is_device_role(Role role) {
+  return role == Role::kernel || role == Role::memcpy || role == Role::memset ||
+         role == Role::communication;
+}
+
+std::string_view to_string(CompareKind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
+                                                          "INCONCLUSIVE", "INCOMPARABLE"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Comparison compare(const ComparedSides& sides, const CompareOptions& options) {
+  Comparison found;
+  found.differences = find_differences(sides.base, sides.changed);
+  judge_steps(sides, options, found);
+  const std::vector<BothSides> ranks = common_ranks(sides);
+  for (const BothSides& both : ranks) {
+    const std::int64_t before_ns = both.base.role_ns(Role::communication);
+    const std::int64_t after_ns = both.changed.role_ns(Role::communication);
+    found.ranks.push_back(
+        {both.base.rank, both.base.step_ns, both.changed.step_ns, after_ns - before_ns});
+  }
+  choose_rank(found);
+  if (found.shown) explain(ranks[*found.shown], found);
+  return found;
+}
+
+}  // namespace traceloom

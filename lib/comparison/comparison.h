@@ -1,0 +1,110 @@
+// compare: whether a changed version is slower than its base, by more than noise, and where the
+// time went.
+//
+//   const Comparison found = compare({base, changed}, {});   // captures of both sides
+//   if (found.kind == Answer::regression) for (const RowDelta& row : found.rows) use(row.delta_ns);
+//
+// The answer is that of judge() (comparison/judge/judge.h) on the numbers of the captures, unless
+// the sides are not comparable. Where the time went is told of one rank, the one whose own work
+// changed most: a rank that waits for others in collectives shows their change as communication.
+// Its rows, its roles and its step are means over the same steps, so their deltas add up exactly.
+#pragma once
+
+#include "comparison/differences.h"
+#include "comparison/judge/judge.h"
+#include "comparison/match_rows.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+struct ComparedSides {
+  std::vector<Capture> base;  // at least one
+  std::vector<Capture> changed;
+  std::vector<std::vector<double>> history = {};  // groups of captures' numbers, for the noise
+};
+
+struct CompareOptions {
+  JudgeOptions judge = {};
+  std::set<std::string> allowed = {};  // keys of Difference that do not forbid
+};
+
+enum class CompareKind : std::uint8_t {
+  ok,
+  improvement,
+  regression,
+  inconclusive,
+  incomparable,
+};
+// Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE", "INCOMPARABLE".
+std::string_view to_string(CompareKind kind);
+
+// All times are ns a step; a delta is the changed side's less that of the base.
+struct RankDelta {
+  std::int64_t rank = 0;
+  std::int64_t base_ns = 0;
+  std::int64_t changed_ns = 0;
+  std::int64_t communication_ns = 0;  // the part of the delta that is communication
+
+  std::int64_t delta_ns() const { return changed_ns - base_ns; }
+  std::int64_t own_ns() const { return delta_ns() - communication_ns; }
+};
+
+struct RoleDelta {
+  Role role = Role::other;
+  std::int64_t base_ns = 0;
+  std::int64_t changed_ns = 0;
+
+  std::int64_t delta_ns() const { return changed_ns - base_ns; }
+};
+
+struct RowSums {
+  std::string op;  // of several rows, the operators and names joined by " + "
+  std::string name;
+  std::int64_t step_ns = 0;   // time of the step that belongs to it alone
+  std::int64_t total_ns = 0;  // its time with what other work hides
+  double calls = 0;
+};
+
+struct RowDelta {
+  std::string what;  // "new", "gone", "fused", "renamed, slower calls"; "" for no change
+  MatchLevel level = MatchLevel::none;
+  Role role = Role::other;
+  RowSums base;
+  RowSums changed;
+
+  std::int64_t delta_ns() const { return changed.step_ns - base.step_ns; }
+};
+
+// The shares of the device time of each side whose rows were matched at each level.
+struct MatchedShares {
+  std::array<double, kMatchLevels> base{};
+  std::array<double, kMatchLevels> changed{};
+};
+
+struct Comparison {
+  CompareKind kind = CompareKind::inconclusive;
+  std::string why;  // reason why it is inconclusive or incomparable, else ""
+  std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
+  std::vector<Difference> differences;
+  std::vector<RankDelta> ranks;           // those that both sides have, ascending
+  std::optional<std::size_t> shown = {};  // index in `ranks` of the rank of roles and rows
+  std::vector<std::int64_t> moved;        // ranks that changed at least half as much as that one
+  bool moved_together = false;            // they are compared by their steps, not by their own work
+  std::vector<RoleDelta> roles;           // in Role's order
+  std::vector<RowDelta> rows;             // largest deltas first
+  MatchedShares matched;
+};
+
+// True for work on a device: kernels, copies and communication.
+bool is_device_role(Role role);
+
+Comparison compare(const ComparedSides& sides, const CompareOptions& options);
+
+}  // namespace traceloom

@@ -1,0 +1,244 @@
+#include "comparison/match_rows.h"
+
+#include "comparison/canonical_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+using Indices = std::vector<std::size_t>;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+// Rows of both sides with one property.
+struct Bucket {
+  Indices base;
+  Indices changed;
+};
+
+bool same_calls(const SideRow& a, const SideRow& b) {
+  return std::abs(a.count - b.count) <= 0.005 * std::max(a.count, b.count);
+}
+
+class Matcher {
+ public:
+  Matcher(const SideRank& base, const SideRank& changed)
+      : base_(base),
+        changed_(changed),
+        base_match_(base.rows.size(), kNone),
+        changed_match_(changed.rows.size(), kNone) {}
+
+  std::vector<RowMatch> find() {
+    match_names();
+    match_canonical_names();
+    match_places();
+    match_fused_names();
+    match_operators();
+    for (std::size_t i = 0; i < base_.rows.size(); ++i)
+      if (base_match_[i] == kNone) add(MatchLevel::none, {i}, {});
+    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
+      if (changed_match_[i] == kNone) add(MatchLevel::none, {}, {i});
+    return std::move(matches_);
+  }
+
+ private:
+  void add(MatchLevel level, Indices base, Indices changed) {
+    for (const std::size_t row : base) base_match_[row] = matches_.size();
+    for (const std::size_t row : changed) changed_match_[row] = matches_.size();
+    matches_.push_back({level, std::move(base), std::move(changed)});
+  }
+
+  // Returns the rows that are left, by a property of their keys.
+  template <typename Property>
+  auto buckets(Property property) const {
+    std::map<decltype(property(base_.rows.front().key)), Bucket> found;
+    for (std::size_t i = 0; i < base_.rows.size(); ++i)
+      if (base_match_[i] == kNone) found[property(base_.rows[i].key)].base.push_back(i);
+    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
+      if (changed_match_[i] == kNone) found[property(changed_.rows[i].key)].changed.push_back(i);
+    return found;
+  }
+
+  // Matches buckets of one row a side.
+  template <typename Property>
+  void match_single(MatchLevel level, Property property) {
+    for (const auto& [value, bucket] : buckets(property))
+      if (bucket.base.size() == 1 && bucket.changed.size() == 1)
+        add(level, bucket.base, bucket.changed);
+  }
+
+  void match_names() {
+    match_single(MatchLevel::exact, [](const RowKey& key) { return key; });
+    match_single(MatchLevel::exact, [](const RowKey& key) {
+      return std::pair{key.role, key.name};
+    });
+  }
+
+  void match_canonical_names() {
+    const auto with_operator = [](const RowKey& key) {
+      return std::tuple{key.role, key.op, canonical_name(key.name)};
+    };
+    for (const auto& [value, bucket] : buckets(with_operator)) match_in_order(bucket);
+    match_single(MatchLevel::canonical, with_operator);
+    match_single(MatchLevel::canonical, [](const RowKey& key) {
+      return std::pair{key.role, canonical_name(key.name)};
+    });
+  }
+
+  // Of rows that could mean each other, matches those with the same calls a step, in the order in
+  // which they run.
+  void match_in_order(const Bucket& bucket) {
+    if (bucket.base.size() != bucket.changed.size()) return;
+    const Indices base = in_order(base_, bucket.base);
+    const Indices changed = in_order(changed_, bucket.changed);
+    for (std::size_t i = 0; i < base.size(); ++i)
+      if (same_calls(base_.rows[base[i]], changed_.rows[changed[i]]))
+        add(MatchLevel::canonical, {base[i]}, {changed[i]});
+  }
+
+  static Indices in_order(const SideRank& side, Indices rows) {
+    const auto place = [&](std::size_t row) {
+      return std::find(side.sequence.begin(), side.sequence.end(), row) - side.sequence.begin();
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    return rows;
+  }
+
+  // The matches of the known kernels before and after a place; kNone is the end of the step.
+  using Place = std::pair<std::size_t, std::size_t>;
+  using RowsOfPlaces = std::map<Place, std::set<std::size_t>>;
+
+  static RowsOfPlaces unknown_rows(const SideRank& side, const Indices& match) {
+    RowsOfPlaces places;
+    std::set<std::size_t> between;
+    std::size_t before = kNone;
+    const auto close = [&](std::size_t after) {
+      if (!between.empty()) places[{before, after}].insert(between.begin(), between.end());
+      between.clear();
+      before = after;
+    };
+    for (const std::uint32_t row : side.sequence)
+      match[row] == kNone ? void(between.insert(row)) : close(match[row]);
+    close(kNone);
+    return places;
+  }
+
+  // Rows that share a place on both sides are one match, with the rows of their other places.
+  void match_places() {
+    const RowsOfPlaces base = unknown_rows(base_, base_match_);
+    const RowsOfPlaces changed = unknown_rows(changed_, changed_match_);
+    std::vector<std::pair<std::set<std::size_t>, std::set<std::size_t>>> groups;
+    for (const auto& [place, rows] : base) {
+      const auto other = changed.find(place);
+      if (other == changed.end()) continue;
+      std::pair group{rows, other->second};
+      const auto meets = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
+        return std::any_of(a.begin(), a.end(), [&](std::size_t row) { return b.contains(row); });
+      };
+      for (auto old = groups.begin(); old != groups.end();) {
+        if (meets(old->first, group.first) || meets(old->second, group.second)) {
+          group.first.insert(old->first.begin(), old->first.end());
+          group.second.insert(old->second.begin(), old->second.end());
+          old = groups.erase(old);
+        } else {
+          ++old;
+        }
+      }
+      groups.push_back(std::move(group));
+    }
+    for (const auto& [some, others] : groups)
+      add(MatchLevel::place, {some.begin(), some.end()}, {others.begin(), others.end()});
+  }
+
+  // Triton's names list the operators that a kernel does: triton_red_fused_add_native_layer_norm_5.
+  // A kernel of such an operator that is missing on the other side is part of that one.
+  void match_fused_names() {
+    for (std::size_t i = 0; i < base_.rows.size(); ++i)
+      if (base_match_[i] == kNone)
+        join_fused({base_, base_match_, &RowMatch::base}, i,
+                   {changed_, changed_match_, &RowMatch::changed});
+    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
+      if (changed_match_[i] == kNone)
+        join_fused({changed_, changed_match_, &RowMatch::changed}, i,
+                   {base_, base_match_, &RowMatch::base});
+  }
+
+  struct Side {
+    const SideRank& rank;
+    Indices& match;
+    Indices RowMatch::*rows;
+  };
+
+  static std::string name_in_triton(const RowKey& key) {
+    const std::size_t colon = key.op.rfind(':');
+    return key.role != Role::kernel || colon == std::string::npos ? ""
+                                                                  : "_" + key.op.substr(colon + 1);
+  }
+
+  static bool is_fused_of(const RowKey& key, const std::string& op) {
+    return key.role == Role::kernel && key.name.starts_with("triton_") &&
+           key.name.find("_fused_") != std::string::npos && key.name.find(op) != std::string::npos;
+  }
+
+  void join_fused(const Side& side, std::size_t row, const Side& other) {
+    const std::string op = name_in_triton(side.rank.rows[row].key);
+    if (op.empty()) return;
+    for (std::size_t i = 0; i < other.rank.rows.size(); ++i) {
+      if (!is_fused_of(other.rank.rows[i].key, op) ||
+          !same_calls(side.rank.rows[row], other.rank.rows[i]))
+        continue;
+      if (other.match[i] == kNone) {
+        side.match[row] = other.match[i] = matches_.size();
+        matches_.push_back({MatchLevel::place, {}, {}});
+        (matches_.back().*side.rows) = {row};
+        (matches_.back().*other.rows) = {i};
+        return;
+      }
+      RowMatch& known = matches_[other.match[i]];
+      Indices& partners = known.*side.rows;
+      const bool had_it = std::any_of(partners.begin(), partners.end(), [&](std::size_t partner) {
+        return side.rank.rows[partner].key.name.find(op) != std::string::npos;
+      });
+      if (known.level == MatchLevel::exact || had_it) continue;
+      side.match[row] = other.match[i];
+      partners.insert(std::upper_bound(partners.begin(), partners.end(), row), row);
+      return;
+    }
+  }
+
+  void match_operators() {
+    const auto operator_of = [](const RowKey& key) { return std::pair{key.role, key.op}; };
+    for (const auto& [value, bucket] : buckets(operator_of))
+      if (!value.second.empty() && !bucket.base.empty() && !bucket.changed.empty())
+        add(MatchLevel::by_operator, bucket.base, bucket.changed);
+  }
+
+  const SideRank& base_;
+  const SideRank& changed_;
+  Indices base_match_;  // [row]: index in matches_
+  Indices changed_match_;
+  std::vector<RowMatch> matches_;
+};
+
+}  // namespace
+
+std::string_view to_string(MatchLevel level) {
+  static constexpr std::array<std::string_view, kMatchLevels> kNames{"name", "canonical name",
+                                                                     "place", "operator", "none"};
+  return kNames[static_cast<std::size_t>(level)];
+}
+
+std::vector<RowMatch> match_rows(const SideRank& base, const SideRank& changed) {
+  return Matcher(base, changed).find();
+}
+
+}  // namespace traceloom

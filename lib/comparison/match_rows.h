@@ -1,0 +1,38 @@
+// match_rows: finds the rows of two sides that are the same work.
+//
+//   for (const RowMatch& match : match_rows(base, changed)) use(match.base, match.changed);
+//
+// Each row is in one match. They are found in this order, each among the rows that are left:
+// 1. the same name, role and operator, then the same name and role;
+// 2. the same canonical name (canonical_name.h) and role, if the operator and the calls a step are
+//    the same, or if no other row could be meant;
+// 3. the same place: kernels of one stream between the same two known kernels. One may have become
+//    several there (split), or several one (fused). So has a kernel whose operator the name of a
+//    new kernel of Triton lists;
+// 4. the same operator.
+// A row without a match is new or gone.
+#pragma once
+
+#include "comparison/side_means.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+enum class MatchLevel : std::uint8_t { exact, canonical, place, by_operator, none };
+inline constexpr std::size_t kMatchLevels = 5;
+// Returns "name", "canonical name", "place", "operator" or "none".
+std::string_view to_string(MatchLevel level);
+
+struct RowMatch {
+  MatchLevel level = MatchLevel::none;
+  std::vector<std::size_t> base;     // indices in SideRank::rows, ascending
+  std::vector<std::size_t> changed;  // the same of the other side
+};
+
+std::vector<RowMatch> match_rows(const SideRank& base, const SideRank& changed);
+
+}  // namespace traceloom

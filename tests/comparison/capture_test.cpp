@@ -1,0 +1,133 @@
+#include "comparison/captures/capture.h"
+
+#include "comparison/comparison.h"
+#include "input/input_list.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+Capture read_capture(const std::string& name) {
+  const std::string path = TRACELOOM_SOURCE_DIR "/testdata/compare/" + name;
+  const Run run = read_run(
+      {.inputs = expand_inputs({path}), .details = true, .arguments = true, .python = true});
+  return make_capture(run, name);
+}
+
+std::vector<Capture> read_side(const std::string& side) {
+  return {read_capture(side + "/c0"), read_capture(side + "/c1"), read_capture(side + "/c2")};
+}
+
+const CaptureRow& row_of(const CaptureRank& rank, Role role, const std::string& name) {
+  const auto found = std::find_if(rank.rows.begin(), rank.rows.end(), [&](const CaptureRow& row) {
+    return row.key.role == role && row.key.name == name;
+  });
+  REQUIRE(found != rank.rows.end());
+  return *found;
+}
+
+TEST_CASE("make_capture: the middle steps, and rows that add up to them") {
+  const Capture capture = read_capture("base/c0");
+  CHECK(capture.world_size == 2);
+  CHECK(capture.devices == std::set<std::string>{"NVIDIA H100 80GB HBM3"});
+  CHECK(capture.steps_ns ==
+        std::vector<std::int64_t>{968000, 770000, 772000, 769000, 771000, 768000, 770000, 772000});
+  CHECK(capture.value_ns == 770400.0);
+  REQUIRE(capture.ranks.size() == 2);
+  const CaptureRank& rank = capture.ranks[0];
+  CHECK(rank.rank == 0);
+  CHECK(rank.steps == 5);
+  CHECK(rank.total_ns == 3852000);
+  std::int64_t sum = 0;
+  for (const CaptureRow& row : rank.rows) sum += row.exclusive_ns;
+  CHECK(sum == rank.total_ns);
+  const CaptureRow& gemm = row_of(rank, Role::kernel, "ampere_sgemm_128x64_tn");
+  CHECK(gemm.key.op == "aten::mm");
+  CHECK(gemm.exclusive_ns == 3012000);
+  CHECK(gemm.total_ns == 3012000);
+  CHECK(gemm.count == 5);
+  // The launch in it counts as runtime, and the last 10 us begin with the kernel.
+  CHECK(row_of(rank, Role::cpu, "aten::mm").exclusive_ns == 100000);
+  CHECK(row_of(rank, Role::cpu, "aten::mm").total_ns == 150000);
+  // Two of three launches are hidden by the kernel.
+  CHECK(row_of(rank, Role::runtime, "cudaLaunchKernel").exclusive_ns == 50000);
+  CHECK(row_of(rank, Role::runtime, "cudaLaunchKernel").count == 15);
+  CHECK(row_of(rank, Role::other, "").exclusive_ns == 275000);
+}
+
+TEST_CASE("make_capture: the sequence of kernels and the shapes of operators") {
+  const Capture capture = read_capture("base/c0");
+  const CaptureRank& rank = capture.ranks[1];
+  REQUIRE(rank.sequence.size() == 2);
+  CHECK(rank.rows[rank.sequence[0]].key.op == "aten::mm");
+  CHECK(rank.rows[rank.sequence[1]].key.op == "aten::add_");
+  REQUIRE(capture.shapes.size() == 2);
+  CHECK(capture.shapes[0].op == "aten::add_");
+  CHECK(capture.shapes[1].op == "aten::mm");
+  CHECK(capture.shapes[1].shapes == "[[512, 256], [256, 512]]");
+  // Of all steps, of both ranks: 8 of 600 and 603 us, and 16 more in all on each.
+  CHECK(capture.shapes[1].ns == (8 * 600 + 8 * 603 + 2 * 16) * 1000);
+}
+
+TEST_CASE("compare: a capture compared with itself shows no change") {
+  const std::vector<Capture> side = read_side("base");
+  const Comparison found = compare({side, side}, {});
+  CHECK(found.kind == CompareKind::ok);
+  CHECK(found.differences.empty());
+  REQUIRE(found.judgement);
+  CHECK(found.judgement->change == 0.0);
+  for (const RankDelta& rank : found.ranks) CHECK(rank.delta_ns() == 0);
+  for (const RowDelta& row : found.rows) {
+    CHECK(row.delta_ns() == 0);
+    CHECK(row.what.empty());
+    CHECK(row.level == MatchLevel::exact);
+  }
+}
+
+TEST_CASE("compare: a renamed and slower kernel is one row, and the rows add up to the step") {
+  const Comparison found = compare({read_side("base"), read_side("new")}, {});
+  CHECK(found.kind == CompareKind::regression);
+  REQUIRE(found.shown);
+  CHECK(found.moved == std::vector<std::int64_t>{0, 1});
+  const RankDelta& rank = found.ranks[*found.shown];
+  std::int64_t of_rows = 0;
+  for (const RowDelta& row : found.rows) of_rows += row.delta_ns();
+  std::int64_t of_roles = 0;
+  for (const RoleDelta& role : found.roles) of_roles += role.delta_ns();
+  CHECK(of_rows == rank.delta_ns());
+  CHECK(of_roles == rank.delta_ns());
+  const RowDelta& first = found.rows.front();
+  CHECK(first.what == "renamed, slower calls");
+  CHECK(first.level == MatchLevel::canonical);
+  CHECK(first.base.name == "ampere_sgemm_128x64_tn");
+  CHECK(first.changed.name == "ampere_sgemm_64x64_tn");
+  CHECK(first.delta_ns() == rank.delta_ns());
+  CHECK(found.matched.base[static_cast<std::size_t>(MatchLevel::none)] == 0.0);
+}
+
+TEST_CASE("compare: the other way round has the same deltas with the other sign") {
+  const Comparison there = compare({read_side("base"), read_side("new")}, {});
+  const Comparison back = compare({read_side("new"), read_side("base")}, {});
+  CHECK(back.kind == CompareKind::improvement);
+  CHECK((1 + back.judgement->change) * (1 + there.judgement->change) == doctest::Approx(1.0));
+  REQUIRE(back.rows.size() == there.rows.size());
+  CHECK(back.rows.front().delta_ns() == -there.rows.front().delta_ns());
+  CHECK(back.rows.front().what == "renamed, faster calls");
+  for (std::size_t i = 0; i < back.ranks.size(); ++i)
+    CHECK(back.ranks[i].delta_ns() == -there.ranks[i].delta_ns());
+}
+
+TEST_CASE("compare: the order of captures does not matter") {
+  const std::vector<Capture> base = read_side("base");
+  const std::vector<Capture> changed = read_side("new");
+  const Comparison some = compare({base, changed}, {});
+  const Comparison others = compare({{base[2], base[0], base[1]}, changed}, {});
+  CHECK(others.judgement->change == some.judgement->change);
+  CHECK(others.rows.front().delta_ns() == some.rows.front().delta_ns());
+}
+
+}  // namespace
+}  // namespace traceloom

@@ -1,0 +1,81 @@
+// trace-stats baseline: keeps captures of a version for later comparisons.
+#include "base/error.h"
+#include "common/help_formatter.h"
+#include "common/options.h"
+#include "comparison/captures/baseline.h"
+#include "trace_stats/command_output.h"
+#include "trace_stats/commands.h"
+#include "trace_stats/read_captures.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// The options as they were typed.
+struct BaselineSettings {
+  std::vector<std::string> captures;
+  bool appends = false;
+  std::string accepted;  // the reason
+  CaptureReading reading;
+  bool strict = false;
+};
+
+ExitCode run_baseline(const BaselineSettings& options) {
+  const std::string& path = options.reading.output;
+  const bool changes = options.appends || !options.accepted.empty();
+  if (changes && path == "-")
+    throw UsageError("--append and --accept change a file: name it with -o base.json");
+  if (options.appends && !options.accepted.empty())
+    throw UsageError(
+        "--append adds captures of the same version, --accept begins another: use one");
+  Baseline baseline;
+  if (changes) baseline = read_baseline(path);
+  CaptureReader reader(options.reading);
+  SideCaptures read = reader.read(options.captures);
+  if (options.accepted.empty())
+    baseline.append(std::move(read.captures));
+  else
+    baseline.accept(options.accepted, std::move(read.captures));
+  write_output(path, baseline_json(baseline), false);
+  return reader.has_loss() && options.strict ? ExitCode::no : ExitCode::done;
+}
+
+}  // namespace
+
+void add_baseline(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<BaselineSettings>();
+  CLI::App* const command =
+      app.add_subcommand("baseline",
+                         "Keep captures of a version for compare\n"
+                         "Writes what a comparison needs of these captures to a small JSON file, "
+                         "which takes the place "
+                         "of their traces: trace-stats compare base.json new/.");
+  set_page(*command, "docs/commands/baseline.md");
+  command->add_option("CAPTURES", options->captures, "Captures, as compare takes them")
+      ->type_name("")
+      ->required();
+  command->add_flag("--append", options->appends,
+                    "Add the captures to those in the file\nIt keeps the newest 20.");
+  command
+      ->add_option("--accept", options->accepted,
+                   "Replace the captures in the file by those of an intended change\n"
+                   "The file keeps the reason, and the numbers of the older version for the noise.")
+      ->type_name("REASON");
+  add_output(*command, options->reading.output);
+  add_threads(*command, options->reading.threads);
+  add_keep_going(*command, options->reading.keep_going);
+  add_strict(*command, options->strict);
+  add_verbose(*command, options->reading.verbosity);
+  set_examples(*command, {{"keep a version", "trace-stats baseline base/ -o base.json"},
+                          {"a change that is meant to cost time",
+                           "trace-stats baseline new/ -o base.json --accept 'larger vocabulary'"}});
+  command->callback([options, &work] { work = [options] { return run_baseline(*options); }; });
+}
+
+}  // namespace traceloom

@@ -1,0 +1,203 @@
+// trace-stats compare: whether a new version is slower than its base, and where.
+#include "base/error.h"
+#include "common/did_you_mean.h"
+#include "common/help_formatter.h"
+#include "common/options.h"
+#include "common/say.h"
+#include "comparison/compare_report.h"
+#include "trace_stats/command_output.h"
+#include "trace_stats/commands.h"
+#include "trace_stats/read_captures.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+// The options as they were typed.
+struct CompareSettings {
+  std::vector<std::string> sides;  // BASE and NEW
+  std::vector<std::string> base;
+  std::vector<std::string> changed;
+  std::vector<std::string> history;
+  std::vector<std::string> allowed;
+  CompareOptions compare;
+  bool has_gate = false;
+  bool passes_inconclusive = false;
+  std::int64_t top = 20;
+  TimeUnit unit = TimeUnit::automatic;
+  TableFormat format = TableFormat::text;
+  bool wide = false;
+  bool csv_safe = false;
+  std::string output = "-";
+  unsigned threads = 0;
+  bool strict = false;
+  bool keep_going = false;
+  Verbosity verbosity = Verbosity::normal;
+};
+
+double read_percent(const std::string& option, const std::string& text) {
+  double percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (error != std::errc{} || unit != "%" || !(percent > 0 && percent <= 100))
+    throw UsageError(
+        fmt::format("{}: '{}' is not a share above 0% and up to 100% (try 2%)", option, text));
+  return percent / 100;
+}
+
+std::vector<double> numbers_of(const SideCaptures& side) {
+  std::vector<double> numbers;
+  for (const Capture& capture : side.captures)
+    if (capture.value_ns) numbers.push_back(*capture.value_ns);
+  return numbers;
+}
+
+ExitCode exit_code(const CompareSettings& options, CompareKind kind) {
+  if (kind == CompareKind::incomparable) return ExitCode::trouble;
+  if (!options.has_gate) return ExitCode::done;
+  if (kind == CompareKind::regression) return ExitCode::no;
+  if (kind == CompareKind::inconclusive && !options.passes_inconclusive)
+    return ExitCode::inconclusive;
+  return ExitCode::done;
+}
+
+void take_sides(CompareSettings& options) {
+  if (options.sides.size() == 2 && options.base.empty() && options.changed.empty()) {
+    options.base = {options.sides[0]};
+    options.changed = {options.sides[1]};
+  } else if (!options.sides.empty() || options.base.empty() || options.changed.empty()) {
+    throw UsageError("name two sides: compare BASE NEW, or --base PATH... --new PATH...");
+  }
+  const std::vector<std::string> known(kForbidding.begin(), kForbidding.end());
+  for (const std::string& key : options.allowed) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      refuse_word("--allow", key, known);
+    options.compare.allowed.insert(key);
+  }
+}
+
+ExitCode run_compare(CompareSettings& options) {
+  take_sides(options);
+  CaptureReader reader({options.output, options.threads, options.keep_going, options.verbosity});
+  SideCaptures base = reader.read(options.base);
+  SideCaptures changed = reader.read(options.changed);
+  ComparedSides sides{std::move(base.captures), std::move(changed.captures)};
+  for (auto* const side : {&base, &changed})
+    for (std::vector<double>& version : side->history) sides.history.push_back(std::move(version));
+  for (const std::string& argument : options.history)
+    sides.history.push_back(numbers_of(reader.read({argument})));
+  const Comparison found = compare(sides, options.compare);
+  Report report = compare_report(sides, options.compare, found);
+  for (ReportTable& part : report.tables) part.table.show_in(options.unit);
+  if (is_for_people(options.format) && options.top > 0)
+    report.tables.front().table.cut_to(static_cast<std::size_t>(options.top));
+  TextStyle style = text_style(options.output, options.wide);
+  style.csv_safe = options.csv_safe;
+  write_output(options.output, render_report(report, options.format, style),
+               is_for_people(options.format));
+  const ExitCode code = exit_code(options, found.kind);
+  // The log of a job has it even if the answer itself goes to /dev/null.
+  if (options.has_gate && code != ExitCode::done)
+    say(kToolName, Tone::note, "--gate: " + report.headline.front());
+  return code == ExitCode::done && reader.has_loss() && options.strict ? ExitCode::no : code;
+}
+
+void add_sides(CLI::App& command, CompareSettings& options) {
+  command
+      .add_option("SIDES", options.sides, "Captures of the base and of the new version: BASE NEW")
+      ->type_name("")
+      ->expected(0, 2);
+  command.add_option("--base", options.base, "Captures of the base, more than one path")
+      ->type_name("PATH");
+  command.add_option("--new", options.changed, "Captures of the new version, more than one path")
+      ->type_name("PATH");
+  command
+      .add_option("--history", options.history,
+                  "Further captures of one older version, for the noise alone")
+      ->type_name("PATH");
+  command
+      .add_option("--allow", options.allowed,
+                  "Compare although this differs: ranks, world-size, devices, shapes")
+      ->type_name("DIFFERENCE");
+}
+
+void add_percent(CLI::App& command, const std::string& name, const std::string& help,
+                 const std::string& initial, const std::function<void(double)>& set) {
+  auto* const option =
+      command
+          .add_option_function<std::string>(
+              name, [name, set](const std::string& text) { set(read_percent(name, text)); }, help)
+          ->type_name("N%");
+  if (!initial.empty()) option->default_str(initial);
+}
+
+void add_gate(CLI::App& command, CompareSettings& options) {
+  JudgeOptions& judge = options.compare.judge;
+  add_percent(command, "--floor", "A smaller change never matters", "2%",
+              [&judge](double share) { judge.floor = share; });
+  add_percent(command, "--limit", "A change that must not slip through", "5%",
+              [&judge](double share) { judge.limit = share; });
+  add_percent(command, "--alpha", "Chance of a false alarm", "1%",
+              [&judge](double share) { judge.alpha = share; });
+  add_percent(command, "--noise", "Noise between captures to assume if nothing shows it", "",
+              [&judge](double share) { judge.noise = share; });
+  command.add_flag("--gate", options.has_gate,
+                   "Exit with status 1 for REGRESSION, 3 for INCONCLUSIVE");
+  command
+      .add_option_function<std::string>(
+          "--inconclusive",
+          [&options](const std::string& word) {
+            if (word != "pass" && word != "fail")
+              refuse_word("--inconclusive", word, {"fail", "pass"});
+            options.passes_inconclusive = word == "pass";
+          },
+          "With --gate: the result of INCONCLUSIVE")
+      ->type_name("fail|pass")
+      ->default_str("fail");
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<CompareSettings>();
+  CLI::App* const command = app.add_subcommand(
+      "compare",
+      "Is the new version slower than its base, and where?\n"
+      "A capture is all ranks of one profiled run: a folder, or a merged file. A folder whose "
+      "folders are captures is several. Take at least 3 captures a side, in turns on the same "
+      "machine: steps of one capture show no noise between runs. A change is a REGRESSION if it is "
+      "at least --floor and chance makes it in less than 1 of 100 cases, and OK if it is surely "
+      "below --limit.");
+  set_page(*command, "docs/commands/compare.md");
+  add_sides(*command, *options);
+  add_gate(*command, *options);
+  command->add_option("--top", options->top, "Rows to show; 0: all")
+      ->type_name("N")
+      ->group(kCommonGroup)
+      ->default_str("20");
+  add_unit(*command, options->unit);
+  add_format(*command, options->format);
+  add_wide(*command, options->wide);
+  add_csv_safe(*command, options->csv_safe);
+  add_output(*command, options->output);
+  add_threads(*command, options->threads);
+  add_keep_going(*command, options->keep_going);
+  add_strict(*command, options->strict);
+  add_verbose(*command, options->verbosity);
+  set_examples(*command, {{"captures of two versions", "trace-stats compare base/ new/"},
+                          {"a gate for CI", "trace-stats compare base/ new/ --gate --limit 3%"}});
+  command->callback([options, &work] { work = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace traceloom
