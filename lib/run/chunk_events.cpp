@@ -128,7 +128,7 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
     return add_on_row(event, span);
   if (kind.place == EventPlace::device) return add_device(event, span);
   if (kind.place == EventPlace::call) return add_call(event, span);
-  if (kind.is_operator && wanted_.details)
+  if (kind.is_operator && wanted_.has_operators())
     add_operator(event, span);
   else if (!is_frame)
     hosts_.push_back(span);
@@ -171,11 +171,20 @@ void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   OperatorSpan found{span, kNoId, kNoDetail};
   const std::string_view args = event.text(Key::args);
   if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
-  for (JsonWalk walk(args); walk.next();)
+  const bool wants_shapes = wanted_.shapes && !wanted_.arguments;
+  int missing = wants_shapes ? 2 : 1;
+  for (JsonWalk walk(args); missing > 0 && walk.next();) {
     if (is_external_key(walk.key())) {
       found.external = integer_of(walk);
-      break;
+    } else if (wants_shapes && is_shape(walk.key())) {
+      scratch_.clear();
+      append_detail(scratch_, walk.key(), walk.value());
+      found.arguments = detail_texts_.intern(scratch_);
+    } else {
+      continue;
     }
+    --missing;
+  }
   columns_.operators.push_back(found);
 }
 

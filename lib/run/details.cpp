@@ -97,6 +97,10 @@ bool is_argument(std::string_view key) {
   return std::find(std::begin(kArguments), std::end(kArguments), key) != std::end(kArguments);
 }
 
+bool is_shape(std::string_view key) {
+  return key == "Input Dims";
+}
+
 void append_detail(std::string& text, std::string_view key, std::string_view value) {
   text.append(key) += kBehindKey;
   if (!value.empty() && value.front() == '[')

@@ -88,7 +88,7 @@ class EventCollector::PairReader {
     if (kind.place == EventPlace::device)
       return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
     if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
-    if (kind.is_operator && collector_.wanted_.details)
+    if (kind.is_operator && collector_.wanted_.has_operators())
       columns_.operators.push_back({span, kNoId, kNoDetail});
     else if (kind.role != Role::other)
       columns_.hosts.push_back(span);

@@ -46,8 +46,8 @@ struct DeviceSpan : HostSpan {
 };
 inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
-// An operator of torch. With WantedColumns::details operators have a column of their own, otherwise
-// they are among `hosts`.
+// An operator of torch. With WantedColumns::has_operators() operators have a column of their own,
+// otherwise they are among `hosts`.
 struct OperatorSpan : HostSpan {
   std::int64_t external;
   std::uint32_t arguments;  // number in Run::details, if arguments are wanted
@@ -181,6 +181,9 @@ struct WantedColumns {
   bool frames = false;     // spans around others: Python's functions, steps, containers
   bool python = false;     // of the frames, only Python's functions of at least 20 us
   bool samples = false;    // counters and "[memory]" instants
+  bool shapes = false;     // operators in a column of their own, with their shapes alone
+
+  bool has_operators() const { return details || shapes; }
 };
 
 struct EventColumns {

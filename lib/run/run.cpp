@@ -299,9 +299,9 @@ void for_each_parallel(std::size_t count, unsigned threads,
 
 Run read_run(const RunRequest& request) {
   const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(
-      paths.size(), request.keep_going,
-      {request.details, request.arguments, request.frames, request.python, request.samples});
+  EventCollector collector(paths.size(), request.keep_going,
+                           {request.details, request.arguments, request.frames, request.python,
+                            request.samples, request.shapes});
   scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);

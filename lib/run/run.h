@@ -36,13 +36,15 @@ struct RunRequest {
   std::vector<NumberRange> ranks = {};      // ranks to include; empty: all
   std::optional<TimeSelection> time = {};   // only events that start in it
   std::optional<StepSelection> steps = {};  // only these steps, and events that start in them
-  bool details = false;     // also gather the details of all device work, not only of collectives
-                            // (run/details.h), and operators in a column of their own
-  bool arguments = false;   // with details: also gather the arguments of operators
-  bool frames = false;      // also gather spans around other spans: see EventColumns::frames
-  bool python = false;      // of the frames, only Python's functions of at least 20 us:
-                            // Role::host_code
-  bool samples = false;     // also gather counters and "[memory]" instants (run/samples.h)
+  bool details = false;    // also gather the details of all device work, not only of collectives
+                           // (run/details.h), and operators in a column of their own
+  bool arguments = false;  // with details: also gather the arguments of operators
+  bool shapes = false;     // operators in a column of their own, with the shapes of their arguments
+                           // alone
+  bool frames = false;     // also gather spans around other spans: see EventColumns::frames
+  bool python = false;     // of the frames, only Python's functions of at least 20 us:
+                           // Role::host_code
+  bool samples = false;    // also gather counters and "[memory]" instants (run/samples.h)
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions

@@ -12,8 +12,7 @@ namespace {
 
 Capture read_capture(const std::string& name) {
   const std::string path = TRACELOOM_SOURCE_DIR "/testdata/compare/" + name;
-  const Run run = read_run(
-      {.inputs = expand_inputs({path}), .details = true, .arguments = true, .python = true});
+  const Run run = read_run({.inputs = expand_inputs({path}), .shapes = true, .python = true});
   return make_capture(run, name);
 }
 

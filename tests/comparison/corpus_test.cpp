@@ -39,8 +39,7 @@ std::vector<Capture> read_side(const fs::path& folder) {
   std::sort(paths.begin(), paths.end(), natural_less);
   std::vector<Capture> captures;
   for (const std::string& path : paths) {
-    const Run run = read_run(
-        {.inputs = expand_inputs({path}), .details = true, .arguments = true, .python = true});
+    const Run run = read_run({.inputs = expand_inputs({path}), .shapes = true, .python = true});
     captures.push_back(make_capture(run, path));
   }
   return captures;

@@ -59,8 +59,7 @@ Capture CaptureReader::read_one(const std::string& path) {
   RunRequest request;
   request.inputs = find_inputs(kToolName, {path}, options_.keep_going);
   refuse_input_as_output(request.inputs, options_.output);
-  request.details = true;
-  request.arguments = true;
+  request.shapes = true;
   request.python = true;
   request.keep_going = options_.keep_going;
   request.threads = options_.threads;

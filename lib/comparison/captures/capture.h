@@ -1,7 +1,6 @@
 // Capture: what a comparison needs to know of one profiled run.
 //
-//   const Run run = read_run({.inputs = expand_inputs({"c0/"}), .details = true, .arguments = true,
-//                             .python = true});
+//   const Run run = read_run({.inputs = expand_inputs({"c0/"}), .shapes = true, .python = true});
 //   const Capture capture = make_capture(run, "c0");
 //   capture.value_ns                                       // 15428822: its mean middle step
 //
@@ -72,7 +71,7 @@ struct Capture {
   std::vector<ShapeTime> shapes;       // ascending by op and shapes
 };
 
-// The run must have been read with details, arguments and python. With too few steps for a value,
+// The run must have been read with shapes and python. With too few steps for a value,
 // the rows are of all steps but the first, or of the only one.
 Capture make_capture(const Run& run, const std::string& name);
 
