@@ -55,8 +55,10 @@ std::string noise_line(const CompareOptions& options, const Judgement& judgement
       "Noise: {:.2f} % between captures{}; these captures show a change from {} in {:.3g} of 100 "
       "cases",
       100 * judgement.bounds->noise,
-      judgement.is_assumed ? " (assumed: --noise)"
-                           : fmt::format(" ({} degrees of freedom)", judgement.freedom),
+      judgement.is_assumed
+          ? " (assumed: --noise)"
+          : fmt::format(" ({} of freedom{})", count_of(judgement.freedom, "degree"),
+                        options.judge.noise ? "; --noise is not needed" : ""),
       signed_percent(judgement.bounds->detectable), 100 * options.judge.power);
 }
 
@@ -78,9 +80,10 @@ bool says_where(const CompareOptions& options, const Comparison& found) {
 
 std::string where_line(const Comparison& found) {
   const RankDelta& rank = found.ranks[*found.shown];
+  const std::int64_t sign = rank.delta_ns() < 0 ? -1 : 1;
   const auto largest = std::max_element(found.roles.begin(), found.roles.end(),
-                                        [](const RoleDelta& a, const RoleDelta& b) {
-                                          return std::abs(a.delta_ns()) < std::abs(b.delta_ns());
+                                        [&](const RoleDelta& a, const RoleDelta& b) {
+                                          return sign * a.delta_ns() < sign * b.delta_ns();
                                         });
   return fmt::format("Where: rank {}, {} of {} a step is {}{}", rank.rank,
                      signed_duration(largest->delta_ns()), signed_duration(rank.delta_ns()),
@@ -111,7 +114,7 @@ void write_judgement(JsonWriter& json, const Judgement& judgement, const Compare
   json.key("captures_needed");
   json.value(judgement.captures_needed);
   json.key("alpha");
-  json.value(options.judge.alpha);
+  json.value(judgement.alpha);
   json.key("floor");
   json.value(options.judge.floor);
   json.key("limit");
@@ -126,20 +129,30 @@ std::string verdict_json(const CompareOptions& options, const Comparison& found)
   json.value(to_string(found.kind));
   json.key("why");
   found.why.empty() ? json.null() : json.value(found.why);
+  json.key("looks");
+  json.value(found.looks);
   if (found.judgement) write_judgement(json, *found.judgement, options);
   json.end_object();
   return text;
 }
 
-std::string captures_json(const ComparedSides& sides) {
+// Returns the captures of a side with those of the second look, if that was taken.
+std::vector<Capture> captures_read(const std::vector<Capture>& first,
+                                   const std::vector<Capture>& again, int looks) {
+  std::vector<Capture> captures = first;
+  if (looks == 2) captures.insert(captures.end(), again.begin(), again.end());
+  return captures;
+}
+
+std::string captures_json(const std::vector<Capture>& base, const std::vector<Capture>& changed) {
   std::string text;
   JsonWriter json(text);
   json.begin_array();
-  for (const auto* const side : {&sides.base, &sides.changed})
+  for (const auto* const side : {&base, &changed})
     for (const Capture& capture : *side) {
       json.begin_object();
       json.key("side");
-      json.value(side == &sides.base ? "base" : "new");
+      json.value(side == &base ? "base" : "new");
       json.key("name");
       json.value(capture.name);
       json.key("ranks");
@@ -279,17 +292,26 @@ Table structure_table(const Comparison& found) {
 
 }  // namespace
 
-Report compare_report(const ComparedSides& sides, const CompareOptions& options,
+Report compare_report(const ComparedSides& all, const CompareOptions& options,
                       const Comparison& found) {
+  const ComparedSides sides = captures_that_count(all, found.looks);
+  const std::vector<Capture> base = captures_read(all.base, all.base_again, found.looks);
+  const std::vector<Capture> changed = captures_read(all.changed, all.changed_again, found.looks);
   Report report("compare", Run{});
   report.headline.push_back(verdict_line(options, found));
   if (found.judgement) {
     report.headline.push_back(step_line(sides, options, *found.judgement));
+    if (!all.base_again.empty())
+      report.headline.push_back(
+          found.looks == 2 ? "Looks: 2, because the first left a doubt; all captures count, each "
+                             "look with half of alpha"
+                           : "Looks: 1 of 2, with half of alpha; the captures of --confirm were "
+                             "not needed");
     if (found.judgement->bounds) report.headline.push_back(noise_line(options, *found.judgement));
   }
   if (says_where(options, found)) report.headline.push_back(where_line(found));
   report.values = {{"verdict", verdict_json(options, found)},
-                   {"captures", captures_json(sides)},
+                   {"captures", captures_json(base, changed)},
                    {"differences", differences_json(found)},
                    {"where", where_json(found)}};
   report.tables.push_back({"rows",
@@ -304,11 +326,12 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
   report.tables.push_back({"ranks", "All ranks", rank_table(found)});
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
-  for (const auto* const side : {&sides.base, &sides.changed})
+  for (const auto* const side : {&base, &changed})
     for (const Capture& capture : *side)
       if (!capture.value_ns)
-        report.notes.push_back(fmt::format("{} does not count: it has fewer than {} steps",
-                                           capture.name, kLeastSteps + 1));
+        report.notes.push_back(
+            fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
+                        capture.name, kLeastSteps + 1));
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -34,7 +35,11 @@ CompareKind kind_of(ChangeKind kind) {
   return CompareKind::inconclusive;
 }
 
-std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options) {
+std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options,
+                             bool has_history) {
+  if (!judgement.bounds && has_history)
+    return "neither the sides nor the history show the noise between captures: --history needs at "
+           "least 2 captures of one version, with 6 steps each";
   if (!judgement.bounds)
     return "one capture a side does not show the noise between captures: take at least 3 a side, "
            "give --history, or assume a noise (--noise 1%)";
@@ -53,12 +58,22 @@ void judge_steps(const ComparedSides& sides, const CompareOptions& options, Comp
     found.kind = CompareKind::inconclusive;
     found.why = fmt::format("no capture of the {} side has {} steps: record more steps a capture",
                             samples.base.empty() ? "base" : "new", kLeastSteps + 1);
-  } else {
-    found.judgement = judge(samples, options.judge);
-    found.kind = kind_of(found.judgement->kind);
-    if (found.kind == CompareKind::inconclusive)
-      found.why = why_inconclusive(*found.judgement, options.judge);
+    return;
   }
+  if (sides.base_again.empty()) {
+    found.judgement = judge(samples, options.judge);
+  } else {
+    const Samples more{values_of(sides.base_again), values_of(sides.changed_again)};
+    const SecondLook look = judge_twice(samples, more, options.judge);
+    found.judgement = look.judgement;
+    found.looks = look.looks;
+  }
+  found.kind = kind_of(found.judgement->kind);
+  if (found.kind == CompareKind::inconclusive)
+    found.why = why_inconclusive(*found.judgement, options.judge, !sides.history.empty());
+}
+
+void forbid_differences(const CompareOptions& options, Comparison& found) {
   for (Difference& difference : found.differences) {
     if (options.allowed.contains(std::string(difference.key))) difference.forbids = false;
     if (!difference.forbids || found.kind == CompareKind::incomparable) continue;
@@ -84,30 +99,29 @@ std::vector<BothSides> common_ranks(const ComparedSides& sides) {
   return both;
 }
 
-// Chooses the rank to show, and those that changed with it. If the own work of no rank explains
-// half of the change of a step, all of it is communication, and steps are compared.
+// Chooses the rank to show, and those that changed with it: of the ranks whose own work changed in
+// the direction of the step. If no such work explains half of the change, it is communication, and
+// steps are compared.
 void choose_rank(Comparison& found) {
   const auto largest = [&](auto number_of) {
-    return std::max_element(found.ranks.begin(), found.ranks.end(),
-                            [&](const RankDelta& a, const RankDelta& b) {
-                              return std::abs(number_of(a)) < std::abs(number_of(b));
-                            });
+    return std::max_element(
+        found.ranks.begin(), found.ranks.end(),
+        [&](const RankDelta& a, const RankDelta& b) { return number_of(a) < number_of(b); });
   };
-  const auto own = [](const RankDelta& rank) { return rank.own_ns(); };
-  const auto step = [](const RankDelta& rank) { return rank.delta_ns(); };
+  const auto longest = largest([](const RankDelta& rank) { return std::abs(rank.delta_ns()); });
+  if (longest == found.ranks.end()) return;
+  const std::int64_t sign = longest->delta_ns() < 0 ? -1 : 1;
+  const auto own = [&](const RankDelta& rank) { return sign * rank.own_ns(); };
+  const auto step = [&](const RankDelta& rank) { return sign * rank.delta_ns(); };
   auto shown = largest(own);
-  if (shown == found.ranks.end()) return;
-  const auto longest = largest(step);
-  found.moved_together = std::abs(shown->own_ns()) < std::abs(longest->delta_ns()) / 2;
+  found.moved_together = own(*shown) < step(*longest) / 2;
   if (found.moved_together) shown = longest;
   const auto number = [&](const RankDelta& rank) {
     return found.moved_together ? step(rank) : own(rank);
   };
   const std::int64_t most = number(*shown);
   for (const RankDelta& rank : found.ranks)
-    if (most != 0 && (number(rank) > 0) == (most > 0) &&
-        std::abs(number(rank)) >= std::abs(most) / 2)
-      found.moved.push_back(rank.rank);
+    if (most > 0 && number(rank) >= most / 2 && number(rank) > 0) found.moved.push_back(rank.rank);
   found.shown = static_cast<std::size_t>(shown - found.ranks.begin());
 }
 
@@ -226,10 +240,27 @@ std::string_view to_string(CompareKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Comparison compare(const ComparedSides& sides, const CompareOptions& options) {
+ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
+  ComparedSides counted = sides;
+  if (looks == 2) {
+    counted.base.insert(counted.base.end(), sides.base_again.begin(), sides.base_again.end());
+    counted.changed.insert(counted.changed.end(), sides.changed_again.begin(),
+                           sides.changed_again.end());
+  }
+  for (std::vector<Capture>* const side : {&counted.base, &counted.changed}) {
+    const auto counts = [](const Capture& capture) { return capture.value_ns.has_value(); };
+    if (std::any_of(side->begin(), side->end(), counts))
+      side->erase(std::remove_if(side->begin(), side->end(), std::not_fn(counts)), side->end());
+  }
+  return counted;
+}
+
+Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   Comparison found;
+  judge_steps(all, options, found);
+  const ComparedSides sides = captures_that_count(all, found.looks);
   found.differences = find_differences(sides.base, sides.changed);
-  judge_steps(sides, options, found);
+  forbid_differences(options, found);
   const std::vector<BothSides> ranks = common_ranks(sides);
   for (const BothSides& both : ranks) {
     const std::int64_t before_ns = both.base.role_ns(Role::communication);

@@ -6,8 +6,9 @@
 //
 // The answer is that of judge() (comparison/judge/judge.h) on the numbers of the captures, unless
 // the sides are not comparable. Where the time went is told of one rank, the one whose own work
-// changed most: a rank that waits for others in collectives shows their change as communication.
-// Its rows, its roles and its step are means over the same steps, so their deltas add up exactly.
+// changed most in the direction of the step: a rank that waits for others in collectives shows
+// their change as communication. Its rows, its roles and its step are means over the same steps, so
+// their deltas add up exactly.
 #pragma once
 
 #include "comparison/differences.h"
@@ -24,10 +25,14 @@
 
 namespace traceloom {
 
+// Captures of a second look count only if the first leaves a doubt: judge_twice(). Either both
+// sides have some, or none.
 struct ComparedSides {
   std::vector<Capture> base;  // at least one
   std::vector<Capture> changed;
   std::vector<std::vector<double>> history = {};  // groups of captures' numbers, for the noise
+  std::vector<Capture> base_again = {};
+  std::vector<Capture> changed_again = {};
 };
 
 struct CompareOptions {
@@ -92,6 +97,7 @@ struct Comparison {
   CompareKind kind = CompareKind::inconclusive;
   std::string why;  // reason why it is inconclusive or incomparable, else ""
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
+  int looks = 1;                            // 2: the captures of the second look count, too
   std::vector<Difference> differences;
   std::vector<RankDelta> ranks;           // those that both sides have, ascending
   std::optional<std::size_t> shown = {};  // index in `ranks` of the rank of roles and rows
@@ -105,6 +111,10 @@ struct Comparison {
 // True for work on a device: kernels, copies and communication.
 bool is_device_role(Role role);
 
-Comparison compare(const ComparedSides& sides, const CompareOptions& options);
+// Returns the sides with the captures that a comparison with so many looks counts. A capture with
+// too few steps does not count, unless a side has no other.
+ComparedSides captures_that_count(const ComparedSides& sides, int looks);
+
+Comparison compare(const ComparedSides& all, const CompareOptions& options);
 
 }  // namespace traceloom

@@ -60,6 +60,10 @@ std::string names_of(const std::set<std::string>& names) {
   return names.empty() ? "unknown" : fmt::format("{}", fmt::join(names, " and "));
 }
 
+std::string ranks_of(std::int64_t count) {
+  return fmt::format("{} rank{}", count, count == 1 ? "" : "s");
+}
+
 class CaptureDifferences {
  public:
   CaptureDifferences(const Capture& one, const Capture& other, std::vector<Difference>& found)
@@ -68,12 +72,11 @@ class CaptureDifferences {
   void find() {
     find_ranks();
     if (one_.world_size != other_.world_size && one_.world_size > 0 && other_.world_size > 0)
-      add("world-size", fmt::format("{} ranks", one_.world_size),
-          fmt::format("{} ranks", other_.world_size), true);
+      add("world-size", ranks_of(one_.world_size), ranks_of(other_.world_size), true);
     if (one_.devices != other_.devices && !one_.devices.empty() && !other_.devices.empty())
       add("devices", names_of(one_.devices), names_of(other_.devices), true);
     find_shapes();
-    if (one_.producers != other_.producers)
+    if (one_.producers != other_.producers && !one_.producers.empty() && !other_.producers.empty())
       add("producer", names_of(one_.producers), names_of(other_.producers), false);
     if (one_.has_python != other_.has_python)
       add("python", one_.has_python ? "recorded" : "not recorded",

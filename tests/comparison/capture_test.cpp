@@ -119,6 +119,62 @@ TEST_CASE("compare: the other way round has the same deltas with the other sign"
     CHECK(back.ranks[i].delta_ns() == -there.ranks[i].delta_ns());
 }
 
+TEST_CASE("compare: a second look is taken only if the first leaves a doubt") {
+  const std::vector<Capture> base = read_side("base");
+  const std::vector<Capture> changed = read_side("new");
+  const Comparison clear = compare({base, changed, {}, {base[0]}, {changed[0]}}, {});
+  CHECK(clear.looks == 1);
+  CHECK(clear.kind == CompareKind::regression);
+  CHECK(clear.judgement->alpha == 0.005);
+  // One capture a side shows no noise.
+  const Comparison second =
+      compare({{base[0]}, {changed[0]}, {}, {base[1], base[2]}, {changed[1], changed[2]}}, {});
+  CHECK(second.looks == 2);
+  CHECK(second.kind == CompareKind::regression);
+  const Comparison together = compare({base, changed}, {});
+  CHECK(second.judgement->change == together.judgement->change);
+  CHECK(second.rows.front().delta_ns() == together.rows.front().delta_ns());
+}
+
+// Two ranks: `comm` ns of communication and `own` ns of a kernel a step.
+Capture two_ranks(const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& comm) {
+  Capture capture;
+  capture.steps_ns.assign(6, own[0] + comm[0]);
+  capture.value_ns = static_cast<double>(own[0] + comm[0]);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    CaptureRank rank;
+    rank.rank = static_cast<std::int64_t>(i);
+    rank.steps = 1;
+    rank.total_ns = own[i] + comm[i];
+    rank.rows = {{{Role::kernel, "aten::mm", "gemm"}, own[i], own[i], 1},
+                 {{Role::communication, "", "ncclAllReduce"}, comm[i], comm[i], 1}};
+    capture.ranks.push_back(rank);
+  }
+  return capture;
+}
+
+TEST_CASE("compare: shows the rank whose work changed as the step did, not one that waits more") {
+  const Comparison found =
+      compare({{two_ranks({1000, 900}, {20, 120})}, {two_ranks({500, 1000}, {620, 120})}}, {});
+  REQUIRE(found.shown);
+  CHECK(found.ranks[*found.shown].rank == 1);
+  CHECK(found.moved == std::vector<std::int64_t>{1});
+  CHECK(found.rows.front().base.name == "gemm");
+  CHECK(found.rows.front().delta_ns() == 100);
+}
+
+TEST_CASE("compare: a capture with too few steps changes nothing") {
+  const std::vector<Capture> base = read_side("base");
+  std::vector<Capture> changed = read_side("base");
+  Capture shorter = read_capture("new/c0");
+  shorter.value_ns = std::nullopt;
+  changed.push_back(shorter);
+  const Comparison found = compare({base, changed}, {});
+  CHECK(found.kind == CompareKind::ok);
+  for (const RankDelta& rank : found.ranks) CHECK(rank.delta_ns() == 0);
+  CHECK(found.rows.size() == compare({base, base}, {}).rows.size());
+}
+
 TEST_CASE("compare: the order of captures does not matter") {
   const std::vector<Capture> base = read_side("base");
   const std::vector<Capture> changed = read_side("new");

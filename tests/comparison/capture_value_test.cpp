@@ -29,5 +29,9 @@ TEST_CASE("capture value: five steps beside the first are the least") {
   CHECK(middle_steps({}).empty());
 }
 
+TEST_CASE("capture_value: steps without a length show nothing") {
+  CHECK(!capture_value({5, 0, 0, 0, 0, 0}).has_value());
+}
+
 }  // namespace
 }  // namespace traceloom

@@ -37,7 +37,7 @@ ExitCode run_baseline(const BaselineSettings& options) {
   Baseline baseline;
   if (changes) baseline = read_baseline(path);
   CaptureReader reader(options.reading);
-  SideCaptures read = reader.read(options.captures);
+  SideCaptures read = reader.read("baseline", options.captures);
   if (options.accepted.empty())
     baseline.append(std::move(read.captures));
   else

@@ -29,6 +29,7 @@ struct CompareSettings {
   std::vector<std::string> base;
   std::vector<std::string> changed;
   std::vector<std::string> history;
+  std::vector<std::string> confirm;  // BASE and NEW of a second look
   std::vector<std::string> allowed;
   CompareOptions compare;
   bool has_gate = false;
@@ -77,8 +78,17 @@ void take_sides(CompareSettings& options) {
     options.base = {options.sides[0]};
     options.changed = {options.sides[1]};
   } else if (!options.sides.empty() || options.base.empty() || options.changed.empty()) {
-    throw UsageError("name two sides: compare BASE NEW, or --base PATH... --new PATH...");
+    throw UsageError(
+        "name two sides: compare BASE NEW, or --base PATH... --new PATH... for several paths a "
+        "side");
   }
+  if (options.top < 0)
+    throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
+  const JudgeOptions& judge = options.compare.judge;
+  if (judge.alpha >= 0.5) throw UsageError("--alpha: the chance of a false alarm is below 50%");
+  if (judge.floor > judge.limit)
+    throw UsageError(
+        "--floor is above --limit, so that a change between them would have no verdict");
   const std::vector<std::string> known(kForbidding.begin(), kForbidding.end());
   for (const std::string& key : options.allowed) {
     if (std::find(known.begin(), known.end(), key) == known.end())
@@ -90,13 +100,17 @@ void take_sides(CompareSettings& options) {
 ExitCode run_compare(CompareSettings& options) {
   take_sides(options);
   CaptureReader reader({options.output, options.threads, options.keep_going, options.verbosity});
-  SideCaptures base = reader.read(options.base);
-  SideCaptures changed = reader.read(options.changed);
+  SideCaptures base = reader.read("base", options.base);
+  SideCaptures changed = reader.read("new", options.changed);
   ComparedSides sides{std::move(base.captures), std::move(changed.captures)};
   for (auto* const side : {&base, &changed})
     for (std::vector<double>& version : side->history) sides.history.push_back(std::move(version));
   for (const std::string& argument : options.history)
-    sides.history.push_back(numbers_of(reader.read({argument})));
+    sides.history.push_back(numbers_of(reader.read("history", {argument})));
+  if (!options.confirm.empty()) {
+    sides.base_again = reader.read("base", {options.confirm[0]}).captures;
+    sides.changed_again = reader.read("new", {options.confirm[1]}).captures;
+  }
   const Comparison found = compare(sides, options.compare);
   Report report = compare_report(sides, options.compare, found);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);
@@ -117,7 +131,7 @@ void add_sides(CLI::App& command, CompareSettings& options) {
   command
       .add_option("SIDES", options.sides, "Captures of the base and of the new version: BASE NEW")
       ->type_name("")
-      ->expected(0, 2);
+      ->expected(0, -1);
   command.add_option("--base", options.base, "Captures of the base, more than one path")
       ->type_name("PATH");
   command.add_option("--new", options.changed, "Captures of the new version, more than one path")
@@ -126,6 +140,11 @@ void add_sides(CLI::App& command, CompareSettings& options) {
       .add_option("--history", options.history,
                   "Further captures of one older version, for the noise alone")
       ->type_name("PATH");
+  command
+      .add_option("--confirm", options.confirm,
+                  "Further captures of both sides, for a second look if the first leaves a doubt")
+      ->type_name("BASE NEW")
+      ->expected(2);
   command
       .add_option("--allow", options.allowed,
                   "Compare although this differs: ranks, world-size, devices, shapes")

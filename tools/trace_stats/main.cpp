@@ -19,8 +19,7 @@ struct CommandGroup {
 
 const CommandGroup kGroups[] = {
     {"What limits the run", {add_bottleneck, add_stragglers, add_dataloader}},
-    {"Two versions", {add_compare, add_baseline}},
-    {"Where time goes", {add_steps, add_ops, add_tree, add_summarize}},
+    {"Where time goes", {add_steps, add_ops, add_tree, add_summarize, add_compare, add_baseline}},
     {"Devices", {add_gpu, add_idle, add_launch, add_kernels, add_comm, add_memcpy}},
     {"Memory and host", {add_memory, add_host}},
     {"Trace files", {add_info, add_check}},

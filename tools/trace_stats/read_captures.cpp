@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 namespace traceloom {
@@ -48,9 +49,26 @@ Paths captures_in(const std::string& argument) {
   std::sort(folders.begin(), folders.end(), natural_less);
   if (files > 0)
     say(kToolName, Tone::note,
-        fmt::format("{}: its {} folders are captures; {} beside them {} left out", argument,
-                    folders.size(), count_of(files, "file"), files == 1 ? "is" : "are"));
+        fmt::format("{}: the captures are its {}; {} beside them {} left out", argument,
+                    count_of(folders.size(), "folder"), count_of(files, "file"),
+                    files == 1 ? "is" : "are"));
   return folders;
+}
+
+// Folders of one rank each would pass for captures, and ranks that differ for noise.
+void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capture>& captures) {
+  std::set<std::int64_t> ranks;
+  std::size_t count = 0;
+  for (const Capture& capture : captures)
+    for (const CaptureRank& rank : capture.ranks) {
+      ranks.insert(rank.rank);
+      ++count;
+    }
+  if (captures.size() > 1 && count >= captures.size() && ranks.size() == count)
+    throw UsageError(
+        fmt::format("{}: its folders hold different ranks, so they are no captures; put the files "
+                    "of all ranks of a capture into one folder",
+                    argument));
 }
 
 }  // namespace
@@ -71,19 +89,26 @@ Capture CaptureReader::read_one(const std::string& path) {
   return make_capture(run, path);
 }
 
-SideCaptures CaptureReader::read(const Paths& arguments) {
-  SideCaptures side;
+SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments) {
+  SideCaptures found;
   for (const std::string& argument : arguments) {
     if (is_baseline(argument)) {
       Baseline baseline = read_baseline(argument);
       for (OlderVersion& version : baseline.older)
-        side.history.push_back(std::move(version.numbers));
-      for (Capture& capture : baseline.captures) side.captures.push_back(std::move(capture));
+        found.history.push_back(std::move(version.numbers));
+      for (Capture& capture : baseline.captures) found.captures.push_back(std::move(capture));
       continue;
     }
-    for (const std::string& path : captures_in(argument)) side.captures.push_back(read_one(path));
+    std::vector<Capture> captures;
+    for (const std::string& path : captures_in(argument)) {
+      if (!seen_.emplace(side, std::filesystem::weakly_canonical(path).string()).second)
+        throw UsageError(fmt::format("{}: this capture is given twice", path));
+      captures.push_back(read_one(path));
+    }
+    refuse_folders_of_ranks(argument, captures);
+    for (Capture& capture : captures) found.captures.push_back(std::move(capture));
   }
-  return side;
+  return found;
 }
 
 }  // namespace traceloom

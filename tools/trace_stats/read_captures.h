@@ -1,7 +1,7 @@
 // CaptureReader: reads the captures that arguments of compare and baseline stand for.
 //
 //   CaptureReader reader({.output = "-"});
-//   const SideCaptures base = reader.read({"base/"});
+//   const SideCaptures base = reader.read("base", {"base/"});
 //
 // One capture is read after the other, so that the events of only one are in memory.
 #pragma once
@@ -9,6 +9,7 @@
 #include "common/report_problems.h"
 #include "comparison/captures/capture.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ class CaptureReader {
   explicit CaptureReader(CaptureReading options) : options_(std::move(options)) {}
 
   // An argument is a baseline, a folder whose folders are captures, or a capture.
-  SideCaptures read(const std::vector<std::string>& arguments);
+  // Throws UsageError for a capture that a side has already, and for a folder whose folders hold
+  // different ranks: they are no captures.
+  SideCaptures read(const std::string& side, const std::vector<std::string>& arguments);
   // True if a part of an input was lost.
   bool has_loss() const { return has_loss_; }
 
@@ -40,6 +43,7 @@ class CaptureReader {
   Capture read_one(const std::string& path);
 
   CaptureReading options_;
+  std::set<std::pair<std::string, std::string>> seen_;  // sides and captures
   bool has_loss_ = false;
 };
 

@@ -113,7 +113,9 @@ Capture make_capture(const Run& run, const std::string& name) {
   for (const RunFile& file : run.files) {
     capture.world_size = std::max(capture.world_size, file.world_size);
     capture.devices.insert(file.devices.begin(), file.devices.end());
-    if (!file.producer.empty()) capture.producers.insert(file.producer);
+    // A merge has the producers of its inputs.
+    if (!file.producer.empty() && !file.producer.starts_with("traceloom"))
+      capture.producers.insert(file.producer);
   }
   const std::vector<RankRoles> roles = find_main_roles(run);
   const std::vector<StepLength> steps = longest_steps(roles);

@@ -25,6 +25,7 @@ std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns) {
   const std::vector<std::size_t> kept = middle_steps(steps_ns);
   double sum = 0;
   for (const std::size_t step : kept) sum += static_cast<double>(steps_ns[step]);
+  if (sum <= 0) return std::nullopt;
   return sum / static_cast<double>(kept.size());
 }
 

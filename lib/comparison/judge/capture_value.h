@@ -22,7 +22,8 @@ inline constexpr std::size_t kLeastSteps = 5;  // steps beside the first
 // are given in the order in which they ran.
 std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns);
 
-// Returns nullopt for fewer than kLeastSteps steps beside the first: they show nothing.
+// Returns nullopt for fewer than kLeastSteps steps beside the first: they show nothing. So do
+// steps without a length.
 std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns);
 
 }  // namespace traceloom
