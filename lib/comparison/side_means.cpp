@@ -3,6 +3,7 @@
 #include "base/saturating.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -79,7 +80,7 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank) {
     row.exclusive_ns = means[i];
     add_to(side.step_ns, means[i]);
     row.count /= static_cast<double>(used);
-    row.total_ns = static_cast<std::int64_t>(totals[row.key] / static_cast<double>(used) + 0.5);
+    row.total_ns = std::llround(totals[row.key] / static_cast<double>(used));
   }
   for (const std::uint32_t row : first->sequence) {
     const auto place = std::lower_bound(

@@ -17,7 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -29,7 +29,10 @@ struct RowKey {
   std::string op;
   std::string name;  // "" for the time without any event
 
-  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend bool operator<(const RowKey& a, const RowKey& b) {
+    return std::tie(a.role, a.op, a.name) < std::tie(b.role, b.op, b.name);
+  }
 };
 
 // Sums over the steps of CaptureRank.
