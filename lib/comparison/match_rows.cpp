@@ -46,6 +46,9 @@ class Matcher {
       if (base_match_[i] == kNone) add(MatchLevel::none, {i}, {});
     for (std::size_t i = 0; i < changed_.rows.size(); ++i)
       if (changed_match_[i] == kNone) add(MatchLevel::none, {}, {i});
+    std::erase_if(matches_, [](const RowMatch& match) {
+      return match.base.empty() && match.changed.empty();
+    });
     return std::move(matches_);
   }
 
@@ -132,49 +135,84 @@ class Matcher {
     return places;
   }
 
-  // Rows that share a place on both sides are one match, with the rows of their other places.
-  void match_places() {
-    const RowsOfPlaces base = unknown_rows(base_, base_match_);
-    const RowsOfPlaces changed = unknown_rows(changed_, changed_match_);
-    std::vector<std::pair<std::set<std::size_t>, std::set<std::size_t>>> groups;
-    for (const auto& [place, rows] : base) {
-      const auto other = changed.find(place);
-      if (other == changed.end()) continue;
-      std::pair group{rows, other->second};
-      const auto meets = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
-        return std::any_of(a.begin(), a.end(), [&](std::size_t row) { return b.contains(row); });
-      };
-      for (auto old = groups.begin(); old != groups.end();) {
-        if (meets(old->first, group.first) || meets(old->second, group.second)) {
-          group.first.insert(old->first.begin(), old->first.end());
-          group.second.insert(old->second.begin(), old->second.end());
-          old = groups.erase(old);
-        } else {
-          ++old;
-        }
+  // Rows of both sides that are one match.
+  using Group = std::pair<std::set<std::size_t>, std::set<std::size_t>>;
+
+  // Adds a group, and joins it with those that have a row of it.
+  static void join(std::vector<Group>& groups, Group group) {
+    const auto meets = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
+      return std::any_of(a.begin(), a.end(), [&](std::size_t row) { return b.contains(row); });
+    };
+    for (auto old = groups.begin(); old != groups.end();) {
+      if (meets(old->first, group.first) || meets(old->second, group.second)) {
+        group.first.insert(old->first.begin(), old->first.end());
+        group.second.insert(old->second.begin(), old->second.end());
+        old = groups.erase(old);
+      } else {
+        ++old;
       }
-      groups.push_back(std::move(group));
     }
+    groups.push_back(std::move(group));
+  }
+
+  void add_groups(const std::vector<Group>& groups) {
     for (const auto& [some, others] : groups)
       add(MatchLevel::place, {some.begin(), some.end()}, {others.begin(), others.end()});
   }
 
+  // Rows that share a place on both sides are one match, with the rows of their other places.
+  void match_places() {
+    const RowsOfPlaces base = unknown_rows(base_, base_match_);
+    const RowsOfPlaces changed = unknown_rows(changed_, changed_match_);
+    std::vector<Group> groups;
+    for (const auto& [place, rows] : base)
+      if (const auto other = changed.find(place); other != changed.end())
+        join(groups, {rows, other->second});
+    add_groups(groups);
+  }
+
   // Triton's names list the operators that a kernel does: triton_red_fused_add_native_layer_norm_5.
   // A kernel of such an operator that is missing on the other side is part of that one.
+  // All partners are found before any is joined, so that neither side comes first.
   void match_fused_names() {
+    const Side base{base_, base_match_, &RowMatch::base};
+    const Side changed{changed_, changed_match_, &RowMatch::changed};
+    std::vector<Group> groups;
     for (std::size_t i = 0; i < base_.rows.size(); ++i)
-      if (base_match_[i] == kNone)
-        join_fused({base_, base_match_, &RowMatch::base}, i,
-                   {changed_, changed_match_, &RowMatch::changed});
+      if (const std::size_t partner = fused_partner(base, i, changed); partner != kNone) {
+        Group group = group_of(changed_match_[partner]);
+        group.first.insert(i);
+        group.second.insert(partner);
+        join(groups, std::move(group));
+      }
     for (std::size_t i = 0; i < changed_.rows.size(); ++i)
-      if (changed_match_[i] == kNone)
-        join_fused({changed_, changed_match_, &RowMatch::changed}, i,
-                   {base_, base_match_, &RowMatch::base});
+      if (const std::size_t partner = fused_partner(changed, i, base); partner != kNone) {
+        Group group = group_of(base_match_[partner]);
+        group.first.insert(partner);
+        group.second.insert(i);
+        join(groups, std::move(group));
+      }
+    for (const auto& [some, others] : groups) {
+      for (const std::size_t row : some) clear(base_match_[row]);
+      for (const std::size_t row : others) clear(changed_match_[row]);
+    }
+    add_groups(groups);
+  }
+
+  Group group_of(std::size_t match) const {
+    if (match == kNone) return {};
+    const RowMatch& known = matches_[match];
+    return {{known.base.begin(), known.base.end()}, {known.changed.begin(), known.changed.end()}};
+  }
+
+  // The rows of the match are in another one from now on.
+  void clear(std::size_t match) {
+    if (match != kNone) matches_[match] = {};
   }
 
   struct Side {
     const SideRank& rank;
-    Indices& match;
+    const Indices& match;
     Indices RowMatch::*rows;
   };
 
@@ -189,30 +227,25 @@ class Matcher {
            key.name.find("_fused_") != std::string::npos && key.name.find(op) != std::string::npos;
   }
 
-  void join_fused(const Side& side, std::size_t row, const Side& other) {
+  // Returns the row of the other side that does the work of an unmatched row, too, or kNone.
+  std::size_t fused_partner(const Side& side, std::size_t row, const Side& other) const {
     const std::string op = name_in_triton(side.rank.rows[row].key);
-    if (op.empty()) return;
+    if (side.match[row] != kNone || op.empty()) return kNone;
+    const auto has_it = [&](std::size_t partner) {
+      return side.rank.rows[partner].key.name.find(op) != std::string::npos;
+    };
     for (std::size_t i = 0; i < other.rank.rows.size(); ++i) {
       if (!is_fused_of(other.rank.rows[i].key, op) ||
           !same_calls(side.rank.rows[row], other.rank.rows[i]))
         continue;
-      if (other.match[i] == kNone) {
-        side.match[row] = other.match[i] = matches_.size();
-        matches_.push_back({MatchLevel::place, {}, {}});
-        (matches_.back().*side.rows) = {row};
-        (matches_.back().*other.rows) = {i};
-        return;
-      }
-      RowMatch& known = matches_[other.match[i]];
-      Indices& partners = known.*side.rows;
-      const bool had_it = std::any_of(partners.begin(), partners.end(), [&](std::size_t partner) {
-        return side.rank.rows[partner].key.name.find(op) != std::string::npos;
-      });
-      if (known.level == MatchLevel::exact || had_it) continue;
-      side.match[row] = other.match[i];
-      partners.insert(std::upper_bound(partners.begin(), partners.end(), row), row);
-      return;
+      if (other.match[i] == kNone) return i;
+      const RowMatch& known = matches_[other.match[i]];
+      const Indices& partners = known.*side.rows;
+      if (known.level != MatchLevel::exact &&
+          std::none_of(partners.begin(), partners.end(), has_it))
+        return i;
     }
+    return kNone;
   }
 
   void match_operators() {

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace traceloom {
 namespace {
 
@@ -90,6 +92,23 @@ TEST_CASE("match_rows: a kernel of Triton takes the operators that its name list
   CHECK(match.changed == std::vector<std::size_t>{1});
   const RowMatch back = match_of_base(match_rows(changed, base), 1);
   CHECK(back.changed == std::vector<std::size_t>{0, 2});
+}
+
+TEST_CASE("match_rows: kernels of Triton on both sides match alike in both directions") {
+  const SideRank some = side_of({kernel("aten::mul", "k"), kernel("aten::mm", "gemm"),
+                                 kernel("aten::add", "triton_poi_fused_add_2"), kernel("b", "last"),
+                                 kernel("aten::layer_norm", "norm")});
+  const SideRank others =
+      side_of({kernel("aten::mm", "gemm"), kernel("aten::add", "triton_red_fused_mul_layer_norm_1"),
+               kernel("b", "last"), kernel("aten::add", "plain")});
+  const std::vector<RowMatch> there = match_rows(some, others);
+  const std::vector<RowMatch> back = match_rows(others, some);
+  CHECK(there.size() == back.size());
+  for (const RowMatch& match : there)
+    CHECK(std::any_of(back.begin(), back.end(), [&](const RowMatch& other) {
+      return other.base == match.changed && other.changed == match.base &&
+             other.level == match.level;
+    }));
 }
 
 TEST_CASE("match_rows: rows without a partner are new or gone") {
