@@ -1,16 +1,13 @@
 #include "comparison/canonical_name.h"
 
 #include "analysis/work/kernel_name.h"
+#include "base/ascii.h"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace traceloom {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

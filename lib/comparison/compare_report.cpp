@@ -1,5 +1,6 @@
 #include "comparison/compare_report.h"
 
+#include "analysis/work/kernel_groups.h"
 #include "base/units.h"
 #include "comparison/judge/capture_value.h"
 #include "output/json_writer.h"
@@ -37,12 +38,12 @@ std::string verdict_line(const CompareOptions& options, const Comparison& found)
   }
 }
 
-std::string step_line(const ComparedSides& sides, const CompareOptions& options,
-                      const Judgement& judgement) {
+std::string step_line(const CompareOptions& options, const Comparison& found) {
+  const Judgement& judgement = *found.judgement;
   std::string line = fmt::format(
       "Step: {} in {} to {} in {}, {}", format_duration(std::llround(judgement.base)),
-      count_of(sides.base.size(), "capture"), format_duration(std::llround(judgement.changed)),
-      count_of(sides.changed.size(), "capture"), signed_percent(judgement.change));
+      count_of(found.base_captures, "capture"), format_duration(std::llround(judgement.changed)),
+      count_of(found.changed_captures, "capture"), signed_percent(judgement.change));
   if (judgement.bounds)
     line += fmt::format("; at least {} with {:.3g} % confidence, at most {} with {:.3g} %",
                         signed_percent(judgement.bounds->lower), 100 * (1 - judgement.alpha),
@@ -87,7 +88,7 @@ std::string where_line(const Comparison& found) {
                                         });
   return fmt::format("Where: rank {}, {} of {} a step is {}{}", rank.rank,
                      signed_duration(largest->delta_ns()), signed_duration(rank.delta_ns()),
-                     kRoleNames[static_cast<std::size_t>(largest->role)], moved_text(found));
+                     role_name(largest->role), moved_text(found));
 }
 
 void write_judgement(JsonWriter& json, const Judgement& judgement, const CompareOptions& options) {
@@ -136,33 +137,35 @@ std::string verdict_json(const CompareOptions& options, const Comparison& found)
   return text;
 }
 
-// Returns the captures of a side with those of the second look, if that was taken.
-std::vector<Capture> captures_read(const std::vector<Capture>& first,
-                                   const std::vector<Capture>& again, int looks) {
-  std::vector<Capture> captures = first;
-  if (looks == 2) captures.insert(captures.end(), again.begin(), again.end());
-  return captures;
+// Calls use(side, capture) for all captures of which the report tells.
+template <typename Use>
+void for_each_capture(const ComparedSides& sides, int looks, Use use) {
+  for (const Capture& capture : sides.base) use("base", capture);
+  if (looks == 2)
+    for (const Capture& capture : sides.base_again) use("base", capture);
+  for (const Capture& capture : sides.changed) use("new", capture);
+  if (looks == 2)
+    for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
-std::string captures_json(const std::vector<Capture>& base, const std::vector<Capture>& changed) {
+std::string captures_json(const ComparedSides& sides, int looks) {
   std::string text;
   JsonWriter json(text);
   json.begin_array();
-  for (const auto* const side : {&base, &changed})
-    for (const Capture& capture : *side) {
-      json.begin_object();
-      json.key("side");
-      json.value(side == &base ? "base" : "new");
-      json.key("name");
-      json.value(capture.name);
-      json.key("ranks");
-      json.value(capture.ranks.size());
-      json.key("steps");
-      json.value(capture.steps_ns.size());
-      json.key("value_ns");
-      json.value(capture.value_ns);
-      json.end_object();
-    }
+  for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
+    json.begin_object();
+    json.key("side");
+    json.value(side);
+    json.key("name");
+    json.value(capture.name);
+    json.key("ranks");
+    json.value(capture.ranks.size());
+    json.key("steps");
+    json.value(capture.steps_ns.size());
+    json.key("value_ns");
+    json.value(capture.value_ns);
+    json.end_object();
+  });
   json.end_array();
   return text;
 }
@@ -234,28 +237,27 @@ Table role_table(const Comparison& found) {
                {"delta_ns", "Delta", ColumnKind::duration}});
   for (const RoleDelta& role : found.roles)
     if (role.base_ns != 0 || role.changed_ns != 0)
-      table.add_row({std::string(kRoleNames[static_cast<std::size_t>(role.role)]), role.base_ns,
-                     role.changed_ns, role.delta_ns()});
+      table.add_row(
+          {std::string(role_name(role.role)), role.base_ns, role.changed_ns, role.delta_ns()});
   return table;
 }
 
-Cell text_cell(const std::string& text) {
-  return text.empty() ? Cell{} : Cell{text};
+// Returns "old -> new" for a row with two names.
+std::string work_of(const RowDelta& row) {
+  const std::string& before = row.base.name;
+  const std::string& after = row.changed.name;
+  if (before.empty() && after.empty()) return "(no event)";
+  if (before.empty()) return after;
+  if (after.empty() || before == after) return before;
+  return before + " -> " + after;
 }
 
 void add_row(Table& table, const RowDelta& row) {
-  const bool is_same = row.base.name == row.changed.name;
-  std::string work = is_same || row.changed.name.empty() ? row.base.name
-                     : row.base.name.empty()
-                         ? row.changed.name
-                         : fmt::format("{} -> {}", row.base.name, row.changed.name);
-  if (work.empty()) work = "(no event)";
   table.add_row({row.delta_ns(), row.base.step_ns, row.changed.step_ns, row.base.total_ns,
-                 row.changed.total_ns, row.base.calls, row.changed.calls, text_cell(row.what),
-                 std::string(to_string(row.level)),
-                 std::string(kRoleNames[static_cast<std::size_t>(row.role)]),
-                 text_cell(row.base.op), text_cell(row.changed.op), text_cell(row.base.name),
-                 text_cell(row.changed.name), work});
+                 row.changed.total_ns, row.base.calls, row.changed.calls, text_or_nothing(row.what),
+                 std::string(to_string(row.level)), std::string(role_name(row.role)),
+                 text_or_nothing(row.base.op), text_or_nothing(row.changed.op),
+                 text_or_nothing(row.base.name), text_or_nothing(row.changed.name), work_of(row)});
 }
 
 Table empty_rows() {
@@ -292,16 +294,13 @@ Table structure_table(const Comparison& found) {
 
 }  // namespace
 
-Report compare_report(const ComparedSides& all, const CompareOptions& options,
+Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
-  const ComparedSides sides = captures_that_count(all, found.looks);
-  const std::vector<Capture> base = captures_read(all.base, all.base_again, found.looks);
-  const std::vector<Capture> changed = captures_read(all.changed, all.changed_again, found.looks);
   Report report("compare", Run{});
   report.headline.push_back(verdict_line(options, found));
   if (found.judgement) {
-    report.headline.push_back(step_line(sides, options, *found.judgement));
-    if (!all.base_again.empty())
+    report.headline.push_back(step_line(options, found));
+    if (!sides.base_again.empty())
       report.headline.push_back(
           found.looks == 2 ? "Looks: 2, because the first left a doubt; all captures count, each "
                              "look with half of alpha"
@@ -311,7 +310,7 @@ Report compare_report(const ComparedSides& all, const CompareOptions& options,
   }
   if (says_where(options, found)) report.headline.push_back(where_line(found));
   report.values = {{"verdict", verdict_json(options, found)},
-                   {"captures", captures_json(base, changed)},
+                   {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
                    {"where", where_json(found)}};
   report.tables.push_back({"rows",
@@ -326,12 +325,12 @@ Report compare_report(const ComparedSides& all, const CompareOptions& options,
   report.tables.push_back({"ranks", "All ranks", rank_table(found)});
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
-  for (const auto* const side : {&base, &changed})
-    for (const Capture& capture : *side)
-      if (!capture.value_ns)
-        report.notes.push_back(
-            fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
-                        capture.name, kLeastSteps + 1));
+  for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {
+    if (!capture.value_ns)
+      report.notes.push_back(
+          fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
+                      capture.name, kLeastSteps + 1));
+  });
   return report;
 }
 

@@ -10,7 +10,7 @@
 namespace traceloom {
 
 // The caller fills in Report::files.
-Report compare_report(const ComparedSides& all, const CompareOptions& options,
+Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found);
 
 }  // namespace traceloom

@@ -14,13 +14,6 @@
 namespace traceloom {
 namespace {
 
-std::vector<double> values_of(const std::vector<Capture>& captures) {
-  std::vector<double> values;
-  for (const Capture& capture : captures)
-    if (capture.value_ns) values.push_back(*capture.value_ns);
-  return values;
-}
-
 CompareKind kind_of(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::ok:
@@ -159,7 +152,7 @@ bool is_named(std::int64_t delta_ns, std::int64_t of_ns) {
   return std::abs(static_cast<double>(delta_ns)) >= kNamedChange * static_cast<double>(of_ns);
 }
 
-// What makes the time of a row differ that both sides have; "" if nothing is to be named.
+// Returns what makes the time of a row differ that both sides have; "" if nothing is to be named.
 std::string change_of(const RowSums& base, const RowSums& changed) {
   const std::int64_t delta = changed.step_ns - base.step_ns;
   const std::int64_t total = changed.total_ns - base.total_ns;
@@ -227,19 +220,8 @@ void explain(const BothSides& sides, Comparison& found) {
   found.matched = matched_shares(found.rows);
 }
 
-}  // namespace
-
-bool is_device_role(Role role) {
-  return role == Role::kernel || role == Role::memcpy || role == Role::memset ||
-         role == Role::communication;
-}
-
-std::string_view to_string(CompareKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
-                                                          "INCONCLUSIVE", "INCOMPARABLE"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
+// Returns the sides with the captures that a comparison with so many looks counts. A capture with
+// too few steps does not count, unless a side has no other.
 ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
   ComparedSides counted = sides;
   if (looks == 2) {
@@ -255,10 +237,25 @@ ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
   return counted;
 }
 
+}  // namespace
+
+bool is_device_role(Role role) {
+  return role == Role::kernel || role == Role::memcpy || role == Role::memset ||
+         role == Role::communication;
+}
+
+std::string_view to_string(CompareKind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
+                                                          "INCONCLUSIVE", "INCOMPARABLE"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   Comparison found;
   judge_steps(all, options, found);
   const ComparedSides sides = captures_that_count(all, found.looks);
+  found.base_captures = sides.base.size();
+  found.changed_captures = sides.changed.size();
   found.differences = find_differences(sides.base, sides.changed);
   forbid_differences(options, found);
   const std::vector<BothSides> ranks = common_ranks(sides);

@@ -50,7 +50,7 @@ enum class CompareKind : std::uint8_t {
 // Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE", "INCOMPARABLE".
 std::string_view to_string(CompareKind kind);
 
-// All times are ns a step; a delta is the changed side's less that of the base.
+// All times count ns a step; a delta is the changed side's time less that of the base.
 struct RankDelta {
   std::int64_t rank = 0;
   std::int64_t base_ns = 0;
@@ -98,6 +98,8 @@ struct Comparison {
   std::string why;  // reason why it is inconclusive or incomparable, else ""
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
   int looks = 1;                            // 2: the captures of the second look count, too
+  std::size_t base_captures = 0;            // number of captures that count
+  std::size_t changed_captures = 0;
   std::vector<Difference> differences;
   std::vector<RankDelta> ranks;           // those that both sides have, ascending
   std::optional<std::size_t> shown = {};  // index in `ranks` of the rank of roles and rows
@@ -110,10 +112,6 @@ struct Comparison {
 
 // True for work on a device: kernels, copies and communication.
 bool is_device_role(Role role);
-
-// Returns the sides with the captures that a comparison with so many looks counts. A capture with
-// too few steps does not count, unless a side has no other.
-ComparedSides captures_that_count(const ComparedSides& sides, int looks);
 
 Comparison compare(const ComparedSides& all, const CompareOptions& options);
 

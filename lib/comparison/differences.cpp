@@ -29,7 +29,7 @@ std::string longest_shape(const TimeOfShapes& shapes) {
       ->first;
 }
 
-// What the shapes of one capture are beside those of another.
+// ShapeCheck compares the shapes of one capture with those of another.
 struct ShapeCheck {
   std::int64_t common_ns = 0;  // time of the operators that both have
   std::int64_t other_ns = 0;   // of that, with shapes that the other does not have

@@ -57,13 +57,6 @@ double read_percent(const std::string& option, const std::string& text) {
   return percent / 100;
 }
 
-std::vector<double> numbers_of(const SideCaptures& side) {
-  std::vector<double> numbers;
-  for (const Capture& capture : side.captures)
-    if (capture.value_ns) numbers.push_back(*capture.value_ns);
-  return numbers;
-}
-
 ExitCode exit_code(const CompareSettings& options, CompareKind kind) {
   if (kind == CompareKind::incomparable) return ExitCode::trouble;
   if (!options.has_gate) return ExitCode::done;
@@ -106,7 +99,7 @@ ExitCode run_compare(CompareSettings& options) {
   for (auto* const side : {&base, &changed})
     for (std::vector<double>& version : side->history) sides.history.push_back(std::move(version));
   for (const std::string& argument : options.history)
-    sides.history.push_back(numbers_of(reader.read("history", {argument})));
+    sides.history.push_back(values_of(reader.read("history", {argument}).captures));
   if (!options.confirm.empty()) {
     sides.base_again = reader.read("base", {options.confirm[0]}).captures;
     sides.changed_again = reader.read("new", {options.confirm[1]}).captures;

@@ -226,9 +226,7 @@ void Baseline::append(std::vector<Capture> more) {
 }
 
 void Baseline::accept(const std::string& why, std::vector<Capture> first) {
-  OlderVersion version{reason, {}};
-  for (const Capture& capture : captures)
-    if (capture.value_ns) version.numbers.push_back(*capture.value_ns);
+  OlderVersion version{reason, values_of(captures)};
   if (!version.numbers.empty()) older.push_back(std::move(version));
   keep_last(older, kMostVersions);
   reason = why;

@@ -84,7 +84,7 @@ void add_shapes(const Run& run, const Operators& operators, ShapeTimes& times) {
   }
 }
 
-// What one rank gives to a capture.
+// RankPart holds what one rank gives to a capture.
 struct RankPart {
   CaptureRank rank;
   ShapeTimes shapes;
@@ -106,6 +106,13 @@ RankPart find_part(const Run& run, const RankEvents& rank, const RankRoles& role
 }
 
 }  // namespace
+
+std::vector<double> values_of(const std::vector<Capture>& captures) {
+  std::vector<double> values;
+  for (const Capture& capture : captures)
+    if (capture.value_ns) values.push_back(*capture.value_ns);
+  return values;
+}
 
 Capture make_capture(const Run& run, const std::string& name) {
   Capture capture;

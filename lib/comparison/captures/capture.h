@@ -74,6 +74,9 @@ struct Capture {
   std::vector<ShapeTime> shapes;       // ascending by op and shapes
 };
 
+// Returns the numbers of the captures that have one.
+std::vector<double> values_of(const std::vector<Capture>& captures);
+
 // The run must have been read with shapes and python. With too few steps for a value,
 // the rows are of all steps but the first, or of the only one.
 Capture make_capture(const Run& run, const std::string& name);

@@ -47,8 +47,8 @@ class RoleSpans {
         [&](Role role, const DeviceSpan& span) {
           add(role, span, operator_label(operators, span));
         });
-    // Of events that begin together the longest comes first; names make the order of the rest the
-    // same for any order of the files.
+    // The longest of the events that begin together comes first; names make the order of the rest
+    // the same for any order of the files.
     const auto earlier = [&](const RoleSpan& a, const RoleSpan& b) {
       if (a.time.from_ns != b.time.from_ns) return a.time.from_ns < b.time.from_ns;
       if (a.time.to_ns != b.time.to_ns) return a.time.to_ns > b.time.to_ns;
