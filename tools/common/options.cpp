@@ -100,6 +100,20 @@ CLI::Option* add_format(CLI::App& app, TableFormat& format) {
       ->group(kCommonGroup);
 }
 
+CLI::Option* add_fail_or_pass(CLI::App& app, const std::string& name, bool& passes,
+                              const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [name, &passes](const std::string& word) {
+            if (word != "pass" && word != "fail") refuse_word(name, word, {"fail", "pass"});
+            passes = word == "pass";
+          },
+          help)
+      ->type_name("fail|pass")
+      ->default_str("fail");
+}
+
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit) {
   const auto take = [&unit](const CLI::results_t& results) {
     unit = read_unit(results.back());

@@ -37,6 +37,9 @@ CLI::Option* add_output(CLI::App& app, std::string& path);
 CLI::Option* add_threads(CLI::App& app, unsigned& threads);
 // --format table|csv|json|md.
 CLI::Option* add_format(CLI::App& app, TableFormat& format);
+// An option fail|pass for a gate without an answer; fail unless it is given.
+CLI::Option* add_fail_or_pass(CLI::App& app, const std::string& name, bool& passes,
+                              const std::string& help);
 // --unit auto|ns|us|ms|s.
 CLI::Option* add_unit(CLI::App& app, TimeUnit& unit);
 // --wide shows tables with all columns.

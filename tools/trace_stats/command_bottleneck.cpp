@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
+#include "common/options.h"
 #include "common/say.h"
 #include "common/selection_options.h"
 #include "trace_stats/analysis_command.h"
@@ -62,11 +63,6 @@ std::vector<LimitGate> read_gates(const std::vector<std::string>& lists) {
   for (const std::string& list : lists)
     for (const std::string& word : split_words(list)) gates.push_back(read_gate(word));
   return gates;
-}
-
-bool read_unknown(const std::string& word) {
-  if (word != "pass" && word != "fail") refuse_word("--unknown", word, {"fail", "pass"});
-  return word == "pass";
 }
 
 // Returns "5%" for "5%", "5" and "5%,straggler", and "" for a name without a share.
@@ -138,13 +134,8 @@ void add_bottleneck(CLI::App& app, Work& work) {
               "same, but needs quotes in a shell",
               fmt::join(kLimitNames, ", ")))
       ->type_name("LIMIT[=N%],...");
-  command
-      ->add_option_function<std::string>(
-          "--unknown",
-          [options](const std::string& word) { options->allows_unknown = read_unknown(word); },
-          "Result of a gate that cannot be measured: exit with status 2, or pass")
-      ->type_name("fail|pass")
-      ->default_str("fail");
+  add_fail_or_pass(*command, "--unknown", options->allows_unknown,
+                   "Result of a gate that cannot be measured: exit with status 2, or pass");
   set_examples(*command, {{"what limits this run", "trace-stats bottleneck traces/"},
                           {"a gate for CI",
                            "trace-stats bottleneck traces/ --fail-on data-loading=5%,straggler"}});

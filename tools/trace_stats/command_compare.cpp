@@ -166,17 +166,8 @@ void add_gate(CLI::App& command, CompareSettings& options) {
               [&judge](double share) { judge.noise = share; });
   command.add_flag("--gate", options.has_gate,
                    "Exit with status 1 for REGRESSION, 3 for INCONCLUSIVE");
-  command
-      .add_option_function<std::string>(
-          "--inconclusive",
-          [&options](const std::string& word) {
-            if (word != "pass" && word != "fail")
-              refuse_word("--inconclusive", word, {"fail", "pass"});
-            options.passes_inconclusive = word == "pass";
-          },
-          "With --gate: the result of INCONCLUSIVE")
-      ->type_name("fail|pass")
-      ->default_str("fail");
+  add_fail_or_pass(command, "--inconclusive", options.passes_inconclusive,
+                   "With --gate: the result of INCONCLUSIVE");
 }
 
 }  // namespace
