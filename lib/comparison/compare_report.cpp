@@ -2,6 +2,7 @@
 
 #include "analysis/work/kernel_groups.h"
 #include "base/units.h"
+#include "comparison/gate_table.h"
 #include "comparison/judge/capture_value.h"
 #include "output/json_writer.h"
 
@@ -27,6 +28,9 @@ std::string verdict_line(const CompareOptions& options, const Comparison& found)
   if (!found.why.empty()) return kind + ": " + found.why;
   const Judgement& judgement = *found.judgement;
   const std::string change = signed_percent(judgement.change);
+  if (found.kind == CompareKind::ok && !found.gates.empty())
+    return fmt::format("{}: {}; the step changed by {}", kind,
+                       found.gates.size() == 1 ? "the gate holds" : "all gates hold", change);
   switch (found.kind) {
     case CompareKind::regression:
       return fmt::format("{}: the new step is longer, {}", kind, change);
@@ -318,6 +322,8 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                                                      found.ranks[*found.shown].rank)
                                        : "",
                            row_table(found)});
+  if (!found.gates.empty())
+    report.tables.push_back({"gates", "Gates", gate_table(options.gates, found.gates)});
   if (Table structure = structure_table(found); !structure.rows().empty())
     report.tables.push_back(
         {"structure", "Device work that is new, gone or has another form", std::move(structure)});

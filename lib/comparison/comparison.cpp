@@ -45,25 +45,41 @@ std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& opt
                              100 * options.limit);
 }
 
-void judge_steps(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
-  const Samples samples{values_of(sides.base), values_of(sides.changed), sides.history};
-  if (samples.base.empty() || samples.changed.empty()) {
+void take_step(const JudgedSides& judged, const ComparedSides& sides, const CompareOptions& options,
+               Comparison& found) {
+  found.judgement = judged.step;
+  if (!judged.step) {
     found.kind = CompareKind::inconclusive;
     found.why = fmt::format("no capture of the {} side has {} steps: record more steps a capture",
-                            samples.base.empty() ? "base" : "new", kLeastSteps + 1);
+                            values_of(sides.base).empty() ? "base" : "new", kLeastSteps + 1);
     return;
   }
-  if (sides.base_again.empty()) {
-    found.judgement = judge(samples, options.judge);
-  } else {
-    const Samples more{values_of(sides.base_again), values_of(sides.changed_again)};
-    const SecondLook look = judge_twice(samples, more, options.judge);
-    found.judgement = look.judgement;
-    found.looks = look.looks;
-  }
-  found.kind = kind_of(found.judgement->kind);
+  found.kind = kind_of(judged.step->kind);
   if (found.kind == CompareKind::inconclusive)
-    found.why = why_inconclusive(*found.judgement, options.judge, !sides.history.empty());
+    found.why = why_inconclusive(*judged.step, options.judge,
+                                 !sides.history.empty() || !sides.older_steps.empty());
+}
+
+// Higher is worse: a regression of one metric is one of all, whatever the others are.
+int weight(CompareKind kind) {
+  if (kind == CompareKind::regression) return 2;
+  return kind == CompareKind::inconclusive ? 1 : 0;
+}
+
+void judge_all(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
+  JudgedSides judged = judge_sides(sides, options.judge, options.gates);
+  found.looks = judged.looks;
+  take_step(judged, sides, options, found);
+  if (judged.step && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
+    found.kind = CompareKind::ok;
+    found.why.clear();
+  }
+  for (const MetricAnswer& answer : judged.gates) {
+    if (weight(kind_of(answer.kind)) <= weight(found.kind)) continue;
+    found.kind = kind_of(answer.kind);
+    found.why = answer.why;
+  }
+  found.gates = std::move(judged.gates);
 }
 
 void forbid_differences(const CompareOptions& options, Comparison& found) {
@@ -252,7 +268,7 @@ std::string_view to_string(CompareKind kind) {
 
 Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   Comparison found;
-  judge_steps(all, options, found);
+  judge_all(all, options, found);
   const ComparedSides sides = captures_that_count(all, found.looks);
   found.base_captures = sides.base.size();
   found.changed_captures = sides.changed.size();

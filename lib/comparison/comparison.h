@@ -5,14 +5,14 @@
 //   if (found.kind == Answer::regression) for (const RowDelta& row : found.rows) use(row.delta_ns);
 //
 // The answer is that of judge() (comparison/judge/judge.h) on the numbers of the captures, unless
-// the sides are not comparable. Where the time went is told of one rank, the one whose own work
-// changed most in the direction of the step: a rank that waits for others in collectives shows
-// their change as communication. Its rows, its roles and its step are means over the same steps, so
-// their deltas add up exactly.
+// the sides are not comparable or a gate on another metric is worse (judge_sides.h). Where the time
+// went is told of one rank, the one whose own work changed most in the direction of the step: a
+// rank that waits for others in collectives shows their change as communication. Its rows, its
+// roles and its step are means over the same steps, so their deltas add up exactly.
 #pragma once
 
 #include "comparison/differences.h"
-#include "comparison/judge/judge.h"
+#include "comparison/judge_sides.h"
 #include "comparison/match_rows.h"
 
 #include <array>
@@ -25,18 +25,9 @@
 
 namespace traceloom {
 
-// Captures of a second look count only if the first leaves a doubt: judge_twice(). Either both
-// sides have some, or none.
-struct ComparedSides {
-  std::vector<Capture> base;  // at least one
-  std::vector<Capture> changed;
-  std::vector<std::vector<double>> history = {};  // groups of captures' numbers, for the noise
-  std::vector<Capture> base_again = {};
-  std::vector<Capture> changed_again = {};
-};
-
 struct CompareOptions {
   JudgeOptions judge = {};
+  std::vector<MetricGate> gates = {};
   std::set<std::string> allowed = {};  // keys of Difference that do not forbid
 };
 
@@ -95,8 +86,10 @@ struct MatchedShares {
 
 struct Comparison {
   CompareKind kind = CompareKind::inconclusive;
-  std::string why;  // reason why it is inconclusive or incomparable, else ""
+  std::string why;  // reason why it is inconclusive or incomparable, or which gate decides it, else
+                    // ""
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
+  std::vector<MetricAnswer> gates;          // in the order of CompareOptions::gates
   int looks = 1;                            // 2: the captures of the second look count, too
   std::size_t base_captures = 0;            // number of captures that count
   std::size_t changed_captures = 0;

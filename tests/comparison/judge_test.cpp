@@ -141,11 +141,10 @@ TEST_CASE("judge: with the sides swapped the change has the other sign") {
 
 TEST_CASE("judge_family: the metrics share one chance of a false alarm") {
   const std::vector<double> base{100, 101, 99};
-  const std::vector<Judgement> found = judge_family({{base, {110, 111, 109}},
-                                                     {base, {103.5, 104.4, 102.6}},
-                                                     {base, {103.6, 104.4, 102.6}},
-                                                     {base, base}},
-                                                    {});
+  const std::vector<Judgement> found = judge_family({{{base, {110, 111, 109}}},
+                                                     {{base, {103.5, 104.4, 102.6}}},
+                                                     {{base, {103.6, 104.4, 102.6}}},
+                                                     {{base, base}}});
   REQUIRE(found.size() == 4);
   CHECK(found[0].kind == ChangeKind::regression);
   CHECK(found[0].alpha == about(0.0025));
@@ -158,24 +157,72 @@ TEST_CASE("judge_family: the metrics share one chance of a false alarm") {
   CHECK(found[3].kind == ChangeKind::ok);
 }
 
+TEST_CASE("judge_family: a clear change below its floor does not stop the others") {
+  JudgeOptions tolerant;
+  tolerant.floor = tolerant.limit = 0.2;
+  const std::vector<Judgement> found =
+      judge_family({{{{100, 100.1, 99.9}, {115, 115.1, 114.9}}, tolerant},
+                    {{{100, 101, 99}, {110, 111, 109}}, {}}});
+  CHECK(found[0].kind == ChangeKind::ok);
+  CHECK(found[0].alpha == about(0.005));
+  CHECK(found[1].kind == ChangeKind::regression);
+  CHECK(found[1].alpha == about(0.01));
+}
+
 TEST_CASE("judge_twice: a doubt is decided with all captures") {
   const Samples first{{100, 101, 99}, {102, 103.5, 101.5}};
-  const Samples more{{100.2, 100.8, 99.4}, {103, 103.6, 102.8}};
-  const SecondLook found = judge_twice(first, more, {});
+  const Samples all{{100, 101, 99, 100.2, 100.8, 99.4}, {102, 103.5, 101.5, 103, 103.6, 102.8}};
+  const SecondLook found = judge_twice({{first}}, {{all}});
   CHECK(found.looks == 2);
-  CHECK(found.judgement.alpha == about(0.005));
-  check(found.judgement,
+  CHECK(found.judgements[0].alpha == about(0.005));
+  check(found.judgements[0],
         {ChangeKind::regression, 0.0266464474749315, 0.007946275480823951, 0.004587784287908631,
          9.488121657846689e-05, 0.011827067892275389, 0.035218789053306665, 0.026441442276201155});
 }
 
 TEST_CASE("judge_twice: a clear first look is the answer") {
-  const Samples more{{100}, {100}};
-  const SecondLook slower = judge_twice({{100, 101, 99}, {110, 111, 109}}, more, {});
+  const Samples slow{{100, 101, 99}, {110, 111, 109}};
+  const SecondLook slower = judge_twice({{slow}}, {{slow}});
   CHECK(slower.looks == 1);
-  CHECK(slower.judgement.kind == ChangeKind::regression);
-  CHECK(slower.judgement.bounds->lower == about(0.06118958136161856));
-  CHECK(judge_twice({{100, 101, 99}, {90, 91, 89}}, more, {}).looks == 1);
+  CHECK(slower.judgements[0].kind == ChangeKind::regression);
+  CHECK(slower.judgements[0].bounds->lower == about(0.06118958136161856));
+  const Samples fast{{100, 101, 99}, {90, 91, 89}};
+  CHECK(judge_twice({{fast}}, {{fast}}).looks == 1);
+}
+
+TEST_CASE("judge_twice: a doubt about one metric takes the second look for all") {
+  const Samples slow{{100, 101, 99}, {110, 111, 109}};
+  const Samples noisy{{100, 104, 97}, {103, 99, 108}};
+  CHECK(judge_twice({{slow}, {noisy}}, {{slow}, {noisy}}).looks == 2);
+}
+
+TEST_CASE("judge: in units, numbers may be 0") {
+  JudgeOptions options;
+  options.scale = ChangeScale::units;
+  options.floor = 5;
+  options.limit = 5;
+  // The noise is 1, its error sqrt(2 / 3).
+  const Judgement slower = judge({{0, 1, -1}, {10, 11, 9}}, options);
+  CHECK(slower.kind == ChangeKind::regression);
+  CHECK(slower.change == about(10));
+  CHECK(slower.bounds->noise == about(1));
+  CHECK(slower.bounds->error == about(0.816496580927726));
+  CHECK(slower.bounds->lower == about(10 - 3.746947387979197 * 0.816496580927726));
+  CHECK(judge({{0, 1, -1}, {0, 1, -1}}, options).kind == ChangeKind::ok);
+}
+
+TEST_CASE("judge: a limit has no noise of its own") {
+  JudgeOptions options;
+  options.scale = ChangeScale::units;
+  options.floor = 0;
+  options.limit = 0;
+  const Samples above{{5}, {7, 8, 6}, {}, true};
+  const Judgement found = judge(above, options);
+  CHECK(found.freedom == 2);
+  CHECK(found.bounds->error == about(0.5773502691896258));
+  // t is 2 / 0.577 = 3.46 with 2 degrees of freedom, p 0.0371: 4 captures find twice that t.
+  CHECK(found.kind == ChangeKind::inconclusive);
+  CHECK(judge({{50}, {7, 8, 6}, {}, true}, options).kind == ChangeKind::improvement);
 }
 
 }  // namespace

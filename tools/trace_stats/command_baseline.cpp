@@ -36,7 +36,9 @@ ExitCode run_baseline(const BaselineSettings& options) {
         "--append adds captures of the same version, --accept begins another: use one");
   Baseline baseline;
   if (changes) baseline = read_baseline(path);
-  CaptureReader reader(options.reading);
+  CaptureReading reading = options.reading;
+  reading.memory = true;
+  CaptureReader reader(reading);
   SideCaptures read = reader.read("baseline", options.captures);
   if (options.accepted.empty())
     baseline.append(std::move(read.captures));

@@ -6,7 +6,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
-#include "common/selection_options.h"
+#include "gate/gate_term.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -40,28 +39,25 @@ Limit read_limit(const std::string& word) {
 
 // Reads "data-loading=5%", "data-loading>5%" or "straggler".
 LimitGate read_gate(const std::string& text) {
-  const std::size_t sign = text.find_first_of("=>");
-  LimitGate gate{read_limit(text.substr(0, sign))};
-  if (sign == std::string::npos) return gate;
+  const GateTerm term = read_gate_term("--fail-on", text, {});
+  LimitGate gate{read_limit(term.metric())};
+  if (term.bounds.empty()) return gate;
   if (gate.limit == Limit::inconclusive)
     throw UsageError(
         fmt::format("--fail-on: '{}': inconclusive is a verdict and has no share", text));
-  const char* const begin = text.data() + sign + 1;
-  const char* const end = text.data() + text.size();
-  double percent = 0;
-  const auto [stop, error] = std::from_chars(begin, end, percent);
-  if (error != std::errc{} || std::string_view(stop, static_cast<std::size_t>(end - stop)) != "%" ||
-      !(percent >= 0 && percent <= 100))
+  const GateBound& bound = term.bounds.front();
+  if (term.bounds.size() > 1 || bound.unit != BoundUnit::share || bound.is_change ||
+      bound.value > 1)
     throw UsageError(
         fmt::format("--fail-on: '{}' has no share from 0% to 100% (try data-loading=5%)", text));
-  gate.share = percent / 100;
+  gate.share = bound.value;
   return gate;
 }
 
 std::vector<LimitGate> read_gates(const std::vector<std::string>& lists) {
   std::vector<LimitGate> gates;
-  for (const std::string& list : lists)
-    for (const std::string& word : split_words(list)) gates.push_back(read_gate(word));
+  for (const std::string& list : with_gate_files(lists))
+    for (const std::string& word : split_gate_terms(list)) gates.push_back(read_gate(word));
   return gates;
 }
 

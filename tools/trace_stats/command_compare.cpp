@@ -57,6 +57,21 @@ double read_percent(const std::string& option, const std::string& text) {
   return percent / 100;
 }
 
+// Reads the words after --gate: none, a condition, or a file of conditions.
+void read_gates(CompareSettings& options, const std::vector<std::string>& words) {
+  const std::string kOption = "--gate";
+  options.has_gate = true;
+  for (const std::string& word : with_gate_files(words)) {
+    if (word.empty() || word == "true") continue;  // no word was given
+    if (word.find_first_of("<>=") == std::string::npos)
+      throw UsageError(
+          fmt::format("{0}: '{1}' is no condition such as 'kernel.time<=+10%'; put "
+                      "paths before {0}, and '@{1}' reads a file of conditions",
+                      kOption, word));
+    options.compare.gates.push_back(read_metric_gate(kOption, word));
+  }
+}
+
 ExitCode exit_code(const CompareSettings& options, CompareKind kind) {
   if (kind == CompareKind::incomparable) return ExitCode::trouble;
   if (!options.has_gate) return ExitCode::done;
@@ -92,14 +107,16 @@ void take_sides(CompareSettings& options) {
 
 ExitCode run_compare(CompareSettings& options) {
   take_sides(options);
-  CaptureReader reader({options.output, options.threads, options.keep_going, options.verbosity});
+  CaptureReader reader({options.output, options.threads, options.keep_going,
+                        needs_memory(options.compare.gates), options.verbosity});
   SideCaptures base = reader.read("base", options.base);
   SideCaptures changed = reader.read("new", options.changed);
   ComparedSides sides{std::move(base.captures), std::move(changed.captures)};
   for (auto* const side : {&base, &changed})
-    for (std::vector<double>& version : side->history) sides.history.push_back(std::move(version));
+    for (std::vector<double>& version : side->history)
+      sides.older_steps.push_back(std::move(version));
   for (const std::string& argument : options.history)
-    sides.history.push_back(values_of(reader.read("history", {argument}).captures));
+    sides.history.push_back(reader.read("history", {argument}).captures);
   if (!options.confirm.empty()) {
     sides.base_again = reader.read("base", {options.confirm[0]}).captures;
     sides.changed_again = reader.read("new", {options.confirm[1]}).captures;
@@ -164,8 +181,16 @@ void add_gate(CLI::App& command, CompareSettings& options) {
               [&judge](double share) { judge.alpha = share; });
   add_percent(command, "--noise", "Noise between captures to assume if nothing shows it", "",
               [&judge](double share) { judge.noise = share; });
-  command.add_flag("--gate", options.has_gate,
-                   "Exit with status 1 for REGRESSION, 3 for INCONCLUSIVE");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--gate",
+          [&options](const std::vector<std::string>& words) { read_gates(options, words); },
+          "Exit with status 1 for REGRESSION, 3 for INCONCLUSIVE; of the step, and of what a "
+          "condition names: 'kernel[flash.*].time<=+10%', 'loader.exposed<=5%'. @FILE reads a file "
+          "of conditions")
+      ->type_name("[METRIC<=BOUND]")
+      ->expected(0, 1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_fail_or_pass(command, "--inconclusive", options.passes_inconclusive,
                    "With --gate: the result of INCONCLUSIVE");
 }

@@ -9,6 +9,7 @@
 #include "common/switch_list.h"
 #include "input/input_list.h"
 #include "input/plain_source.h"
+#include "summarize/latency_gate.h"
 #include "summarize/summarize.h"
 #include "summarize/summary_report.h"
 #include "trace_stats/command_output.h"
@@ -40,6 +41,7 @@ struct Options {
   std::string categories;
   std::string ranks;
   std::string time;
+  std::vector<LatencyGate> gates;
   TableFormat format = TableFormat::text;
   bool wide = false;
   bool csv_safe = false;
@@ -85,7 +87,10 @@ SummaryRequest make_request(const Options& options) {
   if (options.top < 0)
     throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   request.max_rows = options.max_rows;
-  request.top = static_cast<std::size_t>(options.top);
+  // A gate sees all rows.
+  request.top = options.gates.empty() ? static_cast<std::size_t>(options.top) : 0;
+  if (!options.gates.empty() && !request.by.name)
+    throw UsageError("--fail-on needs --by name, because it names spans");
   request.ranks = read_ranks("--rank", options.ranks);
   request.filter = read_filter(options);
   request.time = read_time("--time", options.time);
@@ -109,18 +114,60 @@ Summary summarize_with_progress(SummaryRequest& request) {
   return summarize(request);
 }
 
+// Says which spans take longer than their gate allows; returns the exit code of that.
+ExitCode judge_gates(const std::vector<LatencyGate>& gates, const Summary& summary) {
+  constexpr std::size_t kMostSaid = 5;
+  ExitCode code = ExitCode::done;
+  for (const LatencyGate& gate : gates) {
+    const LatencyAnswer found = judge(gate, summary);
+    for (std::size_t i = 0; i < std::min(found.exceeds.size(), kMostSaid); ++i)
+      say(kToolName, Tone::note, "--fail-on: " + found.exceeds[i]);
+    if (found.exceeds.size() > kMostSaid)
+      say(kToolName, Tone::note,
+          fmt::format("--fail-on: '{}': {} more rows exceed it", gate.text,
+                      found.exceeds.size() - kMostSaid));
+    if (!found.exceeds.empty()) {
+      code = ExitCode::no;
+    } else if (found.rows == 0) {
+      say(kToolName, Tone::note,
+          fmt::format("--fail-on: '{}': no span has that name, so it is not measured", gate.text));
+      if (code == ExitCode::done) code = ExitCode::trouble;
+    }
+  }
+  return code;
+}
+
 ExitCode run(const Options& options) {
   SummaryRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   Summary summary = summarize_with_progress(request);
   summary.unit = options.unit;
+  const ExitCode gated = judge_gates(options.gates, summary);
+  if (options.top > 0 && summary.rows.size() > static_cast<std::size_t>(options.top))
+    summary.rows.resize(static_cast<std::size_t>(options.top));
   const bool loss = report_files(summary.files, options.verbosity);
   if (summary.rows.empty()) say(kToolName, Tone::note, "no span matches: the tables are empty");
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
   write_output(options.output, render_summary(summary, options.format, style),
                is_for_people(options.format));
-  return loss && options.strict ? ExitCode::no : ExitCode::done;
+  return gated == ExitCode::done && loss && options.strict ? ExitCode::no : gated;
+}
+
+void add_gates(CLI::App& command, Options& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--fail-on",
+          [&options](const std::vector<std::string>& words) {
+            for (const std::string& word : with_gate_files(words))
+              options.gates.push_back(read_latency_gate("--fail-on", word));
+          },
+          "Exit with status 1 if spans take longer: 'decode.p99>5ms', '[attn.*].max>2s'; with 2 if "
+          "none has the name\nMay be given several times. @FILE reads a file of conditions. "
+          "'decode.p99=5ms' means the same.")
+      ->type_name("NAME.FIELD>TIME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_selection(CLI::App& command, Options& options) {
@@ -174,6 +221,7 @@ void add_summarize(CLI::App& app, Work& work) {
   add_inputs(*command, options->inputs);
   add_selection(*command, *options);
   add_rows(*command, *options);
+  add_gates(*command, *options);
   add_format(*command, options->format);
   add_wide(*command, options->wide);
   add_csv_safe(*command, options->csv_safe);

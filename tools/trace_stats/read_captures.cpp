@@ -79,6 +79,7 @@ Capture CaptureReader::read_one(const std::string& path) {
   refuse_input_as_output(request.inputs, options_.output);
   request.shapes = true;
   request.python = true;
+  request.samples = options_.memory;
   request.keep_going = options_.keep_going;
   request.threads = options_.threads;
   const std::uint64_t total = stored_bytes(request.inputs);

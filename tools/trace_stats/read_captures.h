@@ -20,6 +20,7 @@ struct CaptureReading {
   std::string output = "-";
   unsigned threads = 0;
   bool keep_going = false;
+  bool memory = false;  // also read the peak of memory
   Verbosity verbosity = Verbosity::normal;
 };
 

@@ -79,6 +79,8 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
   write_list(json, "producers", capture.producers);
   json.key("has_python");
   json.value(capture.has_python);
+  json.key("peak_bytes");
+  json.value(capture.peak_bytes);
   write_list(json, "steps_ns", capture.steps_ns);
   json.key("shapes");
   json.begin_array();
@@ -196,6 +198,10 @@ class BaselineReader {
     capture.devices = names(member(object, "devices"));
     capture.producers = names(member(object, "producers"));
     capture.has_python = member(object, "has_python") == "true";
+    // Older baselines do not have it.
+    if (const std::string_view peak = find_member(object, "peak_bytes");
+        !peak.empty() && peak != "null")
+      capture.peak_bytes = integer(peak);
     capture.steps_ns = integers(member(object, "steps_ns"));
     capture.value_ns = capture_value(capture.steps_ns);
     for_each_element(member(object, "shapes"), [&](std::string_view list) {

@@ -1,5 +1,6 @@
 #include "comparison/captures/capture.h"
 
+#include "analysis/memory/device_memory.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_lengths.h"
 #include "analysis/waits/step_phases.h"
@@ -105,6 +106,17 @@ RankPart find_part(const Run& run, const RankEvents& rank, const RankRoles& role
   return part;
 }
 
+std::optional<std::int64_t> find_peak(const Run& run) {
+  constexpr std::int32_t kHost = 0;
+  std::optional<std::int64_t> of_devices;
+  std::optional<std::int64_t> of_host;
+  for (const DeviceMemory& memory : find_device_memory(run)) {
+    std::optional<std::int64_t>& most = memory.type == kHost ? of_host : of_devices;
+    most = std::max(most.value_or(0), memory.peak().allocated);
+  }
+  return of_devices ? of_devices : of_host;
+}
+
 }  // namespace
 
 std::vector<double> values_of(const std::vector<Capture>& captures) {
@@ -124,6 +136,7 @@ Capture make_capture(const Run& run, const std::string& name) {
     if (!file.producer.empty() && !file.producer.starts_with("traceloom"))
       capture.producers.insert(file.producer);
   }
+  capture.peak_bytes = find_peak(run);
   const std::vector<RankRoles> roles = find_main_roles(run);
   const std::vector<StepLength> steps = longest_steps(roles);
   capture.steps_ns = lengths_ns(steps);

@@ -63,11 +63,14 @@ struct ShapeTime {
 };
 
 struct Capture {
-  std::string name;                    // how messages name it: "new/c0"
-  std::int64_t world_size = 0;         // as the files say; 0 if they do not
-  std::set<std::string> devices;       // names of the devices
-  std::set<std::string> producers;     // programs that wrote the files
-  bool has_python = false;             // Python's functions were recorded
+  std::string name;                 // how messages name it: "new/c0"
+  std::int64_t world_size = 0;      // as the files say; 0 if they do not
+  std::set<std::string> devices;    // names of the devices
+  std::set<std::string> producers;  // programs that wrote the files
+  bool has_python = false;          // Python's functions were recorded
+  // The most that torch's allocator gave out on one device, or on the host if it recorded no
+  // device; nullopt if it was not recorded or the run was read without samples.
+  std::optional<std::int64_t> peak_bytes = {};
   std::vector<std::int64_t> steps_ns;  // each step on the rank on which it takes longest
   std::optional<double> value_ns;      // nullopt: too few steps
   std::vector<CaptureRank> ranks;      // ascending

@@ -28,12 +28,26 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Sorted, so that sums do not depend on the order of the captures.
-std::vector<double> logarithms(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  for (double& value : values) value = std::log(value);
-  return values;
-}
+// Numbers and changes on the scale on which they are compared: logarithms or the numbers
+// themselves.
+class Scale {
+ public:
+  explicit Scale(ChangeScale scale) : is_relative_(scale == ChangeScale::relative) {}
+
+  // Sorted, so that sums do not depend on the order of the captures.
+  std::vector<double> numbers(std::vector<double> values) const {
+    std::sort(values.begin(), values.end());
+    if (is_relative_)
+      for (double& value : values) value = std::log(value);
+    return values;
+  }
+  double number_of(double place) const { return is_relative_ ? std::exp(place) : place; }
+  double distance(double change) const { return is_relative_ ? std::log1p(change) : change; }
+  double change_of(double distance) const { return is_relative_ ? std::expm1(distance) : distance; }
+
+ private:
+  bool is_relative_;
+};
 
 double squares_around_mean(const std::vector<double>& values) {
   const double middle = mean(values);
@@ -54,17 +68,33 @@ struct Pool {
   }
 };
 
-// Returns the logarithm of the increase that is found with the chance `power`.
+// Returns the increase, on the scale, that is found with the chance `power`.
 double detectable(const StudentsT& t, double error, const JudgeOptions& options) {
-  return std::max(t.quantile(1 - options.alpha) * error, std::log1p(options.floor)) +
+  return std::max(t.quantile(1 - options.alpha) * error,
+                  Scale(options.scale).distance(options.floor)) +
          t.quantile(options.power) * error;
 }
 
-std::optional<std::size_t> captures_needed(double noise, const JudgeOptions& options) {
+// Returns the standard error of a change if the captures differ by 1.
+double error_factor(double base_captures, double changed_captures, bool base_is_exact) {
+  return std::sqrt((base_is_exact ? 0 : 1 / base_captures) + 1 / changed_captures);
+}
+
+// True if that many captures would decide: see Judgement::captures_needed.
+bool would_decide(const StudentsT& t, double error, double change, const JudgeOptions& options) {
+  const double limit = Scale(options.scale).distance(options.limit);
+  if (options.floor < options.limit) return detectable(t, error, options) <= limit;
+  if (change < limit)
+    return (t.quantile(options.ok_level) + t.quantile(options.power)) * error <= limit - change;
+  return (t.quantile(1 - options.alpha) + t.quantile(options.power)) * error <= change;
+}
+
+std::optional<std::size_t> captures_needed(double noise, double change, bool base_is_exact,
+                                           const JudgeOptions& options) {
   for (std::size_t captures = 2; captures <= kMostCaptures; ++captures) {
     const auto count = static_cast<double>(captures);
-    const StudentsT t(2 * count - 2);
-    if (detectable(t, noise * std::sqrt(2 / count), options) <= std::log1p(options.limit))
+    const double error = noise * error_factor(count, count, base_is_exact);
+    if (would_decide(StudentsT(base_is_exact ? count - 1 : 2 * count - 2), error, change, options))
       return captures;
   }
   return std::nullopt;
@@ -72,15 +102,11 @@ std::optional<std::size_t> captures_needed(double noise, const JudgeOptions& opt
 
 ChangeKind kind_of(double change, const ChangeBounds& bounds, const StudentsT& t,
                    const JudgeOptions& options) {
-  const double floor = std::log1p(options.floor);
+  const double floor = Scale(options.scale).distance(options.floor);
   if (change >= floor && bounds.p < options.alpha) return ChangeKind::regression;
   if (bounds.upper >= options.limit) return ChangeKind::inconclusive;
   const bool is_faster = change <= -floor && t.tail(-change / bounds.error) < options.alpha;
   return is_faster ? ChangeKind::improvement : ChangeKind::ok;
-}
-
-void append(std::vector<double>& to, const std::vector<double>& from) {
-  to.insert(to.end(), from.begin(), from.end());
 }
 
 }  // namespace
@@ -100,18 +126,20 @@ std::string_view to_string(ChangeKind kind) {
 }
 
 Judgement judge(const Samples& samples, const JudgeOptions& options) {
-  const std::vector<double> base = logarithms(samples.base);
-  const std::vector<double> changed = logarithms(samples.changed);
+  const Scale scale(options.scale);
+  const std::vector<double> base = scale.numbers(samples.base);
+  const std::vector<double> changed = scale.numbers(samples.changed);
   const double change = mean(changed) - mean(base);
   Pool pool;
-  pool.add(base);
+  if (!samples.base_is_exact) pool.add(base);
   pool.add(changed);
-  for (const std::vector<double>& group : samples.history) pool.add(logarithms(group));
+  for (const std::vector<double>& group : samples.history) pool.add(scale.numbers(group));
 
   Judgement found;
-  found.base = std::exp(mean(base));
-  found.changed = std::exp(mean(changed));
-  found.change = std::expm1(change);
+  found.base = scale.number_of(mean(base));
+  found.changed = scale.number_of(mean(changed));
+  found.change = scale.change_of(change);
+  found.scale = options.scale;
   found.alpha = options.alpha;
   found.freedom = pool.freedom;
   found.is_assumed = pool.freedom == 0 && options.noise.has_value();
@@ -121,26 +149,25 @@ Judgement judge(const Samples& samples, const JudgeOptions& options) {
   const StudentsT t(freedom);
   ChangeBounds bounds;
   bounds.noise = found.is_assumed ? *options.noise : std::sqrt(pool.squares / freedom);
-  bounds.error =
-      std::max(bounds.noise, kLeastNoise) *
-      std::sqrt(1 / static_cast<double>(base.size()) + 1 / static_cast<double>(changed.size()));
+  bounds.error = std::max(bounds.noise, kLeastNoise) *
+                 error_factor(static_cast<double>(base.size()), static_cast<double>(changed.size()),
+                              samples.base_is_exact);
   bounds.p = t.tail(change / bounds.error);
-  bounds.lower = std::expm1(change - t.quantile(1 - options.alpha) * bounds.error);
-  bounds.upper = std::expm1(change + t.quantile(options.ok_level) * bounds.error);
-  bounds.detectable = std::expm1(detectable(t, bounds.error, options));
+  bounds.lower = scale.change_of(change - t.quantile(1 - options.alpha) * bounds.error);
+  bounds.upper = scale.change_of(change + t.quantile(options.ok_level) * bounds.error);
+  bounds.detectable = scale.change_of(detectable(t, bounds.error, options));
   found.kind = kind_of(change, bounds, t, options);
   if (found.kind == ChangeKind::inconclusive)
-    found.captures_needed = captures_needed(bounds.noise, options);
+    found.captures_needed = captures_needed(bounds.noise, change, samples.base_is_exact, options);
   found.bounds = bounds;
   return found;
 }
 
-std::vector<Judgement> judge_family(const std::vector<Samples>& metrics,
-                                    const JudgeOptions& options) {
+std::vector<Judgement> judge_family(const std::vector<Question>& questions) {
   std::vector<Judgement> found;
-  found.reserve(metrics.size());
-  for (const Samples& samples : metrics) found.push_back(judge(samples, options));
-  std::vector<std::size_t> order(metrics.size());
+  found.reserve(questions.size());
+  for (const Question& one : questions) found.push_back(judge(one.samples, one.options));
+  std::vector<std::size_t> order(questions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto p_of = [&](std::size_t i) { return found[i].bounds ? found[i].bounds->p : 1.0; };
   std::stable_sort(order.begin(), order.end(),
@@ -149,29 +176,33 @@ std::vector<Judgement> judge_family(const std::vector<Samples>& metrics,
   for (std::size_t i = 0; i < order.size(); ++i) {
     Judgement& one = found[order[i]];
     if (is_open) {
-      JudgeOptions strict = options;
-      strict.alpha = options.alpha / static_cast<double>(order.size() - i);
-      one = judge(metrics[order[i]], strict);
+      Question strict = questions[order[i]];
+      strict.options.alpha /= static_cast<double>(order.size() - i);
+      one = judge(strict.samples, strict.options);
     } else if (one.kind == ChangeKind::regression) {
       one.kind = ChangeKind::inconclusive;
+      Question strict = questions[order[i]];
+      strict.options.alpha /= static_cast<double>(order.size());
+      one.captures_needed =
+          captures_needed(one.bounds->noise, Scale(strict.options.scale).distance(one.change),
+                          strict.samples.base_is_exact, strict.options);
     }
-    is_open = is_open && one.kind == ChangeKind::regression;
+    // A change below its floor is no regression, but chance does not make it either.
+    is_open = is_open && one.bounds && one.bounds->p < one.alpha;
   }
   return found;
 }
 
-SecondLook judge_twice(const Samples& first, const Samples& more, const JudgeOptions& options) {
-  JudgeOptions half = options;
-  half.alpha = options.alpha / 2;
-  SecondLook look{judge(first, half), 1};
-  const Judgement& found = look.judgement;
-  const bool leaves_doubt = found.kind == ChangeKind::inconclusive ||
-                            (found.kind == ChangeKind::ok && found.bounds->p < kDoubt);
-  if (!leaves_doubt) return look;
-  Samples all = first;
-  append(all.base, more.base);
-  append(all.changed, more.changed);
-  return {judge(all, half), 2};
+SecondLook judge_twice(std::vector<Question> first, std::vector<Question> all) {
+  for (auto* const questions : {&first, &all})
+    for (Question& question : *questions) question.options.alpha /= 2;
+  SecondLook look{judge_family(first), 1};
+  const auto leaves_doubt = [](const Judgement& found) {
+    return found.kind == ChangeKind::inconclusive ||
+           (found.kind == ChangeKind::ok && found.bounds->p < kDoubt);
+  };
+  if (std::none_of(look.judgements.begin(), look.judgements.end(), leaves_doubt)) return look;
+  return {judge_family(all), 2};
 }
 
 }  // namespace traceloom

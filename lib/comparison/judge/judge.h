@@ -27,10 +27,15 @@
 
 namespace traceloom {
 
+// How changes are counted. With `units` they are differences, and so are floor, limit and noise: in
+// the unit of the numbers, which may be 0.
+enum class ChangeScale : std::uint8_t { relative, units };
+
 struct JudgeOptions {
-  double alpha = 0.01;     // chance of a false alarm
-  double floor = 0.02;     // a smaller change never matters
-  double limit = 0.05;     // a change that must not slip through
+  double alpha = 0.01;  // chance of a false alarm
+  double floor = 0.02;  // a smaller change never matters
+  double limit = 0.05;  // a change that must not slip through; at least the floor
+  ChangeScale scale = ChangeScale::relative;
   double ok_level = 0.95;  // confidence of the bound that is compared with the limit
   double power = 0.90;     // chance of finding the detectable change
   // The standard deviation between captures to assume if nothing shows it.
@@ -41,17 +46,19 @@ enum class ChangeKind : std::uint8_t { ok, improvement, regression, inconclusive
 // Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE".
 std::string_view to_string(ChangeKind kind);
 
-// Numbers of captures; all are positive.
+// Numbers of captures; on the relative scale all are positive.
 struct Samples {
   std::vector<double> base;
   std::vector<double> changed;
   std::vector<std::vector<double>> history =
-      {};  // groups, each of one version; for the noise alone
+      {};                      // groups, each of one version; for the noise alone
+  bool base_is_exact = false;  // `base` is one number without noise: a limit, not a measurement
 };
 
-// The figures that need an estimate of the noise. Changes are relative: 0.05 is 5 % more.
+// The figures that need an estimate of the noise. Changes are relative (0.05 is 5 % more) unless
+// JudgeOptions::scale says otherwise.
 struct ChangeBounds {
-  double noise = 0;       // standard deviation between captures, of logarithms
+  double noise = 0;       // standard deviation between captures (relative: of logarithms)
   double error = 0;       // standard error of the change
   double p = 1;           // chance of such an increase if there is no change
   double lower = 0;       // bound of the change with a confidence of 1 - alpha
@@ -61,14 +68,16 @@ struct ChangeBounds {
 
 struct Judgement {
   ChangeKind kind = ChangeKind::inconclusive;
-  double base = 0;  // geometric mean of the captures
+  double base = 0;  // mean of the captures (relative: the geometric one)
   double changed = 0;
-  double change = 0;        // relative
+  double change = 0;
+  ChangeScale scale = ChangeScale::relative;
   double alpha = 0;         // chance of a false alarm that was allowed
   std::size_t freedom = 0;  // degrees of freedom of the noise; 0 if it is assumed or not known
   bool is_assumed = false;  // the noise is JudgeOptions::noise
   std::optional<ChangeBounds> bounds = {};  // nullopt if nothing shows the noise
-  // Captures a side with which a change of the limit would be found, if it is inconclusive; nullopt
+  // Captures a side that would be enough if it is inconclusive: to find a change of the limit, or,
+  // if floor and limit are one, to tell the change that was seen from that limit or from 0. nullopt
   // if even 199 are too few, or the noise is not known.
   std::optional<std::size_t> captures_needed = {};
 };
@@ -76,22 +85,26 @@ struct Judgement {
 // Both sides need at least one number. Returns the same for any order of the captures of a side.
 Judgement judge(const Samples& samples, const JudgeOptions& options);
 
+struct Question {
+  Samples samples;
+  JudgeOptions options = {};
+};
+
 // Judges several metrics so that the chance of any false alarm stays below alpha (Holm, 1979): the
 // smallest p is compared with alpha / n, the next with alpha / (n - 1), until one is not below. A
-// later regression, which would be one alone, is inconclusive. Results stand in the order of
-// `metrics`.
-std::vector<Judgement> judge_family(const std::vector<Samples>& metrics,
-                                    const JudgeOptions& options);
+// later regression, which would be one alone, is inconclusive. Answers stand in the order of the
+// questions, which have the same alpha.
+std::vector<Judgement> judge_family(const std::vector<Question>& questions);
 
 struct SecondLook {
-  Judgement judgement;
+  std::vector<Judgement> judgements;
   int looks = 1;
 };
 
-// Judges twice, as planned from the start: each time with half of alpha, and the second time with
-// all captures together. The second look is taken only if the first leaves a doubt: it is
-// inconclusive, or OK with p below 0.1. Looking again after each capture without halving gave 3.8 %
-// false alarms instead of 1 %.
-SecondLook judge_twice(const Samples& first, const Samples& more, const JudgeOptions& options);
+// Judges a family twice, as planned from the start: each time with half of alpha, first the
+// captures of `first`, then those of `all`, which are the same and more. The second look is taken
+// only if the first leaves a doubt: an answer is inconclusive, or OK with p below 0.1. Looking
+// again after each capture without halving gave 3.8 % false alarms instead of 1 %.
+SecondLook judge_twice(std::vector<Question> first, std::vector<Question> all);
 
 }  // namespace traceloom
