@@ -64,6 +64,14 @@ std::string wrapped(const std::string& line, const TextStyle& style) {
   return text;
 }
 
+std::string markdown_part(const ReportTable& part, const TextStyle& style) {
+  const std::string title = markdown_line(part.title);
+  const std::string table = render_table(part.table, TableFormat::md, style);
+  if (part.is_folded)
+    return "<details><summary>" + title + "</summary>\n\n" + table + "\n</details>\n";
+  return (title.empty() ? "" : "### " + title + "\n\n") + table;
+}
+
 std::string document_for_people(const Report& report, TableFormat format, const TextStyle& style) {
   const bool markdown = format == TableFormat::md;
   const auto shown = markdown ? markdown_line : one_line;
@@ -74,12 +82,11 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   for (const ReportTable& part : report.tables) {
     if (part.table.rows().empty() && &part != &report.tables.front()) continue;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
-    if (!part.title.empty())
-      text += (markdown ? "### " : "") + shown(part.title) + (markdown ? "\n\n" : "\n");
     if (markdown) {
-      text += render_table(part.table, format, style);
+      text += markdown_part(part, style);
       continue;
     }
+    if (!part.title.empty()) text += shown(part.title) + "\n";
     const TextReport table = text_report(part.table, style);
     text += table.text;
     has_more |= table.has_more;

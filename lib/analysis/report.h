@@ -27,6 +27,7 @@ struct ReportTable {
   std::string key;    // key in JSON
   std::string title;  // title for people; empty if it needs none
   Table table;
+  bool is_folded = false;  // Markdown shows the title alone until the reader unfolds it
 };
 
 struct Report {

@@ -325,10 +325,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
   if (!found.gates.empty())
     report.tables.push_back({"gates", "Gates", gate_table(options.gates, found.gates)});
   if (Table structure = structure_table(found); !structure.rows().empty())
-    report.tables.push_back(
-        {"structure", "Device work that is new, gone or has another form", std::move(structure)});
-  report.tables.push_back({"roles", "The same by role", role_table(found)});
-  report.tables.push_back({"ranks", "All ranks", rank_table(found)});
+    report.tables.push_back({"structure", "Device work that is new, gone or has another form",
+                             std::move(structure), true});
+  report.tables.push_back({"roles", "The same by role", role_table(found), true});
+  report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {

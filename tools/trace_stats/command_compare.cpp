@@ -4,6 +4,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
+#include "comparison/ci_report.h"
 #include "comparison/compare_report.h"
 #include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
@@ -11,10 +12,14 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,6 +27,9 @@
 
 namespace traceloom {
 namespace {
+
+// The forms that only a comparison has.
+enum class CiForm : std::uint8_t { none, junit, github };
 
 // The options as they were typed.
 struct CompareSettings {
@@ -37,6 +45,7 @@ struct CompareSettings {
   std::int64_t top = 20;
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
+  CiForm ci_form = CiForm::none;
   bool wide = false;
   bool csv_safe = false;
   std::string output = "-";
@@ -105,6 +114,31 @@ void take_sides(CompareSettings& options) {
   }
 }
 
+// GitHub shows the file that this variable names beside the job.
+void append_to_step_summary(const Report& report) {
+  const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0') return;
+  errno = 0;
+  std::ofstream file(path, std::ios::app);
+  file << pull_request_comment(report);
+  if (!file.flush()) throw system_error(path, errno == 0 ? EIO : errno);
+}
+
+std::string rendered(const CompareSettings& options, const Comparison& found, Report report) {
+  if (options.ci_form == CiForm::github) {
+    append_to_step_summary(report);
+    return github_annotations(options.compare, found, report);
+  }
+  if (options.ci_form == CiForm::junit)
+    return junit_report(options.compare, found, report, options.passes_inconclusive);
+  if (is_for_people(options.format) && options.top > 0)
+    report.tables.front().table.cut_to(static_cast<std::size_t>(options.top));
+  if (options.format == TableFormat::md) return pull_request_comment(report);
+  TextStyle style = text_style(options.output, options.wide);
+  style.csv_safe = options.csv_safe;
+  return render_report(report, options.format, style);
+}
+
 ExitCode run_compare(CompareSettings& options) {
   take_sides(options);
   CaptureReader reader({options.output, options.threads, options.keep_going,
@@ -124,12 +158,8 @@ ExitCode run_compare(CompareSettings& options) {
   const Comparison found = compare(sides, options.compare);
   Report report = compare_report(sides, options.compare, found);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);
-  if (is_for_people(options.format) && options.top > 0)
-    report.tables.front().table.cut_to(static_cast<std::size_t>(options.top));
-  TextStyle style = text_style(options.output, options.wide);
-  style.csv_safe = options.csv_safe;
-  write_output(options.output, render_report(report, options.format, style),
-               is_for_people(options.format));
+  const bool for_people = options.ci_form == CiForm::none && is_for_people(options.format);
+  write_output(options.output, rendered(options, found, report), for_people);
   const ExitCode code = exit_code(options, found.kind);
   // The log of a job has it even if the answer itself goes to /dev/null.
   if (options.has_gate && code != ExitCode::done)
@@ -195,6 +225,27 @@ void add_gate(CLI::App& command, CompareSettings& options) {
                    "With --gate: the result of INCONCLUSIVE");
 }
 
+void add_compare_format(CLI::App& command, CompareSettings& options) {
+  std::vector<std::string> names(std::begin(kTableFormatNames), std::end(kTableFormatNames));
+  names.insert(names.end(), {"junit", "github"});
+  const auto take = [&options, names](const std::string& word) {
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      refuse_word("--format", word, names);
+    options.ci_form = word == "junit"    ? CiForm::junit
+                      : word == "github" ? CiForm::github
+                                         : CiForm::none;
+    options.format = parse_table_format(word).value_or(TableFormat::text);
+  };
+  command
+      .add_option_function<std::string>(
+          "--format", take,
+          "Form of the output; md fits a comment, github also appends it to the step summary")
+      ->type_name(fmt::format("{}", fmt::join(names, "|")))
+      ->default_str("table")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(kCommonGroup);
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, Work& work) {
@@ -215,7 +266,7 @@ void add_compare(CLI::App& app, Work& work) {
       ->group(kCommonGroup)
       ->default_str("20");
   add_unit(*command, options->unit);
-  add_format(*command, options->format);
+  add_compare_format(*command, *options);
   add_wide(*command, options->wide);
   add_csv_safe(*command, options->csv_safe);
   add_output(*command, options->output);

@@ -124,8 +124,8 @@ ExitCode judge_gates(const std::vector<LatencyGate>& gates, const Summary& summa
       say(kToolName, Tone::note, "--fail-on: " + found.exceeds[i]);
     if (found.exceeds.size() > kMostSaid)
       say(kToolName, Tone::note,
-          fmt::format("--fail-on: '{}': {} more rows exceed it", gate.text,
-                      found.exceeds.size() - kMostSaid));
+          fmt::format("--fail-on: '{}' is exceeded by {} rows in all", gate.text,
+                      found.exceeds.size()));
     if (!found.exceeds.empty()) {
       code = ExitCode::no;
     } else if (found.rows == 0) {

@@ -1,0 +1,180 @@
+#include "comparison/ci_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kLeastRows = 3;
+constexpr std::size_t kMostRows = 20;
+
+// One thing that is judged.
+struct Check {
+  std::string name;
+  CompareKind kind = CompareKind::ok;
+  std::string text;
+};
+
+CompareKind step_kind(const Comparison& found) {
+  if (!found.judgement) return CompareKind::inconclusive;
+  switch (found.judgement->kind) {
+    case ChangeKind::regression:
+      return CompareKind::regression;
+    case ChangeKind::inconclusive:
+      return CompareKind::inconclusive;
+    case ChangeKind::improvement:
+      return CompareKind::improvement;
+    case ChangeKind::ok:
+      break;
+  }
+  return CompareKind::ok;
+}
+
+CompareKind gate_kind(const MetricAnswer& answer) {
+  if (answer.kind == ChangeKind::regression) return CompareKind::regression;
+  return answer.kind == ChangeKind::inconclusive ? CompareKind::inconclusive : CompareKind::ok;
+}
+
+std::vector<Check> checks_of(const CompareOptions& options, const Comparison& found,
+                             const Report& report) {
+  if (found.kind == CompareKind::incomparable)
+    return {{"sides", found.kind, report.headline.front()}};
+  std::vector<Check> checks;
+  const bool has_step_gate = std::any_of(options.gates.begin(), options.gates.end(), is_step_gate);
+  if (!has_step_gate) {
+    const bool is_verdict = step_kind(found) == found.kind || report.headline.size() < 2;
+    checks.push_back({"step", step_kind(found), report.headline[is_verdict ? 0 : 1]});
+  }
+  for (std::size_t i = 0; i < found.gates.size(); ++i)
+    checks.push_back({options.gates[i].text, gate_kind(found.gates[i]), found.gates[i].why});
+  return checks;
+}
+
+std::string_view level_of(CompareKind kind) {
+  if (kind == CompareKind::inconclusive) return "warning";
+  return kind == CompareKind::regression || kind == CompareKind::incomparable ? "error" : "notice";
+}
+
+// GitHub ends the text of a command at a line break.
+std::string annotation_text(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    if (letter == '%')
+      escaped += "%25";
+    else if (letter == '\r')
+      escaped += "%0D";
+    else if (letter == '\n')
+      escaped += "%0A";
+    else
+      escaped += letter;
+  }
+  return escaped;
+}
+
+std::string annotation(CompareKind kind, std::string_view text) {
+  return fmt::format("::{} title=trace-stats compare::{}\n", level_of(kind), annotation_text(text));
+}
+
+// XML has no way to write most control characters.
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    switch (letter) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        if (static_cast<unsigned char>(letter) >= 0x20 || letter == '\n' || letter == '\t')
+          escaped += letter;
+        else
+          escaped += '?';
+    }
+  }
+  return escaped;
+}
+
+std::string xml_case(const Check& check, bool passes_inconclusive) {
+  const std::string begin = fmt::format(
+      "    <testcase classname=\"trace-stats.compare\" name=\"{}\"", xml_text(check.name));
+  const bool is_unclear = check.kind == CompareKind::inconclusive;
+  if (check.kind == CompareKind::ok || check.kind == CompareKind::improvement)
+    return begin + "/>\n";
+  const std::string message = xml_text(check.text);
+  if (is_unclear && passes_inconclusive)
+    return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", begin, message);
+  const std::string_view element = check.kind == CompareKind::incomparable ? "error" : "failure";
+  return fmt::format("{}><{} type=\"{}\" message=\"{}\"/></testcase>\n", begin, element,
+                     to_string(check.kind), message);
+}
+
+std::string comment_with_rows(const Report& report, std::size_t rows) {
+  Report cut = report;
+  bool is_cut = false;
+  for (ReportTable& part : cut.tables) {
+    is_cut |= part.table.rows().size() > rows;
+    part.table.cut_to(rows);
+  }
+  if (is_cut)
+    cut.notes.push_back(
+        fmt::format("tables show their first {} rows; --format json has all", rows));
+  return render_report(cut, TableFormat::md, {});
+}
+
+}  // namespace
+
+std::string pull_request_comment(const Report& report) {
+  for (std::size_t rows = kMostRows; rows > kLeastRows; --rows) {
+    std::string text = comment_with_rows(report, rows);
+    if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= kCommentLines)
+      return text;
+  }
+  return comment_with_rows(report, kLeastRows);
+}
+
+std::string github_annotations(const CompareOptions& options, const Comparison& found,
+                               const Report& report) {
+  std::string text = annotation(found.kind, report.headline.front());
+  for (const Check& check : checks_of(options, found, report)) {
+    const bool is_said = report.headline.front().ends_with(check.text);
+    if (!is_said && level_of(check.kind) != "notice")
+      text += annotation(check.kind, fmt::format("{}: {}", to_string(check.kind), check.text));
+  }
+  return text;
+}
+
+std::string junit_report(const CompareOptions& options, const Comparison& found,
+                         const Report& report, bool passes_inconclusive) {
+  std::string cases;
+  std::size_t failures = 0;
+  std::size_t errors = 0;
+  std::size_t skipped = 0;
+  const std::vector<Check> checks = checks_of(options, found, report);
+  for (const Check& check : checks) {
+    cases += xml_case(check, passes_inconclusive);
+    const bool is_unclear = check.kind == CompareKind::inconclusive;
+    errors += check.kind == CompareKind::incomparable ? 1 : 0;
+    skipped += is_unclear && passes_inconclusive ? 1 : 0;
+    failures += check.kind == CompareKind::regression || (is_unclear && !passes_inconclusive);
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"trace-stats compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\">\n{}    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
+      checks.size(), failures, errors, skipped, cases,
+      xml_text(render_report(report, TableFormat::text, {})));
+}
+
+}  // namespace traceloom

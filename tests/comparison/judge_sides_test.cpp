@@ -1,0 +1,139 @@
+#include "comparison/judge_sides.h"
+
+#include "comparison/ci_report.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+// A capture of 10 steps of 100 us on rank 0, with `kernel_ns` in all its steps together.
+Capture capture(std::int64_t kernel_ns, std::int64_t calls = 40, double step = 100'000) {
+  Capture made;
+  made.value_ns = step;
+  made.steps_ns.assign(10, static_cast<std::int64_t>(step));
+  CaptureRank rank;
+  rank.steps = 10;
+  rank.rows = {{{Role::kernel, "aten::mm", "gemm"}, kernel_ns / 2, kernel_ns, calls}};
+  made.ranks = {rank};
+  return made;
+}
+
+std::vector<Capture> captures(std::int64_t kernel_ns) {
+  return {capture(kernel_ns - 1000), capture(kernel_ns), capture(kernel_ns + 1000)};
+}
+
+MetricAnswer answer(const std::string& gate, const ComparedSides& sides) {
+  return judge_sides(sides, {}, {read_metric_gate("--gate", gate)}).gates.at(0);
+}
+
+TEST_CASE("metric: times and calls are means a step, of the rank with most of it") {
+  Capture one = capture(400'000);
+  CaptureRank other = one.ranks[0];
+  other.rank = 1;
+  other.steps = 4;
+  one.ranks.push_back(other);
+  const auto value = [&](const char* gate) {
+    return value_of(read_metric_gate("--gate", gate).metric, one);
+  };
+  CHECK(value("kernel<=+1%") == 100'000.0);
+  CHECK(value("kernel.exposed<=+1%") == 50'000.0);
+  CHECK(value("kernel[emm].calls<=+1%") == 10.0);
+  CHECK(value("op[mm].time<=+1%") == 100'000.0);
+  CHECK(value("device<=+1%") == 100'000.0);
+  CHECK_FALSE(value("op[gemm].time<=+1%"));
+  CHECK_FALSE(value("loader<=+1%"));
+  CHECK_FALSE(value("memory<=2GiB"));
+  CHECK(value("step<=+1%") == 100'000.0);
+}
+
+TEST_CASE("metric: percentiles of steps leave the first one out") {
+  Capture one = capture(400'000);
+  one.steps_ns = {900, 10, 20, 30, 40};
+  const auto value = [&](const char* gate) {
+    return value_of(read_metric_gate("--gate", gate).metric, one);
+  };
+  CHECK(value("step.p50<=+1%") == 20.0);
+  CHECK(value("step.p99<=+1%") == 40.0);
+  CHECK(value("step.max<=+1%") == 40.0);
+}
+
+TEST_CASE("gate: a relative change beyond the noise is a regression") {
+  const MetricAnswer found = answer("kernel.time<=+10%", {captures(400'000), captures(480'000)});
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why == "kernel.time went from 40.000 us to 48.000 us, +20.0 %, more than +10 %");
+  CHECK(found.base == 40'000.0);
+  CHECK(found.changed == 48'000.0);
+  CHECK(answer("kernel.time<=+30%", {captures(400'000), captures(480'000)}).kind == ChangeKind::ok);
+}
+
+TEST_CASE("gate: of two bounds it is enough that one holds") {
+  const ComparedSides sides{captures(400'000), captures(480'000)};
+  CHECK(answer("kernel.time<=+10% or +100us", sides).kind == ChangeKind::ok);
+  const MetricAnswer found = answer("kernel.time<=+1% or +5us", sides);
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why == "kernel.time went from 40.000 us to 48.000 us, +20.0 %, more than +5.000 us");
+}
+
+TEST_CASE("gate: a share of the step is compared with the new side alone") {
+  const ComparedSides sides{captures(400'000), captures(480'000)};
+  CHECK(answer("kernel.exposed<=25%", sides).kind == ChangeKind::ok);
+  const MetricAnswer found = answer("kernel.exposed<=20%", sides);
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why == "kernel.exposed is 24 % of the step, more than 20 % of the step");
+}
+
+TEST_CASE("gate: calls have no noise") {
+  const auto with_calls = [](std::int64_t calls) {
+    return std::vector<Capture>{capture(400'000, calls)};
+  };
+  CHECK(answer("kernel.calls<=+0%", {with_calls(40), with_calls(40)}).kind == ChangeKind::ok);
+  const MetricAnswer found = answer("kernel.calls<=+0%", {with_calls(40), with_calls(41)});
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why == "kernel.calls went from 4 to 4.1, +2.5 %, more than +0 %");
+  CHECK_FALSE(found.judgement);
+  CHECK(answer("kernel.calls<=4", {with_calls(41), with_calls(40)}).kind == ChangeKind::ok);
+}
+
+TEST_CASE("gate: a peak of memory is compared exactly") {
+  Capture base = capture(400'000);
+  Capture changed = base;
+  base.peak_bytes = 1'000'000;
+  changed.peak_bytes = 1'100'000;
+  CHECK(answer("memory<=+10%", {{base}, {changed}}).kind == ChangeKind::ok);
+  CHECK(answer("memory<=+9%", {{base}, {changed}}).why ==
+        "memory went from 976.6 KiB to 1.0 MiB, +10.0 %, more than +9 %");
+}
+
+TEST_CASE("gate: what cannot be known is inconclusive") {
+  const ComparedSides sides{captures(400'000), captures(400'000)};
+  CHECK(answer("loader<=5%", sides).kind == ChangeKind::inconclusive);
+  CHECK(answer("loader<=5%", sides).why == "loader: no capture has such an event");
+  CHECK(answer("memory<=1GiB", sides).why ==
+        "memory: no capture has it; record with profile_memory");
+  const MetricAnswer alone = answer("kernel<=+5%", {{capture(400'000)}, {capture(400'000)}});
+  CHECK(alone.kind == ChangeKind::inconclusive);
+  CHECK(alone.why ==
+        "kernel: one capture a side does not show the noise between captures: take at least 3 a "
+        "side");
+  const MetricAnswer noisy = answer(
+      "kernel<=+5%", {{capture(400'000), capture(480'000)}, {capture(400'000), capture(480'000)}});
+  CHECK(noisy.kind == ChangeKind::inconclusive);
+  CHECK(noisy.why ==
+        "kernel may have changed by +45.7 % (95 % confidence), more than +5 %: 121 captures a side "
+        "should be enough");
+}
+
+TEST_CASE("gate: work that is new is judged in its unit") {
+  std::vector<Capture> base = captures(400'000);
+  for (Capture& one : base) one.ranks[0].rows.clear();
+  const MetricAnswer found = answer("kernel<=+10% or +1us", {base, captures(400'000)});
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why == "kernel went from 0 ns to 40.000 us, more than +1.000 us");
+  CHECK(answer("kernel<=+10%", {captures(400'000), base}).kind == ChangeKind::ok);
+}
+
+}  // namespace
+}  // namespace traceloom
