@@ -33,5 +33,12 @@ TEST_CASE("capture_value: steps without a length show nothing") {
   CHECK(!capture_value({5, 0, 0, 0, 0, 0}).has_value());
 }
 
+TEST_CASE("slow steps are half as long again as the median, without the first step") {
+  CHECK(count_slow_steps({900, 100, 100, 149, 150, 300}) == 1);
+  CHECK(count_slow_steps({900, 100, 100, 100, 149, 150, 300}) == 2);
+  CHECK(count_slow_steps({900}) == 0);
+  CHECK(count_slow_steps({900, 0, 0}) == 0);
+}
+
 }  // namespace
 }  // namespace traceloom

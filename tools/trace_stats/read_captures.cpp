@@ -11,10 +11,12 @@
 #include "trace_stats/commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -55,6 +57,49 @@ Paths captures_in(const std::string& argument) {
   return folders;
 }
 
+// Returns who wrote a file of torch.profiler, "host_4711" of
+// "host_4711.1700000000000.pt.trace.json";
+// "" for other names.
+std::string writer_of(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  if (name.find(".pt.trace.json") == std::string::npos) return "";
+  const std::string writer = name.substr(0, name.find('.'));
+  const std::size_t digits = writer.find_last_not_of("0123456789");
+  const bool has_pid =
+      digits != std::string::npos && digits + 1 < writer.size() && writer[digits] == '_';
+  return has_pid ? writer : "";
+}
+
+std::set<std::string> writers_of(const std::string& path) {
+  std::set<std::string> writers;
+  try {
+    for (const Input& input : expand_inputs({path}))
+      if (std::string writer = writer_of(input.path); !writer.empty())
+        writers.insert(std::move(writer));
+  } catch (const std::exception&) {
+    // Reading it says what is wrong.
+  }
+  return writers;
+}
+
+// Returns the paths of each capture: cycles of one process share its clocks, heat and place, so
+// several of them show nothing of the noise between captures.
+std::vector<Paths> joined_cycles(const Paths& paths) {
+  std::vector<Paths> captures;
+  std::map<std::string, std::size_t> capture_of;  // writer
+  for (const std::string& path : paths) {
+    const std::set<std::string> writers = writers_of(path);
+    std::size_t place = captures.size();
+    for (const std::string& writer : writers)
+      if (const auto known = capture_of.find(writer); known != capture_of.end())
+        place = std::min(place, known->second);
+    if (place == captures.size()) captures.emplace_back();
+    captures[place].push_back(path);
+    for (const std::string& writer : writers) capture_of.emplace(writer, place);
+  }
+  return captures;
+}
+
 // Folders of one rank each would pass for captures, and ranks that differ for noise.
 void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capture>& captures) {
   std::set<std::int64_t> ranks;
@@ -73,9 +118,9 @@ void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capt
 
 }  // namespace
 
-Capture CaptureReader::read_one(const std::string& path) {
+Capture CaptureReader::read_one(const Paths& paths) {
   RunRequest request;
-  request.inputs = find_inputs(kToolName, {path}, options_.keep_going);
+  request.inputs = find_inputs(kToolName, paths, options_.keep_going);
   refuse_input_as_output(request.inputs, options_.output);
   request.shapes = true;
   request.python = true;
@@ -83,32 +128,45 @@ Capture CaptureReader::read_one(const std::string& path) {
   request.keep_going = options_.keep_going;
   request.threads = options_.threads;
   const std::uint64_t total = stored_bytes(request.inputs);
-  Progress progress(path);
+  Progress progress(paths.front());
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
   const Run run = read_run(request);
   has_loss_ |= report_files(run.files, options_.verbosity);
-  return make_capture(run, path);
+  return make_capture(run, paths.front());
+}
+
+std::vector<Capture> CaptureReader::read_all(const std::string& side, const Paths& paths) {
+  for (const std::string& path : paths)
+    if (!seen_.emplace(side, std::filesystem::weakly_canonical(path).string()).second)
+      throw UsageError(fmt::format("{}: this capture is given twice", path));
+  std::vector<Capture> captures;
+  for (const Paths& cycles : joined_cycles(paths)) {
+    if (cycles.size() > 1)
+      say(kToolName, Tone::note,
+          fmt::format("{}: they are one capture, because the same processes wrote them",
+                      fmt::join(cycles, ", ")));
+    captures.push_back(read_one(cycles));
+  }
+  return captures;
 }
 
 SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments) {
   SideCaptures found;
+  Paths paths;
   for (const std::string& argument : arguments) {
-    if (is_baseline(argument)) {
-      Baseline baseline = read_baseline(argument);
-      for (OlderVersion& version : baseline.older)
-        found.history.push_back(std::move(version.numbers));
-      for (Capture& capture : baseline.captures) found.captures.push_back(std::move(capture));
+    if (!is_baseline(argument)) {
+      const Paths inside = captures_in(argument);
+      paths.insert(paths.end(), inside.begin(), inside.end());
       continue;
     }
-    std::vector<Capture> captures;
-    for (const std::string& path : captures_in(argument)) {
-      if (!seen_.emplace(side, std::filesystem::weakly_canonical(path).string()).second)
-        throw UsageError(fmt::format("{}: this capture is given twice", path));
-      captures.push_back(read_one(path));
-    }
-    refuse_folders_of_ranks(argument, captures);
-    for (Capture& capture : captures) found.captures.push_back(std::move(capture));
+    Baseline baseline = read_baseline(argument);
+    for (OlderVersion& version : baseline.older)
+      found.history.push_back(std::move(version.numbers));
+    for (Capture& capture : baseline.captures) found.captures.push_back(std::move(capture));
   }
+  std::vector<Capture> captures = read_all(side, paths);
+  if (arguments.size() == 1) refuse_folders_of_ranks(arguments.front(), captures);
+  for (Capture& capture : captures) found.captures.push_back(std::move(capture));
   return found;
 }
 

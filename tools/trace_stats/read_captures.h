@@ -41,7 +41,9 @@ class CaptureReader {
   bool has_loss() const { return has_loss_; }
 
  private:
-  Capture read_one(const std::string& path);
+  // Profiling cycles of one process are one capture, of several paths.
+  std::vector<Capture> read_all(const std::string& side, const std::vector<std::string>& paths);
+  Capture read_one(const std::vector<std::string>& paths);
 
   CaptureReading options_;
   std::set<std::pair<std::string, std::string>> seen_;  // sides and captures

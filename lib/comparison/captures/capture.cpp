@@ -91,8 +91,9 @@ struct RankPart {
   ShapeTimes shapes;
 };
 
-RankPart find_part(const Run& run, const RankEvents& rank, const RankRoles& roles,
-                   const std::vector<StepKey>& chosen) {
+RankPart find_part(const Run& run, std::size_t index, const TransferTimes& transfers,
+                   const RankRoles& roles, const std::vector<StepKey>& chosen) {
+  const RankEvents& rank = run.ranks[index];
   RankPart part;
   part.rank.rank = rank.rank;
   const Operators operators(run, rank);
@@ -100,7 +101,7 @@ RankPart find_part(const Run& run, const RankEvents& rank, const RankRoles& role
   const Intervals windows = windows_of(roles, chosen);
   part.rank.steps = windows.size();
   if (windows.empty()) return part;
-  part.rank.rows = find_row_times(run, rank, operators, windows);
+  part.rank.rows = find_row_times({run, index, operators, transfers}, windows);
   for (const Interval& window : windows) add_to(part.rank.total_ns, length_ns(window));
   part.rank.sequence = find_sequence(run, rank, operators, windows.front(), part.rank.rows);
   return part;
@@ -142,9 +143,10 @@ Capture make_capture(const Run& run, const std::string& name) {
   capture.steps_ns = lengths_ns(steps);
   capture.value_ns = capture_value(capture.steps_ns);
   const std::vector<StepKey> chosen = chosen_steps(steps);
+  const TransferTimes transfers(run);
   std::vector<RankPart> parts(run.ranks.size());
   for_each_parallel(run.ranks.size(), run.threads, [&](std::size_t i) {
-    parts[i] = find_part(run, run.ranks[i], roles[i], chosen);
+    parts[i] = find_part(run, i, transfers, roles[i], chosen);
   });
   ShapeTimes shapes;
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -14,11 +16,20 @@ namespace {
 
 constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max();
 
-// An event with its row: the labels of its operator and of itself.
+// The parts of a collective.
+enum class Part : std::uint8_t { whole, wait, transfer };
+
+std::string_view suffix_of(Part part) {
+  if (part == Part::whole) return "";
+  return part == Part::wait ? ": wait" : ": transfer";
+}
+
+// An event, or a part of one, with its row: the labels of its operator and of itself.
 struct RoleSpan {
   Interval time;
   std::uint32_t op;
   std::uint32_t label;
+  Part part = Part::whole;
 };
 
 struct LabelSums {
@@ -26,7 +37,12 @@ struct LabelSums {
   std::int64_t total_ns = 0;
   std::int64_t count = 0;
 };
-using SumsOfLabels = std::map<std::pair<std::uint32_t, std::uint32_t>, LabelSums>;
+using RowLabels = std::tuple<std::uint32_t, std::uint32_t, Part>;  // operator, event
+using SumsOfLabels = std::map<RowLabels, LabelSums>;
+
+RowLabels labels_of(const RoleSpan& span) {
+  return {span.op, span.label, span.part};
+}
 
 std::uint32_t operator_label(const Operators& operators, const DeviceSpan& span) {
   const std::uint32_t launcher = operators.launcher_of(span);
@@ -36,14 +52,15 @@ std::uint32_t operator_label(const Operators& operators, const DeviceSpan& span)
 // Collects the spans of each role that have an instant in the windows.
 class RoleSpans {
  public:
-  RoleSpans(const Run& run, const RankEvents& rank, const Operators& operators,
-            const Interval& around) {
+  RoleSpans(const RowSources& sources, const Interval& around) {
+    const Run& run = sources.run;
+    const Operators& operators = sources.operators;
     const auto add = [&](Role role, const HostSpan& span, std::uint32_t op) {
       if (span.end_ns >= around.from_ns && span.start_ns < around.to_ns)
-        spans_[static_cast<std::size_t>(role)].push_back({span.interval(), op, span.label});
+        add_span(sources, role, {span.interval(), op, span.label});
     };
     for_each_role_span(
-        run, rank, [&](Role role, const HostSpan& span) { add(role, span, kNoLabel); },
+        run, sources.events(), [&](Role role, const HostSpan& span) { add(role, span, kNoLabel); },
         [&](Role role, const DeviceSpan& span) {
           add(role, span, operator_label(operators, span));
         });
@@ -52,6 +69,7 @@ class RoleSpans {
     const auto earlier = [&](const RoleSpan& a, const RoleSpan& b) {
       if (a.time.from_ns != b.time.from_ns) return a.time.from_ns < b.time.from_ns;
       if (a.time.to_ns != b.time.to_ns) return a.time.to_ns > b.time.to_ns;
+      if (a.part != b.part) return a.part < b.part;
       return run.labels.name(a.label) < run.labels.name(b.label);
     };
     for (std::vector<RoleSpan>& spans : spans_) std::sort(spans.begin(), spans.end(), earlier);
@@ -60,6 +78,20 @@ class RoleSpans {
   const std::vector<RoleSpan>& of(std::size_t role) const { return spans_[role]; }
 
  private:
+  void add_span(const RowSources& sources, Role role, RoleSpan span) {
+    std::vector<RoleSpan>& spans = spans_[static_cast<std::size_t>(role)];
+    const std::optional<std::int64_t> transfer_ns =
+        role == Role::communication ? sources.transfers.of(sources.rank, span.time) : std::nullopt;
+    if (transfer_ns) {
+      const std::int64_t arrived_ns = span.time.to_ns - *transfer_ns;
+      if (arrived_ns > span.time.from_ns)
+        spans.push_back({{span.time.from_ns, arrived_ns}, span.op, span.label, Part::wait});
+      span.time.from_ns = arrived_ns;
+      span.part = Part::transfer;
+    }
+    spans.push_back(span);
+  }
+
   std::array<std::vector<RoleSpan>, kRoleCount> spans_;
 };
 
@@ -71,9 +103,9 @@ void count_events(const std::vector<RoleSpan>& spans, const Intervals& windows,
     while (window != windows.end() && window->to_ns <= span.time.from_ns) ++window;
     if (window == windows.end()) return;
     if (span.time.from_ns < window->from_ns) continue;
-    LabelSums& sum = sums[{span.op, span.label}];
+    LabelSums& sum = sums[labels_of(span)];
     add_to(sum.total_ns, length_ns(span.time));
-    ++sum.count;
+    if (span.part != Part::wait) ++sum.count;
   }
 }
 
@@ -89,7 +121,7 @@ Intervals share_out(const std::vector<RoleSpan>& spans, const Intervals& free, S
     done_ns = rest.to_ns;
     taken.push_back(rest);
     if (const std::int64_t ns = lengths.in(rest); ns > 0)
-      add_to(sums[{span.op, span.label}].exclusive_ns, ns);
+      add_to(sums[labels_of(span)].exclusive_ns, ns);
   }
   return unite(std::move(taken));
 }
@@ -104,10 +136,10 @@ RowKey kernel_key(const Run& run, const Operators& operators, Role role, const D
   return {role, name_of(run, operator_label(operators, span)), name_of(run, span.label)};
 }
 
-std::vector<CaptureRow> find_row_times(const Run& run, const RankEvents& rank,
-                                       const Operators& operators, const Intervals& windows) {
+std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows) {
   if (windows.empty()) return {};
-  const RoleSpans spans(run, rank, operators, {windows.front().from_ns, windows.back().to_ns});
+  const Run& run = sources.run;
+  const RoleSpans spans(sources, {windows.front().from_ns, windows.back().to_ns});
   // Labels with one name and several categories are one row.
   std::map<RowKey, CaptureRow> rows;
   Intervals free = unite(windows);
@@ -116,8 +148,9 @@ std::vector<CaptureRow> find_row_times(const Run& run, const RankEvents& rank,
     count_events(spans.of(i), windows, sums);
     free = subtract(free, share_out(spans.of(i), free, sums));
     for (const auto& [labels, sum] : sums) {
-      const RowKey key{static_cast<Role>(i), name_of(run, labels.first),
-                       name_of(run, labels.second)};
+      const auto& [op, label, part] = labels;
+      const RowKey key{static_cast<Role>(i), name_of(run, op),
+                       name_of(run, label).append(suffix_of(part))};
       CaptureRow& row = rows.try_emplace(key, CaptureRow{key}).first->second;
       add_to(row.exclusive_ns, sum.exclusive_ns);
       add_to(row.total_ns, sum.total_ns);

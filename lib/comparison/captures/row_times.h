@@ -1,9 +1,12 @@
 // find_row_times: splits the time of some steps of a rank into rows.
 //
-//   for (const CaptureRow& row : find_row_times(run, rank, operators, windows)) use(row.key);
+//   const TransferTimes transfers(run);
+//   for (const CaptureRow& row : find_row_times({run, 0, operators, transfers}, windows))
+//     use(row.key);
 #pragma once
 
 #include "comparison/captures/capture.h"
+#include "comparison/captures/transfer_times.h"
 #include "run/intervals.h"
 #include "run/operators.h"
 
@@ -11,10 +14,21 @@
 
 namespace traceloom {
 
+// What is known of the rank whose time is split.
+struct RowSources {
+  const Run& run;
+  std::size_t rank;  // index into Run::ranks
+  const Operators& operators;
+  const TransferTimes& transfers;
+
+  const RankEvents& events() const { return run.ranks[rank]; }
+};
+
 // `windows` are the times of the steps: ascending, and they do not overlap. Returns rows ascending
-// by key, whose exclusive times add up to the length of the windows.
-std::vector<CaptureRow> find_row_times(const Run& run, const RankEvents& rank,
-                                       const Operators& operators, const Intervals& windows);
+// by key, whose exclusive times add up to the length of the windows. A collective that was found on
+// other ranks, too, has two rows: the wait for the last rank, and the transfer, which has its
+// calls.
+std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows);
 
 // Returns the role of each kernel and the operator that launched it, as in the rows.
 RowKey kernel_key(const Run& run, const Operators& operators, Role role, const DeviceSpan& span);

@@ -29,4 +29,13 @@ std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns) {
   return sum / static_cast<double>(kept.size());
 }
 
+std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns) {
+  if (steps_ns.size() < 2) return 0;
+  std::vector<std::int64_t> sorted(steps_ns.begin() + 1, steps_ns.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::int64_t median = sorted[(sorted.size() - 1) / 2];
+  const auto is_slow = [&](std::int64_t ns) { return ns - median >= median / 2 && ns > median; };
+  return static_cast<std::size_t>(std::count_if(sorted.begin(), sorted.end(), is_slow));
+}
+
 }  // namespace traceloom

@@ -26,4 +26,8 @@ std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns)
 // steps without a length.
 std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns);
 
+// Returns the number of steps, without the first one, that take at least half as long again as the
+// median of them.
+std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns);
+
 }  // namespace traceloom
