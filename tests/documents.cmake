@@ -36,6 +36,8 @@ add_test(NAME docs.options.can_fail COMMAND ${tools_first} ${docs_tests}/check_o
 set_tests_properties(docs.options.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
   "steps.md: trace-stats steps has --raw, which is not described\n.*steps.md: --cooked is described, and trace-stats steps does not have it")
 
+add_test(NAME docs.ci_compare COMMAND ${tools_first} ${docs_tests}/ci_compare_test.sh
+         ${PROJECT_SOURCE_DIR}/scripts/ci-compare.sh ${PROJECT_SOURCE_DIR}/testdata)
 # What scripts/update-docs.sh makes anew.
 add_test(NAME docs.picture COMMAND ${tools_first} bash -o pipefail -c
          "scripts/picture.sh | diff docs/straggler.svg -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

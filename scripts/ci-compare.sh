@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Compares a new version with a stored baseline: what a CI job runs (docs/ci.md has jobs for GitHub and GitLab).
+#
+#   scripts/ci-compare.sh STORE COMMAND [ARGUMENT...]
+#
+# COMMAND runs the new version with the profiler on, once for each capture, and writes the traces of all ranks into
+# the folder that $TRACES names; $CAPTURE is the number of the capture, from 0 on. STORE is a folder that the job
+# keeps from run to run; base.json in it is the baseline. Results are written to compare/: comment.md, junit.xml,
+# comparison.json.
+#
+#   CAPTURES=3          captures to take
+#   GATES=FILE          conditions besides the step, one a line (trace-stats compare --gate @FILE)
+#   UPDATE=1            the job runs on the main branch: its captures join the baseline if the verdict passes
+#   ACCEPT=REASON       with UPDATE: a change that is meant to cost time begins a new baseline
+#   INCONCLUSIVE=pass   INCONCLUSIVE does not fail the job
+#
+# The exit code is that of trace-stats compare --gate: 0 OK, 1 REGRESSION, 3 INCONCLUSIVE, 2 trouble.
+set -euo pipefail
+if [ $# -lt 2 ]; then
+  sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2
+  exit 2
+fi
+store=$1
+shift
+captures=${CAPTURES:-3}
+base=$store/base.json
+
+rm -rf compare
+mkdir -p compare "$store"
+for ((CAPTURE = 0; CAPTURE < captures; ++CAPTURE)); do
+  export CAPTURE TRACES=$PWD/compare/new/c$CAPTURE
+  mkdir -p "$TRACES"
+  "$@"
+done
+
+if [ ! -e "$base" ]; then
+  if [ "${UPDATE:-}" = 1 ]; then
+    trace-stats baseline compare/new -o "$base"
+    echo "ci-compare: these captures are the first baseline, $base"
+  else
+    echo "ci-compare: no baseline yet: $base appears with the first run on the main branch"
+  fi
+  exit 0
+fi
+
+# The traces are read once; comparing two baselines takes milliseconds.
+trace-stats baseline compare/new -o compare/new.json
+options=(--inconclusive "${INCONCLUSIVE:-fail}" --gate ${GATES:+"@$GATES"})
+trace-stats compare "$base" compare/new.json --format json -o compare/comparison.json
+trace-stats compare "$base" compare/new.json "${options[@]}" --format md -o compare/comment.md 2> /dev/null || true
+trace-stats compare "$base" compare/new.json "${options[@]}" --format junit -o compare/junit.xml 2> /dev/null || true
+form=table
+[ -z "${GITHUB_ACTIONS:-}" ] || form=github
+status=0
+trace-stats compare "$base" compare/new.json "${options[@]}" --format "$form" || status=$?
+
+if [ "${UPDATE:-}" = 1 ] && [ -n "${ACCEPT:-}" ]; then
+  trace-stats baseline compare/new -o "$base" --accept "$ACCEPT"
+  echo "ci-compare: accepted: $ACCEPT"
+  exit 0
+fi
+if [ "${UPDATE:-}" = 1 ] && [ "$status" = 0 ]; then
+  trace-stats baseline compare/new -o "$base" --append
+  echo "ci-compare: these captures joined the baseline"
+fi
+exit "$status"

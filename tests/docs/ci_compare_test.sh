@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The job of docs/ci.md with a program that copies captures in place of training: from no baseline to one, then each
+# verdict. ci_compare_test.sh SCRIPT TESTDATA; trace-stats is in PATH.
+set -euo pipefail
+script=$(realpath "$1")
+captures=$(realpath "$2")/compare
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# expect STATUS TEXT VERSION [NAME=VALUE...]: the job of a version ends so and says that.
+expect() {
+  local wanted=$1 text=$2 version=$3 status=0
+  shift 3
+  env "$@" FROM="$captures/$version" "$script" store sh -c 'cp "$FROM/c$CAPTURE"/* "$TRACES"' > out.txt 2>&1 || status=$?
+  if [ "$status" != "$wanted" ] || ! grep -qF -- "$text" out.txt; then
+    echo "FAIL: $version $*: exit $status in place of $wanted, or no '$text':"
+    cat out.txt
+    exit 1
+  fi
+}
+
+expect 0 "no baseline yet: store/base.json appears" new
+[ ! -e store/base.json ]
+expect 0 "these captures are the first baseline" base UPDATE=1
+expect 0 "OK: the new step is not longer by 5 %" base
+expect 1 "REGRESSION: the new step is longer" new
+grep -qF '<details><summary>' compare/comment.md
+grep -qF '<failure type="REGRESSION"' compare/junit.xml
+grep -qF '"kind":"REGRESSION"' <(tr -d ' \n' < compare/comparison.json)
+expect 1 "::error title=trace-stats compare::REGRESSION" new GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY="$work/summary.md"
+grep -qF 'REGRESSION: the new step is longer' summary.md
+before=$(sha256sum store/base.json)
+expect 1 "REGRESSION" new UPDATE=1
+[ "$before" = "$(sha256sum store/base.json)" ] # a regression does not become the baseline
+expect 0 "these captures joined the baseline" base UPDATE=1
+[ "$before" != "$(sha256sum store/base.json)" ]
+printf 'kernel.time<=+10%%\nloader.exposed<=5%%\n' > gates.txt
+expect 3 "INCONCLUSIVE: loader.exposed: no capture has such an event" base GATES=gates.txt
+expect 0 "INCONCLUSIVE: loader.exposed: no capture has such an event" base GATES=gates.txt INCONCLUSIVE=pass
+expect 0 "accepted: larger model" new UPDATE=1 ACCEPT="larger model"
+expect 0 "OK: the new step is not longer by 5 %" new
+echo "all jobs ended as they should"
