@@ -68,7 +68,7 @@ double read_percent(const std::string& option, const std::string& text) {
 
 // Reads the words after --gate: none, a condition, or a file of conditions.
 void read_gates(CompareSettings& options, const std::vector<std::string>& words) {
-  const std::string kOption = "--gate";
+  const std::string option = "--gate";
   options.has_gate = true;
   for (const std::string& word : with_gate_files(words)) {
     if (word.empty() || word == "true") continue;  // no word was given
@@ -76,8 +76,8 @@ void read_gates(CompareSettings& options, const std::vector<std::string>& words)
       throw UsageError(
           fmt::format("{0}: '{1}' is no condition such as 'kernel.time<=+10%'; put "
                       "paths before {0}, and '@{1}' reads a file of conditions",
-                      kOption, word));
-    options.compare.gates.push_back(read_metric_gate(kOption, word));
+                      option, word));
+    options.compare.gates.push_back(read_metric_gate(option, word));
   }
 }
 
@@ -149,7 +149,7 @@ ExitCode run_compare(CompareSettings& options) {
   for (auto* const side : {&base, &changed})
     for (std::vector<double>& version : side->history)
       sides.older_steps.push_back(std::move(version));
-  for (const std::string& argument : options.history)
+  for (const std::string& argument : with_baselines_of_folders(options.history))
     sides.history.push_back(reader.read("history", {argument}).captures);
   if (!options.confirm.empty()) {
     sides.base_again = reader.read("base", {options.confirm[0]}).captures;

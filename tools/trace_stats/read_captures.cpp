@@ -118,6 +118,22 @@ void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capt
 
 }  // namespace
 
+Paths with_baselines_of_folders(const Paths& arguments) {
+  namespace fs = std::filesystem;
+  Paths expanded;
+  for (const std::string& argument : arguments) {
+    Paths baselines;
+    if (fs::is_directory(argument))
+      for (const fs::directory_entry& entry : fs::directory_iterator(argument))
+        if (entry.is_regular_file() && is_baseline(entry.path().string()))
+          baselines.push_back(entry.path().string());
+    if (baselines.empty()) baselines.push_back(argument);
+    std::sort(baselines.begin(), baselines.end(), natural_less);
+    expanded.insert(expanded.end(), baselines.begin(), baselines.end());
+  }
+  return expanded;
+}
+
 Capture CaptureReader::read_one(const Paths& paths) {
   RunRequest request;
   request.inputs = find_inputs(kToolName, paths, options_.keep_going);
@@ -153,7 +169,7 @@ std::vector<Capture> CaptureReader::read_all(const std::string& side, const Path
 SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments) {
   SideCaptures found;
   Paths paths;
-  for (const std::string& argument : arguments) {
+  for (const std::string& argument : with_baselines_of_folders(arguments)) {
     if (!is_baseline(argument)) {
       const Paths inside = captures_in(argument);
       paths.insert(paths.end(), inside.begin(), inside.end());

@@ -29,6 +29,9 @@ struct SideCaptures {
   std::vector<std::vector<double>> history;  // of the older versions in baselines
 };
 
+// Puts the baselines in the place of each folder that has some: a store of one file a version.
+std::vector<std::string> with_baselines_of_folders(const std::vector<std::string>& arguments);
+
 class CaptureReader {
  public:
   explicit CaptureReader(CaptureReading options) : options_(std::move(options)) {}
