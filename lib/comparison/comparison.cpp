@@ -191,6 +191,15 @@ RowDelta row_delta(const BothSides& sides, const RowMatch& match) {
                                 : sides.base.rows[match.base.front()].key.role;
   row.base = sums_of(sides.base, match.base);
   row.changed = sums_of(sides.changed, match.changed);
+  // A wait that one side does not have is no other work.
+  const bool is_lone_wait = row.base.name.empty()
+                                ? row.changed.name.ends_with(kWaitSuffix)
+                                : row.changed.name.empty() && row.base.name.ends_with(kWaitSuffix);
+  if (is_lone_wait) {
+    row.level = MatchLevel::exact;
+    row.what = row.base.name.empty() ? "longer" : "shorter";
+    return row;
+  }
   row.what = structure_of(match);
   // The calls of joined rows say nothing: a split kernel has more of them.
   if (match.base.size() != 1 || match.changed.size() != 1) return row;

@@ -40,6 +40,9 @@ inline void wait_for_other_threads() {
 inline void wait_for_other_threads() {}
 #endif
 
+// Whether this process is one that start_child() made.
+inline bool is_test_child = false;
+
 // Runs `work` in a child of fork(), which then leaves without destructors or atexit().
 template <typename Work>
 pid_t start_child(const Work& work) {
@@ -47,6 +50,7 @@ pid_t start_child(const Work& work) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child > 0) return child;
+  is_test_child = true;
   int code = 0;
   try {
     work();

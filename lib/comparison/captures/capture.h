@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct RowKey {
     return std::tie(a.role, a.op, a.name) < std::tie(b.role, b.op, b.name);
   }
 };
+
+// Ends the names of the parts of a collective: see find_row_times().
+inline constexpr std::string_view kWaitSuffix = ": wait";
+inline constexpr std::string_view kTransferSuffix = ": transfer";
 
 // Sums over the steps of CaptureRank.
 struct CaptureRow {

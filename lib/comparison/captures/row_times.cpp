@@ -21,7 +21,7 @@ enum class Part : std::uint8_t { whole, wait, transfer };
 
 std::string_view suffix_of(Part part) {
   if (part == Part::whole) return "";
-  return part == Part::wait ? ": wait" : ": transfer";
+  return part == Part::wait ? kWaitSuffix : kTransferSuffix;
 }
 
 // An event, or a part of one, with its row: the labels of its operator and of itself.
