@@ -11,9 +11,13 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -47,7 +51,39 @@ struct Options {
   std::function<bool()> has_gates;
   std::string command;
   std::function<void(const Run&, RowLimit&)> count_rows;
+  bool is_page = false;
+  std::function<void(const std::string&)> take_words;
 };
+
+// Returns the word as a shell reads it: in quotes unless it has only usual characters.
+std::string shell_word(const std::string& word) {
+  const auto is_usual = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=:,@%+").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_usual)) return word;
+  std::string quoted = "'";
+  for (const char c : word)
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  return quoted + "'";
+}
+
+// Returns "traces/ --rank 0-3": what chose the events.
+std::string selection_words(const Options& options) {
+  std::vector<std::string> words;
+  for (const std::string& input : options.inputs) words.push_back(shell_word(input));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.push_back(std::string(name) + ' ' + shell_word(value));
+  };
+  add("--rank", options.ranks);
+  add("--steps", options.steps);
+  add("--time", options.time);
+  if (options.keep_going) words.emplace_back("--keep-going");
+  return fmt::format("{}", fmt::join(words, " "));
+}
 
 RunRequest make_request(const Options& options) {
   RunRequest request;
@@ -126,6 +162,10 @@ void refuse_empty_selection(const Run& run, const RunRequest& request, const Opt
 }
 
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
+  if (options.is_page && options.output == "-" && isatty(STDOUT_FILENO) == 1)
+    throw UsageError(fmt::format("{} writes a page for a browser: name its file with -o {}.html",
+                                 options.command, options.command));
+  if (options.take_words) options.take_words(selection_words(options));
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
@@ -181,6 +221,13 @@ void add_rows(CLI::App& command, Options& options) {
   add_unit(command, options.unit);
 }
 
+void add_table_options(CLI::App& command, Options& options) {
+  add_rows(command, options);
+  add_format(command, options.format);
+  add_wide(command, options.wide);
+  add_csv_safe(command, options.csv_safe);
+}
+
 }  // namespace
 
 CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
@@ -194,14 +241,13 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->has_gates = what.has_gates;
   options->command = what.name;
   options->count_rows = what.count_rows;
+  options->is_page = what.is_page;
+  options->take_words = what.take_words;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   add_inputs(*command, options->inputs);
   add_selection(*command, *options);
-  add_rows(*command, *options);
-  add_format(*command, options->format);
-  add_wide(*command, options->wide);
-  add_csv_safe(*command, options->csv_safe);
+  if (!what.is_page) add_table_options(*command, *options);
   add_output(*command, options->output);
   add_threads(*command, options->threads);
   add_keep_going(*command, options->keep_going);

@@ -38,6 +38,12 @@ struct AnalysisCommand {
   // Counts the rows before they are made, if a trace may ask for any number of them. The command
   // then has --max-rows.
   std::function<void(const Run&, RowLimit&)> count_rows = {};
+  // The answer is a page (Answer::text) and no tables: the command has no options of tables, and
+  // refuses to write to a terminal.
+  bool is_page = false;
+  // Gets the inputs and the selection as they were typed, as words for a shell, before the run is
+  // read.
+  std::function<void(const std::string&)> take_words = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

@@ -33,6 +33,7 @@ void add_launch(CLI::App& app, Work& work);
 void add_memcpy(CLI::App& app, Work& work);
 void add_memory(CLI::App& app, Work& work);
 void add_ops(CLI::App& app, Work& work);
+void add_report(CLI::App& app, Work& work);
 void add_steps(CLI::App& app, Work& work);
 void add_stragglers(CLI::App& app, Work& work);
 void add_summarize(CLI::App& app, Work& work);

@@ -18,7 +18,7 @@ struct CommandGroup {
 };
 
 const CommandGroup kGroups[] = {
-    {"What limits the run", {add_bottleneck, add_stragglers, add_dataloader}},
+    {"What limits the run", {add_bottleneck, add_report, add_stragglers, add_dataloader}},
     {"Where time goes", {add_steps, add_ops, add_tree, add_summarize, add_compare, add_baseline}},
     {"Devices", {add_gpu, add_idle, add_launch, add_kernels, add_comm, add_memcpy}},
     {"Memory and host", {add_memory, add_host}},

@@ -1,0 +1,47 @@
+// What all sections of the page share: their frame, tables of reports, notes, and commands.
+//
+//   open_section(html, "comm", "Communication");
+//   write_tables(html, source, comm_report(source.run, {}), {.command = "comm", .caption =
+//   "Collectives"}); html.close();
+#pragma once
+
+#include "analysis/report.h"
+#include "page/html/html_writer.h"
+#include "page/page_limits.h"
+#include "run/run.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+struct PageSource {
+  const Run& run;
+  std::string arguments;
+
+  // Returns "trace-stats steps traces/ --rank 0-3".
+  std::string command(std::string_view words) const {
+    return "trace-stats " + std::string(words) + ' ' + arguments;
+  }
+};
+
+// The caller closes the section.
+void open_section(HtmlWriter& html, std::string_view id, std::string_view title);
+
+struct TablesLook {
+  std::string_view command;  // of trace-stats, with its options
+  std::string caption;       // of a table that has no title
+  std::size_t rows = kMostTableRows;
+};
+
+// Writes the tables of a report that have rows, and its notes.
+void write_tables(HtmlWriter& html, const PageSource& source, const Report& report,
+                  const TablesLook& look);
+
+void write_notes(HtmlWriter& html, const std::vector<std::string>& notes);
+
+// Writes a command below a figure.
+void write_command(HtmlWriter& html, const PageSource& source, std::string_view words);
+
+}  // namespace traceloom

@@ -1,0 +1,42 @@
+// StepGrid: the lengths of all steps of all ranks as rows and columns that fit a page.
+//
+//   const StepGrid grid = make_step_grid(roles);
+//   write_step_grid(html, grid);           // the heat map
+//
+// Only steps that count are in it. If there are more ranks or steps than a page has room for,
+// neighbours share a cell, which shows the slowest of them.
+#pragma once
+
+#include "analysis/waits/step_roles.h"
+#include "page/html/html_writer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct GridCell {
+  std::int64_t total_ns = -1;  // -1: no such step
+  RoleTimes roles;
+};
+
+struct StepGrid {
+  std::vector<std::string> rows;          // "3", or "0-7" if ranks share a row
+  std::vector<std::int64_t> first_ranks;  // of each row
+  std::vector<std::string> columns;       // "12", or "12-15"
+  std::vector<std::string> first_steps;   // of each column
+  std::size_t ranks_a_row = 1;
+  std::size_t steps_a_column = 1;
+  std::vector<GridCell> cells;  // row by row
+};
+
+StepGrid make_step_grid(const std::vector<RankRoles>& roles);
+
+// Writes the picture and its data: two bytes a cell for the length, of the longest in 1/65534, and
+// one a role for its share of the step. Roles without time are left out, and the smallest if there
+// is no room.
+void write_step_grid(HtmlWriter& html, const StepGrid& grid);
+
+}  // namespace traceloom

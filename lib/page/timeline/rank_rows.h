@@ -1,0 +1,33 @@
+// find_rank_rows: the spans of a rank, put on the rows of the timeline.
+#pragma once
+
+#include "analysis/waits/step_roles.h"
+#include "run/run.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct TimelineSlice {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t label;  // number in Labels
+  std::uint8_t depth;   // in other slices of its row
+  Role role;
+};
+
+// Deeper slices are not shown: a row of the host is three lines high.
+inline constexpr std::uint8_t kMostDepth = 3;
+
+struct RankRow {
+  std::string label;
+  std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
+};
+
+// Rows without slices are left out. Computation of devices first, then communication, then the
+// host.
+std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
+
+}  // namespace traceloom

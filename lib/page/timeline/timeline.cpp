@@ -1,0 +1,300 @@
+#include "page/timeline/timeline.h"
+
+#include "page/html/html_writer.h"
+#include "page/timeline/rank_rows.h"
+#include "page/timeline/step_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kMostSteps = 1000;
+// A slice as wide as a pixel of a screen of this width is kept in the windows before any other.
+constexpr std::int64_t kPixels = 2500;
+
+void append_number(std::string& bytes, std::uint64_t number) {
+  for (; number >= 128; number >>= 7U) bytes += static_cast<char>((number & 127U) | 128U);
+  bytes += static_cast<char>(number);
+}
+
+std::vector<TimelineStep> find_step_times(const std::vector<RankRoles>& roles) {
+  std::map<StepKey, Interval> times;
+  for (const RankRoles& rank : roles)
+    for (const StepRoles& step : rank.steps) {
+      if (!step.step.counted) continue;
+      const auto [found, is_new] = times.emplace(key_of(step.step), step.step.time);
+      if (is_new) continue;
+      found->second.from_ns = std::min(found->second.from_ns, step.step.time.from_ns);
+      found->second.to_ns = std::max(found->second.to_ns, step.step.time.to_ns);
+    }
+  const bool epochs = has_epochs(roles);
+  std::vector<TimelineStep> steps;
+  for (const auto& [key, time] : times) steps.push_back({step_label(key, epochs), time});
+  return steps;
+}
+
+std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
+                                         std::int64_t end_ns) {
+  std::vector<TimelineWindow> windows{{"Whole run", {0, end_ns}}};
+  if (steps.size() < 2) return windows;
+  std::vector<const TimelineStep*> order;
+  for (const TimelineStep& step : steps) order.push_back(&step);
+  std::stable_sort(order.begin(), order.end(), [](const TimelineStep* a, const TimelineStep* b) {
+    return a->time.to_ns - a->time.from_ns < b->time.to_ns - b->time.from_ns;
+  });
+  const TimelineStep& slowest = *order.back();
+  const TimelineStep& median = *order[(order.size() - 1) / 2];
+  windows.push_back({"Slowest step, " + slowest.label, slowest.time});
+  windows.push_back({"Median step, " + median.label, median.time});
+  return windows;
+}
+
+// The names that are used, within their budget.
+class NameTable {
+ public:
+  NameTable(const Run& run, std::size_t budget) : run_(run), budget_(budget) {}
+
+  std::uint64_t number_of(std::uint32_t label) {
+    const auto [found, is_new] = numbers_.emplace(label, 0);
+    if (!is_new) return found->second;
+    std::string name = page_name(run_.labels.name(label));
+    if (name.size() + 3 > budget_) return found->second = number_of_text("(name left out)");
+    return found->second = number_of_text(std::move(name));
+  }
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::uint64_t number_of_text(std::string text) {
+    const auto [found, is_new] = texts_.emplace(text, names_.size());
+    if (is_new) {
+      budget_ -= std::min(budget_, text.size() + 3);
+      names_.push_back(std::move(text));
+    }
+    return found->second;
+  }
+
+  const Run& run_;
+  std::size_t budget_;
+  std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
+  std::unordered_map<std::string, std::uint64_t> texts_;
+  std::vector<std::string> names_;
+};
+
+// Counts how much of each bin of a window the outermost slices cover, by role.
+class Shades {
+ public:
+  Shades(const Interval& window, std::size_t bins)
+      : window_(window),
+        step_(std::max(static_cast<double>(window.to_ns - window.from_ns), 1.0) /
+              static_cast<double>(std::max<std::size_t>(bins, 1))),
+        covered_(bins) {}
+
+  void add(const TimelineSlice& slice) {
+    const double from =
+        static_cast<double>(std::max(slice.start_ns, window_.from_ns) - window_.from_ns);
+    const double to = static_cast<double>(std::min(slice.end_ns, window_.to_ns) - window_.from_ns);
+    if (to < from || slice.end_ns < window_.from_ns || slice.start_ns > window_.to_ns) return;
+    auto bin = static_cast<std::size_t>(from / step_);
+    for (; bin < covered_.size(); ++bin) {
+      const double start = static_cast<double>(bin) * step_;
+      if (start > to) break;
+      // A slice without length is seen, too.
+      covered_[bin][static_cast<std::size_t>(slice.role)] +=
+          std::max(std::min(to, start + step_) - std::max(from, start), 1e-9);
+    }
+  }
+  std::string bytes() const {
+    std::string bytes;
+    for (const auto& roles : covered_) {
+      double sum = 0;
+      for (const double part : roles) sum += part;
+      if (sum <= 0) {
+        bytes += '\0';
+        continue;
+      }
+      const auto role =
+          static_cast<unsigned>(std::max_element(roles.begin(), roles.end()) - roles.begin());
+      const auto share =
+          static_cast<unsigned>(std::clamp(std::lround(15 * std::min(sum / step_, 1.0)), 1L, 15L));
+      bytes += static_cast<char>(role << 4U | share);
+    }
+    return bytes;
+  }
+
+ private:
+  Interval window_;
+  double step_;
+  std::vector<std::array<double, kRoleCount>> covered_;
+};
+
+bool is_in_window(const TimelineSlice& slice, const TimelineWindow& window) {
+  return slice.end_ns >= window.time.from_ns && slice.start_ns <= window.time.to_ns &&
+         slice.end_ns - slice.start_ns >= (window.time.to_ns - window.time.from_ns) / kPixels;
+}
+
+// Keeps the slices with a pixel in a window of a step, then the longest, in their order.
+std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, std::size_t room,
+                                       const std::vector<TimelineWindow>& windows) {
+  std::vector<std::uint32_t> order;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].depth < kMostDepth) order.push_back(static_cast<std::uint32_t>(i));
+  if (order.size() > room) {
+    std::vector<bool> is_first(all.size());
+    for (const std::uint32_t i : order)
+      is_first[i] =
+          std::any_of(windows.begin() + 1, windows.end(),
+                      [&](const TimelineWindow& window) { return is_in_window(all[i], window); });
+    const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
+      if (is_first[a] != is_first[b]) return static_cast<bool>(is_first[a]);
+      const std::int64_t length_a = all[a].end_ns - all[a].start_ns;
+      const std::int64_t length_b = all[b].end_ns - all[b].start_ns;
+      return length_a != length_b ? length_a > length_b : a < b;
+    };
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room), order.end(),
+                     is_better);
+    order.resize(room);
+    std::sort(order.begin(), order.end());
+  }
+  std::vector<TimelineSlice> kept;
+  kept.reserve(order.size());
+  for (const std::uint32_t i : order) kept.push_back(all[i]);
+  return kept;
+}
+
+class TimelineMaker {
+ public:
+  TimelineMaker(const Run& run, const TimelineLimits& limits)
+      : run_(run), limits_(limits), names_(run, limits.names_bytes) {}
+
+  // `rows_left` is the number of rows that may follow, this one included.
+  void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, Timeline& to) {
+    TimelineRow made{.rank = rank, .label = std::move(row.label)};
+    made.all_slices = row.slices.size();
+    made.bins = bins_;
+    for (const TimelineWindow& window : to.windows) add_shades(row.slices, window.time, to);
+    const std::vector<TimelineSlice> kept =
+        keep_slices(row.slices, slices_left_ / std::max<std::size_t>(rows_left, 1), to.windows);
+    made.slices = kept.size();
+    slices_left_ -= kept.size();
+    std::int64_t before_ns = 0;
+    for (const TimelineSlice& slice : kept) {
+      append_number(to.slices, static_cast<std::uint64_t>(
+                                   std::max<std::int64_t>(slice.start_ns - before_ns, 0)));
+      append_number(to.slices, static_cast<std::uint64_t>(
+                                   std::max<std::int64_t>(slice.end_ns - slice.start_ns, 0)));
+      append_number(to.slices, names_.number_of(slice.label));
+      to.slices +=
+          static_cast<char>(unsigned{slice.depth} << 4U | static_cast<unsigned>(slice.role));
+      before_ns = std::max(before_ns, slice.start_ns);
+      made.lines = std::max<std::size_t>(made.lines, slice.depth + std::size_t{1});
+    }
+    to.rows.push_back(std::move(made));
+  }
+  // The work of devices, or of the host if there is none, as shades of the whole run.
+  void add_thin_row(std::int64_t rank, const std::vector<RankRow>& rows, Timeline& to) {
+    TimelineRow made{
+        .rank = rank, .label = fmt::format("rank {}", rank), .is_thin = true, .is_last = true};
+    made.bins = thin_bins_;
+    Shades shades(to.windows.front().time, thin_bins_);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      made.all_slices += rows[i].slices.size();
+      if (rows.size() > 1 && i + 1 == rows.size()) break;  // the host
+      for (const TimelineSlice& slice : rows[i].slices)
+        if (slice.depth == 0) shades.add(slice);
+    }
+    to.shades += shades.bytes();
+    to.rows.push_back(std::move(made));
+  }
+  void share_room(std::size_t full_rows, std::size_t thin_rows, std::size_t ranks,
+                  std::size_t windows) {
+    bins_ =
+        std::min(limits_.bins_a_row, limits_.bins / std::max<std::size_t>(full_rows * windows, 1));
+    thin_bins_ = std::min<std::size_t>(400, limits_.bins / std::max<std::size_t>(thin_rows, 1));
+    slices_left_ =
+        std::min(limits_.slices, std::max<std::size_t>(16'000, limits_.slices_a_rank * ranks));
+  }
+  std::vector<std::string> take_names() { return names_.take(); }
+
+ private:
+  void add_shades(const std::vector<TimelineSlice>& slices, const Interval& window, Timeline& to) {
+    Shades shades(window, bins_);
+    for (const TimelineSlice& slice : slices)
+      if (slice.depth == 0) shades.add(slice);
+    to.shades += shades.bytes();
+  }
+
+  const Run& run_;
+  const TimelineLimits& limits_;
+  NameTable names_;
+  std::size_t bins_ = 0;
+  std::size_t thin_bins_ = 0;
+  std::size_t slices_left_ = 0;
+};
+
+// The ranks that are shown in full: the one asked for, and the first of the others.
+std::vector<bool> full_ranks(const Run& run, std::size_t most, std::optional<std::int64_t> first) {
+  std::vector<bool> full(run.ranks.size(), run.ranks.size() <= most);
+  if (run.ranks.size() <= most) return full;
+  std::size_t left = std::min<std::size_t>(most, 4);
+  for (std::size_t i = 0; i < run.ranks.size(); ++i)
+    if (run.ranks[i].rank == first) {
+      full[i] = true;
+      --left;
+    }
+  for (std::size_t i = 0; i < run.ranks.size() && left > 0; ++i)
+    if (!full[i]) {
+      full[i] = true;
+      --left;
+    }
+  return full;
+}
+
+std::int64_t end_of(const std::vector<RankRow>& rows) {
+  std::int64_t end = 0;
+  for (const RankRow& row : rows)
+    for (const TimelineSlice& slice : row.slices) end = std::max(end, slice.end_ns);
+  return end;
+}
+
+}  // namespace
+
+Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
+                       const TimelineLimits& limits, std::optional<std::int64_t> first_rank) {
+  Timeline timeline;
+  timeline.steps = find_step_times(roles);
+  for (const TimelineStep& step : timeline.steps)
+    timeline.end_ns = std::max(timeline.end_ns, step.time.to_ns);
+  for (const RankEvents& rank : run.ranks)
+    timeline.end_ns = std::max(timeline.end_ns, end_of(find_rank_rows(run, rank)));
+  timeline.windows = find_windows(timeline.steps, timeline.end_ns);
+  if (timeline.steps.size() > kMostSteps) timeline.steps.clear();
+  const std::vector<bool> full = full_ranks(run, limits.full_ranks, first_rank);
+  const auto full_count = static_cast<std::size_t>(std::count(full.begin(), full.end(), true));
+  TimelineMaker maker(run, limits);
+  maker.share_room(3 * full_count, full.size() - full_count, full_count, timeline.windows.size());
+  std::size_t rows_left = 3 * full_count;
+  for (const bool is_full : {true, false})
+    for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+      if (full[i] != is_full) continue;
+      std::vector<RankRow> rows = find_rank_rows(run, run.ranks[i]);
+      if (!is_full) {
+        maker.add_thin_row(run.ranks[i].rank, rows, timeline);
+        continue;
+      }
+      rows_left -= 3 - rows.size();
+      for (RankRow& row : rows)
+        maker.add_row(run.ranks[i].rank, std::move(row), rows_left--, timeline);
+      if (!rows.empty()) timeline.rows.back().is_last = true;
+    }
+  timeline.names = maker.take_names();
+  return timeline;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,75 @@
+// Timeline: the events of all ranks, thinned out so that a page has room for them and the eye loses
+// nothing.
+//
+//   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
+//   use(timeline.rows, timeline.slices, timeline.shades);
+//
+// A rank has up to three rows: computation of its devices, communication of its devices, and the
+// thread of its host with the most spans. A row keeps its longest slices, first those in the
+// windows of the slowest and the median step; all spans of its first line, kept or not, are also
+// shades, which count how much of a bin's time they cover, and with which role. If there are too
+// many ranks, the others have one thin row of shades each.
+//
+// Memory: the spans of one rank at a time, and what is kept.
+#pragma once
+
+#include "analysis/waits/step_roles.h"
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct TimelineLimits {
+  std::size_t full_ranks = 32;
+  std::size_t slices = 40'000;        // of all rows together
+  std::size_t slices_a_rank = 4'000;  // but at least 16,000 for all
+  std::size_t bins = 65'536;          // of all rows and windows together
+  std::size_t bins_a_row = 600;       // at most, of a window
+  std::size_t names_bytes = 200'000;
+};
+
+struct TimelineWindow {
+  std::string name;
+  Interval time;
+};
+
+struct TimelineRow {
+  std::int64_t rank = 0;
+  std::string label;
+  bool is_thin = false;
+  bool is_last = false;          // the last row of its rank
+  std::size_t bins = 0;          // of each window; a thin row has only the first window
+  std::size_t lines = 1;         // depth of its slices
+  std::size_t slices = 0;        // kept
+  std::uint64_t all_slices = 0;  // that the traces have in it
+};
+
+struct TimelineStep {
+  std::string label;
+  Interval time;  // from its first begin to its last end on a rank
+};
+
+struct Timeline {
+  std::int64_t end_ns = 0;
+  // The whole run, then the slowest and the median step if there are several.
+  std::vector<TimelineWindow> windows;
+  std::vector<TimelineStep> steps;  // at most 1,000
+  std::vector<TimelineRow> rows;
+  // Of each row its slices by begin: LEB128 of the distance to the begin before, of the length and
+  // of the number of the name; a byte of depth << 4 | role.
+  std::string slices;
+  // Of each row and window a byte a bin: role << 4 | covered share in 1/15.
+  std::string shades;
+  std::vector<std::string> names;
+};
+
+// `first_rank` is shown in full in any case.
+Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
+                       const TimelineLimits& limits, std::optional<std::int64_t> first_rank);
+
+}  // namespace traceloom

@@ -1,0 +1,150 @@
+// The timeline, as data for the page's script.
+#include "base/units.h"
+#include "output/json_writer.h"
+#include "page/html/base64.h"
+#include "page/html/figures.h"
+#include "page/sections.h"
+#include "page/timeline/timeline.h"
+
+#include <fmt/format.h>
+
+namespace traceloom {
+namespace {
+
+std::string kept_text(const Timeline& timeline) {
+  std::uint64_t kept = 0;
+  std::uint64_t all = 0;
+  for (const TimelineRow& row : timeline.rows) {
+    kept += row.slices;
+    all += row.all_slices;
+  }
+  if (kept == all) return fmt::format("All {} spans of these rows.", format_count(all));
+  return fmt::format("{} of {} spans of these rows; the others are shades.", format_count(kept),
+                     format_count(all));
+}
+
+void write_rows(JsonWriter& json, const Timeline& timeline) {
+  json.key("rows");
+  json.begin_array();
+  for (const TimelineRow& row : timeline.rows) {
+    json.begin_object();
+    json.key("rank");
+    json.value(row.rank);
+    json.key("label");
+    json.value(row.label);
+    json.key("slices");
+    json.value(row.slices);
+    json.key("bins");
+    json.value(row.bins);
+    json.key("depths");
+    json.value(row.lines);
+    if (row.is_thin) {
+      json.key("thin");
+      json.value(true);
+    }
+    if (row.is_last) {
+      json.key("last");
+      json.value(true);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_times(JsonWriter& json, const Timeline& timeline) {
+  json.key("windows");
+  json.begin_array();
+  for (const TimelineWindow& window : timeline.windows) {
+    json.begin_object();
+    json.key("start");
+    json.value(window.time.from_ns);
+    json.key("end");
+    json.value(window.time.to_ns);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("steps");
+  json.begin_array();
+  for (const TimelineStep& step : timeline.steps) {
+    json.begin_array();
+    json.value(step.label);
+    json.value(step.time.from_ns);
+    json.value(step.time.to_ns);
+    json.end_array();
+  }
+  json.end_array();
+}
+
+std::string facts_json_of(const Timeline& timeline) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.key("end");
+  json.value(timeline.end_ns);
+  json.key("kept");
+  json.value(kept_text(timeline));
+  json.key("roles");
+  json.begin_array();
+  for (const std::string_view role : kRoleNames) json.value(role);
+  json.end_array();
+  write_times(json, timeline);
+  write_rows(json, timeline);
+  json.key("names");
+  json.begin_array();
+  for (const std::string& name : timeline.names) json.value(name);
+  json.end_array();
+  json.end_object();
+  return text;
+}
+
+void write_buttons(HtmlWriter& html, const Timeline& timeline) {
+  html.open("div", {{"class", "tools"}});
+  for (std::size_t i = 0; i < timeline.windows.size(); ++i)
+    html.element("button", timeline.windows[i].name,
+                 {{"type", "button"}, {"data-window", std::to_string(i)}});
+  const std::pair<std::string_view, std::string_view> keys[] = {
+      {"w", "Zoom in (W)"}, {"s", "Zoom out (S)"}, {"a", "Left (A)"}, {"d", "Right (D)"}};
+  for (const auto& [key, words] : keys)
+    html.element("button", words, {{"type", "button"}, {"data-key", key}});
+  html.close();
+}
+
+}  // namespace
+
+void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
+  open_section(html, "timeline", "Timeline");
+  const Timeline timeline = make_timeline(source.run, facts.roles, {}, facts.verdict_rank);
+  if (timeline.rows.empty()) {
+    html.element("p", "No spans that analyses use are in these traces.");
+    html.close();
+    return;
+  }
+  html.open("div", {{"data-script", ""}, {"hidden", ""}});
+  write_buttons(html, timeline);
+  write_legend(html, {kRoleNames.begin(), kRoleNames.end()});
+  html.element(
+      "canvas", "",
+      {{"id", "timeline-canvas"},
+       {"tabindex", "0"},
+       {"role", "img"},
+       {"aria-label",
+        "Timeline of all ranks; W and S zoom, A and D move, 0 shows all. The numbers are in the "
+        "tables of the other sections."}});
+  html.element("p", "", {{"id", "timeline-status"}, {"class", "status"}, {"role", "status"}});
+  html.close();
+  html.element("p",
+               "Point at a span for its name; drag to move; turn the wheel over the clicked "
+               "timeline to zoom.");
+  html.open("p");
+  html.text(
+      "For every event, merge the traces and open the file at ui.perfetto.dev, which reads it in "
+      "your browser: ");
+  html.element("code", "trace-merge " + source.arguments + " -o merged.json");
+  html.close();
+  html.data("timeline-facts", "application/json", facts_json_of(timeline));
+  html.data("timeline-slices", "text/plain", base64(timeline.slices));
+  html.data("timeline-shades", "text/plain", base64(timeline.shades));
+  html.close();
+}
+
+}  // namespace traceloom

@@ -1,0 +1,141 @@
+// Devices, kernels and operators, and the tree of calls.
+#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/idle_report.h"
+#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/launch_report.h"
+#include "analysis/reports/memcpy_report.h"
+#include "analysis/reports/ops_report.h"
+#include "analysis/reports/tree_report.h"
+#include "base/units.h"
+#include "page/html/figures.h"
+#include "page/html/html_table.h"
+#include "page/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace traceloom {
+namespace {
+
+void write_devices(HtmlWriter& html, const PageSource& source) {
+  std::vector<DeviceTimes> devices = device_times(source.run);
+  if (devices.empty()) return;
+  if (devices.size() > kMostBars) {
+    std::stable_sort(
+        devices.begin(), devices.end(),
+        [](const DeviceTimes& a, const DeviceTimes& b) { return a.idle_ns > b.idle_ns; });
+    devices.resize(kMostBars);
+  }
+  std::int64_t room_ns = 1;
+  for (const DeviceTimes& device : devices) room_ns = std::max(room_ns, device.total_ns);
+  std::vector<Bar> bars;
+  for (const DeviceTimes& device : devices) {
+    const auto part = [&](std::string_view role, std::string_view name, std::int64_t ns) {
+      return BarPart{role, static_cast<double>(ns) / static_cast<double>(room_ns),
+                     fmt::format("{} {}", name, format_duration(ns))};
+    };
+    bars.push_back({fmt::format("rank {} GPU {}", device.rank, device.device),
+                    format_duration(device.total_ns),
+                    {part("kernel", "compute", device.compute_ns),
+                     part("communication", "exposed communication", device.exposed_comm_ns),
+                     part("memcpy", "exposed copies", device.exposed_memcpy_ns),
+                     part("other", "idle", device.idle_ns)}});
+  }
+  html.element("h3", "What each device does");
+  html.element("p",
+               "Blue: compute. Orange: communication that no kernel hides. Pink: copies that "
+               "nothing hides. Grey: idle.");
+  write_command(html, source, "gpu");
+  write_stacked_bars(html, "Compute, exposed communication, exposed copies and idle time", bars);
+}
+
+// The shares of nodes below which they are left out: the tree has at most kMostTreeNodes.
+Report tree_for_page(const Run& run, std::string& command) {
+  for (const double share : {0.002, 0.005, 0.01, 0.02, 0.05, 0.1}) {
+    TreeReportOptions options;
+    options.min_share = share;
+    // One tree for all ranks: a page has no room for a tree of each.
+    options.tree.by_rank = false;
+    options.tree.by_thread = false;
+    Report report = tree_report(run, options);
+    command = fmt::format("tree --by all --min-share {:g}%", 100 * share);
+    if (report.tables.front().table.rows().size() <= kMostTreeNodes) return report;
+  }
+  TreeReportOptions options;
+  options.tree.by_rank = false;
+  options.tree.by_thread = false;
+  options.depth = 2;
+  options.min_share = 0.1;
+  command = "tree --by all --depth 2 --min-share 10%";
+  Report report = tree_report(run, options);
+  report.tables.front().table.cut_to(kMostTreeNodes);
+  return report;
+}
+
+void write_flame(HtmlWriter& html) {
+  html.open("div", {{"data-script", ""}, {"hidden", ""}});
+  html.open("div", {{"class", "tools"}});
+  html.open("label");
+  html.text("Width by ");
+  html.open("select", {{"id", "flame-time"}});
+  html.element("option", "time on the host", {{"value", "host"}});
+  html.element("option", "time on devices", {{"value", "device"}});
+  html.close();
+  html.close();
+  html.close();
+  html.element("canvas", "",
+               {{"id", "flame"},
+                {"tabindex", "0"},
+                {"role", "img"},
+                {"aria-label",
+                 "Flame graph of the tree below; arrow keys move, Enter zooms into a "
+                 "call, Escape shows all. The numbers are in the table below."}});
+  html.element("p", "", {{"id", "flame-status"}, {"class", "status"}, {"role", "status"}});
+  html.close();
+  html.line();
+}
+
+}  // namespace
+
+void write_device_section(HtmlWriter& html, const PageSource& source) {
+  open_section(html, "devices", "Devices");
+  write_devices(html, source);
+  write_tables(html, source, gpu_report(source.run),
+               {.command = "gpu", .caption = "Devices", .rows = 40});
+  write_tables(html, source, idle_report(source.run, {}),
+               {.command = "idle", .caption = "Why devices are idle", .rows = 20});
+  write_tables(html, source, launch_report(source.run, {}),
+               {.command = "launch", .caption = "Launches by stream", .rows = 20});
+  write_tables(html, source, memcpy_report(source.run, {}),
+               {.command = "memcpy", .caption = "Copies and fills", .rows = 20});
+  html.close();
+}
+
+void write_work_section(HtmlWriter& html, const PageSource& source) {
+  open_section(html, "work", "Kernels and operators");
+  write_tables(html, source, kernels_report(source.run, {}),
+               {.command = "kernels", .caption = "Kernels"});
+  write_tables(html, source, ops_report(source.run, {}),
+               {.command = "ops", .caption = "Operators"});
+  html.close();
+}
+
+void write_code_section(HtmlWriter& html, const PageSource& source, const PageFacts& /*facts*/) {
+  open_section(html, "code", "Calls");
+  std::string command;
+  const Report report = tree_for_page(source.run, command);
+  const Table& table = report.tables.front().table;
+  if (!table.rows().empty()) {
+    html.element("p",
+                 "What was called within what, all ranks and threads together. Python functions "
+                 "shorter than 20 us count for their callers.");
+    write_flame(html);
+    write_table(html, table,
+                {.caption = "Tree of calls", .command = source.command(command), .is_tree = true});
+  }
+  write_notes(html, report.notes);
+  html.close();
+}
+
+}  // namespace traceloom
