@@ -47,10 +47,15 @@ void begin_page(HtmlWriter& html, std::string_view title,
   html.raw("</ol></nav>\n<main>\n");
 }
 
-void end_page(HtmlWriter& html, std::string_view command) {
+void end_page(HtmlWriter& html, std::string_view command, std::string_view arguments) {
   html.raw("</main>\n<footer>");
   html.text("Written by trace-stats " TRACELOOM_VERSION ": ");
   html.element("code", command);
+  if (!arguments.empty()) {
+    html.raw("<details><summary>What $RUN stands for</summary>");
+    html.element("code", arguments);
+    html.raw("</details>");
+  }
   html.raw("</footer>\n");
   write_asset(html, "script", kPageScript);
   write_asset(html, "script", kTimelineScript);

@@ -2,7 +2,7 @@
 //
 //   begin_page(html, "Traceloom: traces/", {{"overview", "Overview"}});
 //   ...                                                   // the sections
-//   end_page(html, "trace-stats report traces/");
+//   end_page(html, "trace-stats report traces/", "");
 #pragma once
 
 #include "page/html/html_writer.h"
@@ -16,6 +16,7 @@ namespace traceloom {
 // `sections` are the id and the short name of each, in their order.
 void begin_page(HtmlWriter& html, std::string_view title,
                 const std::vector<std::pair<std::string_view, std::string_view>>& sections);
-void end_page(HtmlWriter& html, std::string_view command);
+// `arguments` is what "$RUN" stands for in the page's commands; empty if they do not use it.
+void end_page(HtmlWriter& html, std::string_view command, std::string_view arguments);
 
 }  // namespace traceloom

@@ -37,13 +37,23 @@ std::vector<std::string> advice_lines(const Verdict& verdict) {
   return lines;
 }
 
+// Returns what the limit costs a step, in time.
+std::string cost_of(const Verdict& verdict) {
+  const StepShare& cost = verdict.cost(verdict.kind);
+  const auto steps = static_cast<std::int64_t>(cost.of.steps);
+  if (verdict.kind == Limit::inconclusive || cost.ns <= 0 || steps == 0) return "";
+  return fmt::format("{} {} of {}, which takes {}.",
+                     verdict.is_delay(verdict.kind) ? "The others wait" : "It takes",
+                     format_duration(cost.ns / steps), cost.of.text(),
+                     format_duration(cost.of_ns / steps));
+}
+
 void write_verdict(HtmlWriter& html, const PageSource& source, const Verdict& verdict) {
   html.open("div", {{"class", fmt::format("verdict {}", limit_name(verdict.kind))},
                     {"id", "verdict"},
                     {"data-kind", limit_name(verdict.kind)}});
   html.element("p", verdict_headline(verdict), {{"class", "lead"}});
-  if (verdict.kind != Limit::inconclusive && verdict.kind != Limit::compute)
-    html.element("p", fmt::format("It {}.", cost_text(verdict, verdict.kind)));
+  if (const std::string cost = cost_of(verdict); !cost.empty()) html.element("p", cost);
   write_list(html, "Why", verdict.evidence);
   write_list(html, "What to do", advice_lines(verdict));
   write_command(html, source, "bottleneck");

@@ -44,12 +44,13 @@ std::string write_page(const Run& run, const PageOptions& options) {
   write_comm_section(html, source);
   write_device_section(html, source);
   write_work_section(html, source);
-  write_code_section(html, source, facts);
+  write_code_section(html, source, options.tree ? &*options.tree : nullptr);
   write_timeline_section(html, source, facts);
   write_memory_section(html, source);
   write_files_section(html, source);
   write_definitions(html);
-  end_page(html, source.command("report"));
+  end_page(html, source.command("report"),
+           source.are_arguments_long() ? source.arguments : std::string());
   return page;
 }
 

@@ -1,8 +1,8 @@
 // write_page: one HTML file that shows a run to a person: the verdict first, then where the time
 // goes, and a timeline.
 //
-//   const Run run = read_run(page_request(inputs));
-//   const std::string html = write_page(run, {.arguments = "traces/"});
+//   prepare_for_page(request);
+//   const std::string html = write_page(read_run(request), {.arguments = "traces/"});
 //
 // The page needs no network and no other file, and its policy forbids both. It holds the numbers of
 // the other commands, each beside the command that prints it. All texts from traces are data.
@@ -12,8 +12,10 @@
 // of threads. Cost: that of all commands whose numbers it shows.
 #pragma once
 
+#include "page/page_tree.h"
 #include "run/run.h"
 
+#include <optional>
 #include <string>
 
 namespace traceloom {
@@ -22,6 +24,8 @@ struct PageOptions {
   // The inputs and the selection as they were typed, for the commands that the page shows:
   // "traces/ --rank 0-3".
   std::string arguments;
+  // The tree of calls (page_tree.h); absent if the traces could be read only once.
+  std::optional<PageTree> tree = {};
 };
 
 // Sets what the page needs of a run: details, samples, and Python's functions of at least 20 us.

@@ -6,6 +6,14 @@
 
 namespace traceloom {
 
+std::string PageSource::command(std::string_view words, std::string_view tool) const {
+  std::string text(tool);
+  for (const std::string_view part :
+       {words, are_arguments_long() ? kShortArguments : std::string_view(arguments)})
+    if (!part.empty()) (text += ' ') += part;
+  return text;
+}
+
 void open_section(HtmlWriter& html, std::string_view id, std::string_view title) {
   const std::string heading = std::string(id) + "-title";
   html.line();
@@ -20,6 +28,7 @@ void write_tables(HtmlWriter& html, const PageSource& source, const Report& repo
     write_table(html, part.table,
                 {.caption = part.title.empty() ? look.caption : part.title,
                  .command = source.command(look.command),
+                 .source = report.command + '.' + part.key,
                  .most_rows = look.rows});
   write_notes(html, report.notes);
 }

@@ -20,10 +20,12 @@ struct PageSource {
   const Run& run;
   std::string arguments;
 
+  // Arguments that would fill a line of the page have this name; the foot of the page says what it
+  // stands for.
+  static constexpr std::string_view kShortArguments = "$RUN";
+  bool are_arguments_long() const { return arguments.size() > 60; }
   // Returns "trace-stats steps traces/ --rank 0-3".
-  std::string command(std::string_view words) const {
-    return "trace-stats " + std::string(words) + ' ' + arguments;
-  }
+  std::string command(std::string_view words, std::string_view tool = "trace-stats") const;
 };
 
 // The caller closes the section.

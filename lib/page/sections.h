@@ -4,6 +4,7 @@
 
 #include "analysis/waits/step_roles.h"
 #include "page/page_parts.h"
+#include "page/page_tree.h"
 
 #include <optional>
 #include <vector>
@@ -24,7 +25,8 @@ void write_time_section(HtmlWriter& html, const PageSource& source, const PageFa
 void write_comm_section(HtmlWriter& html, const PageSource& source);
 void write_device_section(HtmlWriter& html, const PageSource& source);
 void write_work_section(HtmlWriter& html, const PageSource& source);
-void write_code_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts);
+// `tree` is nullptr if the traces could be read only once.
+void write_code_section(HtmlWriter& html, const PageSource& source, const PageTree* tree);
 void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts);
 void write_memory_section(HtmlWriter& html, const PageSource& source);
 void write_files_section(HtmlWriter& html, const PageSource& source);

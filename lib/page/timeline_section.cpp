@@ -139,7 +139,7 @@ void write_timeline_section(HtmlWriter& html, const PageSource& source, const Pa
   html.text(
       "For every event, merge the traces and open the file at ui.perfetto.dev, which reads it in "
       "your browser: ");
-  html.element("code", "trace-merge " + source.arguments + " -o merged.json");
+  html.element("code", source.command("", "trace-merge") + " -o merged.json");
   html.close();
   html.data("timeline-facts", "application/json", facts_json_of(timeline));
   html.data("timeline-slices", "text/plain", base64(timeline.slices));

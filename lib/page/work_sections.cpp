@@ -5,7 +5,6 @@
 #include "analysis/reports/launch_report.h"
 #include "analysis/reports/memcpy_report.h"
 #include "analysis/reports/ops_report.h"
-#include "analysis/reports/tree_report.h"
 #include "base/units.h"
 #include "page/html/figures.h"
 #include "page/html/html_table.h"
@@ -48,29 +47,6 @@ void write_devices(HtmlWriter& html, const PageSource& source) {
                "nothing hides. Grey: idle.");
   write_command(html, source, "gpu");
   write_stacked_bars(html, "Compute, exposed communication, exposed copies and idle time", bars);
-}
-
-// The shares of nodes below which they are left out: the tree has at most kMostTreeNodes.
-Report tree_for_page(const Run& run, std::string& command) {
-  for (const double share : {0.002, 0.005, 0.01, 0.02, 0.05, 0.1}) {
-    TreeReportOptions options;
-    options.min_share = share;
-    // One tree for all ranks: a page has no room for a tree of each.
-    options.tree.by_rank = false;
-    options.tree.by_thread = false;
-    Report report = tree_report(run, options);
-    command = fmt::format("tree --by all --min-share {:g}%", 100 * share);
-    if (report.tables.front().table.rows().size() <= kMostTreeNodes) return report;
-  }
-  TreeReportOptions options;
-  options.tree.by_rank = false;
-  options.tree.by_thread = false;
-  options.depth = 2;
-  options.min_share = 0.1;
-  command = "tree --by all --depth 2 --min-share 10%";
-  Report report = tree_report(run, options);
-  report.tables.front().table.cut_to(kMostTreeNodes);
-  return report;
 }
 
 void write_flame(HtmlWriter& html) {
@@ -121,20 +97,26 @@ void write_work_section(HtmlWriter& html, const PageSource& source) {
   html.close();
 }
 
-void write_code_section(HtmlWriter& html, const PageSource& source, const PageFacts& /*facts*/) {
+void write_code_section(HtmlWriter& html, const PageSource& source, const PageTree* tree) {
   open_section(html, "code", "Calls");
-  std::string command;
-  const Report report = tree_for_page(source.run, command);
-  const Table& table = report.tables.front().table;
-  if (!table.rows().empty()) {
-    html.element("p",
-                 "What was called within what, all ranks and threads together. Python functions "
-                 "shorter than 20 us count for their callers.");
-    write_flame(html);
-    write_table(html, table,
-                {.caption = "Tree of calls", .command = source.command(command), .is_tree = true});
+  if (tree == nullptr) {
+    html.element(
+        "p",
+        "The traces came through a pipe, so they could be read only once, without the calls. "
+        "Give files for a flame graph.");
+    html.close();
+    return;
   }
-  write_notes(html, report.notes);
+  if (!tree->table.rows().empty()) {
+    html.element("p", "What was called within what, all ranks and threads together.");
+    write_flame(html);
+    write_table(html, tree->table,
+                {.caption = "Tree of calls",
+                 .command = source.command(tree->command),
+                 .source = "tree.rows",
+                 .is_tree = true});
+  }
+  write_notes(html, tree->notes);
   html.close();
 }
 

@@ -52,7 +52,7 @@ struct Options {
   std::string command;
   std::function<void(const Run&, RowLimit&)> count_rows;
   bool is_page = false;
-  std::function<void(const std::string&)> take_words;
+  std::function<void(const RunRequest&, const std::string&)> take_request;
 };
 
 // Returns the word as a shell reads it: in quotes unless it has only usual characters.
@@ -165,9 +165,9 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   if (options.is_page && options.output == "-" && isatty(STDOUT_FILENO) == 1)
     throw UsageError(fmt::format("{} writes a page for a browser: name its file with -o {}.html",
                                  options.command, options.command));
-  if (options.take_words) options.take_words(selection_words(options));
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
+  if (options.take_request) options.take_request(request, selection_words(options));
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
@@ -242,7 +242,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->command = what.name;
   options->count_rows = what.count_rows;
   options->is_page = what.is_page;
-  options->take_words = what.take_words;
+  options->take_request = what.take_request;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   add_inputs(*command, options->inputs);

@@ -41,9 +41,9 @@ struct AnalysisCommand {
   // The answer is a page (Answer::text) and no tables: the command has no options of tables, and
   // refuses to write to a terminal.
   bool is_page = false;
-  // Gets the inputs and the selection as they were typed, as words for a shell, before the run is
-  // read.
-  std::function<void(const std::string&)> take_words = {};
+  // Gets the request, and the inputs and the selection as they were typed, as words for a shell,
+  // before the run is read.
+  std::function<void(const RunRequest&, const std::string&)> take_request = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

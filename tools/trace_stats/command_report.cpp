@@ -1,5 +1,6 @@
 // trace-stats report: a page that a person opens in a browser.
 #include "common/help_formatter.h"
+#include "input/input_list.h"
 #include "page/page.h"
 #include "trace_stats/analysis_command.h"
 
@@ -8,6 +9,16 @@
 #include <memory>
 
 namespace traceloom {
+namespace {
+
+// The size of what comes through a pipe is not known, and it cannot be read again.
+void read_tree(RunRequest request, PageOptions& options) {
+  if (stored_bytes(request.inputs) == 0) return;
+  prepare_for_page_tree(request);
+  options.tree = make_page_tree(read_run(request));
+}
+
+}  // namespace
 
 void add_report(CLI::App& app, Work& work) {
   const auto options = std::make_shared<PageOptions>();
@@ -22,7 +33,11 @@ void add_report(CLI::App& app, Work& work) {
            "clocks, and a timeline to zoom into.",
        .prepare = prepare_for_page,
        .is_page = true,
-       .take_words = [options](const std::string& words) { options->arguments = words; }},
+       .take_request =
+           [options](const RunRequest& request, const std::string& words) {
+             options->arguments = words;
+             read_tree(request, *options);
+           }},
       [options](const Run& run) {
         Answer answer{Report("report", run)};
         answer.text = write_page(run, *options);

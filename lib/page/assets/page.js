@@ -35,7 +35,7 @@ page.duration = (ns) => {
 
 page.readColours = () => {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ['page', 'card', 'ink', 'soft', 'line', 'mark', 'link', 'kernel', 'memcpy', 'memset', 'communication',
+  for (const name of ['page', 'card', 'ink', 'soft', 'line', 'mark', 'step', 'link', 'kernel', 'memcpy', 'memset', 'communication',
     'runtime', 'dataloader', 'cpu', 'host_code', 'other'])
     page.colours[name] = style.getPropertyValue(`--${name}`).trim();
 };
@@ -97,6 +97,8 @@ page.follow = () => {
     if (value === undefined) section = key || section;
     else values[key] = value;
   }
+  // The browser has scrolled to the section, so that its title is behind the contents list.
+  scrollTo(0, 0);
   const hasPlace = values.rank !== undefined || values.step !== undefined;
   if (!page.showSection(section || (hasPlace ? 'timeline' : 'overview'))) page.showSection('overview');
   for (const read of page.readers) read(values);

@@ -53,6 +53,7 @@ page.addTimeline = () => {
   const names = facts.names;
   const status = document.getElementById('timeline-status');
   const roles = facts.roles;
+  const darkRoles = new Set(['kernel', 'memset']);
   const top = 22;
   let view = {start: 0, end: facts.end};
   let rankWanted = null;
@@ -122,13 +123,13 @@ page.addTimeline = () => {
       context.fillStyle = page.colours[roles[slices.kind[i] & 15]];
       const gap = to - from > 4 ? 1 : 0;
       context.fillRect(from, row.y + depth * row.line, Math.max(to - from - gap, 1), row.line - 1);
-      if (to - from < 40) continue;
+      if (to - from < 44) continue;
       context.globalAlpha = 1;
-      context.fillStyle = '#10131a';
-      const most = Math.floor((to - from - 6) / 6.3);
+      context.fillStyle = darkRoles.has(roles[slices.kind[i] & 15]) ? '#ffffff' : '#10131a';
+      const most = Math.floor((to - from - 6) / 7.2);
       const text = names[name];
       context.fillText(text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text, from + 3,
-        row.y + depth * row.line + row.line / 2);
+        row.y + depth * row.line + row.line / 2, to - from - 5);
     }
     context.globalAlpha = 1;
   };
@@ -150,7 +151,7 @@ page.addTimeline = () => {
     }
   };
   const drawSteps = (context) => {
-    context.fillStyle = page.colours.mark;
+    context.fillStyle = page.colours.step;
     facts.steps.forEach(([, start, end], i) => {
       if (i % 2 === 0 && end > view.start && start < view.end)
         context.fillRect(Math.max(left, x(start)), top - 4, Math.min(width, x(end)) - Math.max(left, x(start)), height);

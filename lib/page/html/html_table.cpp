@@ -104,8 +104,9 @@ void write_table(HtmlWriter& html, const Table& table, const TableLook& look) {
   html.open(
       "div",
       {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", look.caption}});
-  html.open("table",
-            {{"class", look.is_tree ? "data tree" : "data"}, {"aria-label", look.caption}});
+  html.open("table", {{"class", look.is_tree ? "data tree" : "data"},
+                      {"data-t", look.source},
+                      {"aria-label", look.caption}});
   write_head(html, table, columns);
   for (std::size_t row = 0; row < count; ++row) write_row(html, table, row, columns, depth);
   html.raw("</tbody>");

@@ -3,8 +3,9 @@
 //   write_table(html, report.tables[0].table, {.caption = "Kernels", .command = "trace-stats
 //   kernels traces/"});
 //
-// Each number has its exact value beside its text: data-v is the number of the JSON of the same
-// command, and data-k of the column its key there. Shares have a bar.
+// Each number has its exact value beside its text: data-v is the number in the JSON of the table
+// that data-t names ("steps.summary"), and data-k of the column is its key there. Shares have a
+// bar.
 #pragma once
 
 #include "page/html/html_writer.h"
@@ -17,7 +18,8 @@ namespace traceloom {
 
 struct TableLook {
   std::string caption;
-  std::string command;          // the command line that prints the same numbers
+  std::string command;      // the command line that prints the same numbers
+  std::string source = {};  // "steps.summary": the command, and the key of the table in its JSON
   std::size_t most_rows = 100;  // the first rows; how many there are is said
   bool is_tree = false;         // rows have a column "depth"; they are neither sorted nor cut
 };

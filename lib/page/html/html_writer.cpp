@@ -9,6 +9,20 @@ bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
 }
 
+// The bytes of the character that begins there.
+std::size_t character_at(std::string_view line, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < line.size() && is_continuation(line[end])) ++end;
+  return end - begin;
+}
+
+// What a character costs in a page.
+std::size_t weight_at(std::string_view line, std::size_t begin) {
+  const char c = line[begin];
+  if (c == '<' || c == '>' || c == '&' || c == '"') return 5;
+  return character_at(line, begin);
+}
+
 }  // namespace
 
 void HtmlWriter::escape(std::string_view text) {
@@ -80,18 +94,25 @@ void HtmlWriter::data(std::string_view id, std::string_view type, std::string_vi
 
 std::string page_name(std::string_view name) {
   const std::string line = one_line(name);
-  std::size_t characters = 0;
-  for (const char c : line) characters += is_continuation(c) ? 0 : 1;
-  if (characters <= kMostNameCharacters) return line;
+  std::size_t weight = 0;
+  for (std::size_t i = 0; i < line.size(); i += character_at(line, i)) weight += weight_at(line, i);
+  if (weight <= kMostNameWeight) return line;
   // A third of the room is for the end.
-  constexpr std::size_t end_characters = kMostNameCharacters / 3;
-  constexpr std::size_t begin_characters = kMostNameCharacters - end_characters - 1;
+  constexpr std::size_t end_weight = kMostNameWeight / 3;
+  constexpr std::size_t begin_weight = kMostNameWeight - end_weight - 2;
   std::size_t begin = 0;
-  for (std::size_t seen = 0; begin < line.size(); ++begin)
-    if (!is_continuation(line[begin]) && seen++ == begin_characters) break;
+  for (std::size_t seen = weight_at(line, 0); seen <= begin_weight;) {
+    begin += character_at(line, begin);
+    seen += weight_at(line, begin);
+  }
   std::size_t end = line.size();
-  for (std::size_t seen = 0; seen < end_characters;)
-    if (!is_continuation(line[--end])) ++seen;
+  for (std::size_t seen = 0;;) {
+    std::size_t before = end - 1;
+    while (is_continuation(line[before])) --before;
+    seen += weight_at(line, before);
+    if (seen > end_weight) break;
+    end = before;
+  }
   return line.substr(0, begin) + "…" + line.substr(end);
 }
 

@@ -19,8 +19,9 @@
 
 namespace traceloom {
 
-// A name from a trace has at most this many characters in a page; see page_name().
-inline constexpr std::size_t kMostNameCharacters = 160;
+// The bytes of a name from a trace in a page, roughly; see page_name(). A name of plain letters has
+// room for as many of them.
+inline constexpr std::size_t kMostNameWeight = 200;
 
 class HtmlWriter {
  public:
@@ -52,7 +53,8 @@ class HtmlWriter {
   std::vector<std::string_view> open_;
 };
 
-// Shortens a name to kMostNameCharacters, in its middle, so that its end can still be read.
+// Shortens a name in its middle, so that its end can still be read. It counts the bytes that its
+// characters need in HTML, so that names of '<' or of Chinese make no page larger.
 std::string page_name(std::string_view name);
 
 }  // namespace traceloom

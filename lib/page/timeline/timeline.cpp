@@ -65,16 +65,22 @@ class NameTable {
     const auto [found, is_new] = numbers_.emplace(label, 0);
     if (!is_new) return found->second;
     std::string name = page_name(run_.labels.name(label));
-    if (name.size() + 3 > budget_) return found->second = number_of_text("(name left out)");
+    if (bytes_of(name) > budget_) return found->second = number_of_text("(name left out)");
     return found->second = number_of_text(std::move(name));
   }
   std::vector<std::string> take() { return std::move(names_); }
 
  private:
+  // In the page's JSON, in which '<' is "\\u003c".
+  static std::size_t bytes_of(std::string_view text) {
+    std::size_t bytes = 3;
+    for (const char c : text) bytes += c == '<' ? 6 : c == '"' || c == '\\' ? 2 : 1;
+    return bytes;
+  }
   std::uint64_t number_of_text(std::string text) {
     const auto [found, is_new] = texts_.emplace(text, names_.size());
     if (is_new) {
-      budget_ -= std::min(budget_, text.size() + 3);
+      budget_ -= std::min(budget_, bytes_of(text));
       names_.push_back(std::move(text));
     }
     return found->second;
@@ -171,7 +177,11 @@ std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, st
 class TimelineMaker {
  public:
   TimelineMaker(const Run& run, const TimelineLimits& limits)
-      : run_(run), limits_(limits), names_(run, limits.names_bytes) {}
+      : run_(run),
+        limits_(limits),
+        names_(run, std::min(limits.names_bytes,
+                             std::max<std::size_t>(
+                                 60'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
 
   // `rows_left` is the number of rows that may follow, this one included.
   void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, Timeline& to) {
@@ -218,7 +228,7 @@ class TimelineMaker {
         std::min(limits_.bins_a_row, limits_.bins / std::max<std::size_t>(full_rows * windows, 1));
     thin_bins_ = std::min<std::size_t>(400, limits_.bins / std::max<std::size_t>(thin_rows, 1));
     slices_left_ =
-        std::min(limits_.slices, std::max<std::size_t>(16'000, limits_.slices_a_rank * ranks));
+        std::min(limits_.slices, std::max<std::size_t>(12'000, limits_.slices_a_rank * ranks));
   }
   std::vector<std::string> take_names() { return names_.take(); }
 

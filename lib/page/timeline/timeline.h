@@ -26,11 +26,12 @@ namespace traceloom {
 
 struct TimelineLimits {
   std::size_t full_ranks = 32;
-  std::size_t slices = 40'000;        // of all rows together
-  std::size_t slices_a_rank = 4'000;  // but at least 16,000 for all
-  std::size_t bins = 65'536;          // of all rows and windows together
-  std::size_t bins_a_row = 600;       // at most, of a window
-  std::size_t names_bytes = 200'000;
+  std::size_t slices = 40'000;              // of all rows together
+  std::size_t slices_a_rank = 3'000;        // but at least 12,000 for all
+  std::size_t bins = 65'536;                // of all rows and windows together
+  std::size_t bins_a_row = 600;             // at most, of a window
+  std::size_t names_bytes = 200'000;        // of all names together
+  std::size_t names_bytes_a_rank = 15'000;  // but at least 60,000 for all
 };
 
 struct TimelineWindow {
