@@ -102,6 +102,8 @@ class ClockFitter {
   std::map<std::size_t, Partner> partners(bool by_messages) const;
   void place(std::size_t clock, const Partner& partner, bool by_messages);
   std::vector<PairedRound> paired(std::size_t a, std::size_t b, bool by_messages) const;
+  // Without moving_ns, which costs a look at all parts: known_ranges() does not need it, and asks for
+  // all pairs of a round.
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
   void find_ranges();
   ClockRanges known_ranges() const;
@@ -159,7 +161,6 @@ PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
   paired.at_ns = a.end_ns;
   paired.ends_ns = saturating_subtract(on_b.at(b.end_ns), on_a.at(a.end_ns));
   paired.length_ns = std::min(length_of(a), length_of(b));
-  paired.moving_ns = moving_ns(round);
   const bool a_sends = round.is_message && &a == &round.parts.front();
   const bool b_sends = round.is_message && &b == &round.parts.front();
   paired.ahead.low_ns =
@@ -173,7 +174,9 @@ std::vector<PairedRound> ClockFitter::paired(std::size_t a, std::size_t b, bool 
   std::vector<PairedRound> found;
   for (const CollectiveRound* const round : rounds_of_[b]) {
     const RoundPart* const part = round->is_message == by_messages ? find_part(*round, a) : nullptr;
-    if (part != nullptr) found.push_back(pair(*round, *part, *find_part(*round, b)));
+    if (part == nullptr) continue;
+    found.push_back(pair(*round, *part, *find_part(*round, b)));
+    found.back().moving_ns = moving_ns(*round);
   }
   return found;
 }
