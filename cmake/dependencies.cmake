@@ -30,6 +30,12 @@ find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRE
 add_library(boost_math INTERFACE)
 target_include_directories(boost_math SYSTEM INTERFACE ${BOOST_MATH_INCLUDE_DIR})
 
+# Boost.Beast and Asio are headers alone, too: the server of --serve.
+find_path(BOOST_BEAST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)
+add_library(boost_beast INTERFACE)
+target_include_directories(boost_beast SYSTEM INTERFACE ${BOOST_BEAST_INCLUDE_DIR})
+target_link_libraries(boost_beast INTERFACE Threads::Threads)
+
 # RE2 ships a pkg-config file, no CMake package. It matches in linear time and without a deep stack, which
 # std::regex does not: a name of 100 kB overflows that one's stack, and (a+)+b never ends.
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
 #
-#   scripts/install-deps.sh [build|test|package|lint|bench|bare]...     (default: build)
+#   scripts/install-deps.sh [build|test|browser|package|lint|bench|bare]...     (default: build)
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
-       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev libboost-math-dev pkgconf)
+       doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev libboost-math-dev libboost-dev pkgconf)
 # cpack asks `file` what is a program, and dpkg-shlibdeps on which packages it depends.
 debian=(dpkg-dev file)
 # Readers of what the tools generate: manual pages, and completions for each shell.
 test=(groff-base zsh fish "${debian[@]}")
+# For the test of the report page; 440 MB, so not a part of `test`.
+browser=(chromium chromium-driver python3)
 lint=(clang-format clang-tidy)
 bare=(debootstrap git util-linux)
 bench=(time hyperfine pigz isal libbenchmark-dev)
@@ -20,11 +22,12 @@ main() {
     case $group in
       build) wanted+=("${build[@]}") ;;
       test) wanted+=("${build[@]}" "${test[@]}") ;;
+      browser) wanted+=("${build[@]}" "${browser[@]}") ;;
       package) wanted+=("${build[@]}" "${debian[@]}") ;;
       bare) wanted+=("${bare[@]}") ;;
       lint) wanted+=("${build[@]}" "${lint[@]}") ;;
       bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$group' (build, test, package, lint, bench, bare)" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, test, browser, package, lint, bench, bare)" >&2; exit 2 ;;
     esac
   done
 

@@ -12,7 +12,7 @@ namespace {
 
 // A signal handler can interrupt any thread anywhere. So there are no locks and no memory from the
 // heap, and only the code that has moved a slot out of `ready` reads its path.
-enum class SlotState : int { free, changing, ready, removing, removed };
+enum class SlotState : int { free, changing, ready, removing, folder, removed };
 
 struct Slot {
   std::atomic<SlotState> state = SlotState::free;
@@ -56,7 +56,13 @@ void remove_temporary_files() noexcept {
   const int saved_errno = errno;  // it belongs to the interrupted code
   for (Slot& slot : slots) {
     if (!move(slot, SlotState::ready, SlotState::removing)) continue;
-    unlink(slot.path.data());
+    const bool is_folder = unlink(slot.path.data()) != 0 && errno == EISDIR;
+    slot.state = is_folder ? SlotState::folder : SlotState::removed;
+  }
+  // They are empty only now.
+  for (Slot& slot : slots) {
+    if (!move(slot, SlotState::folder, SlotState::removing)) continue;
+    rmdir(slot.path.data());
     slot.state = SlotState::removed;
   }
   errno = saved_errno;

@@ -8,8 +8,9 @@
 
 namespace traceloom {
 
-// From construction to destruction, remove_temporary_files() unlinks `path`. There is room for 64
-// files at a time; a signal leaves further ones behind. Thread-safe.
+// From construction to destruction, remove_temporary_files() unlinks `path`, or removes the folder
+// of that name once its files are unlinked. There is room for 64 files at a time; a signal leaves
+// further ones behind. Thread-safe.
 class TemporaryFileEntry {
  public:
   explicit TemporaryFileEntry(const std::string& path) noexcept;

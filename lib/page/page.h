@@ -26,6 +26,8 @@ struct PageOptions {
   std::string arguments;
   // The tree of calls (page_tree.h); absent if the traces could be read only once.
   std::optional<PageTree> tree = {};
+  // The address at which ui.perfetto.dev opens the merged trace; empty if nothing serves it.
+  std::string viewer_link = {};
 };
 
 // Sets what the page needs of a run: details, samples, and Python's functions of at least 20 us.

@@ -19,6 +19,7 @@ namespace traceloom {
 struct PageSource {
   const Run& run;
   std::string arguments;
+  std::string viewer_link = {};
 
   // Arguments that would fill a line of the page have this name; the foot of the page says what it
   // stands for.

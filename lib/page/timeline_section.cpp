@@ -109,6 +109,24 @@ void write_buttons(HtmlWriter& html, const Timeline& timeline) {
   html.close();
 }
 
+// The page itself may fetch nothing, so a viewer needs a file, or a server that is asked for.
+void write_viewer(HtmlWriter& html, const PageSource& source) {
+  html.open("p");
+  if (!source.viewer_link.empty()) {
+    html.element("a", "Open every event in ui.perfetto.dev",
+                 {{"href", source.viewer_link}, {"target", "_blank"}, {"rel", "noopener"}});
+    html.text(", which reads the merged trace from this machine while trace-stats serves it.");
+  } else {
+    html.text("For every event: ");
+    html.element("code", source.command("", "trace-merge") + " --serve");
+    html.text(" shows the merged trace in ui.perfetto.dev, and ");
+    html.element("code", source.command("report") + " --serve");
+    html.text(" this page with a link to it.");
+  }
+  html.close();
+  html.line();
+}
+
 }  // namespace
 
 void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
@@ -135,12 +153,7 @@ void write_timeline_section(HtmlWriter& html, const PageSource& source, const Pa
   html.element("p",
                "Point at a span for its name; drag to move; turn the wheel over the clicked "
                "timeline to zoom.");
-  html.open("p");
-  html.text(
-      "For every event, merge the traces and open the file at ui.perfetto.dev, which reads it in "
-      "your browser: ");
-  html.element("code", source.command("", "trace-merge") + " -o merged.json");
-  html.close();
+  write_viewer(html, source);
   html.data("timeline-facts", "application/json", facts_json_of(timeline));
   html.data("timeline-slices", "text/plain", base64(timeline.slices));
   html.data("timeline-shades", "text/plain", base64(timeline.shades));

@@ -3,9 +3,11 @@
 #include "base/problems.h"
 #include "base/units.h"
 #include "clock/time_map.h"
+#include "common/private_folder.h"
 #include "common/progress.h"
 #include "common/run_tool.h"
 #include "common/say.h"
+#include "common/serve.h"
 #include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
@@ -23,7 +25,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace traceloom {
 namespace {
@@ -142,9 +146,22 @@ bool has_loss(const MergeSummary& summary) {
                      [](const MergedFile& file) { return file.problems.has_loss(); });
 }
 
+std::string type_of(const std::string& path) {
+  return path.ends_with(".gz") || path.ends_with(".tgz") ? "application/gzip" : "application/json";
+}
+
 ExitCode merge(int argc, char** argv) {
   MergeCommand command;
   if (!read_command_line(argc, argv, command)) return ExitCode::done;
+  std::optional<PrivateFolder> folder;
+  std::optional<FileServer> server;
+  if (command.serving.is_wanted) {
+    if (command.merge.output.empty()) command.merge.output = folder.emplace().path(kServedTrace);
+    // Before the merge, so that a port in use costs no time.
+    server.emplace(std::vector<ServedFile>{{kServedTrace, type_of(command.merge.output),
+                                            command.merge.output}},
+                   command.serving.options());
+  }
   const std::unique_ptr<Sink> report = open_report(command);
   // --strict and --report need the whole merge, even if nobody reads the trace any more.
   command.merge.outlives_reader = command.strict || report != nullptr;
@@ -161,6 +178,10 @@ ExitCode merge(int argc, char** argv) {
     if (report) write_report(*report, command, summary);
   } else {
     print_summary(command, summary, elapsed.count());
+  }
+  if (server) {
+    announce(kTool, *server, "");
+    server->run();
   }
   const bool is_lossy = has_loss(summary) || !command.kept_journals.empty();
   return command.strict && is_lossy ? ExitCode::no : ExitCode::done;

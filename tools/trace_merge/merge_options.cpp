@@ -122,6 +122,7 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
   app.add_option("--report", command.report, "Write as JSON what was done to each input")
       ->group(group)
       ->type_name("FILE");
+  add_serve(app, command.serving, "the merged trace", group);
   app.add_flag("--dry-run", command.merge.dry_run,
                "Show files, ranks, clocks and tracks; write nothing")
       ->group(group);
@@ -238,7 +239,9 @@ void refuse_other_packing(const std::string& output) {
 }
 
 void check_options(const MergeCommand& command) {
-  if (command.merge.output.empty() && !command.merge.dry_run)
+  if (command.serving.is_wanted && (command.merge.dry_run || command.merge.output == "-"))
+    throw UsageError("--serve needs a merged file: leave out --dry-run and -o -");
+  if (command.merge.output.empty() && !command.merge.dry_run && !command.serving.is_wanted)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
   if (command.merge.dry_run && command.report == "-")
@@ -293,6 +296,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
        {"three steps of two ranks", "trace-merge traces/ --ranks 0,7 --steps 10:12 -o some.json"}});
   set_page(app, "docs/commands/trace-merge.md");
   if (!parse(app, argc, argv)) return false;
+  check_serving(command.serving, app.count("--port") > 0);
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_options(command);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/report_problems.h"
+#include "common/serve.h"
 #include "merge/merger.h"
 #include "trace_merge/recover_inputs.h"
 
@@ -14,6 +15,7 @@ struct MergeCommand {
   MergeOptions merge;
   std::string report;  // the file for the report; empty if none is wanted
   bool strict = false;
+  Serving serving;                         // an empty output is served and not kept
   std::vector<KeptJournal> kept_journals;  // journals that --recover could not use
   Verbosity verbosity = Verbosity::normal;
 };

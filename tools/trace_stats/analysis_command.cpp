@@ -1,10 +1,12 @@
 #include "trace_stats/analysis_command.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/say.h"
 #include "common/selection_options.h"
 #include "input/input_list.h"
 #include "trace_stats/command_output.h"
@@ -53,6 +55,8 @@ struct Options {
   std::function<void(const Run&, RowLimit&)> count_rows;
   bool is_page = false;
   std::function<void(const RunRequest&, const std::string&)> take_request;
+  std::function<bool()> is_served;
+  std::function<void()> after;
 };
 
 // Returns the word as a shell reads it: in quotes unless it has only usual characters.
@@ -162,7 +166,8 @@ void refuse_empty_selection(const Run& run, const RunRequest& request, const Opt
 }
 
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
-  if (options.is_page && options.output == "-" && isatty(STDOUT_FILENO) == 1)
+  const bool is_silent = options.output == "-" && options.is_served && options.is_served();
+  if (options.is_page && options.output == "-" && !is_silent && isatty(STDOUT_FILENO) == 1)
     throw UsageError(fmt::format("{} writes a page for a browser: name its file with -o {}.html",
                                  options.command, options.command));
   RunRequest request = make_request(options);
@@ -179,9 +184,14 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   arrange(answer.report, options);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
-  write_output(options.output,
-               answer.text ? *answer.text : render_report(answer.report, options.format, style),
-               !answer.text && is_for_people(options.format));
+  const std::string text =
+      answer.text ? std::move(*answer.text) : render_report(answer.report, options.format, style);
+  if (!is_silent) write_output(options.output, text, !answer.text && is_for_people(options.format));
+  if (options.is_page && options.output != "-")
+    say(kToolName, Tone::note,
+        fmt::format("wrote {}, {}: open it in a browser", options.output,
+                    format_bytes(text.size())));
+  if (options.after) options.after();
   if (answer.is_no || (loss && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
@@ -243,6 +253,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->count_rows = what.count_rows;
   options->is_page = what.is_page;
   options->take_request = what.take_request;
+  options->is_served = what.is_served;
+  options->after = what.after;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   add_inputs(*command, options->inputs);

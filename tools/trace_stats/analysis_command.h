@@ -44,6 +44,10 @@ struct AnalysisCommand {
   // Gets the request, and the inputs and the selection as they were typed, as words for a shell,
   // before the run is read.
   std::function<void(const RunRequest&, const std::string&)> take_request = {};
+  // Returns whether the page is served: then it is not written to stdout.
+  std::function<bool()> is_served = {};
+  // Called when the page was written.
+  std::function<void()> after = {};
 };
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,

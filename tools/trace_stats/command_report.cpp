@@ -1,15 +1,32 @@
 // trace-stats report: a page that a person opens in a browser.
 #include "common/help_formatter.h"
+#include "common/private_folder.h"
+#include "common/serve.h"
 #include "input/input_list.h"
+#include "merge/merger.h"
 #include "page/page.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace traceloom {
 namespace {
+
+constexpr char kServedPage[] = "report.html";
+
+// The options as they were typed, and what --serve needs until the end.
+struct ReportCommand {
+  PageOptions page;
+  Serving serving;
+  MergeOptions merge;
+  std::optional<PrivateFolder> folder;
+  std::optional<FileServer> server;
+};
 
 // The size of what comes through a pipe is not known, and it cannot be read again.
 void read_tree(RunRequest request, PageOptions& options) {
@@ -18,10 +35,37 @@ void read_tree(RunRequest request, PageOptions& options) {
   options.tree = make_page_tree(read_run(request));
 }
 
+void start_server(const RunRequest& request, ReportCommand& command) {
+  command.merge.inputs = request.inputs;
+  command.merge.keep_going = request.keep_going;
+  command.merge.threads = request.threads;
+  command.merge.output = command.folder.emplace().path(kServedTrace);
+  command.server.emplace(
+      std::vector<ServedFile>{{kServedPage, "text/html; charset=utf-8", ""},
+                              {kServedTrace, "application/json", command.merge.output}},
+      command.serving.options());
+}
+
+std::string write_pages(const Run& run, ReportCommand& command) {
+  std::string page = write_page(run, command.page);
+  if (!command.server) return page;
+  PageOptions with_link = command.page;
+  with_link.viewer_link = command.server->viewer_link(kServedTrace);
+  command.server->set_content(kServedPage, write_page(run, with_link));
+  return page;
+}
+
+void serve(ReportCommand& command) {
+  if (!command.server) return;
+  merge_traces(command.merge);
+  announce(kToolName, *command.server, kServedPage);
+  command.server->run();
+}
+
 }  // namespace
 
 void add_report(CLI::App& app, Work& work) {
-  const auto options = std::make_shared<PageOptions>();
+  const auto options = std::make_shared<ReportCommand>();
   CLI::App* const command = add_analysis(
       app, work,
       {.name = "report",
@@ -35,17 +79,23 @@ void add_report(CLI::App& app, Work& work) {
        .is_page = true,
        .take_request =
            [options](const RunRequest& request, const std::string& words) {
-             options->arguments = words;
-             read_tree(request, *options);
-           }},
+             check_serving(options->serving, options->serving.port != ServeOptions().port);
+             if (options->serving.is_wanted) start_server(request, *options);
+             options->page.arguments = words;
+             read_tree(request, options->page);
+           },
+       .is_served = [options] { return options->serving.is_wanted; },
+       .after = [options] { serve(*options); }},
       [options](const Run& run) {
         Answer answer{Report("report", run)};
-        answer.text = write_page(run, *options);
+        answer.text = write_pages(run, *options);
         return answer;
       });
+  add_serve(*command, options->serving, "the merged trace", kCommonGroup);
   set_examples(*command,
                {{"the page of a run", "trace-stats report traces/ -o report.html"},
-                {"of two of its steps", "trace-stats report traces/ --steps 10:11 -o steps.html"}});
+                {"of two of its steps", "trace-stats report traces/ --steps 10:11 -o steps.html"},
+                {"with a link into the viewer", "trace-stats report traces/ --serve"}});
 }
 
 }  // namespace traceloom

@@ -1,0 +1,143 @@
+#include "page/page.h"
+
+#include "page/assets.h"
+#include "page/html/base64.h"
+#include "page/step_grid.h"
+#include "support/run_texts.h"
+#include "support/trace_text.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace traceloom;
+
+namespace {
+
+Run read_for_page(const std::vector<std::pair<std::string, std::string>>& files,
+                  unsigned threads = 0) {
+  RunRequest request;
+  prepare_for_page(request);
+  request.threads = threads;
+  return read_texts(files, request);
+}
+
+std::size_t count_of_text(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+std::string marked_rank(int rank, int steps, std::string_view name) {
+  TraceText text;
+  text.cat("cpu_op");
+  for (int i = 0; i < steps; ++i) {
+    text.x("ProfilerStep#" + std::to_string(i), 1000 * i, 900 + 10 * i + rank);
+    text.x(name, 1000 * i + 1, 500);
+  }
+  return text.object("\"distributedInfo\": {\"rank\": " + std::to_string(rank) + "}");
+}
+
+}  // namespace
+
+TEST_CASE("page: the policy names the hashes of what the page holds, and nothing else may run") {
+  const std::string page =
+      write_page(read_for_page({{"rank0.json", marked_rank(0, 3, "op")}}), {.arguments = "x"});
+  CHECK(count_of_text(page,
+                      "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "script-src 'sha256-") == 1);
+  for (const PageAsset& asset : {kPageScript, kTimelineScript, kPageStyle}) {
+    CHECK(count_of_text(page, "'sha256-" + base64(bytes_of_hex(asset.sha256)) + "'") == 1);
+    CHECK(count_of_text(page, std::string(asset.text)) == 1);
+  }
+  CHECK(count_of_text(page, "unsafe") == 0);
+  CHECK(count_of_text(page, " style=") == 0);
+  CHECK(count_of_text(page, "http://") + count_of_text(page, "https://") == 0);
+}
+
+TEST_CASE("page: names that attack are text, in every section") {
+  const std::string attack = "</script><img src=x onerror=alert(1)>";
+  TraceText text;
+  text.m("process_name", "{\"name\": \"" + attack + "\"}");
+  text.m("thread_name", "{\"name\": \"" + attack + "\"}");
+  text.tid("\"" + attack + "\"").cat(attack).x(attack, 0, 10);
+  text.cat("cpu_op").x(attack, 20, 30).x(attack, 25, 5).c(attack, 30, "{\"" + attack + "\": 3}");
+  text.c(attack, 31, "{\"" + attack + "\": 5}").c(attack, 40, "{\"" + attack + "\": 4}");
+  text.pid("0").cat("kernel").x(attack, 30, 40, R"({"device": 0, "stream": 7})");
+  const Run run =
+      read_for_page({{"rank0 <b>.json", text.object("\"TOKEN\": \"secret-of-the-environment\"")}});
+  RunRequest tree_request;
+  PageOptions options{.arguments = "'" + attack + "'", .tree = make_page_tree(run)};
+  const std::string page = write_page(run, options);
+  CHECK(count_of_text(page, "<img") == 0);
+  CHECK(count_of_text(page, "<b>.json") == 0);
+  CHECK(count_of_text(page, "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;") > 3);
+  CHECK(count_of_text(page, "secret-of-the-environment") == 0);
+  // The page's own two, and data.
+  CHECK(count_of_text(page, "<script>") == 2);
+  CHECK(count_of_text(page, "</script>") == 2 + count_of_text(page, "<script type="));
+}
+
+TEST_CASE("page: any number of threads gives the same bytes") {
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"rank0.json", marked_rank(0, 40, "a")}, {"rank1.json", marked_rank(1, 40, "b")}};
+  const std::string page = write_page(read_for_page(files, 1), {.arguments = "x"});
+  // Paths of the two readings differ.
+  const auto without_paths = [](std::string text) {
+    for (std::size_t at = text.find("/tmp"); at != std::string::npos; at = text.find("/tmp", at))
+      text.erase(at, text.find("rank", at) - at);
+    return text;
+  };
+  CHECK(without_paths(page) ==
+        without_paths(write_page(read_for_page(files, 4), {.arguments = "x"})));
+}
+
+TEST_CASE("page: a run without steps, spans or ranks says so") {
+  for (const std::string& text : {std::string("[]"), TraceText().i("mark", 5).array()}) {
+    const std::string page = write_page(read_for_page({{"rank0.json", text}}), {.arguments = "x"});
+    CHECK(count_of_text(page, "<section ") == 10);
+    CHECK(count_of_text(page, "<section ") == count_of_text(page, "</section>"));
+    CHECK(count_of_text(page, "data-kind=\"inconclusive\"") == 1);
+  }
+}
+
+TEST_CASE("page: a hostile trace stays below 2 MB") {
+  TraceText text;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = std::to_string(i) + std::string(300, '<');
+    text.pid("1").cat("cpu_op").x(name, 50 * i, 40);
+    text.pid("0").cat("kernel").x(name, 50 * i, 40, R"({"device": 0, "stream": 7})");
+  }
+  const Run run = read_for_page({{"rank0.json", text.array()}});
+  const PageOptions options{.arguments = "x", .tree = make_page_tree(run)};
+  const std::string page = write_page(run, options);
+  CHECK(page.size() < 1'000'000);
+  CHECK(page.size() > 300'000);
+}
+
+TEST_CASE("grid: cells are the steps of ranks, and neighbours share one where there is no room") {
+  std::vector<RankRoles> roles(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    roles[rank].rank = static_cast<std::int64_t>(rank) + 3;
+    for (int i = 0; i < 1000; ++i) {
+      StepRoles step;
+      step.step.number = i;
+      step.step.counted = i < 999;
+      step.total_ns = 1000 + static_cast<std::int64_t>(rank) * 10 + (i % 7 == 3 ? 500 : 0);
+      step.exclusive[Role::cpu] = step.total_ns;
+      if (rank == 0 || i != 12) roles[rank].steps.push_back(step);
+    }
+  }
+  const StepGrid grid = make_step_grid(roles);
+  CHECK(grid.rows == std::vector<std::string>{"3", "4"});
+  CHECK(grid.steps_a_column == 3);
+  REQUIRE(grid.columns.size() == 333);
+  CHECK(grid.columns.front() == "0-2");
+  CHECK(grid.columns.back() == "996-998");
+  CHECK(grid.first_steps.back() == "996");
+  CHECK(grid.cells[0].total_ns == 1000);        // steps 0, 1, 2
+  CHECK(grid.cells[1].total_ns == 1500);        // 3 is slow
+  CHECK(grid.cells[333 + 4].total_ns == 1010);  // 13, 14; 12 is not there
+  CHECK(grid.cells[0].roles[Role::cpu] == 1000);
+}

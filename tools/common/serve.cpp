@@ -1,0 +1,244 @@
+#include "common/serve.h"
+
+#include "base/error.h"
+#include "common/say.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <random>
+#include <utility>  // Boost 1.74's awaitable.hpp needs it and does not say so
+
+namespace traceloom {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Tcp = asio::ip::tcp;
+using Request = http::request<http::empty_body>;
+
+constexpr std::string_view kViewer = "https://ui.perfetto.dev";
+// No request of a browser is longer, or slower to arrive.
+constexpr std::uint32_t kMostHeaderBytes = 16'384;
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::size_t kMostConnections = 32;
+
+std::string random_word() {
+  std::random_device random;
+  std::string word;
+  for (int i = 0; i < 4; ++i) word += fmt::format("{:08x}", random());
+  return word;
+}
+
+std::string_view view_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+template <typename Response>
+void set_common(const Request& request, Response& response) {
+  response.version(request.version());
+  response.keep_alive(request.keep_alive());
+  response.set(http::field::cache_control, "no-store");
+  response.set("X-Content-Type-Options", "nosniff");
+  if (view_of(request[http::field::origin]) != kViewer) return;
+  response.set(http::field::access_control_allow_origin, "https://ui.perfetto.dev");
+  response.set(http::field::vary, "Origin");
+}
+
+http::response<http::string_body> short_answer(const Request& request, http::status status,
+                                               std::string text) {
+  http::response<http::string_body> response;
+  response.result(status);
+  set_common(request, response);
+  response.set(http::field::content_type, "text/plain");
+  response.body() = std::move(text);
+  response.prepare_payload();
+  return response;
+}
+
+// Answers the question that a browser asks before a site may fetch from this machine.
+http::response<http::string_body> preflight_answer(const Request& request) {
+  auto response = short_answer(request, http::status::no_content, "");
+  response.set(http::field::access_control_allow_methods, "GET");
+  response.set("Access-Control-Allow-Private-Network", "true");
+  return response;
+}
+
+}  // namespace
+
+class FileServer::Impl {
+ public:
+  Impl(std::vector<ServedFile> files, ServeOptions options)
+      : files_(std::move(files)), options_(std::move(options)), word_(random_word()) {
+    const Tcp::endpoint local(asio::ip::address_v4::loopback(), options_.port);
+    beast::error_code error;
+    acceptor_.open(local.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor_.bind(local, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error)
+      throw Error(fmt::format("127.0.0.1:{}", options_.port),
+                  error.message() + "; end what uses this port (another --serve?)");
+    options_.port = acceptor_.local_endpoint().port();
+  }
+
+  std::string link(std::string_view name) const {
+    return fmt::format("http://127.0.0.1:{}/{}/{}", options_.port, word_, name);
+  }
+  void set_content(std::string_view name, std::string content) {
+    for (ServedFile& file : files_)
+      if (file.name == name) file.content = std::move(content);
+  }
+  void run() {
+    asio::co_spawn(context_, accept_all(), asio::detached);
+    context_.run();
+  }
+
+ private:
+  asio::awaitable<void> accept_all() {
+    for (;;) {
+      Tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+      if (connections_ >= kMostConnections) continue;  // closes it
+      ++connections_;
+      asio::co_spawn(context_, talk(beast::tcp_stream(std::move(socket))),
+                     [this](const std::exception_ptr&) { --connections_; });
+    }
+  }
+
+  asio::awaitable<void> talk(beast::tcp_stream stream) {
+    beast::flat_buffer buffer;
+    for (bool goes_on = true; goes_on;) {
+      http::request_parser<http::empty_body> parser;
+      parser.header_limit(kMostHeaderBytes);
+      stream.expires_after(kPatience);
+      co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
+      const Request request = parser.release();
+      goes_on = request.keep_alive();
+      const ServedFile* const file = find_file(request);
+      if (file != nullptr && request.method() == http::verb::get) {
+        co_await send_file(stream, request, *file);
+        if (file->name == options_.once) context_.stop();
+        continue;
+      }
+      auto response = refusal(request, file);
+      co_await http::async_write(stream, response, asio::use_awaitable);
+    }
+  }
+
+  // Returns nullptr if the request may not have it, or there is none.
+  const ServedFile* find_file(const Request& request) const {
+    if (!is_allowed(request)) return nullptr;
+    const std::string_view target = view_of(request.target());
+    const auto found = std::find_if(files_.begin(), files_.end(), [&](const ServedFile& file) {
+      return target == fmt::format("/{}/{}", word_, file.name);
+    });
+    return found == files_.end() ? nullptr : &*found;
+  }
+  bool is_allowed(const Request& request) const {
+    const std::string_view origin = view_of(request[http::field::origin]);
+    const std::string_view host = view_of(request[http::field::host]);
+    return (origin.empty() || origin == kViewer) &&
+           (host == fmt::format("127.0.0.1:{}", options_.port) ||
+            host == fmt::format("localhost:{}", options_.port));
+  }
+  http::response<http::string_body> refusal(const Request& request, const ServedFile* file) const {
+    if (!is_allowed(request))
+      return short_answer(request, http::status::forbidden, "for ui.perfetto.dev alone\n");
+    if (file == nullptr) return short_answer(request, http::status::not_found, "no such file\n");
+    if (request.method() == http::verb::options) return preflight_answer(request);
+    return short_answer(request, http::status::method_not_allowed, "GET only\n");
+  }
+
+  asio::awaitable<void> send_file(beast::tcp_stream& stream, const Request& request,
+                                  const ServedFile& file) {
+    stream.expires_never();  // a viewer may take its time
+    if (file.path.empty()) {
+      http::response<http::string_body> response;
+      set_common(request, response);
+      response.set(http::field::content_type, file.type);
+      response.body() = file.content;
+      response.prepare_payload();
+      co_await http::async_write(stream, response, asio::use_awaitable);
+      co_return;
+    }
+    beast::error_code error;
+    http::file_body::value_type body;
+    body.open(file.path.c_str(), beast::file_mode::scan, error);
+    if (error) {
+      auto response = short_answer(request, http::status::gone, "the file is gone\n");
+      co_await http::async_write(stream, response, asio::use_awaitable);
+      co_return;
+    }
+    http::response<http::file_body> response;
+    set_common(request, response);
+    response.set(http::field::content_type, file.type);
+    response.body() = std::move(body);
+    response.prepare_payload();
+    co_await http::async_write(stream, response, asio::use_awaitable);
+  }
+
+  std::vector<ServedFile> files_;
+  ServeOptions options_;
+  std::string word_;
+  asio::io_context context_{1};
+  Tcp::acceptor acceptor_{context_};
+  std::size_t connections_ = 0;
+};
+
+FileServer::FileServer(std::vector<ServedFile> files, ServeOptions options)
+    : impl_(std::make_unique<Impl>(std::move(files), std::move(options))) {}
+FileServer::~FileServer() = default;
+
+std::string FileServer::link(std::string_view name) const {
+  return impl_->link(name);
+}
+
+std::string FileServer::viewer_link(std::string_view name) const {
+  return fmt::format("{}/#!/?url={}", kViewer, link(name));
+}
+
+void FileServer::set_content(std::string_view name, std::string content) {
+  impl_->set_content(name, std::move(content));
+}
+
+void FileServer::run() {
+  impl_->run();
+}
+
+void add_serve(CLI::App& app, Serving& serving, const std::string& what, const std::string& group) {
+  app.add_flag("--serve", serving.is_wanted,
+               fmt::format("Let ui.perfetto.dev fetch {} from this machine\n"
+                           "Prints a link for your browser and serves on 127.0.0.1, to that site "
+                           "alone, until Ctrl-C.",
+                           what))
+      ->group(group);
+  app.add_flag("--once", serving.is_once, "With --serve: end when the viewer has the trace")
+      ->group(group);
+  app.add_option("--port", serving.port, "With --serve: the port; the viewer accepts 9001 alone")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+}
+
+void check_serving(const Serving& serving, bool has_port) {
+  if (!serving.is_wanted && (serving.is_once || has_port))
+    throw UsageError(fmt::format("{} goes with --serve", serving.is_once ? "--once" : "--port"));
+}
+
+void announce(std::string_view tool, const FileServer& server, const std::string& page) {
+  if (!page.empty()) say(tool, Tone::note, "the page: " + server.link(page));
+  say(tool, Tone::note, "in the viewer: " + server.viewer_link(kServedTrace));
+  say(tool, Tone::note, "serving on 127.0.0.1 for ui.perfetto.dev alone; Ctrl-C ends it");
+}
+
+}  // namespace traceloom
