@@ -375,6 +375,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                              std::move(structure), true});
   report.tables.push_back({"roles", "The same by role", role_table(found), true});
   report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
+  if (!found.shown)
+    report.notes.push_back(
+        "no rank has steps on both sides, so nothing says where the time went: compare captures of "
+        "the same ranks");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {
