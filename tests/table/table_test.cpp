@@ -106,7 +106,7 @@ TEST_CASE("table: long texts keep both ends") {
   table.add_row({Cell("void kernel<4>(int)\n"), Cell(std::int64_t{1})});
   table.add_row({Cell("short"), Cell()});
   table.shorten_texts(11);
-  CHECK(table.rows()[0][0] == Cell("void …int)\\n"));
+  CHECK(table.rows()[0][0] == Cell("void …nt)\\n"));
   CHECK(table.rows()[0][1] == Cell(std::int64_t{1}));
   CHECK(table.rows()[1][0] == Cell("short"));
 }

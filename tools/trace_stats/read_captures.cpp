@@ -104,6 +104,12 @@ std::vector<Paths> joined_cycles(const Paths& paths) {
   return captures;
 }
 
+// The name of a folder or file without the way to it, which differs if it was named from elsewhere.
+std::string last_part(const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 // Folders of one rank each would pass for captures, and ranks that differ for noise.
 void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capture>& captures) {
   std::set<std::int64_t> ranks;
@@ -198,6 +204,7 @@ void CaptureReader::know(const std::string& side, const std::vector<Capture>& ca
 const std::string* CaptureReader::copied_by(const std::string& side, const Capture& capture) const {
   const auto is_same = [&](const KnownCapture& known) {
     return (known.side == side || side == kHistorySide) &&
+           last_part(known.name) == last_part(capture.name) &&
            are_of_one_capture(known.steps_ns, capture.steps_ns);
   };
   const auto known = std::find_if(known_.begin(), known_.end(), is_same);
