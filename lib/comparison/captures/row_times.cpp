@@ -74,7 +74,8 @@ class RoleSpans {
     };
     for (std::vector<RoleSpan>& spans : spans_)
       if (!std::is_sorted(spans.begin(), spans.end(), earlier))
-        std::sort(spans.begin(), spans.end(), earlier);
+        // Several runs in order, of streams and threads: merging takes less than std::sort.
+        std::stable_sort(spans.begin(), spans.end(), earlier);
   }
 
   const std::vector<RoleSpan>& of(std::size_t role) const { return spans_[role]; }
