@@ -12,7 +12,7 @@
 // Cells of 3, 5 and 10 captures a side share captures; the pairs in one cell never do.
 //
 // Prints each rate with its 95 % interval (Wilson) beside what was promised. The exit code is 1 if
-// a rate misses its promise at the 99.9 % level, since three of 63 rates would miss at 95 % by
+// a rate misses its promise at the 99.9 % level, since three of 54 rates would miss at 95 % by
 // chance. Promises were simulated as well and are rounded, so their own error counts.
 //
 // A change as large as the floor is found in at most half of the cases, however low the noise: the
