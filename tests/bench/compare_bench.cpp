@@ -2,8 +2,7 @@
 //
 //   compare_bench                # 1,000 pairs of sides a cell, disjoint captures
 //   compare_bench --pairs 20     # a short run
-//   compare_bench --numbers --pairs 10000  # no traces: their step times alone, for narrow
-//   intervals
+//   compare_bench --numbers --pairs 10000   # step times alone, without traces: narrow intervals
 //
 // A capture is a trace file of one rank with 20 steps, written to a folder, read and judged as
 // `trace-stats compare` does it. The noise is a model, not measured on GPUs: captures differ by a
