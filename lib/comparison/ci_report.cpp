@@ -1,5 +1,8 @@
 #include "comparison/ci_report.h"
 
+#include "base/one_line.h"
+#include "table/text_width.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +14,10 @@ namespace {
 
 constexpr std::size_t kLeastRows = 3;
 constexpr std::size_t kMostRows = 20;
+// Services refuse long texts: GitHub takes 65,536 characters for a comment. Both ends of a name
+// stay.
+constexpr std::size_t kLongestName = 120;
+constexpr std::size_t kLongestSentence = 1000;
 
 // One thing that is judged.
 struct Check {
@@ -59,16 +66,16 @@ std::string_view level_of(CompareKind kind) {
   return kind == CompareKind::regression || kind == CompareKind::incomparable ? "error" : "notice";
 }
 
-// GitHub ends the text of a command at a line break.
+std::string short_sentence(std::string_view text) {
+  return shorten_middle(one_line(text), kLongestSentence);
+}
+
+// The text of a command is one line, in which GitHub reads %0A as a line break.
 std::string annotation_text(std::string_view text) {
   std::string escaped;
-  for (const char letter : text) {
+  for (const char letter : short_sentence(text)) {
     if (letter == '%')
       escaped += "%25";
-    else if (letter == '\r')
-      escaped += "%0D";
-    else if (letter == '\n')
-      escaped += "%0A";
     else
       escaped += letter;
   }
@@ -79,11 +86,12 @@ std::string annotation(CompareKind kind, std::string_view text) {
   return fmt::format("::{} title=trace-stats compare::{}\n", level_of(kind), annotation_text(text));
 }
 
-// XML has no way to write most control characters.
+// XML has no way to write control characters, nor U+FFFE and U+FFFF.
 std::string xml_text(std::string_view text) {
+  const std::string printable = printable_lines(text);
   std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
+  for (std::size_t i = 0; i < printable.size(); ++i) {
+    switch (const char letter = printable[i]) {
       case '&':
         escaped += "&amp;";
         break;
@@ -96,23 +104,29 @@ std::string xml_text(std::string_view text) {
       case '"':
         escaped += "&quot;";
         break;
+      case '\xef':
+        if (const std::string_view rest = std::string_view(printable).substr(i, 3);
+            rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
+          escaped += "\xef\xbf\xbd";  // U+FFFD
+          i += 2;
+          break;
+        }
+        [[fallthrough]];
       default:
-        if (static_cast<unsigned char>(letter) >= 0x20 || letter == '\n' || letter == '\t')
-          escaped += letter;
-        else
-          escaped += '?';
+        escaped += letter;
     }
   }
   return escaped;
 }
 
 std::string xml_case(const Check& check, bool passes_inconclusive) {
-  const std::string begin = fmt::format(
-      "    <testcase classname=\"trace-stats.compare\" name=\"{}\"", xml_text(check.name));
+  const std::string begin =
+      fmt::format("    <testcase classname=\"trace-stats.compare\" name=\"{}\"",
+                  xml_text(short_sentence(check.name)));
   const bool is_unclear = check.kind == CompareKind::inconclusive;
   if (check.kind == CompareKind::ok || check.kind == CompareKind::improvement)
     return begin + "/>\n";
-  const std::string message = xml_text(check.text);
+  const std::string message = xml_text(short_sentence(check.text));
   if (is_unclear && passes_inconclusive)
     return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", begin, message);
   const std::string_view element = check.kind == CompareKind::incomparable ? "error" : "failure";
@@ -120,8 +134,17 @@ std::string xml_case(const Check& check, bool passes_inconclusive) {
                      to_string(check.kind), message);
 }
 
-std::string comment_with_rows(const Report& report, std::size_t rows) {
+// Returns the report with names and sentences that a service takes.
+Report shortened(const Report& report) {
   Report cut = report;
+  for (ReportTable& part : cut.tables) part.table.shorten_texts(kLongestName);
+  for (std::vector<std::string>* const lines : {&cut.headline, &cut.notes})
+    for (std::string& line : *lines) line = short_sentence(line);
+  return cut;
+}
+
+std::string comment_with_rows(const Report& report, std::size_t rows) {
+  Report cut = shortened(report);
   bool is_cut = false;
   for (ReportTable& part : cut.tables) {
     is_cut |= part.table.rows().size() > rows;
@@ -174,7 +197,7 @@ std::string junit_report(const CompareOptions& options, const Comparison& found,
       "  <testsuite name=\"trace-stats compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n{}    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
       checks.size(), failures, errors, skipped, cases,
-      xml_text(render_report(report, TableFormat::text, {})));
+      xml_text(render_report(shortened(report), TableFormat::text, {})));
 }
 
 }  // namespace traceloom

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "comparison/gate_table.h"
 #include "comparison/judge/capture_value.h"
+#include "comparison/slow_steps.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -221,48 +222,6 @@ std::string where_json(const Comparison& found) {
   return text;
 }
 
-// The number of steps that are much longer than the others of their capture: the verdict leaves
-// them out, however many there are.
-struct SlowSteps {
-  std::size_t slow = 0;
-  std::size_t all = 0;  // without the first of each capture
-};
-
-SlowSteps slow_steps(const ComparedSides& sides, int looks, std::string_view of) {
-  SlowSteps found;
-  for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
-    if (side != of || !capture.value_ns) return;
-    found.slow += count_slow_steps(capture.steps_ns);
-    found.all += capture.steps_ns.size() - 1;
-  });
-  return found;
-}
-
-std::string slow_steps_line(const SlowSteps& base, const SlowSteps& changed) {
-  return fmt::format(
-      "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their capture's "
-      "median; the verdict is about the others (a gate on them: --gate 'step.p99<=+20%')",
-      base.slow, base.all, changed.slow, changed.all);
-}
-
-std::string slow_steps_json(const ComparedSides& sides, int looks) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  for (const std::string_view side : {"base", "new"}) {
-    const SlowSteps found = slow_steps(sides, looks, side);
-    json.key(side);
-    json.begin_object();
-    json.key("slow");
-    json.value(found.slow);
-    json.key("steps");
-    json.value(found.all);
-    json.end_object();
-  }
-  json.end_object();
-  return text;
-}
-
 Table rank_table(const Comparison& found) {
   Table table({{"rank", "Rank", ColumnKind::count},
                {"base_ns", "Base", ColumnKind::duration},
@@ -354,14 +313,13 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                              "not needed");
     if (found.judgement->bounds) report.headline.push_back(noise_line(options, *found.judgement));
   }
-  const SlowSteps base = slow_steps(sides, found.looks, "base");
-  const SlowSteps changed = slow_steps(sides, found.looks, "new");
-  if (base.slow + changed.slow > 0) report.headline.push_back(slow_steps_line(base, changed));
+  const SlowSteps slow(sides, found.looks);
+  if (slow.has_any()) report.headline.push_back(slow.line());
   if (says_where(options, found)) report.headline.push_back(where_line(found));
   report.values = {{"verdict", verdict_json(options, found)},
                    {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
-                   {"slow_steps", slow_steps_json(sides, found.looks)},
+                   {"slow_steps", slow.json()},
                    {"where", where_json(found)}};
   report.tables.push_back({"rows",
                            found.shown ? fmt::format("Where rank {}'s mean step changed",
@@ -375,6 +333,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                              std::move(structure), true});
   report.tables.push_back({"roles", "The same by role", role_table(found), true});
   report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
+  if (!found.shown)
+    report.notes.push_back(
+        "no rank has steps on both sides, so nothing says where the time went: compare captures of "
+        "the same ranks");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {

@@ -55,17 +55,21 @@ void append_line(std::string& text, std::string_view value) {
 // Writes "[4, 1, 1]" whatever white space is between the elements, so that equal lists have equal
 // texts. White space in strings (["long int"]) stays.
 void append_list(std::string& text, std::string_view list) {
+  const std::size_t old_size = text.size();
+  text.resize(old_size + 2 * list.size());  // a space behind each comma
+  char* end = text.data() + old_size;
   bool in_string = false;
   for (const char c : list) {
     if (c == '"') in_string = !in_string;
     if (in_string && c != kBehindKey && c != kBehindValue) {
-      text += c;
+      *end++ = c;
       continue;
     }
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
-    text += c;
-    if (c == ',') text += ' ';
+    *end++ = c;
+    if (c == ',') *end++ = ' ';
   }
+  text.resize(static_cast<std::size_t>(end - text.data()));
 }
 
 // Removes a key and its value from the front of `text`. The value begins with kBehindKey; it is

@@ -5,29 +5,52 @@
 namespace traceloom {
 
 HostOrder::HostOrder(const RankEvents& rank, const HostKinds& kinds) : rank_(rank) {
-  std::size_t count = 0;
-  for (const EventColumns& part : rank.parts)
-    count += (kinds.frames ? part.frames.size() : 0) + (kinds.hosts ? part.hosts.size() : 0) +
-             (kinds.operators ? part.operators.size() : 0) + (kinds.calls ? part.calls.size() : 0);
-  refs_.reserve(count);
   if (kinds.hosts) unpack_hosts();
   for (std::size_t i = 0; i < rank.parts.size(); ++i) {
     const EventColumns& part = rank.parts[i];
-    const auto add = [&](bool wanted, HostKind kind, std::size_t rows) {
-      for (std::size_t row = 0; wanted && row < rows; ++row) refs_.emplace_back(i, kind, row);
-    };
-    add(kinds.frames, HostKind::frame, part.frames.size());
-    add(kinds.operators, HostKind::operation, part.operators.size());
-    add(kinds.calls, HostKind::call, part.calls.size());
+    if (kinds.frames) add(i, HostKind::frame, part.frames);
+    if (kinds.hosts) add(i, HostKind::host, hosts_[i]);
+    if (kinds.operators) add(i, HostKind::operation, part.operators);
+    if (kinds.calls) add(i, HostKind::call, part.calls);
   }
-  std::sort(refs_.begin(), refs_.end(), [this](const HostRef& a, const HostRef& b) {
+  std::size_t count = 0;
+  for (const auto& [track, runs] : runs_)
+    for (const Refs& run : runs) count += run.size();
+  refs_.reserve(count);
+  for (auto& [track, runs] : runs_) merge_runs(runs);
+  runs_.clear();
+}
+
+template <typename Span>
+void HostOrder::add(std::size_t part, HostKind kind, const std::vector<Span>& spans) {
+  Refs* run = nullptr;
+  std::uint32_t track = 0;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (run == nullptr || spans[row].track != track) {
+      track = spans[row].track;
+      run = &runs_[track][static_cast<std::size_t>(kind)];
+    }
+    run->emplace_back(part, kind, row);
+  }
+}
+
+void HostOrder::merge_runs(std::array<Refs, kHostKinds>& runs) {
+  const auto comes_before = [this](const HostRef& a, const HostRef& b) {
     const HostSpan& first = span(a);
     const HostSpan& second = span(b);
-    if (first.track != second.track) return first.track < second.track;
     if (first.start_ns != second.start_ns) return first.start_ns < second.start_ns;
     if (first.end_ns != second.end_ns) return first.end_ns > second.end_ns;
     return a.kind() != b.kind() ? a.kind() < b.kind() : a.stands_before(b);
-  });
+  };
+  const auto begin = static_cast<std::ptrdiff_t>(refs_.size());
+  for (Refs& run : runs) {
+    if (!std::is_sorted(run.begin(), run.end(), comes_before))
+      std::sort(run.begin(), run.end(), comes_before);
+    const auto middle = static_cast<std::ptrdiff_t>(refs_.size());
+    refs_.insert(refs_.end(), run.begin(), run.end());
+    std::inplace_merge(refs_.begin() + begin, refs_.begin() + middle, refs_.end(), comes_before);
+    run = {};
+  }
 }
 
 // Unpacks the hosts so that they can be looked up, with as many parts as the rank has.
@@ -36,10 +59,7 @@ void HostOrder::unpack_hosts() {
     const PackedRows<HostSpan>& packed = rank_.parts[i].hosts;
     std::vector<HostSpan>& rows = hosts_.emplace_back();
     rows.reserve(packed.size());
-    for (const HostSpan& span : packed) {
-      refs_.emplace_back(i, HostKind::host, rows.size());
-      rows.push_back(span);
-    }
+    for (const HostSpan& span : packed) rows.push_back(span);
   }
 }
 

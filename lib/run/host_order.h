@@ -8,13 +8,17 @@
 
 #include "run/run.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace traceloom {
 
 // If two spans begin and end together, the span of the smaller kind is the outer one.
 enum class HostKind : std::uint8_t { frame, host, operation, call };
+inline constexpr std::size_t kHostKinds = 4;
 
 // The place of a span in the columns of its rank.
 class HostRef {
@@ -64,11 +68,20 @@ class HostOrder {
   }
 
  private:
+  using Refs = std::vector<HostRef>;
+
   void unpack_hosts();
+  template <typename Span>
+  void add(std::size_t part, HostKind kind, const std::vector<Span>& spans);
+  // Moves the runs of a row to refs_.
+  void merge_runs(std::array<Refs, kHostKinds>& runs);
 
   const RankEvents& rank_;
   std::vector<std::vector<HostSpan>> hosts_;  // unpacked hosts of each part
-  std::vector<HostRef> refs_;
+  // Spans of one kind and row mostly stand in order in a file, so that merging is faster than
+  // sorting them all.
+  std::map<std::uint32_t, std::array<Refs, kHostKinds>> runs_;  // by row
+  Refs refs_;
 };
 
 }  // namespace traceloom

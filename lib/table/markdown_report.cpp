@@ -22,6 +22,13 @@ bool opens_tag(char next) {
          std::string_view("/!?").find(next) != std::string_view::npos;
 }
 
+// True if `sign` and `next` would call a person (@name) or an issue (#12) of the site that shows
+// the page.
+bool is_mention(char sign, char next) {
+  return (sign == '@' && is_alnum(next)) ||
+         (sign == '#' && std::isdigit(static_cast<unsigned char>(next)) != 0);
+}
+
 // Escapes only where needed: an underscore after a letter or digit starts no emphasis, and kernel
 // names contain many of these.
 std::string escape(const std::string& text) {
@@ -29,6 +36,7 @@ std::string escape(const std::string& text) {
   bool in_word = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
+    const bool follows_word = in_word;
     if (c == '_') {
       if (!in_word) out += '\\';
     } else {
@@ -37,6 +45,8 @@ std::string escape(const std::string& text) {
       if (std::string_view("\\`*[&|~$").find(c) != std::string_view::npos) out += '\\';
     }
     out += c;
+    // A backslash does not help here, an empty comment does.
+    if (!follows_word && i + 1 < text.size() && is_mention(c, text[i + 1])) out += "<!-- -->";
   }
   return out;
 }

@@ -1,9 +1,11 @@
 #include "table/table.h"
 
+#include "base/one_line.h"
 #include "table/csv_report.h"
 #include "table/json_report.h"
 #include "table/markdown_report.h"
 #include "table/text_report.h"
+#include "table/text_width.h"
 
 #include <algorithm>
 #include <iterator>
@@ -113,6 +115,13 @@ void Table::sort_nested(std::size_t column) {
     next.insert(next.end(), rows.rbegin(), rows.rend());
   }
   rows_ = std::move(sorted);
+}
+
+void Table::shorten_texts(std::size_t width) {
+  for (std::vector<Cell>& row : rows_)
+    for (Cell& cell : row)
+      if (std::string* const text = std::get_if<std::string>(&cell))
+        *text = shorten_middle(one_line(*text), width);
 }
 
 Table Table::for_people(bool wide) const {

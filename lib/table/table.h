@@ -77,6 +77,8 @@ class Table {
   Table for_people(bool wide = false) const;
   // Keeps the first `count` rows.
   void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
+  // Shortens texts in their middle, as people see them, to at most `width` (>= 1) code points.
+  void shorten_texts(std::size_t width);
 
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }

@@ -33,6 +33,14 @@ TEST_CASE("capture_value: steps without a length show nothing") {
   CHECK(!capture_value({5, 0, 0, 0, 0, 0}).has_value());
 }
 
+TEST_CASE("two captures do not have the same steps, unless all steps are alike") {
+  CHECK(are_of_one_capture({9, 5, 7}, {9, 5, 7}));
+  CHECK_FALSE(are_of_one_capture({9, 5, 7}, {9, 5, 8}));
+  CHECK_FALSE(are_of_one_capture({9, 5, 7}, {9, 5}));
+  CHECK_FALSE(are_of_one_capture({5, 5, 5}, {5, 5, 5}));
+  CHECK_FALSE(are_of_one_capture({}, {}));
+}
+
 TEST_CASE("slow steps are half as long again as the median, without the first step") {
   CHECK(count_slow_steps({900, 100, 100, 149, 150, 300}) == 1);
   CHECK(count_slow_steps({900, 100, 100, 100, 149, 150, 300}) == 2);

@@ -90,6 +90,9 @@ TEST_CASE("with_gate_files: a file has a condition a line") {
   const std::string path = "gate_term_test_conditions.txt";
   std::ofstream(path) << "# of the team\n\n a<=5% \r\nb=1ms";
   CHECK(with_gate_files({"x", "@" + path}) == std::vector<std::string>{"x", "a<=5%", "b=1ms"});
+  std::ofstream(path, std::ios::trunc) << "\xef\xbb\xbf"
+                                       << "a<=5%\n";
+  CHECK(with_gate_files({"@" + path}) == std::vector<std::string>{"a<=5%"});
   std::ofstream(path, std::ios::trunc) << "# nothing\n";
   CHECK_THROWS_WITH_AS(with_gate_files({"@" + path}),
                        (path + ": has no condition; write one a line").c_str(), Error);

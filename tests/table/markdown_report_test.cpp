@@ -39,3 +39,8 @@ TEST_CASE("markdown_report: a line of text is escaped as a name is") {
   CHECK(markdown_line("GPU 0: most by a|b <b>\x1b[1m\n") ==
         "GPU 0: most by a\\|b \\<b>\\\\x1b\\[1m\\\\n");
 }
+
+TEST_CASE("markdown_report: a name calls no person and no issue") {
+  CHECK(markdown_line("for @ann, see #12") == "for @<!-- -->ann, see #<!-- -->12");
+  CHECK(markdown_line("memcpy@plt step#3 @ # #x") == "memcpy@plt step#3 @ # #x");
+}

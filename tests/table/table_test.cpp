@@ -100,3 +100,13 @@ TEST_CASE("table: what rows are sorted by is shown to people") {
   CHECK(table.sort_by("p"));
   CHECK(render_table(table, TableFormat::text, {.width = 1}) == "N  P\n─  ─\n1  2\n");
 }
+
+TEST_CASE("table: long texts keep both ends") {
+  Table table({{"name", "Name", ColumnKind::text}, {"n", "N", ColumnKind::count}});
+  table.add_row({Cell("void kernel<4>(int)\n"), Cell(std::int64_t{1})});
+  table.add_row({Cell("short"), Cell()});
+  table.shorten_texts(11);
+  CHECK(table.rows()[0][0] == Cell("void …nt)\\n"));
+  CHECK(table.rows()[0][1] == Cell(std::int64_t{1}));
+  CHECK(table.rows()[1][0] == Cell("short"));
+}

@@ -39,6 +39,7 @@ ExitCode run_baseline(const BaselineSettings& options) {
   CaptureReading reading = options.reading;
   reading.memory = true;
   CaptureReader reader(reading);
+  if (options.appends) reader.know("baseline", baseline.captures);
   SideCaptures read = reader.read("baseline", options.captures);
   if (options.accepted.empty())
     baseline.append(std::move(read.captures));

@@ -121,7 +121,8 @@ void append_to_step_summary(const Report& report) {
   errno = 0;
   std::ofstream file(path, std::ios::app);
   file << pull_request_comment(report);
-  if (!file.flush()) throw system_error(path, errno == 0 ? EIO : errno);
+  if (!file.flush())
+    throw system_error(fmt::format("GITHUB_STEP_SUMMARY: {}", path), errno == 0 ? EIO : errno);
 }
 
 std::string rendered(const CompareSettings& options, const Comparison& found, Report report) {

@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "common/say.h"
 #include "comparison/captures/baseline.h"
+#include "comparison/judge/capture_value.h"
 #include "input/input_list.h"
 #include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
@@ -22,6 +23,9 @@
 
 namespace traceloom {
 namespace {
+
+// The side whose captures show the noise and nothing else.
+constexpr std::string_view kHistorySide = "history";
 
 // A path of the command line, or one of the captures in it.
 using Paths = std::vector<std::string>;
@@ -98,6 +102,12 @@ std::vector<Paths> joined_cycles(const Paths& paths) {
     for (const std::string& writer : writers) capture_of.emplace(writer, place);
   }
   return captures;
+}
+
+// The name of a folder or file without the way to it, which differs if it was named from elsewhere.
+std::string last_part(const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 // Folders of one rank each would pass for captures, and ranks that differ for noise.
@@ -183,7 +193,36 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
   std::vector<Capture> captures = read_all(side, paths);
   if (arguments.size() == 1) refuse_folders_of_ranks(arguments.front(), captures);
   for (Capture& capture : captures) found.captures.push_back(std::move(capture));
+  drop_copies(side, found.captures);
   return found;
+}
+
+void CaptureReader::know(const std::string& side, const std::vector<Capture>& captures) {
+  for (const Capture& capture : captures) known_.push_back({side, capture.name, capture.steps_ns});
+}
+
+const std::string* CaptureReader::copied_by(const std::string& side, const Capture& capture) const {
+  const auto is_same = [&](const KnownCapture& known) {
+    return (known.side == side || side == kHistorySide) &&
+           last_part(known.name) == last_part(capture.name) &&
+           are_of_one_capture(known.steps_ns, capture.steps_ns);
+  };
+  const auto known = std::find_if(known_.begin(), known_.end(), is_same);
+  return known == known_.end() ? nullptr : &known->name;
+}
+
+void CaptureReader::drop_copies(const std::string& side, std::vector<Capture>& captures) {
+  std::vector<Capture> kept;
+  for (Capture& capture : captures) {
+    if (const std::string* const name = copied_by(side, capture)) {
+      say(kToolName, Tone::note,
+          fmt::format("{}: left out, because it is the same capture as {}", capture.name, *name));
+      continue;
+    }
+    know(side, {capture});
+    kept.push_back(std::move(capture));
+  }
+  captures = std::move(kept);
 }
 
 }  // namespace traceloom

@@ -9,6 +9,7 @@
 #include "common/report_problems.h"
 #include "comparison/captures/capture.h"
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,7 +40,11 @@ class CaptureReader {
   // An argument is a baseline, a folder whose folders are captures, or a capture.
   // Throws UsageError for a capture that a side has already, and for a folder whose folders hold
   // different ranks: they are no captures.
+  // Leaves out copies, with a word: a capture that a side has already, or as history one of any
+  // side. Counted twice, a capture would make the noise look smaller than it is.
   SideCaptures read(const std::string& side, const std::vector<std::string>& arguments);
+  // Takes these for captures that the side has already.
+  void know(const std::string& side, const std::vector<Capture>& captures);
   // True if a part of an input was lost.
   bool has_loss() const { return has_loss_; }
 
@@ -47,9 +52,19 @@ class CaptureReader {
   // Profiling cycles of one process are one capture, of several paths.
   std::vector<Capture> read_all(const std::string& side, const std::vector<std::string>& paths);
   Capture read_one(const std::vector<std::string>& paths);
+  // Returns the name of the capture of which this one is a copy, or nullptr.
+  const std::string* copied_by(const std::string& side, const Capture& capture) const;
+  void drop_copies(const std::string& side, std::vector<Capture>& captures);
 
   CaptureReading options_;
   std::set<std::pair<std::string, std::string>> seen_;  // sides and captures
+
+  struct KnownCapture {
+    std::string side;
+    std::string name;
+    std::vector<std::int64_t> steps_ns;
+  };
+  std::vector<KnownCapture> known_;
   bool has_loss_ = false;
 };
 

@@ -29,6 +29,12 @@ std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns) {
   return sum / static_cast<double>(kept.size());
 }
 
+bool are_of_one_capture(const std::vector<std::int64_t>& some,
+                        const std::vector<std::int64_t>& others) {
+  const auto differs = [&](std::int64_t ns) { return ns != some.front(); };
+  return some == others && std::any_of(some.begin(), some.end(), differs);
+}
+
 std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns) {
   if (steps_ns.size() < 2) return 0;
   std::vector<std::int64_t> sorted(steps_ns.begin() + 1, steps_ns.end());

@@ -26,6 +26,11 @@ std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns)
 // steps without a length.
 std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns);
 
+// True if these are the steps of one capture and of its copy: two runs do not agree in all steps to
+// the ns. Steps that are all alike say nothing.
+bool are_of_one_capture(const std::vector<std::int64_t>& some,
+                        const std::vector<std::int64_t>& others);
+
 // Returns the number of steps, without the first one, that take at least half as long again as the
 // median of them.
 std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns);
