@@ -2,8 +2,8 @@
 
 #include "page/assets.h"
 #include "page/html/base64.h"
+#include "page/read_for_page.h"
 #include "page/step_grid.h"
-#include "support/run_texts.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
@@ -13,14 +13,6 @@
 using namespace traceloom;
 
 namespace {
-
-Run read_for_page(const std::vector<std::pair<std::string, std::string>>& files,
-                  unsigned threads = 0) {
-  RunRequest request;
-  prepare_for_page(request);
-  request.threads = threads;
-  return read_texts(files, request);
-}
 
 std::size_t count_of_text(const std::string& text, const std::string& part) {
   std::size_t count = 0;
@@ -67,7 +59,6 @@ TEST_CASE("page: names that attack are text, in every section") {
   text.pid("0").cat("kernel").x(attack, 30, 40, R"({"device": 0, "stream": 7})");
   const Run run =
       read_for_page({{"rank0 <b>.json", text.object("\"TOKEN\": \"secret-of-the-environment\"")}});
-  RunRequest tree_request;
   PageOptions options{.arguments = "'" + attack + "'", .tree = make_page_tree(run)};
   const std::string page = write_page(run, options);
   CHECK(count_of_text(page, "<img") == 0);

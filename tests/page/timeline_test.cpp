@@ -1,8 +1,7 @@
 #include "page/timeline/timeline.h"
 
 #include "analysis/waits/rank_waits.h"
-#include "page/page.h"
-#include "support/run_texts.h"
+#include "page/read_for_page.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
@@ -54,14 +53,6 @@ std::vector<std::vector<ShownSlice>> slices_of(const Timeline& timeline) {
   }
   CHECK(at == timeline.slices.size());
   return rows;
-}
-
-Run read_for_page(const std::vector<std::pair<std::string, std::string>>& files,
-                  unsigned threads = 0) {
-  RunRequest request;
-  prepare_for_page(request);
-  request.threads = threads;
-  return read_texts(files, request);
 }
 
 Timeline timeline_of(const Run& run, const TimelineLimits& limits = {},
@@ -199,7 +190,8 @@ TEST_CASE("timeline: windows of the slowest and the median step, whose pixels ar
   REQUIRE(timeline.steps.size() == 4);
   CHECK(timeline.steps[3].label == "4");
   std::map<std::string, int> names;
-  for (const ShownSlice& slice : slices_of(timeline)[0]) ++names[slice.name];
+  const auto rows = slices_of(timeline);
+  for (const ShownSlice& slice : rows[0]) ++names[slice.name];
   CHECK(names["short"] == 40);
   CHECK(names["median"] == 40);
   CHECK(names["long"] < 30);
@@ -236,6 +228,7 @@ TEST_CASE("timeline: names have a budget") {
   std::size_t bytes = 0;
   for (const std::string& name : timeline.names) bytes += name.size();
   CHECK(bytes <= 1020);
-  CHECK(slices_of(timeline)[0].back().name == "(name left out)");
-  CHECK(slices_of(timeline)[0].size() == 2000);
+  const auto rows = slices_of(timeline);
+  CHECK(rows[0].back().name == "(name left out)");
+  CHECK(rows[0].size() == 2000);
 }
