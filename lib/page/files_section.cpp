@@ -6,12 +6,7 @@
 namespace traceloom {
 namespace {
 
-struct Definition {
-  const char* term;
-  const char* text;
-};
-
-constexpr Definition kDefinitions[] = {
+constexpr PageDefinition kDefinitions[] = {
     {"Step",
      "A span that the framework marks: ProfilerStep#N, Composer's batch with its wait for data, an "
      "iteration of "
@@ -74,14 +69,7 @@ void write_files_section(HtmlWriter& html, const PageSource& source) {
 }
 
 void write_definitions(HtmlWriter& html) {
-  open_section(html, "definitions", "Definitions");
-  html.open("dl");
-  for (const Definition& definition : kDefinitions) {
-    html.element("dt", definition.term);
-    html.element("dd", definition.text);
-  }
-  html.close();
-  html.close();
+  write_definition_list(html, kDefinitions);
 }
 
 }  // namespace traceloom

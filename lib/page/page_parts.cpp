@@ -41,6 +41,17 @@ void write_notes(HtmlWriter& html, const std::vector<std::string>& notes) {
   html.line();
 }
 
+void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> definitions) {
+  open_section(html, "definitions", "Definitions");
+  html.open("dl");
+  for (const PageDefinition& definition : definitions) {
+    html.element("dt", definition.term);
+    html.element("dd", definition.text);
+  }
+  html.close();
+  html.close();
+}
+
 void write_command(HtmlWriter& html, const PageSource& source, std::string_view words) {
   html.open("p", {{"class", "command"}});
   html.element("code", source.command(words));

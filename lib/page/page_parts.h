@@ -10,6 +10,7 @@
 #include "page/page_limits.h"
 #include "run/run.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,14 @@ void write_tables(HtmlWriter& html, const PageSource& source, const Report& repo
                   const TablesLook& look);
 
 void write_notes(HtmlWriter& html, const std::vector<std::string>& notes);
+
+struct PageDefinition {
+  std::string_view term;
+  std::string_view text;
+};
+
+// Writes the section "definitions".
+void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> definitions);
 
 // Writes a command below a figure.
 void write_command(HtmlWriter& html, const PageSource& source, std::string_view words);

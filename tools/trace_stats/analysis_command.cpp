@@ -56,24 +56,9 @@ struct Options {
   bool is_page = false;
   std::function<void(const RunRequest&, const std::string&)> take_request;
   std::function<bool()> is_served;
+  std::function<Work()> instead;
   std::function<void()> after;
 };
-
-// Returns the word as a shell reads it: in quotes unless it has only usual characters.
-std::string shell_word(const std::string& word) {
-  const auto is_usual = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./=:,@%+").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_usual)) return word;
-  std::string quoted = "'";
-  for (const char c : word)
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  return quoted + "'";
-}
 
 // Returns "traces/ --rank 0-3": what chose the events.
 std::string selection_words(const Options& options) {
@@ -167,9 +152,7 @@ void refuse_empty_selection(const Run& run, const RunRequest& request, const Opt
 
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
   const bool is_silent = options.output == "-" && options.is_served && options.is_served();
-  if (options.is_page && options.output == "-" && !is_silent && isatty(STDOUT_FILENO) == 1)
-    throw UsageError(fmt::format("{} writes a page for a browser: name its file with -o {}.html",
-                                 options.command, options.command));
+  if (options.is_page && !is_silent) refuse_page_on_terminal(options.output);
   RunRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   if (options.take_request) options.take_request(request, selection_words(options));
@@ -187,10 +170,7 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const std::string text =
       answer.text ? std::move(*answer.text) : render_report(answer.report, options.format, style);
   if (!is_silent) write_output(options.output, text, !answer.text && is_for_people(options.format));
-  if (options.is_page && options.output != "-")
-    say(kToolName, Tone::note,
-        fmt::format("wrote {}, {}: open it in a browser", options.output,
-                    format_bytes(text.size())));
+  if (options.is_page && options.output != "-") say_page(options.output, text.size());
   if (options.after) options.after();
   if (answer.is_no || (loss && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
@@ -240,6 +220,31 @@ void add_table_options(CLI::App& command, Options& options) {
 
 }  // namespace
 
+std::string shell_word(const std::string& word) {
+  const auto is_usual = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./=:,@%+").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_usual)) return word;
+  std::string quoted = "'";
+  for (const char c : word)
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  return quoted + "'";
+}
+
+void refuse_page_on_terminal(const std::string& output) {
+  if (output == "-" && isatty(STDOUT_FILENO) == 1)
+    throw UsageError("the output is a page for a browser: name its file with -o report.html");
+}
+
+void say_page(const std::string& path, std::size_t bytes) {
+  say(kToolName, Tone::note,
+      fmt::format("wrote {}, {}: open it in a browser", path, format_bytes(bytes)));
+}
+
 CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
                        std::function<Answer(const Run&)> analyse) {
   const auto options = std::make_shared<Options>();
@@ -254,10 +259,12 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->is_page = what.is_page;
   options->take_request = what.take_request;
   options->is_served = what.is_served;
+  options->instead = what.instead;
   options->after = what.after;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
-  add_inputs(*command, options->inputs);
+  CLI::Option* const inputs = add_inputs(*command, options->inputs);
+  if (what.instead) inputs->required(false);
   add_selection(*command, *options);
   if (!what.is_page) add_table_options(*command, *options);
   add_output(*command, options->output);
@@ -266,7 +273,11 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   add_strict(*command, options->strict);
   add_verbose(*command, options->verbosity);
   command->callback([options, &work, analyse = std::move(analyse)] {
-    work = [options, analyse] { return run_analysis(*options, analyse); };
+    const Work other = options->instead ? options->instead() : Work();
+    if (!other && options->inputs.empty())
+      throw UsageError(
+          fmt::format("argument TRACE is missing; see {} {} --help", kToolName, options->command));
+    work = other ? other : [options, analyse] { return run_analysis(*options, analyse); };
   });
   return command;
 }

@@ -44,11 +44,22 @@ struct AnalysisCommand {
   // Gets the request, and the inputs and the selection as they were typed, as words for a shell,
   // before the run is read.
   std::function<void(const RunRequest&, const std::string&)> take_request = {};
+  // Returns other work if options ask for it; then no TRACE is needed.
+  std::function<Work()> instead = {};
   // Returns whether the page is served: then it is not written to stdout.
   std::function<bool()> is_served = {};
   // Called when the page was written.
   std::function<void()> after = {};
 };
+
+// Returns the word as a shell reads it: in quotes unless it has only usual characters.
+std::string shell_word(const std::string& word);
+
+// Throws UsageError if the page would go to a terminal.
+void refuse_page_on_terminal(const std::string& output);
+
+// Says that a page was written, with its size.
+void say_page(const std::string& path, std::size_t bytes);
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,
 // --sort, --unit, --format, -o and so on. --top and --sort apply to the first table.

@@ -1,13 +1,19 @@
 // trace-stats report: a page that a person opens in a browser.
+#include "base/error.h"
 #include "common/help_formatter.h"
 #include "common/private_folder.h"
 #include "common/serve.h"
+#include "comparison/compare_report.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
+#include "page/comparison_page.h"
 #include "page/page.h"
 #include "trace_stats/analysis_command.h"
+#include "trace_stats/command_output.h"
+#include "trace_stats/read_captures.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <memory>
 #include <optional>
@@ -24,6 +30,8 @@ struct ReportCommand {
   PageOptions page;
   Serving serving;
   MergeOptions merge;
+  std::vector<std::string> base;  // a page of a comparison
+  std::vector<std::string> changed;
   std::optional<PrivateFolder> folder;
   std::optional<FileServer> server;
 };
@@ -62,6 +70,29 @@ void serve(ReportCommand& command) {
   command.server->run();
 }
 
+std::string side_words(const char* option, const std::vector<std::string>& paths) {
+  std::string words;
+  for (const std::string& path : paths) words += fmt::format(" {} {}", option, shell_word(path));
+  return words;
+}
+
+ExitCode write_comparison(const ReportCommand& command, const std::string& output) {
+  if (command.base.empty() || command.changed.empty())
+    throw UsageError("--base and --new go together: name the captures of both sides");
+  refuse_page_on_terminal(output);
+  CaptureReader reader({.output = output});
+  const ComparedSides sides{reader.read("base", command.base).captures,
+                            reader.read("new", command.changed).captures};
+  const Comparison found = compare(sides, {});
+  const std::string words =
+      side_words("--base", command.base) + side_words("--new", command.changed);
+  const std::string page =
+      write_comparison_page(compare_report(sides, {}, found), found, words.substr(1));
+  write_output(output, page, false);
+  if (output != "-") say_page(output, page.size());
+  return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
+}
+
 }  // namespace
 
 void add_report(CLI::App& app, Work& work) {
@@ -84,6 +115,13 @@ void add_report(CLI::App& app, Work& work) {
              options->page.arguments = words;
              read_tree(request, options->page);
            },
+       .instead =
+           [options, &app] {
+             if (options->base.empty() && options->changed.empty()) return Work();
+             const std::string output =
+                 app.get_subcommand("report")->get_option("--output")->as<std::string>();
+             return Work([options, output] { return write_comparison(*options, output); });
+           },
        .is_served = [options] { return options->serving.is_wanted; },
        .after = [options] { serve(*options); }},
       [options](const Run& run) {
@@ -91,10 +129,18 @@ void add_report(CLI::App& app, Work& work) {
         answer.text = write_pages(run, *options);
         return answer;
       });
+  command
+      ->add_option("--base", options->base,
+                   "Page of a comparison: captures of the base, as for compare")
+      ->type_name("PATH");
+  command
+      ->add_option("--new", options->changed, "Page of a comparison: captures of the new version")
+      ->type_name("PATH");
   add_serve(*command, options->serving, "the merged trace", kCommonGroup);
   set_examples(*command,
                {{"the page of a run", "trace-stats report traces/ -o report.html"},
                 {"of two of its steps", "trace-stats report traces/ --steps 10:11 -o steps.html"},
+                {"of two versions", "trace-stats report --base base/ --new new/ -o compare.html"},
                 {"with a link into the viewer", "trace-stats report traces/ --serve"}});
 }
 

@@ -99,7 +99,7 @@ std::string page_name(std::string_view name) {
   if (weight <= kMostNameWeight) return line;
   // A third of the room is for the end.
   constexpr std::size_t end_weight = kMostNameWeight / 3;
-  constexpr std::size_t begin_weight = kMostNameWeight - end_weight - 2;
+  constexpr std::size_t begin_weight = kMostNameWeight - end_weight - std::string_view("…").size();
   std::size_t begin = 0;
   for (std::size_t seen = weight_at(line, 0); seen <= begin_weight;) {
     begin += character_at(line, begin);

@@ -1,0 +1,113 @@
+#include "common/serve.h"
+
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace traceloom;
+
+namespace {
+
+// The answer of 127.0.0.1 to a request, to its end.
+std::string answer_of(std::uint16_t port, const std::string& request) {
+  const int client = socket(AF_INET, SOCK_STREAM, 0);
+  REQUIRE(client >= 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  REQUIRE(send(client, request.data(), request.size(), MSG_NOSIGNAL) ==
+          static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char part[4096];
+  for (ssize_t got = 0; (got = recv(client, part, sizeof(part), 0)) > 0;)
+    answer.append(part, static_cast<std::size_t>(got));
+  close(client);
+  return answer;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// "http://127.0.0.1:4711/0123abcd/merged.json"
+struct Place {
+  explicit Place(const std::string& link) {
+    const std::size_t colon = link.rfind(':');
+    const std::size_t slash = link.find('/', colon);
+    port = static_cast<std::uint16_t>(std::stoi(link.substr(colon + 1, slash - colon - 1)));
+    path = link.substr(slash);
+  }
+  std::string get(const std::string& more, const std::string& verb = "GET",
+                  const std::string& target = "") const {
+    return answer_of(port, verb + ' ' + (target.empty() ? path : target) +
+                               " HTTP/1.1\r\nConnection: close\r\n" + more + "\r\n");
+  }
+  std::string host() const { return "Host: 127.0.0.1:" + std::to_string(port) + "\r\n"; }
+
+  std::uint16_t port;
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("serve: the viewer gets the trace, nobody else, and then it ends") {
+  const TemporaryFolder folder;
+  std::string trace = "[" + std::string(3'000'000, ' ') + "]";
+  const std::string file = folder.write("merged.json", trace);
+  FileServer server(
+      {{"report.html", "text/html", "", "page"}, {"merged.json", "application/json", file}},
+      {.port = 0, .once = "merged.json"});
+  const Place page(server.link("report.html"));
+  const Place place(server.link("merged.json"));
+  CHECK(server.link("merged.json").starts_with("http://127.0.0.1:"));
+  CHECK(place.path.size() == 1 + 32 + 1 + std::string("merged.json").size());
+  CHECK(server.viewer_link("merged.json") ==
+        "https://ui.perfetto.dev/#!/?url=" + server.link("merged.json"));
+  std::thread thread([&] { server.run(); });
+  const std::string viewer = "Origin: https://ui.perfetto.dev\r\n";
+
+  CHECK(page.get(page.host()).ends_with("\r\n\r\npage"));
+  CHECK(!has(page.get(page.host()), "Access-Control"));
+  CHECK(place.get(place.host() + "Origin: https://evil.example\r\n").starts_with("HTTP/1.1 403"));
+  CHECK(place.get(place.host() + "Origin: null\r\n").starts_with("HTTP/1.1 403"));
+  CHECK(place.get("Host: evil.example\r\n").starts_with("HTTP/1.1 403"));
+  CHECK(place.get("").starts_with("HTTP/1.1 403"));
+  CHECK(place.get(place.host(), "GET", "/merged.json").starts_with("HTTP/1.1 404"));
+  CHECK(
+      place.get(place.host(), "GET", place.path + "/../../etc/passwd").starts_with("HTTP/1.1 404"));
+  CHECK(place.get(place.host(), "POST").starts_with("HTTP/1.1 405"));
+  CHECK(answer_of(place.port, "nonsense\r\n\r\n").empty());
+  CHECK(answer_of(place.port, "GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x')).empty());
+  const std::string preflight = place.get(place.host() + viewer, "OPTIONS");
+  CHECK(preflight.starts_with("HTTP/1.1 204"));
+  CHECK(has(preflight, "Access-Control-Allow-Private-Network: true\r\n"));
+
+  const std::string answer = place.get(place.host() + viewer);
+  thread.join();  // it has ended by itself
+  CHECK(answer.starts_with("HTTP/1.1 200"));
+  CHECK(has(answer, "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n"));
+  CHECK(has(answer, "Content-Length: 3000002\r\n"));
+  CHECK(answer.ends_with("\r\n\r\n" + trace));
+}
+
+TEST_CASE("serve: a port in use is an error with a next step") {
+  const FileServer first({}, {.port = 0});
+  const Place place(first.link("x"));
+  try {
+    const FileServer second({}, {.port = place.port});
+    FAIL("it listens twice");
+  } catch (const std::exception& error) {
+    CHECK(std::string(error.what()) == "127.0.0.1:" + std::to_string(place.port) +
+                                           ": Address already in use; end what uses this port "
+                                           "(another --serve?)");
+  }
+}
