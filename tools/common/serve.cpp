@@ -217,17 +217,16 @@ void FileServer::run() {
 
 void add_serve(CLI::App& app, Serving& serving, const std::string& what, const std::string& group) {
   app.add_flag("--serve", serving.is_wanted,
-               fmt::format("Let ui.perfetto.dev fetch {} from this machine\n"
+               fmt::format("Let ui.perfetto.dev fetch {}\n"
                            "Prints a link for your browser and serves on 127.0.0.1, to that site "
                            "alone, until Ctrl-C.",
                            what))
       ->group(group);
   app.add_flag("--once", serving.is_once, "With --serve: end when the viewer has the trace")
       ->group(group);
-  app.add_option("--port", serving.port, "With --serve: the port; the viewer accepts 9001 alone")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
+  // Not in the help: the viewer accepts the usual port alone. It is for ssh's forwarding, and
+  // tests.
+  app.add_option("--port", serving.port)->group("");
 }
 
 void check_serving(const Serving& serving, bool has_port) {

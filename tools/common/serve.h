@@ -72,7 +72,8 @@ struct Serving {
   ServeOptions options() const { return {port, is_once ? kServedTrace : ""}; }
 };
 
-// Adds --serve, --once and --port; `what` is served: "the merged trace".
+// Adds --serve and --once, and --port, which the help does not show; `what` is served: "the merged
+// trace".
 void add_serve(CLI::App& app, Serving& serving, const std::string& what, const std::string& group);
 
 // Throws UsageError for --once or --port without --serve.

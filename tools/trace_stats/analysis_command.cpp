@@ -1,7 +1,6 @@
 #include "trace_stats/analysis_command.h"
 
 #include "base/error.h"
-#include "base/units.h"
 #include "common/did_you_mean.h"
 #include "common/help_formatter.h"
 #include "common/options.h"
@@ -170,7 +169,7 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   const std::string text =
       answer.text ? std::move(*answer.text) : render_report(answer.report, options.format, style);
   if (!is_silent) write_output(options.output, text, !answer.text && is_for_people(options.format));
-  if (options.is_page && options.output != "-") say_page(options.output, text.size());
+  if (options.is_page && options.output != "-") say_page(options.output);
   if (options.after) options.after();
   if (answer.is_no || (loss && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
@@ -240,9 +239,8 @@ void refuse_page_on_terminal(const std::string& output) {
     throw UsageError("the output is a page for a browser: name its file with -o report.html");
 }
 
-void say_page(const std::string& path, std::size_t bytes) {
-  say(kToolName, Tone::note,
-      fmt::format("wrote {}, {}: open it in a browser", path, format_bytes(bytes)));
+void say_page(const std::string& path) {
+  say(kToolName, Tone::note, fmt::format("wrote {}: open it in a browser", path));
 }
 
 CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,

@@ -58,8 +58,8 @@ std::string shell_word(const std::string& word);
 // Throws UsageError if the page would go to a terminal.
 void refuse_page_on_terminal(const std::string& output);
 
-// Says that a page was written, with its size.
-void say_page(const std::string& path, std::size_t bytes);
+// Says that a page was written.
+void say_page(const std::string& path);
 
 // Adds the command with the options that all analyses have: inputs, --rank, --steps, --time, --top,
 // --sort, --unit, --format, -o and so on. --top and --sort apply to the first table.

@@ -89,7 +89,7 @@ ExitCode write_comparison(const ReportCommand& command, const std::string& outpu
   const std::string page =
       write_comparison_page(compare_report(sides, {}, found), found, words.substr(1));
   write_output(output, page, false);
-  if (output != "-") say_page(output, page.size());
+  if (output != "-") say_page(output);
   return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
 }
 

@@ -156,7 +156,8 @@ std::string either_text(const std::vector<Limit>& limits) {
 }
 
 std::string candidates_text(const Straggler& straggler) {
-  return rank_list(straggler) + " hold up the others";
+  return fmt::format("{} {} up the others", rank_list(straggler),
+                     straggler.candidates.size() == 1 ? "holds" : "hold");
 }
 
 std::string cost_text(const Verdict& verdict, Limit limit) {

@@ -14,7 +14,7 @@ namespace traceloom {
 std::string percent_text(const StepShare& share);
 // Returns "compute or communication".
 std::string either_text(const std::vector<Limit>& limits);
-// Returns "rank 0 or 2 holds up the others".
+// Returns "ranks 0 or 2 hold up the others", "rank 0 holds up the others".
 std::string candidates_text(const Straggler& straggler);
 // Returns "Verdict: data-loading (70.2 % of the mean step of 4 ranks)".
 std::string verdict_headline(const Verdict& verdict);
