@@ -60,6 +60,7 @@ void write_transfers(HtmlWriter& html, const PageSource& source, const Report& r
   });
   rows.resize(std::min(rows.size(), kMostBars));
   std::vector<Bar> bars;
+  bars.reserve(rows.size());
   for (const auto* const row : rows)
     bars.push_back({fmt::format("rank {}", number_in(*row, *rank)),
                     format_duration(number_in(*row, *busy)),

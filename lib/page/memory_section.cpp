@@ -21,14 +21,14 @@ std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points) {
   std::vector<CurvePoint> kept;
   const double start = static_cast<double>(points.front().at_ns);
   const double length = std::max(static_cast<double>(points.back().at_ns) - start, 1.0);
-  constexpr std::size_t parts = kMostCurvePoints / 2;
+  constexpr std::size_t kParts = kMostCurvePoints / 2;
   std::size_t i = 0;
-  for (std::size_t part = 1; part <= parts && i < points.size(); ++part) {
-    const double end = start + length * static_cast<double>(part) / parts;
+  for (std::size_t part = 1; part <= kParts && i < points.size(); ++part) {
+    const double end = start + length * static_cast<double>(part) / kParts;
     std::size_t most = i;
     std::size_t next = i;
     while (next < points.size() &&
-           (part == parts || static_cast<double>(points[next].at_ns) < end)) {
+           (part == kParts || static_cast<double>(points[next].at_ns) < end)) {
       if (points[next].value > points[most].value) most = next;
       ++next;
     }

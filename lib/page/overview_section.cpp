@@ -37,13 +37,14 @@ std::vector<std::string> advice_lines(const Verdict& verdict) {
   return lines;
 }
 
-// Returns what the limit costs a step, in time.
+// Returns what the limit costs a step, in time. A share is a sum over steps, a delay that of a mean
+// step.
 std::string cost_of(const Verdict& verdict) {
   const StepShare& cost = verdict.cost(verdict.kind);
-  const auto steps = static_cast<std::int64_t>(cost.of.steps);
+  const bool is_delay = verdict.is_delay(verdict.kind);
+  const std::int64_t steps = is_delay ? 1 : static_cast<std::int64_t>(cost.of.steps);
   if (verdict.kind == Limit::inconclusive || cost.ns <= 0 || steps == 0) return "";
-  return fmt::format("{} {} of {}, which takes {}.",
-                     verdict.is_delay(verdict.kind) ? "The others wait" : "It takes",
+  return fmt::format("{} {} of {}, which takes {}.", is_delay ? "The others wait" : "It takes",
                      format_duration(cost.ns / steps), cost.of.text(),
                      format_duration(cost.of_ns / steps));
 }

@@ -124,6 +124,7 @@ StepGrid make_step_grid(const std::vector<RankRoles>& roles) {
   grid.steps_a_column = bucket_size(places.size(), kMostGridColumns);
   const bool epochs = has_epochs(roles);
   std::vector<std::string> labels;
+  labels.reserve(places.size());
   for (const auto& [key, place] : places) labels.push_back(step_label(key, epochs));
   for (std::size_t i = 0; i < labels.size(); i += grid.steps_a_column) {
     const std::size_t last = std::min(i + grid.steps_a_column, labels.size()) - 1;

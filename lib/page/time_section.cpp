@@ -66,6 +66,7 @@ void write_ranks(HtmlWriter& html, const PageSource& source, const std::vector<R
     order.resize(kMostBars);
   }
   std::vector<Bar> bars;
+  bars.reserve(order.size());
   for (const std::size_t i : order)
     bars.push_back({fmt::format("rank {}", ranks[i]), format_duration(means[i].total_ns),
                     parts_of(means[i], longest_ns(means))});

@@ -107,6 +107,34 @@ TEST_CASE("page: a hostile trace stays below 2 MB") {
   CHECK(page.size() > 300'000);
 }
 
+TEST_CASE("page: 4 ranks of 20 steps stay below 400 KB, whatever their kernels are called") {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (int rank = 0; rank < 4; ++rank) {
+    TraceText text;
+    for (int step = 0; step < 20; ++step) {
+      text.pid("1")
+          .cat("user_annotation")
+          .x("ProfilerStep#" + std::to_string(step), 5000 * step, 4900);
+      for (int i = 0; i < 50; ++i) {
+        const int at = 5000 * step + 90 * i;
+        const int number = i + 50 * (step % 4);
+        const std::string name =
+            "kernel<" + std::to_string(number) + ", " + std::string(300, 'x') + ">";
+        text.pid("1").cat("cpu_op").x(
+            "aten::op<" + std::to_string(number) + ">" + std::string(180, 'y'), at, 60);
+        text.pid("0").cat("kernel").x(name, at + 20, 40 + i % 9, R"({"device": 0, "stream": 7})");
+      }
+    }
+    files.emplace_back(
+        "rank" + std::to_string(rank) + ".json",
+        text.object("\"distributedInfo\": {\"rank\": " + std::to_string(rank) + "}"));
+  }
+  const Run run = read_for_page(files);
+  const std::string page = write_page(run, {.arguments = "x", .tree = make_page_tree(run)});
+  CHECK(page.size() < 400'000);
+  CHECK(page.size() > 150'000);
+}
+
 TEST_CASE("grid: cells are the steps of ranks, and neighbours share one where there is no room") {
   std::vector<RankRoles> roles(2);
   for (std::size_t rank = 0; rank < 2; ++rank) {

@@ -210,12 +210,13 @@ page.addHeatMap = () => {
     return value === 0 ? null : ((value - 1) / 65534) * grid.max_ns;
   };
   const share = (role, i) => data[2 * cells + role * cells + i] / 255;
+  // Without the first step where there are some: it warms up, and would make all others look alike.
   const range = () => {
     let least = Infinity;
     let most = 0;
     for (let i = 0; i < cells; ++i) {
       const ns = valueOf(i);
-      if (ns === null) continue;
+      if (ns === null || (grid.columns.length > 4 && i % grid.columns.length === 0)) continue;
       least = Math.min(least, ns);
       most = Math.max(most, ns);
     }
@@ -258,7 +259,7 @@ page.addHeatMap = () => {
       context.strokeRect(left + at.column * cell, at.row * rowHeight, Math.max(cell, 3), Math.max(rowHeight, 3));
     }
     status.textContent = least <= most ?
-      `Light: ${page.duration(least)}, dark: ${page.duration(most)}. ${grid.note}` : 'No steps.';
+      `Light: ${page.duration(least)}, dark: ${page.duration(most)} and more. ${grid.note}` : 'No steps.';
   };
 
   const words = () => {

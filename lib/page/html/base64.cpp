@@ -6,7 +6,7 @@
 namespace traceloom {
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits =
+  constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
@@ -16,10 +16,10 @@ std::string base64(std::string_view bytes) {
       return k < count ? std::uint32_t{static_cast<unsigned char>(bytes[i + k])} : 0U;
     };
     const std::uint32_t bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    text += digits[bits >> 18];
-    text += digits[bits >> 12 & 63];
-    text += count > 1 ? digits[bits >> 6 & 63] : '=';
-    text += count > 2 ? digits[bits & 63] : '=';
+    text += kDigits[bits >> 18];
+    text += kDigits[bits >> 12 & 63];
+    text += count > 1 ? kDigits[bits >> 6 & 63] : '=';
+    text += count > 2 ? kDigits[bits & 63] : '=';
   }
   return text;
 }

@@ -93,15 +93,15 @@ void HtmlWriter::data(std::string_view id, std::string_view type, std::string_vi
 }
 
 std::string page_name(std::string_view name) {
-  const std::string line = one_line(name);
+  std::string line = one_line(name);
   std::size_t weight = 0;
   for (std::size_t i = 0; i < line.size(); i += character_at(line, i)) weight += weight_at(line, i);
   if (weight <= kMostNameWeight) return line;
   // A third of the room is for the end.
-  constexpr std::size_t end_weight = kMostNameWeight / 3;
-  constexpr std::size_t begin_weight = kMostNameWeight - end_weight - std::string_view("…").size();
+  constexpr std::size_t kEndWeight = kMostNameWeight / 3;
+  constexpr std::size_t kBeginWeight = kMostNameWeight - kEndWeight - std::string_view("…").size();
   std::size_t begin = 0;
-  for (std::size_t seen = weight_at(line, 0); seen <= begin_weight;) {
+  for (std::size_t seen = weight_at(line, 0); seen <= kBeginWeight;) {
     begin += character_at(line, begin);
     seen += weight_at(line, begin);
   }
@@ -110,7 +110,7 @@ std::string page_name(std::string_view name) {
     std::size_t before = end - 1;
     while (is_continuation(line[before])) --before;
     seen += weight_at(line, before);
-    if (seen > end_weight) break;
+    if (seen > kEndWeight) break;
     end = before;
   }
   return line.substr(0, begin) + "…" + line.substr(end);

@@ -36,6 +36,7 @@ std::vector<TimelineStep> find_step_times(const std::vector<RankRoles>& roles) {
     }
   const bool epochs = has_epochs(roles);
   std::vector<TimelineStep> steps;
+  steps.reserve(times.size());
   for (const auto& [key, time] : times) steps.push_back({step_label(key, epochs), time});
   return steps;
 }
@@ -45,6 +46,7 @@ std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
   std::vector<TimelineWindow> windows{{"Whole run", {0, end_ns}}};
   if (steps.size() < 2) return windows;
   std::vector<const TimelineStep*> order;
+  order.reserve(steps.size());
   for (const TimelineStep& step : steps) order.push_back(&step);
   std::stable_sort(order.begin(), order.end(), [](const TimelineStep* a, const TimelineStep* b) {
     return a->time.to_ns - a->time.from_ns < b->time.to_ns - b->time.from_ns;
