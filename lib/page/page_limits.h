@@ -6,9 +6,9 @@
 namespace traceloom {
 
 // Rows of a table, and of one that lists ranks or steps.
-inline constexpr std::size_t kMostTableRows = 80;
+inline constexpr std::size_t kMostTableRows = 60;
 // Nodes of the tree of calls.
-inline constexpr std::size_t kMostTreeNodes = 400;
+inline constexpr std::size_t kMostTreeNodes = 200;
 // Ranks that have a bar of their own.
 inline constexpr std::size_t kMostBars = 48;
 // Columns over steps, and points of a curve.

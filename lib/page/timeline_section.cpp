@@ -14,13 +14,19 @@ namespace {
 std::string kept_text(const Timeline& timeline) {
   std::uint64_t kept = 0;
   std::uint64_t all = 0;
+  std::uint64_t deeper = 0;
   for (const TimelineRow& row : timeline.rows) {
     kept += row.slices;
     all += row.all_slices;
+    deeper += row.deeper;
   }
-  if (kept == all) return fmt::format("All {} spans of these rows.", format_count(all));
-  return fmt::format("{} of {} spans of these rows; the others are shades.", format_count(kept),
-                     format_count(all));
+  std::string text = kept == all
+                         ? fmt::format("All {} spans of these rows", format_count(all))
+                         : fmt::format("{} of {} spans of these rows; the others are shades",
+                                       format_count(kept), format_count(all));
+  if (deeper > 0)
+    text += fmt::format("; {} lie deeper in others and are not shown", format_count(deeper));
+  return text + '.';
 }
 
 void write_rows(JsonWriter& json, const Timeline& timeline) {

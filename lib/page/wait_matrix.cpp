@@ -7,23 +7,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
 namespace {
 
-// [waiting rank][rank that came last], in ns of all steps.
-using Matrix = std::vector<std::vector<std::int64_t>>;
-
-Matrix find_matrix(const RankWaits& waits) {
-  Matrix matrix(waits.ranks.size(), std::vector<std::int64_t>(waits.ranks.size(), 0));
+// Calls use(rank, late, ns) for each step in which one waited and the other came last.
+template <typename Use>
+void for_each_wait(const RankWaits& waits, Use use) {
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
     for (std::size_t step = 0; step < waits.steps.size(); ++step)
       if (waits.critical[step] != rank)
-        add_to(matrix[rank][waits.critical[step]], waits.wait_ns[rank][step]);
-  return matrix;
+        use(rank, std::size_t{waits.critical[step]}, waits.wait_ns[rank][step]);
 }
 
 // The places with the largest sums, ascending by place.
@@ -48,20 +47,27 @@ int level_of(std::int64_t ns, std::int64_t most) {
 
 void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits) {
   if (waits.ranks.size() < 2 || waits.steps.empty()) return;
-  const Matrix matrix = find_matrix(waits);
-  std::vector<std::int64_t> waiting(matrix.size(), 0);
-  std::vector<std::int64_t> waited_for(matrix.size(), 0);
+  std::vector<std::int64_t> waiting(waits.ranks.size(), 0);
+  std::vector<std::int64_t> waited_for(waits.ranks.size(), 0);
+  for_each_wait(waits, [&](std::size_t rank, std::size_t late, std::int64_t ns) {
+    add_to(waiting[rank], ns);
+    add_to(waited_for[late], ns);
+  });
+  const std::vector<std::size_t> rows = largest(waiting);
+  const std::vector<std::size_t> columns = largest(waited_for);
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> sums;
+  for (const std::size_t rank : rows)
+    for (const std::size_t late : columns) sums[{rank, late}] = 0;
   std::int64_t most = 0;
-  for (std::size_t rank = 0; rank < matrix.size(); ++rank)
-    for (std::size_t late = 0; late < matrix.size(); ++late) {
-      add_to(waiting[rank], matrix[rank][late]);
-      add_to(waited_for[late], matrix[rank][late]);
-      most = std::max(most, matrix[rank][late]);
-    }
+  for_each_wait(waits, [&](std::size_t rank, std::size_t late, std::int64_t ns) {
+    const auto sum = sums.find({rank, late});
+    if (sum == sums.end()) return;
+    add_to(sum->second, ns);
+    most = std::max(most, sum->second);
+  });
   if (most == 0) return;
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
   const auto number = [&](std::size_t place) { return run.ranks[waits.ranks[place]].rank; };
-  const std::vector<std::size_t> columns = largest(waited_for);
   html.element("h3", "Who waits for whom, in a mean step");
   html.element("p",
                "A row waits for the rank of the column: in the steps in which that rank came last.",
@@ -76,11 +82,11 @@ void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits)
   for (const std::size_t late : columns)
     html.element("th", fmt::format("for {}", number(late)), {{"scope", "col"}});
   html.raw("</thead><tbody>\n");
-  for (const std::size_t rank : largest(waiting)) {
+  for (const std::size_t rank : rows) {
     html.raw("<tr>");
     html.element("th", fmt::format("rank {}", number(rank)), {{"scope", "row"}});
     for (const std::size_t late : columns) {
-      const std::int64_t ns = matrix[rank][late];
+      const std::int64_t ns = sums.at({rank, late});
       html.raw(fmt::format("<td class=h{} data-v={}>{}", level_of(ns, most), ns / steps,
                            rank == late ? "" : format_duration(ns / steps)));
     }

@@ -78,40 +78,75 @@ std::string rank_of_operators(int rank, int operators) {
 
 }  // namespace
 
-TEST_CASE("timeline: rows of devices, communication and the busiest thread, with all their spans") {
+TEST_CASE(
+    "timeline: rows of devices, communication and the busiest threads, with all their spans") {
   const Run run = read_for_page({{"rank0.json", TraceText()
                                                     .cat("cpu_op")
                                                     .tid("7")
                                                     .x("outer", 0, 100)
                                                     .x("inner", 10, 20)
-                                                    .x("deep", 12, 5)
-                                                    .x("deepest", 13, 1)
+                                                    .x("deep", 12, 9)
+                                                    .x("deeper", 13, 5)
+                                                    .x("deepest", 14, 1)
                                                     .x("next", 100, 5)
                                                     .tid("8")
                                                     .x("elsewhere", 0, 500)
+                                                    .x("elsewhere", 500, 10)
+                                                    .tid("9")
+                                                    .x("quiet", 0, 5)
                                                     .pid("0")
                                                     .cat("kernel")
                                                     .x("gemm", 30, 40, kOnDevice)
                                                     .x("ncclDevKernel_AllReduce", 60, 40, kOnDevice)
                                                     .array()}});
   const Timeline timeline = timeline_of(run);
-  REQUIRE(timeline.rows.size() == 3);
+  REQUIRE(timeline.rows.size() == 4);
   CHECK(timeline.rows[0].label == "rank 0 devices");
   CHECK(timeline.rows[1].label == "rank 0 comm");
   CHECK(timeline.rows[2].label == "rank 0 host");
-  CHECK(timeline.rows[2].is_last);
-  CHECK(timeline.rows[2].lines == 3);
+  CHECK(timeline.rows[3].label == "rank 0 host 2");
+  CHECK(!timeline.rows[2].is_last);
+  CHECK(timeline.rows[3].is_last);
+  CHECK(timeline.rows[2].lines == 4);
   CHECK(timeline.rows[2].all_slices == 5);
-  CHECK(timeline.end_ns == 500'000);
+  CHECK(timeline.rows[2].deeper == 1);
+  CHECK(timeline.end_ns == 510'000);
   const auto rows = slices_of(timeline);
   CHECK(rows[0] == std::vector<ShownSlice>{{30'000, 40'000, "gemm", 0, Role::kernel}});
   CHECK(rows[1] == std::vector<ShownSlice>{
                        {60'000, 40'000, "ncclDevKernel_AllReduce", 0, Role::communication}});
-  // The fourth level has no line.
   CHECK(rows[2] == std::vector<ShownSlice>{{0, 100'000, "outer", 0, Role::cpu},
                                            {10'000, 20'000, "inner", 1, Role::cpu},
-                                           {12'000, 5'000, "deep", 2, Role::cpu},
+                                           {12'000, 9'000, "deep", 2, Role::cpu},
+                                           {13'000, 5'000, "deeper", 3, Role::cpu},
                                            {100'000, 5'000, "next", 0, Role::cpu}});
+  CHECK(rows[3].size() == 2);
+}
+
+TEST_CASE("timeline: the thread with the steps is the host, however busy another one is") {
+  TraceText text;
+  text.cat("user_annotation").tid("5").x("ProfilerStep#1", 0, 1000).x("ProfilerStep#2", 1000, 1000);
+  text.cat("cpu_op").x("aten::mm", 10, 100);
+  text.cat("python_function").x("module.py(1): outer", 0, 2000);
+  text.cat("cpu_op").tid("6");
+  for (int i = 0; i < 60; ++i) text.x("pin_memory", 30 * i, 5);
+  const Run run = read_for_page({{"rank0.json", text.array()}});
+  const Timeline timeline = timeline_of(run);
+  REQUIRE(timeline.rows.size() == 2);
+  const auto rows = slices_of(timeline);
+  REQUIRE(rows[0].size() == 1);  // without the function of Python
+  CHECK(rows[0][0].name == "aten::mm");
+  CHECK(rows[1].size() == 60);
+}
+
+TEST_CASE("timeline: of many steps it has those to which the heat map leads") {
+  TraceText text;
+  text.cat("user_annotation");
+  for (int i = 0; i < 1000; ++i) text.x("ProfilerStep#" + std::to_string(i), 100 * i, 90);
+  const Timeline timeline = timeline_of(read_for_page({{"rank0.json", text.array()}}));
+  REQUIRE(timeline.steps.size() == 334);
+  CHECK(timeline.steps[1].label == "3");
+  CHECK(timeline.steps[333].label == "999");
 }
 
 TEST_CASE("timeline: where there is no room, the longest spans are kept, in their order") {
@@ -200,7 +235,7 @@ TEST_CASE("timeline: windows of the slowest and the median step, whose pixels ar
 TEST_CASE("timeline: many ranks have one line each, and the verdict's rank is shown in full") {
   std::vector<std::pair<std::string, std::string>> files;
   for (int rank = 0; rank < 40; ++rank)
-    files.emplace_back("rank" + std::to_string(rank) + ".json", rank_of_operators(rank, 4));
+    files.emplace_back("rank" + std::to_string(rank) + ".json", rank_of_operators(rank, 8));
   const Run run = read_for_page(files);
   const Timeline timeline = timeline_of(run, {}, 17);
   std::map<std::int64_t, std::size_t> full;

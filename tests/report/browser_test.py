@@ -312,7 +312,16 @@ def check_look(page, browser):
     shown = browser.run("return [...document.querySelectorAll('main > section')].filter((s) => s.offsetHeight > 0).length")
     page.expect(shown == len(SECTIONS), f"{shown} sections are printed")
     page.expect(browser.run("return document.querySelector('nav').offsetHeight") == 0, "prints the contents list")
+    drawn = browser.run("""return ['heat', 'flame', 'timeline-canvas'].map((id) => {
+      const canvas = document.getElementById(id);
+      const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      return data.some((value) => value > 0);
+    })""")
+    page.expect(all(drawn), f"prints empty pictures: {drawn}")
     browser.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    browser.run("location.hash = '%'; page.follow()")
+    page.expect(browser.run("return document.querySelectorAll('section.shown').length") == 1,
+                "shows nothing for a link that is none")
     for width in (390, 2560):
         browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
         check_sections(page, browser)

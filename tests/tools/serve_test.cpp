@@ -85,6 +85,15 @@ TEST_CASE("serve: the viewer gets the trace, nobody else, and then it ends") {
   CHECK(
       place.get(place.host(), "GET", place.path + "/../../etc/passwd").starts_with("HTTP/1.1 404"));
   CHECK(place.get(place.host(), "POST").starts_with("HTTP/1.1 405"));
+  CHECK(has(place.get(place.host(), "POST"), "Allow: GET, OPTIONS\r\n"));
+  CHECK(place.get(place.host(), "HEAD").ends_with("\r\n\r\n"));  // without a body
+  CHECK(place.get(place.host() + viewer + "Origin: https://evil.example\r\n")
+            .starts_with("HTTP/1.1 403"));
+  CHECK(place.get(place.host() + "Origin: \r\n").starts_with("HTTP/1.1 403"));
+  CHECK(place.get(place.host() + "Host: evil.example\r\n").starts_with("HTTP/1.1 403"));
+  CHECK(place.get(place.host() + "Sec-Fetch-Site: cross-site\r\n").starts_with("HTTP/1.1 403"));
+  // Without the viewer's Origin it is no end: curl looks at it.
+  CHECK(place.get(place.host()).starts_with("HTTP/1.1 200"));
   CHECK(answer_of(place.port, "nonsense\r\n\r\n").empty());
   CHECK(answer_of(place.port, "GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x')).empty());
   const std::string preflight = place.get(place.host() + viewer, "OPTIONS");
@@ -97,6 +106,19 @@ TEST_CASE("serve: the viewer gets the trace, nobody else, and then it ends") {
   CHECK(has(answer, "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n"));
   CHECK(has(answer, "Content-Length: 3000002\r\n"));
   CHECK(answer.ends_with("\r\n\r\n" + trace));
+}
+
+TEST_CASE("serve: a file that is gone does not end it") {
+  const TemporaryFolder folder;
+  FileServer server({{"merged.json", "application/json", folder.path("gone.json")}},
+                    {.port = 0, .once = "merged.json"});
+  const Place place(server.link("merged.json"));
+  std::thread thread([&] { server.run(); });
+  const std::string viewer = "Origin: https://ui.perfetto.dev\r\n";
+  CHECK(place.get(place.host() + viewer).starts_with("HTTP/1.1 410"));
+  folder.write("gone.json", "[]");
+  CHECK(place.get(place.host() + viewer).ends_with("\r\n\r\n[]"));
+  thread.join();
 }
 
 TEST_CASE("serve: a port in use is an error with a next step") {

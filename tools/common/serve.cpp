@@ -11,6 +11,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -30,7 +32,9 @@ using Request = http::request<http::empty_body>;
 constexpr std::string_view kViewer = "https://ui.perfetto.dev";
 // No request of a browser is longer, or slower to arrive.
 constexpr std::uint32_t kMostHeaderBytes = 16'384;
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kPatience{10};
+// A reader that takes nothing for so long has gone.
+constexpr std::chrono::seconds kReaderPatience{60};
 constexpr std::size_t kMostConnections = 32;
 
 std::string random_word() {
@@ -44,13 +48,17 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+bool is_of_viewer(const Request& request) {
+  return view_of(request[http::field::origin]) == kViewer;
+}
+
 template <typename Response>
 void set_common(const Request& request, Response& response) {
   response.version(request.version());
   response.keep_alive(request.keep_alive());
   response.set(http::field::cache_control, "no-store");
   response.set("X-Content-Type-Options", "nosniff");
-  if (view_of(request[http::field::origin]) != kViewer) return;
+  if (!is_of_viewer(request)) return;
   response.set(http::field::access_control_allow_origin, "https://ui.perfetto.dev");
   response.set(http::field::vary, "Origin");
 }
@@ -61,7 +69,8 @@ http::response<http::string_body> short_answer(const Request& request, http::sta
   response.result(status);
   set_common(request, response);
   response.set(http::field::content_type, "text/plain");
-  response.body() = std::move(text);
+  if (request.method() != http::verb::head) response.body() = std::move(text);
+  if (status == http::status::method_not_allowed) response.set(http::field::allow, "GET, OPTIONS");
   response.prepare_payload();
   return response;
 }
@@ -107,7 +116,15 @@ class FileServer::Impl {
  private:
   asio::awaitable<void> accept_all() {
     for (;;) {
-      Tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+      beast::error_code error;
+      Tcp::socket socket =
+          co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+      if (error) {
+        // Too many open files, or a client that has gone: others can be answered later.
+        asio::steady_timer timer(context_, std::chrono::milliseconds(100));
+        co_await timer.async_wait(asio::use_awaitable);
+        continue;
+      }
       if (connections_ >= kMostConnections) continue;  // closes it
       ++connections_;
       asio::co_spawn(context_, talk(beast::tcp_stream(std::move(socket))),
@@ -126,12 +143,11 @@ class FileServer::Impl {
       goes_on = request.keep_alive();
       const ServedFile* const file = find_file(request);
       if (file != nullptr && request.method() == http::verb::get) {
-        co_await send_file(stream, request, *file);
-        if (file->name == options_.once) context_.stop();
+        const bool is_sent = co_await send_file(stream, request, *file);
+        if (is_sent && is_of_viewer(request) && file->name == options_.once) context_.stop();
         continue;
       }
-      auto response = refusal(request, file);
-      co_await http::async_write(stream, response, asio::use_awaitable);
+      co_await send(stream, refusal(request, file));
     }
   }
 
@@ -144,12 +160,17 @@ class FileServer::Impl {
     });
     return found == files_.end() ? nullptr : &*found;
   }
+  // A page of another site sends its Origin, or says that it is one. No browser repeats these
+  // fields.
   bool is_allowed(const Request& request) const {
-    const std::string_view origin = view_of(request[http::field::origin]);
+    if (request.count(http::field::origin) > 1 || request.count(http::field::host) != 1)
+      return false;
+    const bool is_viewer = is_of_viewer(request);
+    if (request.count(http::field::origin) == 1 && !is_viewer) return false;
+    if (view_of(request["Sec-Fetch-Site"]) == "cross-site" && !is_viewer) return false;
     const std::string_view host = view_of(request[http::field::host]);
-    return (origin.empty() || origin == kViewer) &&
-           (host == fmt::format("127.0.0.1:{}", options_.port) ||
-            host == fmt::format("localhost:{}", options_.port));
+    return host == fmt::format("127.0.0.1:{}", options_.port) ||
+           host == fmt::format("localhost:{}", options_.port);
   }
   http::response<http::string_body> refusal(const Request& request, const ServedFile* file) const {
     if (!is_allowed(request))
@@ -159,32 +180,42 @@ class FileServer::Impl {
     return short_answer(request, http::status::method_not_allowed, "GET only\n");
   }
 
-  asio::awaitable<void> send_file(beast::tcp_stream& stream, const Request& request,
+  // Each part that the reader takes gives it new time.
+  template <typename Body>
+  static asio::awaitable<void> send(beast::tcp_stream& stream, http::response<Body> response) {
+    http::response_serializer<Body> parts(response);
+    while (!parts.is_done()) {
+      stream.expires_after(kReaderPatience);
+      co_await http::async_write_some(stream, parts, asio::use_awaitable);
+    }
+  }
+
+  // Returns false if the file is gone.
+  asio::awaitable<bool> send_file(beast::tcp_stream& stream, const Request& request,
                                   const ServedFile& file) {
-    stream.expires_never();  // a viewer may take its time
     if (file.path.empty()) {
       http::response<http::string_body> response;
       set_common(request, response);
       response.set(http::field::content_type, file.type);
       response.body() = file.content;
       response.prepare_payload();
-      co_await http::async_write(stream, response, asio::use_awaitable);
-      co_return;
+      co_await send(stream, std::move(response));
+      co_return true;
     }
     beast::error_code error;
     http::file_body::value_type body;
     body.open(file.path.c_str(), beast::file_mode::scan, error);
     if (error) {
-      auto response = short_answer(request, http::status::gone, "the file is gone\n");
-      co_await http::async_write(stream, response, asio::use_awaitable);
-      co_return;
+      co_await send(stream, short_answer(request, http::status::gone, "the file is gone\n"));
+      co_return false;
     }
     http::response<http::file_body> response;
     set_common(request, response);
     response.set(http::field::content_type, file.type);
     response.body() = std::move(body);
     response.prepare_payload();
-    co_await http::async_write(stream, response, asio::use_awaitable);
+    co_await send(stream, std::move(response));
+    co_return true;
   }
 
   std::vector<ServedFile> files_;

@@ -36,7 +36,7 @@ struct ServedFile {
 struct ServeOptions {
   // ui.perfetto.dev may fetch from this port of 127.0.0.1 and from no other.
   std::uint16_t port = 9001;
-  std::string once = {};  // run() ends when the file of this name was sent; empty: it never ends
+  std::string once = {};  // run() ends when the viewer has the file of this name; empty: never
 };
 
 class FileServer {

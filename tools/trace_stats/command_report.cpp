@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,11 +77,22 @@ std::string side_words(const char* option, const std::vector<std::string>& paths
   return words;
 }
 
-ExitCode write_comparison(const ReportCommand& command, const std::string& output) {
+// The comparison has no run of its own to choose from, or to serve.
+void refuse_options_of_a_run(const CLI::App& command) {
+  const std::set<std::string> taken = {"--base", "--new", "--output", "--threads", "--keep-going"};
+  for (const CLI::Option* const option : command.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    const std::string name = names.empty() ? option->get_name() : "--" + names.front();
+    if (option->count() > 0 && !taken.contains(name))
+      throw UsageError(fmt::format("{} does not go with --base and --new", name));
+  }
+}
+
+ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {
   if (command.base.empty() || command.changed.empty())
     throw UsageError("--base and --new go together: name the captures of both sides");
-  refuse_page_on_terminal(output);
-  CaptureReader reader({.output = output});
+  refuse_page_on_terminal(reading.output);
+  CaptureReader reader(reading);
   const ComparedSides sides{reader.read("base", command.base).captures,
                             reader.read("new", command.changed).captures};
   const Comparison found = compare(sides, {});
@@ -88,8 +100,8 @@ ExitCode write_comparison(const ReportCommand& command, const std::string& outpu
       side_words("--base", command.base) + side_words("--new", command.changed);
   const std::string page =
       write_comparison_page(compare_report(sides, {}, found), found, words.substr(1));
-  write_output(output, page, false);
-  if (output != "-") say_page(output);
+  write_output(reading.output, page, false);
+  if (reading.output != "-") say_page(reading.output);
   return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
 }
 
@@ -118,9 +130,14 @@ void add_report(CLI::App& app, Work& work) {
        .instead =
            [options, &app] {
              if (options->base.empty() && options->changed.empty()) return Work();
-             const std::string output =
-                 app.get_subcommand("report")->get_option("--output")->as<std::string>();
-             return Work([options, output] { return write_comparison(*options, output); });
+             const CLI::App& typed = *app.get_subcommand("report");
+             refuse_options_of_a_run(typed);
+             CaptureReading reading;
+             if (typed.count("--output") > 0)
+               reading.output = typed.get_option("--output")->as<std::string>();
+             reading.threads = typed.get_option("--threads")->as<unsigned>();
+             reading.keep_going = typed.count("--keep-going") > 0;
+             return Work([options, reading] { return write_comparison(*options, reading); });
            },
        .is_served = [options] { return options->serving.is_wanted; },
        .after = [options] { serve(*options); }},

@@ -42,7 +42,8 @@ page.readColours = () => {
 
 // A canvas that is as sharp as the screen; returns its context and its size in CSS pixels.
 page.prepare = (canvas, height) => {
-  const scale = Math.min(window.devicePixelRatio || 1, 3);
+  // Browsers draw no canvas that is higher than some 32,000 pixels.
+  const scale = Math.min(window.devicePixelRatio || 1, 3, 30000 / height);
   const width = canvas.clientWidth || canvas.parentElement.clientWidth || 800;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * scale);
@@ -89,7 +90,7 @@ page.redraw = () => {
 // "#time" shows a section, "#rank=3&step=12" a moment of the timeline; both: "#time&rank=3".
 page.follow = () => {
   let text = '';
-  try { text = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+  try { text = decodeURIComponent(location.hash.slice(1)); } catch { text = ''; }
   const values = {};
   let section = null;
   for (const part of text.split('&')) {
@@ -410,6 +411,17 @@ page.addFlame = () => {
   page.redraws.push(draw);
 };
 
+// A print has all sections, so all pictures are drawn for it.
+page.followPrint = () => {
+  const show = (isPrint) => {
+    document.body.classList.toggle('tabs', !isPrint);
+    page.redraw();
+  };
+  matchMedia('print').addEventListener('change', (event) => show(event.matches));
+  addEventListener('beforeprint', () => show(true));
+  addEventListener('afterprint', () => show(false));
+};
+
 page.start = () => {
   document.body.classList.add('tabs');
   for (const element of document.querySelectorAll('[data-script]')) element.hidden = false;
@@ -421,5 +433,6 @@ page.start = () => {
   if (page.addTimeline) page.addTimeline();
   addEventListener('hashchange', page.follow);
   addEventListener('resize', page.redraw);
+  page.followPrint();
   page.follow();
 };

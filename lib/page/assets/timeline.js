@@ -77,7 +77,9 @@ page.addTimeline = () => {
   const timeAt = (px) => view.start + (px - left) / (width - left) * (view.end - view.start);
 
   const clamp = (start, end) => {
-    const length = Math.max(Math.min(end - start, facts.end), Math.min(100, facts.end));
+    // No view is so short that its ends are the same number.
+    const least = Math.min(Math.max(100, facts.end * 2 ** -44), facts.end);
+    const length = Math.max(Math.min(end - start, facts.end), least);
     start = Math.max(0, Math.min(start, facts.end - length));
     view = {start, end: start + length};
   };
@@ -141,7 +143,10 @@ page.addTimeline = () => {
     context.strokeStyle = page.colours.line;
     context.lineWidth = 1;
     context.fillStyle = page.colours.soft;
-    for (let time = Math.ceil(view.start / step) * step; time <= view.end; time += step) {
+    // By an integer: where times are large, adding a step to one may leave it as it is.
+    const first = Math.ceil(view.start / step);
+    for (let i = 0; i < 50 && (first + i) * step <= view.end; ++i) {
+      const time = (first + i) * step;
       context.beginPath();
       context.moveTo(x(time), top - 6);
       context.lineTo(x(time), height);
@@ -222,7 +227,8 @@ page.addTimeline = () => {
     drag = {x: event.clientX, view};
     canvas.setPointerCapture(event.pointerId);
   });
-  canvas.addEventListener('pointerup', () => { drag = null; });
+  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'])
+    canvas.addEventListener(end, () => { drag = null; });
   canvas.addEventListener('pointermove', (event) => {
     if (drag) {
       const move = (drag.x - event.clientX) / (width - left) * (drag.view.end - drag.view.start);
@@ -263,6 +269,7 @@ page.addTimeline = () => {
     if (step) clamp(step[1] - (step[2] - step[1]) * .05, step[2] + (step[2] - step[1]) * .05);
     const row = facts.rows.find((one) => `${one.rank}` === rankWanted);
     draw();
+    if (values.step !== undefined && !step) status.textContent = `There is no step ${values.step} here. ${status.textContent}`;
     if (row && (step || rankWanted !== null)) {
       const box = canvas.getBoundingClientRect();
       scrollTo(0, Math.max(0, scrollY + box.top + row.y - innerHeight / 2));

@@ -21,7 +21,7 @@ namespace traceloom {
 
 // The bytes of a name from a trace in a page, roughly; see page_name(). A name of plain letters has
 // room for as many of them.
-inline constexpr std::size_t kMostNameWeight = 200;
+inline constexpr std::size_t kMostNameWeight = 160;
 
 class HtmlWriter {
  public:

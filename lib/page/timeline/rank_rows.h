@@ -18,16 +18,19 @@ struct TimelineSlice {
   Role role;
 };
 
-// Deeper slices are not shown: a row of the host is three lines high.
-inline constexpr std::uint8_t kMostDepth = 3;
+// Deeper slices are not shown: a row of the host is four lines high.
+inline constexpr std::uint8_t kMostDepth = 4;
 
 struct RankRow {
   std::string label;
+  bool is_host = false;
   std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
 };
 
-// Rows without slices are left out. Computation of devices first, then communication, then the
-// host.
+// Rows without slices are left out. Computation of devices comes first, then communication, then
+// the host: the thread with the step marks, or with the most spans, and the busiest other one if it
+// has at least a fifth of that one's spans. Functions of Python are left out of a thread that has
+// other spans: their outer ones cover everything, and the flame graph has them.
 std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
 
 }  // namespace traceloom

@@ -15,7 +15,7 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kMostSteps = 1000;
+constexpr std::size_t kMostRows = 4;  // of a rank
 // A slice as wide as a pixel of a screen of this width is kept in the windows before any other.
 constexpr std::int64_t kPixels = 2500;
 
@@ -183,12 +183,15 @@ class TimelineMaker {
         limits_(limits),
         names_(run, std::min(limits.names_bytes,
                              std::max<std::size_t>(
-                                 60'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
+                                 36'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
 
   // `rows_left` is the number of rows that may follow, this one included.
   void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, Timeline& to) {
     TimelineRow made{.rank = rank, .label = std::move(row.label)};
-    made.all_slices = row.slices.size();
+    made.deeper = static_cast<std::uint64_t>(
+        std::count_if(row.slices.begin(), row.slices.end(),
+                      [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
+    made.all_slices = row.slices.size() - made.deeper;
     made.bins = bins_;
     for (const TimelineWindow& window : to.windows) add_shades(row.slices, window.time, to);
     const std::vector<TimelineSlice> kept =
@@ -215,10 +218,11 @@ class TimelineMaker {
         .rank = rank, .label = fmt::format("rank {}", rank), .is_thin = true, .is_last = true};
     made.bins = thin_bins_;
     Shades shades(to.windows.front().time, thin_bins_);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      made.all_slices += rows[i].slices.size();
-      if (rows.size() > 1 && i + 1 == rows.size()) break;  // the host
-      for (const TimelineSlice& slice : rows[i].slices)
+    const bool has_devices = !rows.empty() && !rows.front().is_host;
+    for (const RankRow& row : rows) {
+      made.all_slices += row.slices.size();
+      if (has_devices && row.is_host) continue;
+      for (const TimelineSlice& slice : row.slices)
         if (slice.depth == 0) shades.add(slice);
     }
     to.shades += shades.bytes();
@@ -230,7 +234,7 @@ class TimelineMaker {
         std::min(limits_.bins_a_row, limits_.bins / std::max<std::size_t>(full_rows * windows, 1));
     thin_bins_ = std::min<std::size_t>(400, limits_.bins / std::max<std::size_t>(thin_rows, 1));
     slices_left_ =
-        std::min(limits_.slices, std::max<std::size_t>(12'000, limits_.slices_a_rank * ranks));
+        std::min(limits_.slices, std::max<std::size_t>(8'000, limits_.slices_a_rank * ranks));
   }
   std::vector<std::string> take_names() { return names_.take(); }
 
@@ -275,6 +279,14 @@ std::int64_t end_of(const std::vector<RankRow>& rows) {
   return end;
 }
 
+// Keeps each n-th, as a column of the heat map is the first of n steps.
+void thin_out(std::vector<TimelineStep>& steps, std::size_t most) {
+  const std::size_t each = (steps.size() + most - 1) / most;
+  if (each < 2) return;
+  for (std::size_t i = 0; i * each < steps.size(); ++i) steps[i] = std::move(steps[i * each]);
+  steps.resize((steps.size() + each - 1) / each);
+}
+
 }  // namespace
 
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
@@ -286,12 +298,13 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
   for (const RankEvents& rank : run.ranks)
     timeline.end_ns = std::max(timeline.end_ns, end_of(find_rank_rows(run, rank)));
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
-  if (timeline.steps.size() > kMostSteps) timeline.steps.clear();
+  thin_out(timeline.steps, limits.steps);
   const std::vector<bool> full = full_ranks(run, limits.full_ranks, first_rank);
   const auto full_count = static_cast<std::size_t>(std::count(full.begin(), full.end(), true));
   TimelineMaker maker(run, limits);
-  maker.share_room(3 * full_count, full.size() - full_count, full_count, timeline.windows.size());
-  std::size_t rows_left = 3 * full_count;
+  maker.share_room(kMostRows * full_count, full.size() - full_count, full_count,
+                   timeline.windows.size());
+  std::size_t rows_left = kMostRows * full_count;
   for (const bool is_full : {true, false})
     for (std::size_t i = 0; i < run.ranks.size(); ++i) {
       if (full[i] != is_full) continue;
@@ -300,7 +313,7 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
         maker.add_thin_row(run.ranks[i].rank, rows, timeline);
         continue;
       }
-      rows_left -= 3 - rows.size();
+      rows_left -= kMostRows - rows.size();
       for (RankRow& row : rows)
         maker.add_row(run.ranks[i].rank, std::move(row), rows_left--, timeline);
       if (!rows.empty()) timeline.rows.back().is_last = true;

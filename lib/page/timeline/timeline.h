@@ -4,11 +4,12 @@
 //   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
 //   use(timeline.rows, timeline.slices, timeline.shades);
 //
-// A rank has up to three rows: computation of its devices, communication of its devices, and the
-// thread of its host with the most spans. A row keeps its longest slices, first those in the
-// windows of the slowest and the median step; all spans of its first line, kept or not, are also
-// shades, which count how much of a bin's time they cover, and with which role. If there are too
-// many ranks, the others have one thin row of shades each.
+// A rank has up to four rows: computation of its devices, communication of its devices, and the
+// threads of its host: the one with the steps, and another one with many spans (the backward pass).
+// A row keeps its longest slices, first those in the windows of the slowest and the median step;
+// all spans of its first line, kept or not, are also shades, which count how much of a bin's time
+// they cover, and with which role. If there are too many ranks, the others have one thin row of
+// shades each.
 //
 // Memory: the spans of one rank at a time, and what is kept.
 #pragma once
@@ -27,11 +28,12 @@ namespace traceloom {
 struct TimelineLimits {
   std::size_t full_ranks = 32;
   std::size_t slices = 40'000;              // of all rows together
-  std::size_t slices_a_rank = 3'000;        // but at least 12,000 for all
+  std::size_t slices_a_rank = 2'000;        // but at least 8,000 for all
   std::size_t bins = 65'536;                // of all rows and windows together
   std::size_t bins_a_row = 600;             // at most, of a window
+  std::size_t steps = 400;                  // of more, each n-th, as the heat map has them
   std::size_t names_bytes = 200'000;        // of all names together
-  std::size_t names_bytes_a_rank = 15'000;  // but at least 60,000 for all
+  std::size_t names_bytes_a_rank = 15'000;  // but at least 36,000 for all
 };
 
 struct TimelineWindow {
@@ -47,7 +49,8 @@ struct TimelineRow {
   std::size_t bins = 0;          // of each window; a thin row has only the first window
   std::size_t lines = 1;         // depth of its slices
   std::size_t slices = 0;        // kept
-  std::uint64_t all_slices = 0;  // that the traces have in it
+  std::uint64_t all_slices = 0;  // that the traces have in it, as deep as it shows
+  std::uint64_t deeper = 0;      // spans below these
 };
 
 struct TimelineStep {
@@ -59,7 +62,7 @@ struct Timeline {
   std::int64_t end_ns = 0;
   // The whole run, then the slowest and the median step if there are several.
   std::vector<TimelineWindow> windows;
-  std::vector<TimelineStep> steps;  // at most 1,000
+  std::vector<TimelineStep> steps;
   std::vector<TimelineRow> rows;
   // Of each row its slices by begin: LEB128 of the distance to the begin before, of the length and
   // of the number of the name; a byte of depth << 4 | role.
