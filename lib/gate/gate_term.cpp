@@ -136,8 +136,8 @@ std::vector<std::string> read_gate_file(const std::string& path) {
   std::vector<std::string> terms;
   std::string line;
   while (std::getline(file, line)) {
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // of editors on Windows
-    if (terms.empty() && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of editors on Windows
+    if (terms.empty() && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     line = trimmed(line);
     if (!line.empty() && !line.starts_with('#')) terms.push_back(line);
   }
