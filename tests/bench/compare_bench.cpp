@@ -29,6 +29,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <fstream>
 #include <random>
 #include <string>
@@ -238,5 +239,10 @@ int main(int argc, char** argv) {
   bool are_numbers = false;
   app.add_flag("--numbers", are_numbers, "Judge step times without writing and reading traces");
   CLI11_PARSE(app, argc, argv);
-  return traceloom::bench::run(pairs, are_numbers);
+  try {
+    return traceloom::bench::run(pairs, are_numbers);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "compare_bench: {}\n", error.what());
+    return 2;
+  }
 }
