@@ -7,18 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <optional>
 #include <random>
-#include <utility>  // Boost 1.74's awaitable.hpp needs it and does not say so
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -83,6 +80,15 @@ http::response<http::string_body> preflight_answer(const Request& request) {
   return response;
 }
 
+// A response and how far it is sent.
+template <typename Body>
+struct Sending {
+  explicit Sending(http::response<Body> what) : response(std::move(what)), parts(response) {}
+
+  http::response<Body> response;
+  http::response_serializer<Body> parts;
+};
+
 }  // namespace
 
 class FileServer::Impl {
@@ -104,51 +110,113 @@ class FileServer::Impl {
   std::string link(std::string_view name) const {
     return fmt::format("http://127.0.0.1:{}/{}/{}", options_.port, word_, name);
   }
-  void set_content(std::string_view name, std::string content) {
+  void set_content(std::string_view name, const std::string& content) {
     for (ServedFile& file : files_)
-      if (file.name == name) file.content = std::move(content);
+      if (file.name == name) file.content = content;
   }
   void run() {
-    asio::co_spawn(context_, accept_all(), asio::detached);
+    accept();
     context_.run();
   }
 
  private:
-  asio::awaitable<void> accept_all() {
-    for (;;) {
+  // The requests of one connection, one after the other. Each pending operation holds it.
+  class Talk : public std::enable_shared_from_this<Talk> {
+   public:
+    Talk(Tcp::socket socket, Impl& server) : stream_(std::move(socket)), server_(server) {
+      ++server_.connections_;
+    }
+    ~Talk() { --server_.connections_; }
+    Talk(const Talk&) = delete;
+    Talk& operator=(const Talk&) = delete;
+
+    void read() {
+      parser_.emplace();
+      parser_->header_limit(kMostHeaderBytes);
+      stream_.expires_after(kPatience);
+      http::async_read(stream_, buffer_, *parser_,
+                       [self = shared_from_this()](const beast::error_code& error, std::size_t) {
+                         if (!error) self->answer(self->parser_->release());
+                       });
+    }
+
+   private:
+    void answer(const Request& request) {
+      goes_on_ = request.keep_alive();
+      const ServedFile* const file = server_.find_file(request);
+      if (file == nullptr || request.method() != http::verb::get)
+        send(server_.refusal(request, file), false);
+      else
+        send_file(request, *file);
+    }
+
+    void send_file(const Request& request, const ServedFile& file) {
+      const bool is_last = is_of_viewer(request) && file.name == server_.options_.once;
+      if (file.path.empty()) {
+        http::response<http::string_body> response;
+        set_common(request, response);
+        response.set(http::field::content_type, file.type);
+        response.body() = file.content;
+        response.prepare_payload();
+        send(std::move(response), is_last);
+        return;
+      }
       beast::error_code error;
-      Tcp::socket socket =
-          co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+      http::file_body::value_type body;
+      body.open(file.path.c_str(), beast::file_mode::scan, error);
+      if (error) {
+        send(short_answer(request, http::status::gone, "the file is gone\n"), false);
+        return;
+      }
+      http::response<http::file_body> response;
+      set_common(request, response);
+      response.set(http::field::content_type, file.type);
+      response.body() = std::move(body);
+      response.prepare_payload();
+      send(std::move(response), is_last);
+    }
+
+    template <typename Body>
+    void send(http::response<Body> response, bool is_last) {
+      send_part(std::make_shared<Sending<Body>>(std::move(response)), is_last);
+    }
+
+    // Each part that the reader takes gives it new time.
+    template <typename Body>
+    void send_part(const std::shared_ptr<Sending<Body>>& sending, bool is_last) {
+      stream_.expires_after(kReaderPatience);
+      http::async_write_some(stream_, sending->parts,
+                             [self = shared_from_this(), sending, is_last](
+                                 const beast::error_code& error, std::size_t) {
+                               if (error) return;
+                               if (!sending->parts.is_done())
+                                 self->send_part(sending, is_last);
+                               else if (is_last)
+                                 self->server_.context_.stop();
+                               else if (self->goes_on_)
+                                 self->read();
+                             });
+    }
+
+    beast::tcp_stream stream_;
+    Impl& server_;
+    beast::flat_buffer buffer_;
+    std::optional<http::request_parser<http::empty_body>> parser_;
+    bool goes_on_ = false;
+  };
+
+  void accept() {
+    acceptor_.async_accept([this](const beast::error_code& error, Tcp::socket socket) {
       if (error) {
         // Too many open files, or a client that has gone: others can be answered later.
-        asio::steady_timer timer(context_, std::chrono::milliseconds(100));
-        co_await timer.async_wait(asio::use_awaitable);
-        continue;
+        timer_.expires_after(std::chrono::milliseconds(100));
+        timer_.async_wait([this](const beast::error_code&) { accept(); });
+        return;
       }
-      if (connections_ >= kMostConnections) continue;  // closes it
-      ++connections_;
-      asio::co_spawn(context_, talk(beast::tcp_stream(std::move(socket))),
-                     [this](const std::exception_ptr&) { --connections_; });
-    }
-  }
-
-  asio::awaitable<void> talk(beast::tcp_stream stream) {
-    beast::flat_buffer buffer;
-    for (bool goes_on = true; goes_on;) {
-      http::request_parser<http::empty_body> parser;
-      parser.header_limit(kMostHeaderBytes);
-      stream.expires_after(kPatience);
-      co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
-      const Request request = parser.release();
-      goes_on = request.keep_alive();
-      const ServedFile* const file = find_file(request);
-      if (file != nullptr && request.method() == http::verb::get) {
-        const bool is_sent = co_await send_file(stream, request, *file);
-        if (is_sent && is_of_viewer(request) && file->name == options_.once) context_.stop();
-        continue;
-      }
-      co_await send(stream, refusal(request, file));
-    }
+      // A socket that nobody takes is closed.
+      if (connections_ < kMostConnections) std::make_shared<Talk>(std::move(socket), *this)->read();
+      accept();
+    });
   }
 
   // Returns nullptr if the request may not have it, or there is none.
@@ -180,50 +248,13 @@ class FileServer::Impl {
     return short_answer(request, http::status::method_not_allowed, "GET only\n");
   }
 
-  // Each part that the reader takes gives it new time.
-  template <typename Body>
-  static asio::awaitable<void> send(beast::tcp_stream& stream, http::response<Body> response) {
-    http::response_serializer<Body> parts(response);
-    while (!parts.is_done()) {
-      stream.expires_after(kReaderPatience);
-      co_await http::async_write_some(stream, parts, asio::use_awaitable);
-    }
-  }
-
-  // Returns false if the file is gone.
-  asio::awaitable<bool> send_file(beast::tcp_stream& stream, const Request& request,
-                                  const ServedFile& file) {
-    if (file.path.empty()) {
-      http::response<http::string_body> response;
-      set_common(request, response);
-      response.set(http::field::content_type, file.type);
-      response.body() = file.content;
-      response.prepare_payload();
-      co_await send(stream, std::move(response));
-      co_return true;
-    }
-    beast::error_code error;
-    http::file_body::value_type body;
-    body.open(file.path.c_str(), beast::file_mode::scan, error);
-    if (error) {
-      co_await send(stream, short_answer(request, http::status::gone, "the file is gone\n"));
-      co_return false;
-    }
-    http::response<http::file_body> response;
-    set_common(request, response);
-    response.set(http::field::content_type, file.type);
-    response.body() = std::move(body);
-    response.prepare_payload();
-    co_await send(stream, std::move(response));
-    co_return true;
-  }
-
   std::vector<ServedFile> files_;
   ServeOptions options_;
   std::string word_;
+  std::size_t connections_ = 0;  // before the context, whose end destroys the last Talks
   asio::io_context context_{1};
   Tcp::acceptor acceptor_{context_};
-  std::size_t connections_ = 0;
+  asio::steady_timer timer_{context_};
 };
 
 FileServer::FileServer(std::vector<ServedFile> files, ServeOptions options)
@@ -238,8 +269,8 @@ std::string FileServer::viewer_link(std::string_view name) const {
   return fmt::format("{}/#!/?url={}", kViewer, link(name));
 }
 
-void FileServer::set_content(std::string_view name, std::string content) {
-  impl_->set_content(name, std::move(content));
+void FileServer::set_content(std::string_view name, const std::string& content) {
+  impl_->set_content(name, content);
 }
 
 void FileServer::run() {

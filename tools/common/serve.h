@@ -53,7 +53,7 @@ class FileServer {
   std::string viewer_link(std::string_view name) const;
 
   // Replaces what is served under a name.
-  void set_content(std::string_view name, std::string content);
+  void set_content(std::string_view name, const std::string& content);
 
   // Answers requests until `once` was sent, or a signal ends the process.
   void run();
