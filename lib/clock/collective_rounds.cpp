@@ -102,8 +102,8 @@ class ClockFitter {
   std::map<std::size_t, Partner> partners(bool by_messages) const;
   void place(std::size_t clock, const Partner& partner, bool by_messages);
   std::vector<PairedRound> paired(std::size_t a, std::size_t b, bool by_messages) const;
-  // Without moving_ns, which costs a look at all parts: known_ranges() does not need it, and asks for
-  // all pairs of a round.
+  // Without moving_ns, which costs a look at all parts: known_ranges() does not need it, and asks
+  // for all pairs of a round.
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
   void find_ranges();
   ClockRanges known_ranges() const;

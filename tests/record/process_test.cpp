@@ -34,7 +34,9 @@ LastOfAll last_of_all;
 #if defined(__SANITIZE_ADDRESS__)
 // A child of fork() has no stack of the parent's other threads, so what only these hold looks like
 // a leak to the check at its exit. It failed one run of CI in about thirty.
-extern "C" int __lsan_is_turned_off() { return is_test_child ? 1 : 0; }
+extern "C" int __lsan_is_turned_off() {
+  return is_test_child ? 1 : 0;
+}
 #endif
 
 TEST_CASE("fork: the child records nothing, and may open a session of its own") {
