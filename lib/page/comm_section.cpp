@@ -29,11 +29,6 @@ std::int64_t number_in(const std::vector<Cell>& row, std::size_t column) {
   return number == nullptr ? 0 : *number;
 }
 
-BarPart part_of(std::string_view name, std::int64_t ns, std::int64_t room_ns) {
-  return {name, static_cast<double>(ns) / static_cast<double>(room_ns),
-          fmt::format("{} {}", name, format_duration(ns))};
-}
-
 // The rows "(all)" of the table of times: of each rank, what moves data and what waits.
 void write_transfers(HtmlWriter& html, const PageSource& source, const Report& report) {
   const auto found = std::find_if(report.tables.begin(), report.tables.end(),
@@ -64,8 +59,8 @@ void write_transfers(HtmlWriter& html, const PageSource& source, const Report& r
   for (const auto* const row : rows)
     bars.push_back({fmt::format("rank {}", number_in(*row, *rank)),
                     format_duration(number_in(*row, *busy)),
-                    {part_of("transfer", number_in(*row, *transfer), room_ns),
-                     part_of("waiting", number_in(*row, *waiting), room_ns)}});
+                    {time_part("transfer", "transfer", number_in(*row, *transfer), room_ns),
+                     time_part("waiting", "waiting", number_in(*row, *waiting), room_ns)}});
   html.element("h3", "Moving data and waiting, by rank");
   write_command(html, source, "comm --table times");
   write_legend(html, {"transfer", "waiting"});

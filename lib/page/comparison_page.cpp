@@ -51,9 +51,7 @@ Bar bar_of(const std::vector<RoleDelta>& roles, std::string label, std::int64_t 
   for (const RoleDelta& role : roles) {
     const std::int64_t ns = role.*side;
     total_ns += ns;
-    bar.parts.push_back({role_name(role.role),
-                         static_cast<double>(ns) / static_cast<double>(room_ns),
-                         fmt::format("{} {}", role_name(role.role), format_duration(ns))});
+    bar.parts.push_back(time_part(role_name(role.role), role_name(role.role), ns, room_ns));
   }
   bar.total = format_duration(total_ns);
   return bar;
@@ -101,7 +99,7 @@ std::string write_comparison_page(const Report& report, const Comparison& found,
   std::string page;
   HtmlWriter html(page);
   const Run none;
-  const PageSource source{none, std::string(arguments), {}};
+  const PageSource source{none, std::string(arguments)};
   begin_page(html, "Traceloom: " + page_name(arguments),
              {{"overview", "Verdict"}, {"where", "Where it went"}, {"definitions", "Definitions"}});
   open_section(html, "overview", "Is the new version slower?");

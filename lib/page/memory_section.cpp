@@ -15,7 +15,7 @@
 namespace traceloom {
 namespace {
 
-// Of each part of equal time the first, the greatest and the last point, so that no peak is lost.
+// Keeps the greatest and the last point of each part of equal time, so that no peak is lost.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points) {
   if (points.size() <= kMostCurvePoints) return points;
   std::vector<CurvePoint> kept;
@@ -91,7 +91,7 @@ std::string value_text(double value, QuantityUnit unit) {
   return fmt::format("{:.4g}", value);
 }
 
-// Those of the first rank that vary most for their size: a flat line shows nothing.
+// Shows the counters of the first rank that vary most for their size: a flat line shows nothing.
 void write_host_curves(HtmlWriter& html, const PageSource& source) {
   if (source.run.ranks.empty()) return;
   const RankEvents& rank = source.run.ranks.front();

@@ -26,7 +26,7 @@ void prepare_for_page(RunRequest& request) {
 std::string write_page(const Run& run, const PageOptions& options) {
   std::string page;
   HtmlWriter html(page);
-  const PageSource source{run, options.arguments, options.viewer_link};
+  const PageSource source{run, options.arguments};
   begin_page(html, title_of(run),
              {{"overview", "Overview"},
               {"time", "Time"},

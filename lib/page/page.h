@@ -17,6 +17,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace traceloom {
 
@@ -26,13 +27,15 @@ struct PageOptions {
   std::string arguments;
   // The tree of calls (page_tree.h); absent if the traces could be read only once.
   std::optional<PageTree> tree = {};
-  // The address at which ui.perfetto.dev opens the merged trace; empty if nothing serves it.
-  std::string viewer_link = {};
 };
 
 // Sets what the page needs of a run: details, samples, and Python's functions of at least 20 us.
 void prepare_for_page(RunRequest& request);
 
 std::string write_page(const Run& run, const PageOptions& options);
+
+// Returns the page with a link to `address`, at which ui.perfetto.dev opens the merged trace, in
+// the place of the commands that would serve it. A page without a timeline stays as it is.
+std::string with_viewer_link(std::string page, std::string_view address);
 
 }  // namespace traceloom

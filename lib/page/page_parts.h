@@ -1,4 +1,4 @@
-// What all sections of the page share: their frame, tables of reports, notes, and commands.
+// All sections of the page share these: their frame, tables of reports, notes, and commands.
 //
 //   open_section(html, "comm", "Communication");
 //   write_tables(html, source, comm_report(source.run, {}), {.command = "comm", .caption =
@@ -20,7 +20,6 @@ namespace traceloom {
 struct PageSource {
   const Run& run;
   std::string arguments;
-  std::string viewer_link = {};
 
   // Arguments that would fill a line of the page have this name; the foot of the page says what it
   // stands for.

@@ -3,6 +3,7 @@
 #include "output/json_writer.h"
 #include "page/html/base64.h"
 #include "page/html/figures.h"
+#include "page/page.h"
 #include "page/sections.h"
 #include "page/timeline/timeline.h"
 
@@ -115,21 +116,18 @@ void write_buttons(HtmlWriter& html, const Timeline& timeline) {
   html.close();
 }
 
+constexpr std::string_view kViewerStart = "<p id=\"viewer\">";
+constexpr std::string_view kViewerEnd = "</p>";
+
 // The page itself may fetch nothing, so a viewer needs a file, or a server that is asked for.
 void write_viewer(HtmlWriter& html, const PageSource& source) {
-  html.open("p");
-  if (!source.viewer_link.empty()) {
-    html.element("a", "Open every event in ui.perfetto.dev",
-                 {{"href", source.viewer_link}, {"target", "_blank"}, {"rel", "noopener"}});
-    html.text(", which reads the merged trace from this machine while trace-stats serves it.");
-  } else {
-    html.text("For every event: ");
-    html.element("code", source.command("", "trace-merge") + " --serve");
-    html.text(" shows the merged trace in ui.perfetto.dev, and ");
-    html.element("code", source.command("report") + " --serve");
-    html.text(" this page with a link to it.");
-  }
-  html.close();
+  html.raw(kViewerStart);
+  html.text("For every event: ");
+  html.element("code", source.command("", "trace-merge") + " --serve");
+  html.text(" shows the merged trace in ui.perfetto.dev, and ");
+  html.element("code", source.command("report") + " --serve");
+  html.text(" this page with a link to it.");
+  html.raw(kViewerEnd);
   html.line();
 }
 
@@ -164,6 +162,19 @@ void write_timeline_section(HtmlWriter& html, const PageSource& source, const Pa
   html.data("timeline-slices", "text/plain", base64(timeline.slices));
   html.data("timeline-shades", "text/plain", base64(timeline.shades));
   html.close();
+}
+
+// No text of a trace can look like the start, since '<' is escaped in all of them.
+std::string with_viewer_link(std::string page, std::string_view address) {
+  const std::size_t start = page.find(kViewerStart);
+  if (start == std::string::npos) return page;
+  const std::size_t inner = start + kViewerStart.size();
+  std::string words;
+  HtmlWriter html(words);
+  html.element("a", "Open every event in ui.perfetto.dev",
+               {{"href", address}, {"target", "_blank"}, {"rel", "noopener"}});
+  html.text(", which reads the merged trace from this machine while trace-stats serves it.");
+  return page.replace(inner, page.find(kViewerEnd, inner) - inner, words);
 }
 
 }  // namespace traceloom

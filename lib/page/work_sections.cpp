@@ -29,17 +29,15 @@ void write_devices(HtmlWriter& html, const PageSource& source) {
   std::int64_t room_ns = 1;
   for (const DeviceTimes& device : devices) room_ns = std::max(room_ns, device.total_ns);
   std::vector<Bar> bars;
+  bars.reserve(devices.size());
   for (const DeviceTimes& device : devices) {
-    const auto part = [&](std::string_view role, std::string_view name, std::int64_t ns) {
-      return BarPart{role, static_cast<double>(ns) / static_cast<double>(room_ns),
-                     fmt::format("{} {}", name, format_duration(ns))};
-    };
-    bars.push_back({fmt::format("rank {} GPU {}", device.rank, device.device),
-                    format_duration(device.total_ns),
-                    {part("kernel", "compute", device.compute_ns),
-                     part("communication", "exposed communication", device.exposed_comm_ns),
-                     part("memcpy", "exposed copies", device.exposed_memcpy_ns),
-                     part("other", "idle", device.idle_ns)}});
+    bars.push_back(
+        {fmt::format("rank {} GPU {}", device.rank, device.device),
+         format_duration(device.total_ns),
+         {time_part("kernel", "compute", device.compute_ns, room_ns),
+          time_part("communication", "exposed communication", device.exposed_comm_ns, room_ns),
+          time_part("memcpy", "exposed copies", device.exposed_memcpy_ns, room_ns),
+          time_part("other", "idle", device.idle_ns, room_ns)}});
   }
   html.element("h3", "What each device does");
   html.element("p",

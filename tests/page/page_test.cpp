@@ -70,6 +70,19 @@ TEST_CASE("page: names that attack are text, in every section") {
   CHECK(count_of_text(page, "</script>") == 2 + count_of_text(page, "<script type="));
 }
 
+TEST_CASE("page: a served page has a link in the place of the commands that serve it") {
+  const std::string page =
+      write_page(read_for_page({{"rank0.json", marked_rank(0, 3, "op")}}), {.arguments = "x"});
+  CHECK(count_of_text(page, "report x --serve</code>") == 1);
+  const std::string linked = with_viewer_link(page, "https://ui.perfetto.dev/#!/?url=\"<x>");
+  CHECK(count_of_text(linked, "--serve</code>") == 0);
+  CHECK(count_of_text(linked,
+                      "<a href=\"https://ui.perfetto.dev/#!/?url=&quot;&lt;x&gt;\" "
+                      "target=\"_blank\" rel=\"noopener\">Open every event") == 1);
+  CHECK(count_of_text(linked, "</section>") == count_of_text(page, "</section>"));
+  CHECK(with_viewer_link("no timeline", "x") == "no timeline");
+}
+
 TEST_CASE("page: any number of threads gives the same bytes") {
   const std::vector<std::pair<std::string, std::string>> files = {
       {"rank0.json", marked_rank(0, 40, "a")}, {"rank1.json", marked_rank(1, 40, "b")}};

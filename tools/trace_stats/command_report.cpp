@@ -57,10 +57,9 @@ void start_server(const RunRequest& request, ReportCommand& command) {
 
 std::string write_pages(const Run& run, ReportCommand& command) {
   std::string page = write_page(run, command.page);
-  if (!command.server) return page;
-  PageOptions with_link = command.page;
-  with_link.viewer_link = command.server->viewer_link(kServedTrace);
-  command.server->set_content(kServedPage, write_page(run, with_link));
+  if (command.server)
+    command.server->set_content(kServedPage,
+                                with_viewer_link(page, command.server->viewer_link(kServedTrace)));
   return page;
 }
 

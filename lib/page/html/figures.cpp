@@ -23,7 +23,7 @@ void write_part(HtmlWriter& html, const BarPart& part, const std::string& place)
   html.raw("</title></rect>");
 }
 
-// What the points of all lines share.
+// The scale holds for all lines of a figure.
 struct Scale {
   std::int64_t start_ns;
   double length_ns;
@@ -65,6 +65,12 @@ void write_line(HtmlWriter& html, const std::vector<CurvePoint>& points, const S
 }
 
 }  // namespace
+
+BarPart time_part(std::string_view role, std::string_view name, std::int64_t ns,
+                  std::int64_t room_ns) {
+  return {role, static_cast<double>(ns) / static_cast<double>(room_ns),
+          fmt::format("{} {}", name, format_duration(ns))};
+}
 
 void write_legend(HtmlWriter& html, const std::vector<std::string_view>& roles) {
   html.open("ul", {{"class", "legend"}});

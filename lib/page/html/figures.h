@@ -23,6 +23,10 @@ struct BarPart {
   std::string words;      // for whoever points at it
 };
 
+// Returns the part that `ns` is of a figure that is `room_ns` wide, with the words "name 1.234 ms".
+BarPart time_part(std::string_view role, std::string_view name, std::int64_t ns,
+                  std::int64_t room_ns);
+
 struct Bar {
   std::string label;
   std::string total;  // shown behind the bar

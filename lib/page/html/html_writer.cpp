@@ -16,7 +16,7 @@ std::size_t character_at(std::string_view line, std::size_t begin) {
   return end - begin;
 }
 
-// What a character costs in a page.
+// Returns the bytes that the character needs in a page.
 std::size_t weight_at(std::string_view line, std::size_t begin) {
   const char c = line[begin];
   if (c == '<' || c == '>' || c == '&' || c == '"') return 5;

@@ -58,7 +58,7 @@ std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
   return windows;
 }
 
-// The names that are used, within their budget.
+// NameTable numbers the names that are used, within their budget.
 class NameTable {
  public:
   NameTable(const Run& run, std::size_t budget) : run_(run), budget_(budget) {}
