@@ -1,5 +1,4 @@
 // Communication: transfers and waiting by rank, who waits for whom, collectives by kind.
-#include "analysis/collectives/comm_times.h"
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/stragglers_report.h"
 #include "analysis/waits/rank_waits.h"
@@ -18,12 +17,6 @@
 namespace traceloom {
 namespace {
 
-std::optional<std::size_t> column_of(const Table& table, std::string_view key) {
-  for (std::size_t i = 0; i < table.columns().size(); ++i)
-    if (table.columns()[i].key == key) return i;
-  return std::nullopt;
-}
-
 std::int64_t number_in(const std::vector<Cell>& row, std::size_t column) {
   const auto* const number = std::get_if<std::int64_t>(&row[column]);
   return number == nullptr ? 0 : *number;
@@ -35,11 +28,11 @@ void write_transfers(HtmlWriter& html, const PageSource& source, const Report& r
                                   [](const ReportTable& part) { return part.key == "times"; });
   if (found == report.tables.end()) return;
   const Table& table = found->table;
-  const auto rank = column_of(table, "rank");
-  const auto busy = column_of(table, "busy_ns");
-  const auto transfer = column_of(table, "transfer_ns");
-  const auto waiting = column_of(table, "waiting_ns");
-  const auto collective = column_of(table, "collective");
+  const auto rank = table.find_column("rank");
+  const auto busy = table.find_column("busy_ns");
+  const auto transfer = table.find_column("transfer_ns");
+  const auto waiting = table.find_column("waiting_ns");
+  const auto collective = table.find_column("collective");
   if (!rank || !busy || !transfer || !waiting || !collective) return;
   std::vector<const std::vector<Cell>*> rows;
   std::int64_t room_ns = 1;

@@ -81,10 +81,10 @@ class Table {
   void shorten_texts(std::size_t width);
 
   const std::vector<Column>& columns() const { return columns_; }
+  std::optional<std::size_t> find_column(std::string_view key) const;
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
  private:
-  std::optional<std::size_t> find_column(std::string_view key) const;
   void sort_nested(std::size_t column);
 
   struct Nesting {

@@ -31,12 +31,6 @@ std::vector<std::size_t> shown_columns(const Table& table, std::size_t rows) {
   return shown;
 }
 
-std::optional<std::size_t> find_column(const Table& table, std::string_view key) {
-  for (std::size_t i = 0; i < table.columns().size(); ++i)
-    if (table.columns()[i].key == key) return i;
-  return std::nullopt;
-}
-
 void write_number(HtmlWriter& html, const Table& table, std::size_t row, std::size_t column) {
   const Cell& cell = table.rows()[row][column];
   if (is_empty(cell)) {
@@ -92,8 +86,7 @@ void write_table(HtmlWriter& html, const Table& table, const TableLook& look) {
       look.is_tree ? table.rows().size() : std::min(look.most_rows, table.rows().size());
   if (count == 0) return;
   const std::vector<std::size_t> columns = shown_columns(table, count);
-  const std::optional<std::size_t> depth =
-      look.is_tree ? find_column(table, "depth") : std::nullopt;
+  const std::optional<std::size_t> depth = look.is_tree ? table.find_column("depth") : std::nullopt;
   html.element("h3", look.caption);
   html.open("p", {{"class", "command"}});
   if (count < table.rows().size())
