@@ -137,12 +137,23 @@ class ProblemCounts {
   bool empty() const { return met_.empty(); }
   bool has_loss() const;
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(met_);
+  }
+
  private:
   struct Met {
     Problem problem;
     std::uint64_t count;
     std::uint64_t first_offset;
     std::string words;
+
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(problem, count, first_offset, words);
+    }
   };
   const Met* find(Problem problem) const;
 

@@ -21,6 +21,11 @@ struct SyncEvent {
   // The length of the stamp: a process that asks another one for it knows only when it asked and
   // when it was answered, and uses the middle.
   std::int64_t error_ns = 0;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(id, moment_ns, error_ns);
+  }
 };
 
 struct SyncNode {

@@ -22,6 +22,11 @@ struct SyncRounds {
   std::vector<std::int64_t> enter_ns;
   std::vector<std::int64_t> exit_ns;
 
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(enter_ns, exit_ns);
+  }
+
   bool empty() const { return enter_ns.empty(); }
   bool operator==(const SyncRounds&) const = default;
 };
@@ -30,6 +35,11 @@ struct SyncRounds {
 struct CycleRounds {
   SyncRounds start = {};
   SyncRounds end = {};
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(start, end);
+  }
 
   bool empty() const { return start.empty() && end.empty(); }
   bool operator==(const CycleRounds&) const = default;

@@ -48,6 +48,10 @@ class TimeMap {
     explicit Line(std::vector<Knot> all);
     std::vector<Knot> knots;
     bool has_slope;
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(knots, has_slope);
+    }
     bool operator==(const Line&) const = default;
   };
   struct Cycle;
@@ -125,6 +129,15 @@ class TimeMap {
   }
 
   bool operator==(const TimeMap& other) const;
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    bool has_line = line_ != nullptr;
+    Line line = has_line ? *line_ : Line({});
+    wire(shift_ns_, has_line, line, origin_ns_, parts_, has_drift_, least_ns_, most_ns_);
+    if constexpr (Wire::kReads)
+      line_ = has_line ? std::make_shared<const Line>(std::move(line)) : nullptr;
+  }
   // True if each time that fits is the same on the common clock.
   bool moves_nothing() const;
 

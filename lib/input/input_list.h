@@ -23,6 +23,12 @@ struct Input {
   bool is_named = true;
   std::vector<std::size_t> found_by = {};
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(path, forced_rank, named_again, is_named, found_by);
+  }
+
   // Compares which file it is, not how it was found.
   friend bool operator==(const Input& a, const Input& b) {
     return a.path == b.path && a.forced_rank == b.forced_rank && a.named_again == b.named_again;

@@ -26,6 +26,13 @@ struct CollectedEvents : FileReading {
   std::vector<EventColumns> parts;  // columns in file order, then those of pairs of B and E
   PhaseCounts phases = {};
   RowNames row_names = {};
+
+  // For other processes: see team/wire.h. row_names are empty once the file has been read.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    FileReading::wire(wire);
+    wire(parts, phases);
+  }
 };
 
 class EventCollector : public FileVisitor {

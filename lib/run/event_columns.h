@@ -6,7 +6,7 @@
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
-#include "run/packed_rows.h"
+#include "base/packed_rows.h"
 #include "run/samples.h"
 
 #include <array>
@@ -202,6 +202,12 @@ struct EventColumns {
   std::vector<CallSpan> calls_outside = {};
   // Spans that move to the columns above once the file has been read to its end.
   PackedRows<RowSpan> on_rows = {};
+
+  // For other processes: see team/wire.h. on_rows are empty once the file has been read.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(file, hosts, operators, frames, calls, devices, marks, unknown, memory, counters);
+  }
 
   bool empty() const {
     return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "run/intervals.h"
-#include "run/packed_rows.h"
+#include "base/packed_rows.h"
 
 #include <cstdint>
 

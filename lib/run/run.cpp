@@ -4,8 +4,10 @@
 #include "identity/clocks/clock_plan.h"
 #include "identity/ranks/ranks.h"
 #include "run/event_collector.h"
+#include "run/gather_events.h"
 #include "run/recorded_times.h"
 #include "run/step_runs.h"
+#include "team/share_out.h"
 
 #include <algorithm>
 #include <atomic>
@@ -302,7 +304,15 @@ Run read_run(const RunRequest& request) {
   EventCollector collector(paths.size(), request.keep_going,
                            {request.details, request.arguments, request.frames, request.python,
                             request.samples, request.shapes});
-  scan_files(paths, collector, {.threads = request.threads, .progress = request.progress});
+  Team alone;
+  Team& team = request.team != nullptr ? *request.team : alone;
+  const FileBlock own = share_out(team, paths);
+  team.agree([&] {
+    scan_files(paths, collector,
+               {.threads = request.threads, .progress = request.progress, .files = own});
+  });
+  gather_events(team, own, collector);
+  if (!team.is_first()) return {};
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);
   RankSorter sorter(request, collector.tracks(), places);

@@ -7,7 +7,7 @@
 //
 // Ranks and clocks are found as in a merge (identity/), so that the numbers of a merged file are
 // those of its inputs. Reads the files once, in parallel. Memory: 4 to 48 bytes an event (spans of
-// the host are packed, run/packed_rows.h), the different names, and the chunks being read; never
+// the host are packed, base/packed_rows.h), the different names, and the chunks being read; never
 // the text.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "select/number_range.h"
 #include "select/step_selection.h"
 #include "select/time_selection.h"
+#include "team/team.h"
 
 #include <cstdint>
 #include <functional>
@@ -48,6 +49,7 @@ struct RunRequest {
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
+  Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
 };
 
 inline constexpr std::string_view kTorchProducer = "torch.profiler";  // RunFile::producer
@@ -141,6 +143,9 @@ struct Run {
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.
+//
+// In a team each process reads some of the files, and process 0 gets the whole run: the same as by
+// one process. On the others the run is empty.
 Run read_run(const RunRequest& request);
 
 // Calls use(index) for 0 .. count - 1 from up to `threads` threads (0: one a core), for independent

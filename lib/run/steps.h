@@ -23,7 +23,7 @@
 #pragma once
 
 #include "run/event_columns.h"
-#include "run/packed_rows.h"
+#include "base/packed_rows.h"
 
 #include <cstdint>
 #include <string_view>

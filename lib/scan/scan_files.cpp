@@ -8,6 +8,7 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -84,11 +85,16 @@ class Reading {
  public:
   Reading(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options,
           TokenPool& pool)
-      : paths_(paths), visitor_(visitor), options_(options), pool_(pool) {}
+      : paths_(paths),
+        visitor_(visitor),
+        options_(options),
+        pool_(pool),
+        next_path_(options.files.begin),
+        end_path_(std::min(options.files.end, paths.size())) {}
 
   // Returns nullptr if all files have been read.
   Token* next() {
-    if (!file_ && next_path_ == paths_.size()) return nullptr;
+    if (!file_ && next_path_ >= end_path_) return nullptr;
     Token* const token = pool_.get();
     try {
       read_chunk(*token);
@@ -136,7 +142,8 @@ class Reading {
   FileVisitor& visitor_;
   const ScanOptions& options_;
   TokenPool& pool_;
-  std::size_t next_path_ = 0;
+  std::size_t next_path_;
+  std::size_t end_path_;
   std::uint64_t stored_bytes_ = 0;
   bool list_begun_ = false;
   std::shared_ptr<OpenFile> file_;

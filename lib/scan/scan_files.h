@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/file_block.h"
 #include "base/problems.h"
 #include "event/event.h"
 #include "input/file_watch.h"
@@ -95,6 +96,8 @@ struct ScanOptions {
   FileWatch* watch = nullptr;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.
   std::function<void(std::uint64_t)> progress = {};
+  // The files to read; the others keep their numbers and are left to other processes.
+  FileBlock files = kAllFiles;
 };
 
 // Visits all events of all files. Throws what the visitor throws.

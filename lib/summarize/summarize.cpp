@@ -1,9 +1,13 @@
 #include "summarize/summarize.h"
 
 #include "identity/ranks/ranks.h"
+#include "summarize/exchange_rows.h"
+#include "summarize/gather_readings.h"
 #include "summarize/span_collector.h"
 #include "summarize/summary_rows.h"
 #include "summarize/time_windows.h"
+#include "team/share_out.h"
+#include "team/wire.h"
 
 #include <algorithm>
 #include <memory>
@@ -74,36 +78,18 @@ std::vector<FileRank> find_ranks(const SummaryRequest& request,
   return ranks;
 }
 
-std::vector<SummaryRow> make_rows(const SummaryRequest& request, const SpanCollector& collector,
-                                  const std::vector<FileRank>& ranks) {
-  RowCollector rows(request.by, request.max_rows);
-  collector.for_each_table([&](const SpanTable& table) {
-    table.for_each_group([&](const SpanGroup& group) {
-      if (!collector.counts(group)) return;
-      const std::int64_t rank =
-          needs_ranks(request) ? ranks[collector.file_of(group)].rank_of(group.pid, group.tid) : 0;
-      if (is_wanted(request, rank)) rows.add(group, rank, collector.side_of(group));
-    });
-  });
-  return rows.compute(thread_count(request.threads));
-}
+// What process 0 finds in the readings of all files, for all processes.
+struct Findings {
+  std::vector<char> is_repeat;  // one a file
+  std::vector<FileRank> ranks;  // one a file; those of files that do not count have no meaning
+  bool mixes_files = false;
+  bool has_device_rows = false;
 
-std::unique_ptr<SpanCollector> collect(const SummaryRequest& request, SpanPlaces places,
-                                       const std::vector<FileWindow>& windows,
-                                       ReadingProgress::Callback progress) {
-  auto collector = std::make_unique<SpanCollector>(request.inputs.size(), places, request.filter,
-                                                   windows, request.keep_going);
-  // With these options there are at least as many rows as names.
-  if (request.by.name && request.ranks.empty()) collector->limit_names(request.max_rows);
-  std::vector<std::string> paths;
-  for (const Input& input : request.inputs) paths.push_back(input.path);
-  scan_files(paths, *collector, {.threads = request.threads, .progress = std::move(progress)});
-  collector->finish();
-  std::vector<FileReading*> readings;
-  for (FileReading& file : collector->files()) readings.push_back(&file);
-  mark_repeats(request.inputs, readings);
-  return collector;
-}
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(is_repeat, ranks, mixes_files, has_device_rows);
+  }
+};
 
 // True if spans that do not count share groups with spans that do.
 bool mixes_files(SpanPlaces places, const std::vector<FileReading>& files) {
@@ -117,38 +103,126 @@ bool share_pids(const std::vector<FileRank>& ranks) {
                              [](const FileRank& file) { return !file.rank_of_thread.empty(); });
 }
 
+// Reads the spans of one summary, with the other processes of its team.
+class Summarizer {
+ public:
+  Summarizer(const SummaryRequest& request, Team& team)
+      : request_(request), team_(team), progress_(request.progress) {
+    for (const Input& input : request.inputs) paths_.push_back(input.path);
+    own_ = share_out(team, paths_);
+  }
+
+  // Reads the files, again with finer groups where the first reading shows that they are needed.
+  void read() {
+    if (request_.time)
+      windows_ = find_windows(
+          request_.inputs, *request_.time, request_.keep_going,
+          {.threads = request_.threads, .progress = progress_.next_reading(), .files = own_},
+          team_);
+    SpanPlaces places = places_for(request_);
+    collect(places, progress_.next_reading());
+    if (found_.mixes_files) collect(places = SpanPlaces::files, {});
+    // Spans of producers that give no categories are of a device by their threads.
+    if (request_.by.name && places != SpanPlaces::files_and_threads && found_.has_device_rows)
+      collect(places = SpanPlaces::files_and_threads, {});
+    // Few files need groups a thread. For all files they would cost much: 2,000 threads of 200
+    // names take 62 MB instead of 11, and four times the time.
+    if (places == SpanPlaces::files_and_pids && share_pids(found_.ranks))
+      collect(SpanPlaces::files_and_threads, {});
+  }
+
+  std::vector<FileFacts> files() const {
+    std::vector<FileFacts> files;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const FileReading& file = collector_->files()[i];
+      files.push_back(describe_file(paths_[i], file, found_.ranks[i]));
+      if (file.counts()) count_outliers(file.starts, TimeMap(), files.back().problems);
+    }
+    std::stable_sort(files.begin(), files.end(), is_told_before);
+    return files;
+  }
+
+  // Returns the rows, on process 0.
+  std::vector<SummaryRow> rows() const {
+    RowCollector rows(request_.by, request_.max_rows);
+    team_.agree([&] { add_groups(rows); });
+    return exchange_rows(team_, request_.by, rows, request_.max_rows,
+                         thread_count(request_.threads));
+  }
+
+ private:
+  void collect(SpanPlaces places, ReadingProgress::Callback progress) {
+    collector_ = std::make_unique<SpanCollector>(paths_.size(), places, request_.filter, windows_,
+                                                 request_.keep_going);
+    // With these options there are at least as many rows as names.
+    if (request_.by.name && request_.ranks.empty()) collector_->limit_names(request_.max_rows);
+    team_.agree([&] {
+      scan_files(paths_, *collector_,
+                 {.threads = request_.threads, .progress = std::move(progress), .files = own_});
+      collector_->finish();
+    });
+    find(places);
+  }
+
+  // Sets found_ on all processes, and which of their files are repeats.
+  void find(SpanPlaces places) {
+    bool has_device_rows = false;
+    team_.gather(
+        to_wire(collector_->has_device_rows()),
+        [&](std::size_t, const std::string& bytes) { has_device_rows |= from_wire<bool>(bytes); });
+    std::vector<FileReading>& files = collector_->files();
+    gather_readings(team_, own_, files);
+    Findings found;
+    if (team_.is_first()) {
+      std::vector<FileReading*> readings;
+      for (FileReading& file : files) readings.push_back(&file);
+      mark_repeats(request_.inputs, readings);
+      for (const FileReading& file : files) found.is_repeat.push_back(file.is_repeat ? 1 : 0);
+      found.mixes_files = mixes_files(places, files);
+      found.has_device_rows = has_device_rows;
+      found.ranks = find_ranks(request_, files);
+    }
+    found_ = broadcast(team_, std::move(found));
+    for (std::size_t i = 0; i < files.size(); ++i) files[i].is_repeat = found_.is_repeat[i] != 0;
+  }
+
+  void add_groups(RowCollector& rows) const {
+    collector_->for_each_table([&](const SpanTable& table) {
+      table.for_each_group([&](const SpanGroup& group) {
+        if (!collector_->counts(group)) return;
+        const std::int64_t rank =
+            needs_ranks(request_)
+                ? found_.ranks[collector_->file_of(group)].rank_of(group.pid, group.tid)
+                : 0;
+        if (is_wanted(request_, rank)) rows.add(group, rank, collector_->side_of(group));
+      });
+    });
+  }
+
+  const SummaryRequest& request_;
+  Team& team_;
+  ReadingProgress progress_;
+  std::vector<std::string> paths_;
+  FileBlock own_;
+  std::vector<FileWindow> windows_;
+  std::unique_ptr<SpanCollector> collector_;
+  Findings found_;
+};
+
 }  // namespace
 
 Summary summarize(const SummaryRequest& request) {
-  ReadingProgress progress(request.progress);
-  std::vector<FileWindow> windows;
-  if (request.time)
-    windows = find_windows(request.inputs, *request.time, request.keep_going,
-                           {.threads = request.threads, .progress = progress.next_reading()});
-  SpanPlaces places = places_for(request);
-  auto collector = collect(request, places, windows, progress.next_reading());
-  if (mixes_files(places, collector->files()))
-    collector = collect(request, places = SpanPlaces::files, windows, {});
-  // Spans of producers that give no categories are of a device by their threads.
-  if (request.by.name && places != SpanPlaces::files_and_threads && collector->has_device_rows())
-    collector = collect(request, places = SpanPlaces::files_and_threads, windows, {});
-  std::vector<FileRank> ranks = find_ranks(request, collector->files());
-  // Few files need groups a thread. For all files they would cost much: 2,000 threads of 200 names
-  // take 62 MB instead of 11, and four times the time.
-  if (places == SpanPlaces::files_and_pids && share_pids(ranks)) {
-    collector = collect(request, SpanPlaces::files_and_threads, windows, {});
-    ranks = find_ranks(request, collector->files());
-  }
+  Team alone;
+  Team& team = request.team != nullptr ? *request.team : alone;
+  Summarizer summarizer(request, team);
+  summarizer.read();
   Summary summary;
   summary.by = request.by;
   summary.order = request.order;
-  for (std::size_t i = 0; i < request.inputs.size(); ++i) {
-    const FileReading& file = collector->files()[i];
-    summary.files.push_back(describe_file(request.inputs[i].path, file, ranks[i]));
-    if (file.counts()) count_outliers(file.starts, TimeMap(), summary.files.back().problems);
-  }
-  std::stable_sort(summary.files.begin(), summary.files.end(), is_told_before);
-  summary.rows = make_rows(request, *collector, ranks);
+  summary.rows = summarizer.rows();
+  if (!team.is_first()) return summary;
+  summary.files = summarizer.files();
+  set_shares(summary.rows);
   sort_rows(summary.rows, request.order);
   if (request.top > 0 && summary.rows.size() > request.top) summary.rows.resize(request.top);
   return summary;

@@ -19,6 +19,7 @@
 #include "select/number_range.h"
 #include "select/time_selection.h"
 #include "summarize/duration_stats.h"
+#include "team/team.h"
 
 #include <cstdint>
 #include <functional>
@@ -76,6 +77,7 @@ struct SummaryRequest {
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress;  // called as in ScanOptions, over all readings
+  Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
 };
 
 struct SummaryRow {
@@ -86,6 +88,12 @@ struct SummaryRow {
       categories;  // the different categories of the row's spans, sorted; "" for none
   DurationStats stats;
   double share = 0;  // share of the total of all rows, also those after `top`
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, name, categories, stats, share);
+  }
 };
 
 struct Summary {
@@ -99,6 +107,9 @@ struct Summary {
 
 // Throws Error for an input that is no trace (see keep_going), for a negative rank, and for a row
 // whose total does not fit 64-bit nanoseconds. Throws UsageError for more than max_rows rows.
+//
+// In a team each process reads some of the files and computes some of the rows; process 0 gets all
+// of them: the same as by one process. On the others the summary is empty.
 Summary summarize(const SummaryRequest& request);
 
 }  // namespace traceloom

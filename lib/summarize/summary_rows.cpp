@@ -16,15 +16,6 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
-void set_shares(std::vector<SummaryRow>& rows) {
-  Uint128 sum = 0;
-  for (const SummaryRow& row : rows) sum += static_cast<std::uint64_t>(row.stats.total_ns);
-  if (sum == 0) return;
-  for (SummaryRow& row : rows)
-    row.share = static_cast<double>(static_cast<long double>(row.stats.total_ns) /
-                                    static_cast<long double>(sum));
-}
-
 std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
   const auto number = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
   switch (order) {
@@ -56,17 +47,43 @@ std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
 
 }  // namespace
 
-void RowCollector::add(const SpanGroup& group, std::int64_t rank, EventSide side) {
-  const std::string_view name = by_.name ? group.name : std::string_view{};
-  const std::string_view category = by_.category ? group.category : std::string_view{};
+RowCollector::Source& RowCollector::source_of(std::int64_t rank, std::string_view name,
+                                              EventSide side, std::string_view category) {
   if (!by_.name) side = EventSide::host;
-  scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side), name.size());
-  scratch_.append(name).append(category);
+  scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side),
+                         by_.name ? name.size() : 0);
+  if (by_.name) scratch_ += name;
+  if (by_.category) scratch_ += category;
   const std::uint32_t number = keys_.intern(scratch_);
-  if (number == sources_.size()) sources_.push_back({rank, group.name, side, {}, {}});
+  if (number == sources_.size()) sources_.push_back({rank, name, side, {}, {}, {}});
   if (sources_.size() > most_) throw_too_many_rows(most_);
-  sources_[number].categories.push_back(group.category);
-  sources_[number].columns.push_back(&group.durations);
+  return sources_[number];
+}
+
+void RowCollector::add(const SpanGroup& group, std::int64_t rank, EventSide side) {
+  Source& source = source_of(rank, group.name, side, group.category);
+  source.categories.push_back(group.category);
+  source.columns.push_back(&group.durations);
+}
+
+void RowCollector::add(const RowPart& part) {
+  // All parts of a row have its category if rows are grouped by it.
+  Source& source = source_of(part.rank, part.name, part.side, part.categories.front());
+  source.categories.insert(source.categories.end(), part.categories.begin(), part.categories.end());
+  source.values.push_back(&part.durations);
+}
+
+RowPart RowCollector::part_of(const Source& source) {
+  RowPart part{source.rank,
+               std::string(source.name),
+               source.side,
+               {source.categories.begin(), source.categories.end()},
+               {}};
+  std::sort(part.categories.begin(), part.categories.end());
+  part.categories.erase(std::unique(part.categories.begin(), part.categories.end()),
+                        part.categories.end());
+  for (const DurationColumn* column : source.columns) column->copy_to(part.durations);
+  return part;
 }
 
 SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) const {
@@ -82,6 +99,10 @@ SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) 
                        row.categories.end());
   values.clear();
   for (const DurationColumn* column : source.columns) column->copy_to(values);
+  for (const DurationValues* more : source.values) {
+    values.small.insert(values.small.end(), more->small.begin(), more->small.end());
+    values.large.insert(values.large.end(), more->large.begin(), more->large.end());
+  }
   const std::optional<DurationStats> stats = compute_stats(values);
   if (!stats)
     throw Error(
@@ -106,8 +127,16 @@ std::vector<SummaryRow> RowCollector::compute(std::size_t threads) const {
     helpers.push_back(std::async(std::launch::async, work));
   work();
   for (std::future<void>& helper : helpers) helper.get();
-  set_shares(rows);
   return rows;
+}
+
+void set_shares(std::vector<SummaryRow>& rows) {
+  Uint128 sum = 0;
+  for (const SummaryRow& row : rows) sum += static_cast<std::uint64_t>(row.stats.total_ns);
+  if (sum == 0) return;
+  for (SummaryRow& row : rows)
+    row.share = static_cast<double>(static_cast<long double>(row.stats.total_ns) /
+                                    static_cast<long double>(sum));
 }
 
 void throw_too_many_rows(std::size_t most) {

@@ -19,7 +19,22 @@
 
 namespace traceloom {
 
-// The objects to which the groups refer must outlive the collector. Not thread-safe.
+// The spans of a row that one process of a team has read.
+struct RowPart {
+  std::int64_t rank = 0;
+  std::string name;
+  EventSide side = EventSide::host;
+  std::vector<std::string> categories;
+  DurationValues durations;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, name, side, categories, durations.small, durations.large);
+  }
+};
+
+// The objects to which the groups refer, and the parts, must outlive the collector. Not
+// thread-safe.
 class RowCollector {
  public:
   // add() throws if there are more rows than `most`.
@@ -30,10 +45,18 @@ class RowCollector {
   // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank, and
   // `side` none unless they are grouped by name.
   void add(const SpanGroup& group, std::int64_t rank, EventSide side);
+  void add(const RowPart& part);
 
-  // Returns the rows with their statistics, in no particular order. Up to `threads` threads (at
-  // least one) compute them; these are plain threads because the thread sanitizer cannot see into
-  // TBB. Throws Error if a total does not fit.
+  // Calls use(key, part) for each row; equal keys are of one row, whoever collected it.
+  template <typename Use>
+  void for_each_part(Use use) const {
+    for (std::uint32_t i = 0; i < sources_.size(); ++i)
+      use(keys_[i], [&] { return part_of(sources_[i]); });
+  }
+
+  // Returns the rows with their statistics but without their shares, in no particular order. Up to
+  // `threads` threads (at least one) compute them; these are plain threads because the thread
+  // sanitizer cannot see into TBB. Throws Error if a total does not fit.
   std::vector<SummaryRow> compute(std::size_t threads) const;
 
  private:
@@ -43,8 +66,12 @@ class RowCollector {
     EventSide side;
     std::vector<std::string_view> categories;  // may repeat
     std::vector<const DurationColumn*> columns;
+    std::vector<const DurationValues*> values;
   };
 
+  Source& source_of(std::int64_t rank, std::string_view name, EventSide side,
+                    std::string_view category);
+  static RowPart part_of(const Source& source);
   SummaryRow make_row(const Source& source, DurationValues& values) const;
 
   SummaryGrouping by_;
@@ -56,6 +83,9 @@ class RowCollector {
 
 // Throws UsageError with advice.
 [[noreturn]] void throw_too_many_rows(std::size_t most);
+
+// Sets the share of each row in the total of all.
+void set_shares(std::vector<SummaryRow>& rows);
 
 // Sorts in the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);

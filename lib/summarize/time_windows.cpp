@@ -5,10 +5,13 @@
 #include "identity/evidence/file_evidence.h"
 #include "identity/ranks/ranks.h"
 #include "identity/repeats/file_reading.h"
+#include "summarize/gather_readings.h"
+#include "team/wire.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -55,18 +58,13 @@ class ClockReader : public FileVisitor {
   bool keep_going_;
 };
 
-}  // namespace
-
-std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
-                                     const TimeSelection& selection, bool keep_going,
-                                     const ScanOptions& options) {
-  std::vector<std::string> paths;
-  paths.reserve(inputs.size());
-  for (const Input& input : inputs) paths.push_back(input.path);
-  ClockReader reader(inputs.size(), keep_going);
-  scan_files(paths, reader, options);
+// Returns one window an input, once all files have been read.
+std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
+                                   std::vector<FileReading>& files,
+                                   const TimeSelection& selection) {
   std::vector<FileReading*> readings;
-  for (FileReading& file : reader.files()) readings.push_back(&file);
+  readings.reserve(files.size());
+  for (FileReading& file : files) readings.push_back(&file);
   mark_repeats(inputs, readings);
 
   std::vector<std::size_t> readable;
@@ -74,11 +72,11 @@ std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!reader.files()[i].counts()) continue;
+    if (!files[i].counts()) continue;
     readable.push_back(i);
     readable_inputs.push_back(inputs[i]);
-    evidence.push_back(reader.files()[i].evidence);
-    starts.push_back(reader.files()[i].starts);
+    evidence.push_back(files[i].evidence);
+    starts.push_back(files[i].starts);
   }
   const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
   const ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
@@ -91,6 +89,22 @@ std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
     window.to_ns = selection.to_ns.value_or(window.to_ns);
   }
   return windows;
+}
+
+}  // namespace
+
+std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
+                                     const TimeSelection& selection, bool keep_going,
+                                     const ScanOptions& options, Team& team) {
+  std::vector<std::string> paths;
+  paths.reserve(inputs.size());
+  for (const Input& input : inputs) paths.push_back(input.path);
+  ClockReader reader(inputs.size(), keep_going);
+  team.agree([&] { scan_files(paths, reader, options); });
+  gather_readings(team, options.files, reader.files());
+  std::vector<FileWindow> windows;
+  if (team.is_first()) windows = windows_of(inputs, reader.files(), selection);
+  return broadcast(team, std::move(windows));
 }
 
 }  // namespace traceloom

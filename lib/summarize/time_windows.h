@@ -9,6 +9,7 @@
 #include "input/input_list.h"
 #include "scan/scan_files.h"
 #include "select/time_selection.h"
+#include "team/team.h"
 
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,12 @@ struct FileWindow {
   TimeMap times = TimeMap();  // maps the file's times to the clock of `window`
   TimeWindow window = {};
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(times, window);
+  }
+
   bool contains(std::int64_t start_ns) const {
     std::int64_t ns = 0;
     return times.map(start_ns, ns) && window.contains(ns);
@@ -28,9 +35,10 @@ struct FileWindow {
 
 // Reads all files once, for their clocks (clock_plan.h); one window a file. A file that
 // cannot be read throws its Error, or with `keep_going` gets an empty guess: it is left to the next
-// reading, as is a file whose events others hold as well (repeats.h).
+// reading, as is a file whose events others hold as well (repeats.h). Each process of the team
+// reads the files in `options` and gets all windows.
 std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
-                                     const ScanOptions& options);
+                                     const ScanOptions& options, Team& team);
 
 }  // namespace traceloom

@@ -5,6 +5,8 @@
 #include "common/command_spec.h"
 #include "common/did_you_mean.h"
 #include "common/say.h"
+#include "common/tool_team.h"
+#include "team/wire.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -150,6 +152,12 @@ CLI::Option* add_strict(CLI::App& app, bool& strict) {
 
 namespace {
 
+// Only one process of a team has stdin.
+void refuse_stdin(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs)
+    if (input.path == "-") throw UsageError("--mpi cannot read stdin: save the trace as a file");
+}
+
 std::string words_of_others(const std::vector<std::string>& files) {
   if (files.size() == 1) return fmt::format("left out a file that is no trace: {}", files.front());
   return fmt::format("left out {} files that are no traces: {}, ...", files.size(), files.front());
@@ -160,11 +168,15 @@ std::string words_of_others(const std::vector<std::string>& files) {
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
                                bool keep_going) {
   std::vector<std::string> other_files;
-  std::vector<Input> inputs =
-      expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse, &other_files);
-  if (!other_files.empty()) say(tool, Tone::note, words_of_others(other_files));
-  refuse_repeated(inputs);
-  return inputs;
+  std::vector<Input> inputs;
+  if (tool_team().is_first()) {
+    inputs = expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse,
+                           &other_files);
+    if (!other_files.empty()) say(tool, Tone::note, words_of_others(other_files));
+    refuse_repeated(inputs);
+    if (!tool_team().is_alone()) refuse_stdin(inputs);
+  }
+  return broadcast(tool_team(), std::move(inputs));
 }
 
 CLI::Option* add_keep_going(CLI::App& app, bool& keep_going) {

@@ -7,6 +7,15 @@
 #include <unistd.h>
 
 namespace traceloom {
+namespace {
+
+bool is_silent = false;
+
+}  // namespace
+
+void say_nothing() {
+  is_silent = true;
+}
 
 std::string said_line(std::string_view tool, Tone tone, std::string_view path,
                       std::string_view text, const Paint& paint) {
@@ -22,6 +31,7 @@ void say(std::string_view tool, Tone tone, std::string_view text) {
 }
 
 void write_to_stderr(std::string_view lines) {
+  if (is_silent) return;
   std::fflush(stdout);
   while (!lines.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, lines.data(), lines.size());

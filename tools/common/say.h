@@ -22,6 +22,9 @@ std::string said_line(std::string_view tool, Tone tone, std::string_view path,
 
 void say(std::string_view tool, Tone tone, std::string_view text);
 
+// From now on nothing is written to stderr: another process of the team says the same.
+void say_nothing();
+
 // Writes lines made by said_line() in one piece, after flushing stdout. If stderr cannot be written
 // (closed, a full disk) nothing else changes, since messages are no part of the answer.
 void write_to_stderr(std::string_view lines);

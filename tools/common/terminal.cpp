@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kUsualWidth = 80;
 
+bool has_no_terminal = false;
+
 int descriptor(Stream stream) {
   return stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO;
 }
@@ -26,7 +28,11 @@ int positive_number(const char* text) {
 }  // namespace
 
 bool is_terminal(Stream stream) {
-  return isatty(descriptor(stream)) == 1;
+  return !has_no_terminal && isatty(descriptor(stream)) == 1;
+}
+
+void assume_no_terminal() {
+  has_no_terminal = true;
 }
 
 int terminal_width(Stream stream) {

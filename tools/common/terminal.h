@@ -13,6 +13,10 @@ enum class Stream : std::uint8_t { out, err };
 
 bool is_terminal(Stream stream);
 
+// From now on no stream is a terminal. mpirun of Open MPI gives its processes a terminal for
+// stdout, wherever its own goes.
+void assume_no_terminal();
+
 // Returns the number of columns: COLUMNS if it is set, else what the terminal reports, else 80.
 // Returns 0 if the stream is no terminal, so that text in files and pipes is never shortened.
 int terminal_width(Stream stream);

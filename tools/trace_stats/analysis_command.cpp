@@ -7,6 +7,8 @@
 #include "common/progress.h"
 #include "common/say.h"
 #include "common/selection_options.h"
+#include "common/terminal.h"
+#include "common/tool_team.h"
 #include "input/input_list.h"
 #include "trace_stats/command_output.h"
 
@@ -18,7 +20,6 @@
 #include <cctype>
 #include <memory>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,7 @@ Run read_with_progress(RunRequest& request) {
   const std::uint64_t total = stored_bytes(request.inputs);
   Progress progress("reading");
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
+  request.team = &tool_team();
   return read_run(request);
 }
 
@@ -156,6 +158,7 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   refuse_input_as_output(request.inputs, options.output);
   if (options.take_request) options.take_request(request, selection_words(options));
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
+  if (!tool_team().is_first()) return ExitCode::done;
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
   if (options.count_rows) {
@@ -235,7 +238,7 @@ std::string shell_word(const std::string& word) {
 }
 
 void refuse_page_on_terminal(const std::string& output) {
-  if (output == "-" && isatty(STDOUT_FILENO) == 1)
+  if (output == "-" && is_terminal(Stream::out))
     throw UsageError("the output is a page for a browser: name its file with -o report.html");
 }
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "common/help_formatter.h"
 #include "common/options.h"
+#include "common/tool_team.h"
 #include "comparison/captures/baseline.h"
 #include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
@@ -41,6 +42,7 @@ ExitCode run_baseline(const BaselineSettings& options) {
   CaptureReader reader(reading);
   if (options.appends) reader.know("baseline", baseline.captures);
   SideCaptures read = reader.read("baseline", options.captures);
+  if (!tool_team().is_first()) return ExitCode::done;
   if (options.accepted.empty())
     baseline.append(std::move(read.captures));
   else

@@ -4,6 +4,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
+#include "common/tool_team.h"
 #include "comparison/ci_report.h"
 #include "comparison/compare_report.h"
 #include "trace_stats/command_output.h"
@@ -156,6 +157,7 @@ ExitCode run_compare(CompareSettings& options) {
     sides.base_again = reader.read("base", {options.confirm[0]}).captures;
     sides.changed_again = reader.read("new", {options.confirm[1]}).captures;
   }
+  if (!tool_team().is_first()) return ExitCode::done;
   const Comparison found = compare(sides, options.compare);
   Report report = compare_report(sides, options.compare, found);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);

@@ -27,8 +27,9 @@ TextStyle text_style(const std::string& output, bool wide) {
 }
 
 void write_output(const std::string& path, const std::string& text, bool for_people) {
-  std::unique_ptr<Sink> sink =
-      open_file_sink(path, {.for_people = for_people, .outlives_reader = true});
+  // What is no terminal for us needs no escapes.
+  std::unique_ptr<Sink> sink = open_file_sink(
+      path, {.for_people = for_people || !is_terminal(Stream::out), .outlives_reader = true});
   if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
   sink->write(text);
   sink->close();

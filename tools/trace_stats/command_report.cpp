@@ -3,6 +3,7 @@
 #include "common/help_formatter.h"
 #include "common/private_folder.h"
 #include "common/serve.h"
+#include "common/tool_team.h"
 #include "comparison/compare_report.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
@@ -94,6 +95,7 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
   CaptureReader reader(reading);
   const ComparedSides sides{reader.read("base", command.base).captures,
                             reader.read("new", command.changed).captures};
+  if (!tool_team().is_first()) return ExitCode::done;
   const Comparison found = compare(sides, {});
   const std::string words =
       side_words("--base", command.base) + side_words("--new", command.changed);
@@ -121,6 +123,7 @@ void add_report(CLI::App& app, Work& work) {
        .is_page = true,
        .take_request =
            [options](const RunRequest& request, const std::string& words) {
+             if (!tool_team().is_first()) return;
              check_serving(options->serving, options->serving.port != ServeOptions().port);
              if (options->serving.is_wanted) start_server(request, *options);
              options->page.arguments = words;

@@ -7,6 +7,7 @@
 #include "common/say.h"
 #include "common/selection_options.h"
 #include "common/switch_list.h"
+#include "common/tool_team.h"
 #include "input/input_list.h"
 #include "input/plain_source.h"
 #include "summarize/latency_gate.h"
@@ -111,6 +112,7 @@ Summary summarize_with_progress(SummaryRequest& request) {
   const std::uint64_t total = (request.time ? 2 : 1) * stored_bytes(request.inputs);
   Progress progress("reading");
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
+  request.team = &tool_team();
   return summarize(request);
 }
 
@@ -141,6 +143,7 @@ ExitCode run(const Options& options) {
   SummaryRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   Summary summary = summarize_with_progress(request);
+  if (!tool_team().is_first()) return ExitCode::done;
   summary.unit = options.unit;
   const ExitCode gated = judge_gates(options.gates, summary);
   if (options.top > 0 && summary.rows.size() > static_cast<std::size_t>(options.top))

@@ -1,6 +1,6 @@
 // trace-stats answers questions about a run from the traces of its ranks.
 #include "common/parse.h"
-#include "common/run_tool.h"
+#include "common/tool_team.h"
 #include "output/temporary_files.h"
 #include "trace_stats/commands.h"
 
@@ -37,6 +37,7 @@ void add_commands(CLI::App& app, Work& work) {
 ExitCode run(int argc, char** argv) {
   CLI::App app("Answers questions about a run from the Chrome JSON traces of its ranks");
   set_up(app, kToolName);
+  add_mpi(app);
   Work work;
   add_commands(app, work);
   set_examples(app, {{"where to start", "trace-stats bottleneck traces/"}});
@@ -51,6 +52,6 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace traceloom;
-  return run_tool({.name = kToolName, .on_interrupt = remove_temporary_files},
-                  [&] { return run(argc, argv); });
+  return run_in_team({.name = kToolName, .on_interrupt = remove_temporary_files}, argc, argv,
+                     [&] { return run(argc, argv); });
 }

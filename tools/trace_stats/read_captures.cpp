@@ -5,6 +5,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/say.h"
+#include "common/tool_team.h"
 #include "comparison/captures/baseline.h"
 #include "comparison/judge/capture_value.h"
 #include "input/input_list.h"
@@ -156,7 +157,9 @@ Capture CaptureReader::read_one(const Paths& paths) {
   const std::uint64_t total = stored_bytes(request.inputs);
   Progress progress(paths.front());
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
+  request.team = &tool_team();
   const Run run = read_run(request);
+  if (!tool_team().is_first()) return {};
   has_loss_ |= report_files(run.files, options_.verbosity);
   return make_capture(run, paths.front());
 }

@@ -64,6 +64,11 @@ class CollectiveMarks {
 
     void add(const Round& round);
     void append(const Kind& later);
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(side, is_device, has_seq, what, group, ranks, peer, rounds, count, every, is_by_time,
+           is_whole);
+    }
 
    private:
     void keep(const Round& round);
@@ -76,6 +81,11 @@ class CollectiveMarks {
 
   const std::map<std::string, Kind, std::less<>>& kinds() const { return kinds_; }
   bool empty() const { return kinds_.empty(); }
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kinds_);
+  }
 
  private:
   // Decides by the name, which includes its quotes.

@@ -22,6 +22,11 @@ struct Mark {
   std::string pid;           // canonical_id() of the event's pid
   std::uint64_t offset = 0;  // offset of the event in the uncompressed text
   std::string tid = {};      // canonical_id() of the event's tid, if it is needed
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(value, pid, offset, tid);
+  }
 };
 
 class DistinctMarks {
@@ -47,6 +52,11 @@ class DistinctMarks {
   const Mark& front() const { return marks_.front(); }
   std::vector<Mark>::const_iterator begin() const { return marks_.begin(); }
   std::vector<Mark>::const_iterator end() const { return marks_.end(); }
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(marks_, known_, pids_);
+  }
 
  private:
   std::vector<Mark> marks_;

@@ -26,6 +26,10 @@ struct MergedCycle {
   // The cycle's barriers if our recorder stamped them, as in FileClock.
   CycleRounds rounds = {};
 
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(name, sync_us, first_ns, last_ns, error_bound_us, rounds);
+  }
   // True if the cycle has more evidence than the sync of the file, which every merge uses anyway.
   bool is_worth_telling() const { return !name.empty() || !rounds.empty(); }
   bool operator==(const MergedCycle&) const = default;

@@ -34,6 +34,12 @@ struct MergedInput {
   // be it.
   std::vector<Stamp> stamps = {};
   bool has_several_ranks = false;  // Composer's merger wrote it
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally, is_part, stamps,
+         has_several_ranks);
+  }
 };
 
 // Reads the notes. For a merge of merges these are the inputs of the inner merges, if those are

@@ -24,6 +24,11 @@ struct NotedFilter {
   std::vector<std::string> excluded_categories;
   std::vector<std::string> names;  // regular expressions
   std::vector<std::string> excluded_names;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(steps, categories, excluded_categories, names, excluded_names);
+  }
 };
 
 // Returns nullopt if the merge had no filter, or noted it in an unknown form.

@@ -36,6 +36,11 @@ class RecorderClock {
   // for the previous file.
   std::optional<std::int64_t> opened_ns() const { return opened_ns_; }
 
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rounds_, machine_, ahead_, opened_ns_, error_ns_);
+  }
+
  private:
   void add_rounds(const Event& event, ProblemCounts& problems);
   void add_pair(const Event& event);

@@ -32,11 +32,21 @@ class SyncMarks {
   // time counts, the first of equals.
   std::vector<SyncEvent> events() const;
 
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(marks_);
+  }
+
  private:
   struct Mark {
     std::optional<SyncEvent> event;  // the best c; its id is empty
     std::optional<std::int64_t> asked_ns;
     std::optional<std::int64_t> answered_ns;
+
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(event, asked_ns, answered_ns);
+    }
   };
   Mark* find(const std::string& id);
 

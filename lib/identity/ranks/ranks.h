@@ -29,6 +29,12 @@ struct FileRank {
   std::map<std::pair<std::string, std::string>, std::int64_t> rank_of_thread;
   ProblemCounts problems;  // rank_from_position, rank_disagrees, ranks_in_one_pid
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, source, rank_of_pid, rank_of_thread, problems);
+  }
+
   bool is_merged() const { return source == RankSource::merged; }
   // Returns the ranks that the file names, ascending.
   std::vector<std::int64_t> ranks() const;

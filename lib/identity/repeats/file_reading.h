@@ -30,6 +30,12 @@ struct FileReading {
   std::string error = {};  // why the file could not be read; empty after a success
   bool is_repeat = false;  // others hold its events; `problems` names them
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(evidence, starts, problems, events, text_bytes, error, is_repeat);
+  }
+
   // Takes the facts that are known at the end of the file.
   void end(const FileEnd& file_end);
   // False for a file from which no events are used.

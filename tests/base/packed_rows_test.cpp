@@ -1,4 +1,4 @@
-#include "run/packed_rows.h"
+#include "base/packed_rows.h"
 
 #include "run/event_columns.h"
 #include "run/steps.h"

@@ -1,0 +1,105 @@
+#include "team/team.h"
+
+#include "base/error.h"
+
+#include <exception>
+#include <new>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+// The first byte of a broadcast.
+constexpr char kData = 'd';
+constexpr char kEnd = 'e';  // the exit code follows
+
+// Returns the message of the exception that is being handled, as the tools report it.
+std::string words_of_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+Team::Team(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+std::string Team::broadcast(std::string bytes) {
+  if (!transport_) return bytes;
+  std::string message = is_first() ? kData + bytes : std::string();
+  transport_->broadcast(message);
+  if (is_first()) return bytes;
+  if (message.at(0) == kEnd) {
+    transport_.reset();
+    throw TeamEnded{std::stoi(message.substr(1))};
+  }
+  return message.substr(1);
+}
+
+void Team::gather(std::string bytes, const std::function<void(std::size_t, std::string)>& use) {
+  if (!is_first()) return transport_->send_to_first(bytes);
+  std::exception_ptr failure;
+  for (std::size_t i = 0; i < size(); ++i) {
+    std::string message = i == 0 ? std::move(bytes) : transport_->receive_from(i);
+    try {
+      if (!failure) use(i, std::move(message));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<std::string> Team::exchange(std::vector<std::string> messages) {
+  return transport_ ? transport_->exchange(std::move(messages)) : std::move(messages);
+}
+
+void Team::agree(const std::function<void()>& work) {
+  if (!transport_) return work();
+  std::exception_ptr own;
+  std::string words;
+  try {
+    work();
+  } catch (const TeamEnded&) {
+    throw;
+  } catch (...) {
+    own = std::current_exception();
+    words = words_of_exception();
+  }
+  std::string first;
+  gather(words, [&](std::size_t, const std::string& other) {
+    if (first.empty()) first = other;
+  });
+  first = broadcast(first);
+  if (first.empty()) return;
+  if (own && first == words) std::rethrow_exception(own);
+  throw UsageError(first);
+}
+
+int Team::end(int exit_code, const std::string& error) {
+  if (!transport_) return exit_code;
+  if (is_first()) {
+    std::string message = kEnd + std::to_string(exit_code);
+    transport_->broadcast(message);
+  } else {
+    try {
+      broadcast({});
+    } catch (const TeamEnded& ended) {
+      return ended.exit_code;
+    }
+    // Process 0 goes on, and this one cannot.
+    const std::string line = "process " + std::to_string(rank()) + ": " +
+                             (error.empty() ? "left the team" : error) + "\n";
+    static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+    transport_->abort();
+  }
+  transport_.reset();
+  return exit_code;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,221 @@
+// Wire: values as bytes, for other processes of the same program on machines of the same kind.
+//
+//   struct Finding {
+//     std::string name;
+//     std::vector<std::int64_t> times;
+//     template <typename Wire> void wire(Wire& wire) { wire(name, times); }   // all members, once
+//   };
+//   const std::string bytes = to_wire(finding);
+//   const Finding same = from_wire<Finding>(bytes);
+//
+// A class lists its members in wire(), which serves both directions. Numbers, enums and other
+// trivially copyable values are copied as they are in memory, so such a class must hold no
+// pointers. Containers and optionals of such values need nothing. It is no format for files.
+#pragma once
+
+#include "base/error.h"
+#include "team/team.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+namespace wire_detail {
+
+struct AnyWire {
+  static constexpr bool kReads = false;
+  template <typename... T>
+  void operator()(T&...) {}
+};
+template <typename T>
+concept HasWire = requires(T& value, AnyWire& wire) {
+  value.wire(wire);
+};
+template <typename T>
+concept Raw = !HasWire<T> && std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+              !std::is_same_v<T, std::string_view>;
+
+}  // namespace wire_detail
+
+class WireWriter {
+ public:
+  static constexpr bool kReads = false;
+
+  template <typename... T>
+  void operator()(const T&... values) {
+    (write(values), ...);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void copy(const void* from, std::size_t size) {
+    bytes_.append(static_cast<const char*>(from), size);
+  }
+  template <wire_detail::HasWire T>
+  void write(const T& value) {
+    const_cast<T&>(value).wire(*this);  // wire() only reads with a writer
+  }
+  template <wire_detail::Raw T>
+  void write(const T& value) {
+    copy(&value, sizeof value);
+  }
+  void write(const std::string& text) {
+    write(text.size());
+    copy(text.data(), text.size());
+  }
+  template <typename T>
+  void write(const std::vector<T>& values) {
+    write(values.size());
+    if constexpr (wire_detail::Raw<T>)
+      copy(values.data(), values.size() * sizeof(T));
+    else
+      for (const T& value : values) write(value);
+  }
+  template <typename T>
+  requires(!wire_detail::Raw<std::optional<T>>) void write(const std::optional<T>& value) {
+    write(value.has_value());
+    if (value) write(*value);
+  }
+  template <typename A, typename B>
+  requires(!wire_detail::Raw<std::pair<A, B>>) void write(const std::pair<A, B>& pair) {
+    (*this)(pair.first, pair.second);
+  }
+  template <typename... T>
+  requires(!wire_detail::Raw<std::tuple<T...>>) void write(const std::tuple<T...>& values) {
+    std::apply([this](const T&... each) { (*this)(each...); }, values);
+  }
+  template <typename K, typename V, typename Less>
+  void write(const std::map<K, V, Less>& map) {
+    write(map.size());
+    for (const auto& [key, value] : map) (*this)(key, value);
+  }
+  template <typename K, typename Less>
+  void write(const std::set<K, Less>& set) {
+    write(set.size());
+    for (const K& key : set) write(key);
+  }
+
+  std::string bytes_;
+};
+
+// Throws Error for bytes that end too early.
+class WireReader {
+ public:
+  static constexpr bool kReads = true;
+
+  // `bytes` must outlive the reader.
+  explicit WireReader(std::string_view bytes) : left_(bytes) {}
+
+  template <typename... T>
+  void operator()(T&... values) {
+    (read(values), ...);
+  }
+  bool at_end() const { return left_.empty(); }
+
+ private:
+  std::string_view take(std::size_t size) {
+    if (size > left_.size()) throw Error("a message of another process", "it is cut");
+    const std::string_view taken = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return taken;
+  }
+  std::size_t read_size() {
+    std::size_t size = 0;
+    read(size);
+    return size;
+  }
+  template <wire_detail::HasWire T>
+  void read(T& value) {
+    value.wire(*this);
+  }
+  template <wire_detail::Raw T>
+  void read(T& value) {
+    std::memcpy(static_cast<void*>(&value), take(sizeof value).data(), sizeof value);
+  }
+  void read(std::string& text) { text = take(read_size()); }
+  template <typename T>
+  void read(std::vector<T>& values) {
+    const std::size_t size = read_size();
+    values.clear();
+    if constexpr (wire_detail::Raw<T>) {
+      if (size > left_.size() / sizeof(T)) throw Error("a message of another process", "it is cut");
+      values.resize(size);
+      if (size > 0)
+        std::memcpy(static_cast<void*>(values.data()), take(size * sizeof(T)).data(),
+                    size * sizeof(T));
+    } else {
+      for (std::size_t i = 0; i < size; ++i) read(values.emplace_back());
+    }
+  }
+  template <typename T>
+  requires(!wire_detail::Raw<std::optional<T>>) void read(std::optional<T>& value) {
+    bool has_value = false;
+    read(has_value);
+    value.reset();
+    if (has_value) read(value.emplace());
+  }
+  template <typename A, typename B>
+  requires(!wire_detail::Raw<std::pair<A, B>>) void read(std::pair<A, B>& pair) {
+    (*this)(pair.first, pair.second);
+  }
+  template <typename... T>
+  requires(!wire_detail::Raw<std::tuple<T...>>) void read(std::tuple<T...>& values) {
+    std::apply([this](T&... each) { (*this)(each...); }, values);
+  }
+  template <typename K, typename V, typename Less>
+  void read(std::map<K, V, Less>& map) {
+    map.clear();
+    for (std::size_t left = read_size(); left > 0; --left) {
+      K key{};
+      read(key);
+      read(map[std::move(key)]);
+    }
+  }
+  template <typename K, typename Less>
+  void read(std::set<K, Less>& set) {
+    set.clear();
+    for (std::size_t left = read_size(); left > 0; --left) {
+      K key{};
+      read(key);
+      set.insert(std::move(key));
+    }
+  }
+
+  std::string_view left_;
+};
+
+template <typename T>
+std::string to_wire(const T& value) {
+  WireWriter writer;
+  writer(value);
+  return writer.take();
+}
+
+template <typename T>
+T from_wire(std::string_view bytes) {
+  WireReader reader(bytes);
+  T value{};
+  reader(value);
+  return value;
+}
+
+// Returns the value of process 0 on all processes.
+template <typename T>
+T broadcast(Team& team, T value) {
+  if (team.is_alone()) return value;
+  const std::string bytes = team.broadcast(team.is_first() ? to_wire(value) : std::string());
+  return team.is_first() ? value : from_wire<T>(bytes);
+}
+
+}  // namespace traceloom

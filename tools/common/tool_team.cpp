@@ -1,0 +1,160 @@
+#include "common/tool_team.h"
+
+#include "base/error.h"
+#include "common/help_formatter.h"
+#include "common/say.h"
+#include "common/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <sched.h>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr char kLibrary[] = "libtraceloom_mpi.so";
+
+Team& the_team() {
+  static Team team;
+  return team;
+}
+
+bool has_argument(int argc, char** argv, std::string_view wanted) {
+  const auto is_wanted = [&](const char* argument) { return argument == wanted; };
+  char** const end = std::find_if(argv + 1, argv + argc, [](const char* argument) {
+    return std::string_view(argument) == "--";  // paths follow
+  });
+  return std::any_of(argv + 1, end, is_wanted);
+}
+
+// The library lies beside the folder of the tools, as the build and the packages put it; a site
+// that built its own names it.
+std::filesystem::path library_path() {
+  if (const char* const named = std::getenv("TRACELOOM_MPI_LIBRARY")) return named;
+  std::error_code none;
+  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", none);
+  return tool.parent_path().parent_path() / TRACELOOM_PLUGIN_FOLDER / kLibrary;
+}
+
+template <typename Function>
+Function* find_function(void* library, const std::string& path, const char* name) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr) throw Error(path, fmt::format("it has no function {}", name));
+  return reinterpret_cast<Function*>(found);
+}
+
+std::unique_ptr<Transport> open_transport() {
+  const std::string path = library_path().string();
+  // Libraries of MPI open further ones that need its symbols.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr)
+    throw UsageError(fmt::format(
+        "--mpi needs {}, which cannot be opened ({}); install the package traceloom-mpi, or build "
+        "Traceloom where libopenmpi-dev or libmpich-dev is installed, or name the library in "
+        "TRACELOOM_MPI_LIBRARY",
+        kLibrary, dlerror()));
+  const char* const version =
+      find_function<TransportVersion>(library, path, kTransportVersionSymbol)();
+  if (std::strcmp(version, TRACELOOM_VERSION) != 0)
+    throw UsageError(fmt::format("--mpi: {} is of version {}, and this tool is of version {}", path,
+                                 version, TRACELOOM_VERSION));
+  return std::unique_ptr<Transport>(
+      find_function<MakeTransport>(library, path, kMakeTransportSymbol)());
+}
+
+// The other processes do the same as process 0, so whatever they would print has been printed.
+void be_silent() {
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  std::fflush(stdout);
+  dup2(nothing, STDOUT_FILENO);
+  close(nothing);
+  say_nothing();
+}
+
+// A launcher may bind a process to a single core.
+void warn_of_bound_cores(const Tool& tool) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0 || CPU_COUNT(&usable) >= cores) return;
+  say(tool.name, Tone::warning,
+      fmt::format("process 0 may use {} of the machine's {} cores: mpirun --bind-to none or srun "
+                  "--cpu-bind=none gives it all of them",
+                  CPU_COUNT(&usable), cores));
+}
+
+void join_team(const Tool& tool, int argc, char** argv) {
+  if (!has_argument(argc, argv, "--mpi")) {
+    const int processes = launched_processes([](const char* name) { return std::getenv(name); });
+    // A digest is one process's own work.
+    if (processes == 1 || has_argument(std::min(argc, 2), argv, "digest")) return;
+    throw UsageError(fmt::format(
+        "this is one of {} processes that a launcher started, and each would do the same work; "
+        "--mpi shares it among them, and TRACELOOM_ALONE=1 in the environment lets them run",
+        processes));
+  }
+  the_team() = Team(open_transport());
+  assume_no_terminal();
+  if (the_team().is_first())
+    warn_of_bound_cores(tool);
+  else
+    be_silent();
+}
+
+}  // namespace
+
+int launched_processes(const std::function<const char*(const char*)>& environment) {
+  if (environment("TRACELOOM_ALONE") != nullptr) return 1;
+  // Open MPI, MPICH's Hydra, Slurm's srun.
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* const value = environment(name);
+    int count = 0;
+    if (value != nullptr &&
+        std::from_chars(value, value + std::strlen(value), count).ec == std::errc{} && count > 1)
+      return count;
+  }
+  return 1;
+}
+
+Team& tool_team() {
+  return the_team();
+}
+
+int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work) {
+  std::string error;
+  const int code = run_tool(tool, [&] {
+    join_team(tool, argc, argv);
+    try {
+      return work();
+    } catch (const TeamEnded& ended) {
+      return static_cast<ExitCode>(ended.exit_code);
+    } catch (const std::exception& failure) {
+      error = failure.what();
+      throw;
+    }
+  });
+  return the_team().end(code, error);
+}
+
+void add_mpi(CLI::App& app) {
+  app.add_flag_callback(
+         "--mpi", [] {},
+         "Share the work among the processes that mpirun or srun started\n"
+         "The output is that of one process, byte for byte. See docs/scale.md.")
+      ->group(kCommonGroup);
+}
+
+}  // namespace traceloom
