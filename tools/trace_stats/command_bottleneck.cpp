@@ -72,9 +72,11 @@ std::string share_in_name(const std::string& file) {
 // Without quotes a shell takes --fail-on data-loading>5%,straggler for a redirection to a file with
 // the name "5%,straggler", and the gate loses its share and all that follows.
 void refuse_redirected_share(const std::vector<LimitGate>& gates) {
+  constexpr char kStdout[] = "/proc/self/fd/1";
   std::error_code error;
-  const std::string file =
-      std::filesystem::read_symlink("/proc/self/fd/1", error).filename().string();
+  // A terminal may be called /dev/pts/0.
+  if (!std::filesystem::is_regular_file(kStdout, error)) return;
+  const std::string file = std::filesystem::read_symlink(kStdout, error).filename().string();
   const std::string share = share_in_name(file);
   const auto cut =
       std::find_if(gates.rbegin(), gates.rend(), [](const LimitGate& gate) { return !gate.share; });

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The one file that needs an MPI, built with MPICH as a site would build it, gives the same bytes.
+. "$(dirname "$0")/common.sh"
+
+if ! command -v mpicxx.mpich > /dev/null || ! command -v mpirun.mpich > /dev/null; then
+  echo 'skipped: MPICH is not installed (libmpich-dev mpich)'
+  exit 0
+fi
+version=$("$tools/trace-stats" --version | awk '{ print $2 }')
+mpicxx.mpich -std=c++20 -O2 -shared -fPIC -I "$source_dir/lib" -DTRACELOOM_VERSION="\"$version\"" \
+  "$source_dir/tools/mpi/mpi_transport.cpp" -o "$scratch/libtraceloom_mpi.so" || exit 1
+export TRACELOOM_MPI_LIBRARY=$scratch/libtraceloom_mpi.so TRACELOOM_MPIRUN=mpirun.mpich
+for command in summarize bottleneck steps; do
+  "$tools/trace-stats" $command "$source_dir/testdata/demo/composer" > "$scratch/one" 2> /dev/null
+  by 3 trace-stats $command "$source_dir/testdata/demo/composer" > "$scratch/many" 2> "$scratch/words"
+  cmp "$scratch/one" "$scratch/many" || fail "$command with MPICH: other bytes; $(cat "$scratch/words")"
+done
+exit $failed
