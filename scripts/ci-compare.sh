@@ -55,7 +55,7 @@ status=0
 trace-stats compare "$base" compare/new.json "${options[@]}" --format "$form" || status=$?
 
 if [ "${UPDATE:-}" = 1 ] && [ -n "${ACCEPT:-}" ]; then
-  trace-stats baseline compare/new -o "$base" --accept "$ACCEPT"
+  trace-stats baseline accept compare/new -o "$base" --reason "$ACCEPT"
   echo "ci-compare: accepted: $ACCEPT"
   exit 0
 fi

@@ -52,12 +52,14 @@ for ((i = 0; i < 400; ++i)); do cp "$ranks/rank0.json" "$ranks/more$i.json"; don
 (mpirun --oversubscribe --bind-to none -n 3 "$tools/trace-stats" --mpi summarize "$ranks" -j1 -o "$scratch/out.json" \
   > "$scratch/killed" 2>&1; echo "$?" > "$scratch/code") &
 launcher=$!
-for ((i = 0; i < 200; ++i)); do
-  victim=$(pgrep -f -- "--mpi summarize $ranks" | tail -n 1)
-  [ -z "$victim" ] || [ "$(cat "/proc/$victim/comm" 2> /dev/null)" != trace-stats ] || break
+victim=
+for ((i = 0; i < 200 && !victim; ++i)); do
+  for process in $(pgrep -f -- "--mpi summarize $ranks"); do
+    [ "$(cat "/proc/$process/comm" 2> /dev/null)" != trace-stats ] || victim=$process
+  done
   sleep 0.01
 done
-kill -KILL "$victim" 2> /dev/null
+[ -z "$victim" ] || kill -KILL "$victim" 2> /dev/null
 wait $launcher
 if [ "$(cat "$scratch/code")" != 0 ]; then
   [ "$(cat "$scratch/out.json")" = old ] || fail 'a killed process changed the old output'
