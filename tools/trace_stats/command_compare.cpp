@@ -100,6 +100,10 @@ void take_sides(CompareSettings& options) {
         "name two sides: compare BASE NEW, or --base PATH... --new PATH... for several paths a "
         "side");
   }
+  if (options.confirm.size() == 1)
+    throw UsageError(
+        "--confirm needs two paths, further captures of the base and of the new version: --confirm "
+        "base-again/ new-again/");
   if (options.top < 0)
     throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
   const JudgeOptions& judge = options.compare.judge;
@@ -187,7 +191,7 @@ void add_sides(CLI::App& command, CompareSettings& options) {
       .add_option("--confirm", options.confirm,
                   "Further captures of both sides, for a second look if the first leaves a doubt")
       ->type_name("BASE NEW")
-      ->expected(2);
+      ->expected(1, 2);  // take_sides() explains one
   command
       .add_option("--allow", options.allowed,
                   "Compare although this differs: ranks, world-size, devices, shapes")
