@@ -25,9 +25,19 @@ std::string without_template_arguments(std::string_view name) {
   return depth == 0 ? kept : std::string(name);
 }
 
+// torch names a wait "enumerate(DataLoader)#CLASS.__next__", and the class says how many workers
+// there are.
+std::string without_loader_class(std::string_view name) {
+  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
+  const std::size_t method = name.find('.');
+  if (!name.starts_with(kLoader) || method == std::string_view::npos) return std::string(name);
+  return std::string(kLoader).append(name.substr(method));
+}
+
 }  // namespace
 
 std::string canonical_name(std::string_view name) {
+  if (std::string plain = without_loader_class(name); plain != name) return plain;
   const std::string plain = without_template_arguments(kernel_name(name));
   std::string canonical;
   for (std::size_t i = 0; i < plain.size(); ++i) {

@@ -39,6 +39,22 @@ TEST_CASE("canonical_name: sizes, arguments and addresses are left out") {
   CHECK(canonical_name("operator<") == "operator<");
 }
 
+TEST_CASE("match_rows: waits for a loader with another number of workers are one row") {
+  const auto wait = [](const std::string& iterator) {
+    const std::string name = "enumerate(DataLoader)#" + iterator + ".__next__";
+    return SideRow{{Role::dataloader, "", name}, 1000, 1000, 1};
+  };
+  CHECK(canonical_name(wait("_SingleProcessDataLoaderIter").key.name) ==
+        "enumerate(DataLoader)#.__next__");
+  CHECK(canonical_name("enumerate(DataLoader)#_Iter") == "enumerate(DataLoader)#_Iter");
+  const SideRank base = side_of({wait("_MultiProcessingDataLoaderIter")});
+  const SideRank changed = side_of({wait("_SingleProcessDataLoaderIter")});
+  const std::vector<RowMatch> matches = match_rows(base, changed);
+  REQUIRE(matches.size() == 1);
+  CHECK(matches[0].level == MatchLevel::canonical);
+  CHECK(matches[0].changed == std::vector<std::size_t>{0});
+}
+
 TEST_CASE("divide_parts: quotients add up to the quotient of the sum") {
   CHECK(divide_parts({5, 5, 5}, 3) == std::vector<std::int64_t>{2, 2, 1});
   CHECK(divide_parts({1, 1}, 3) == std::vector<std::int64_t>{0, 0});
