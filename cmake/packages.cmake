@@ -1,6 +1,7 @@
-# What `cpack` in a build folder makes: Debian packages of the two components that the install rules belong to.
+# What `cpack` in a build folder makes: Debian packages of the components that the install rules belong to.
 #
 #   traceloom_*.deb          component tools: the tools, their manual pages and completions, the documents
+#   traceloom-mpi_*.deb      component mpi, where an MPI was found: the library that --mpi opens
 #   libtraceloom-dev_*.deb   component recorder: both libraries, headers, CMake package and pkg-config files
 #
 # dpkg-shlibdeps finds the packages on which the programs and libraries depend.
@@ -18,6 +19,9 @@ set(CPACK_PACKAGE_CONTACT "The Traceloom authors <traceloom@localhost>")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL tools recorder)
+if(TARGET traceloom_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -31,6 +35,13 @@ set(CPACK_DEBIAN_TOOLS_DESCRIPTION
     "merge and analyse traces of distributed training
 trace-merge merges the Chrome JSON traces of many ranks into one on one clock,
 trace-stats says what limits the run, and trace-record records a machine.")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME traceloom-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "traceloom (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_MPI_DESCRIPTION
+    "traces of many nodes analysed by many processes
+With this library mpirun and srun start the tools of Traceloom as one team:
+trace-stats --mpi.")
 set(CPACK_DEBIAN_RECORDER_PACKAGE_NAME libtraceloom-dev)
 set(CPACK_DEBIAN_RECORDER_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_RECORDER_DESCRIPTION

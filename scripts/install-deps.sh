@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
 #
-#   scripts/install-deps.sh [build|test|browser|package|lint|bench|bare]...     (default: build)
+#   scripts/install-deps.sh [build|test|browser|package|lint|bench|mpi|bare]...     (default: build)
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
@@ -12,6 +12,8 @@ debian=(dpkg-dev file)
 test=(groff-base zsh fish "${debian[@]}")
 # For the test of the report page; 440 MB, so not a part of `test`.
 browser=(chromium chromium-driver python3)
+# Both, because a site may have either. The tools are built without them, too.
+mpi=(libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2)
 lint=(clang-format clang-tidy)
 bare=(debootstrap git util-linux)
 bench=(time hyperfine pigz isal libbenchmark-dev)
@@ -24,10 +26,11 @@ main() {
       test) wanted+=("${build[@]}" "${test[@]}") ;;
       browser) wanted+=("${build[@]}" "${browser[@]}") ;;
       package) wanted+=("${build[@]}" "${debian[@]}") ;;
+      mpi) wanted+=("${build[@]}" "${mpi[@]}") ;;
       bare) wanted+=("${bare[@]}") ;;
       lint) wanted+=("${build[@]}" "${lint[@]}") ;;
       bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$group' (build, test, browser, package, lint, bench, bare)" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, test, browser, package, lint, bench, mpi, bare)" >&2; exit 2 ;;
     esac
   done
 

@@ -53,10 +53,11 @@ for ((i = 0; i < 400; ++i)); do cp "$ranks/rank0.json" "$ranks/more$i.json"; don
   > "$scratch/killed" 2>&1; echo "$?" > "$scratch/code") &
 launcher=$!
 victim=
-for ((i = 0; i < 200 && !victim; ++i)); do
+for ((i = 0; i < 200; ++i)); do
   for process in $(pgrep -f -- "--mpi summarize $ranks"); do
     [ "$(cat "/proc/$process/comm" 2> /dev/null)" != trace-stats ] || victim=$process
   done
+  [ -z "$victim" ] || break
   sleep 0.01
 done
 [ -z "$victim" ] || kill -KILL "$victim" 2> /dev/null
@@ -79,7 +80,10 @@ TRACELOOM_MPI_LIBRARY=$scratch/none.so "$tools/trace-stats" --mpi summarize "$ra
 grep -q 'trace-stats: --mpi needs libtraceloom_mpi.so, which cannot be opened (.*none.so.*); install the package traceloom-mpi' \
   "$scratch/words" || fail "no advice where the library is missing: $(cat "$scratch/words")"
 
-# 6. A process that may use one core of several is told how to get the others.
+# 6. The tools themselves need no MPI.
+! ldd "$tools/trace-stats" | grep -i mpi || fail 'trace-stats is linked to an MPI'
+
+# 7. A process that may use one core of several is told how to get the others.
 if [ "$(nproc)" -gt 1 ]; then
   taskset -c 0 "$tools/trace-stats" --mpi summarize "$ranks" 2>&1 > /dev/null |
     grep -q "warning: process 0 may use 1 of the machine's $(nproc) cores: mpirun --bind-to none" ||
