@@ -286,7 +286,7 @@ TEST_CASE("straggler: the loader of one rank takes what it takes, not what other
   CHECK_FALSE(found.verdict.is_delay(Limit::data_loading));
 }
 
-TEST_CASE("straggler: clocks are to blame when the same kernels take longer, and not one other") {
+TEST_CASE("straggler: the device is slower if the same kernels take longer, and not one other") {
   const auto cause = [](const std::string& name, int us, int more_us) {
     return Answer(SimulatedJob{.program = [&](int rank, int) -> Program {
              const bool is_slow = rank == 1;
@@ -295,9 +295,10 @@ TEST_CASE("straggler: clocks are to blame when the same kernels take longer, and
            }})
         .straggler.cause;
   };
-  CHECK(cause("softmax", 14, 14) == StragglerCause::clocks);
+  CHECK(cause("softmax", 14, 14) == StragglerCause::slower_device);
   CHECK(cause("softmax", 10, 30) == StragglerCause::compute);
   CHECK(cause("argsort", 10, 30) == StragglerCause::compute);
+  CHECK(to_string(StragglerCause::slower_device) == "slower device");
 }
 
 TEST_CASE("straggler: nobody is last where nobody is waited for") {

@@ -21,14 +21,14 @@ inline constexpr std::size_t kFewSteps = 4;
 inline constexpr double kSteadyShare = 0.80;
 
 enum class StragglerCause : std::uint8_t {
-  none,          // the others wait for no rank by much
-  dataloader,    // it waits longer for its data
-  compute,       // it computes longer
-  clocks,        // the same kernels take longer, as on a device that is clocked down
-  launch,        // its host is slower in giving work to the device
-  memcpy,        // it copies more
-  idle,          // it does longer nothing that was recorded
-  inconclusive,  // the events do not show which rank it is, or why
+  none,           // the others wait for no rank by much
+  dataloader,     // it waits longer for its data
+  compute,        // it computes longer
+  slower_device,  // the same kernels take longer, as on a device that is clocked down
+  launch,         // its host is slower in giving work to the device
+  memcpy,         // it copies more
+  idle,           // it does longer nothing that was recorded
+  inconclusive,   // the events do not show which rank it is, or why
 };
 std::string_view to_string(StragglerCause cause);
 

@@ -85,7 +85,7 @@ StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles
     case Role::dataloader:
       return StragglerCause::dataloader;
     case Role::kernel:
-      return has_slower_kernels(run, roles, waits, rank) ? StragglerCause::clocks
+      return has_slower_kernels(run, roles, waits, rank) ? StragglerCause::slower_device
                                                          : StragglerCause::compute;
     case Role::cpu:
       return devices ? StragglerCause::launch : StragglerCause::compute;
@@ -107,7 +107,7 @@ StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles
 }  // namespace
 
 std::string_view to_string(StragglerCause cause) {
-  static constexpr std::string_view kNames[] = {"none",   "dataloader", "compute", "clocks",
+  static constexpr std::string_view kNames[] = {"none",   "dataloader", "compute", "slower device",
                                                 "launch", "memcpy",     "idle",    "inconclusive"};
   return kNames[static_cast<std::size_t>(cause)];
 }
