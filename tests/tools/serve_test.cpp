@@ -5,18 +5,19 @@
 #include <doctest/doctest.h>
 
 #include <arpa/inet.h>
+#include <cerrno>
 #include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace traceloom;
 
 namespace {
 
-// The answer of 127.0.0.1 to a request, to its end.
-std::string answer_of(std::uint16_t port, const std::string& request) {
+int connect_to(std::uint16_t port) {
   const int client = socket(AF_INET, SOCK_STREAM, 0);
   REQUIRE(client >= 0);
   sockaddr_in address{};
@@ -24,14 +25,28 @@ std::string answer_of(std::uint16_t port, const std::string& request) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   REQUIRE(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  return client;
+}
+
+void send_to(int client, const std::string& request) {
   REQUIRE(send(client, request.data(), request.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request.size()));
+}
+
+// The answer to what was sent, to its end.
+std::string answer_to(int client) {
   std::string answer;
   char part[4096];
   for (ssize_t got = 0; (got = recv(client, part, sizeof(part), 0)) > 0;)
     answer.append(part, static_cast<std::size_t>(got));
   close(client);
   return answer;
+}
+
+std::string answer_of(std::uint16_t port, const std::string& request) {
+  const int client = connect_to(port);
+  send_to(client, request);
+  return answer_to(client);
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -48,8 +63,12 @@ struct Place {
   }
   std::string get(const std::string& more, const std::string& verb = "GET",
                   const std::string& target = "") const {
-    return answer_of(port, verb + ' ' + (target.empty() ? path : target) +
-                               " HTTP/1.1\r\nConnection: close\r\n" + more + "\r\n");
+    return answer_of(port, request(more, verb, target));
+  }
+  std::string request(const std::string& more, const std::string& verb = "GET",
+                      const std::string& target = "") const {
+    return verb + ' ' + (target.empty() ? path : target) + " HTTP/1.1\r\nConnection: close\r\n" +
+           more + "\r\n";
   }
   std::string host() const { return "Host: 127.0.0.1:" + std::to_string(port) + "\r\n"; }
 
@@ -118,6 +137,34 @@ TEST_CASE("serve: a file that is gone does not end it") {
   CHECK(place.get(place.host() + viewer).starts_with("HTTP/1.1 410"));
   folder.write("gone.json", "[]");
   CHECK(place.get(place.host() + viewer).ends_with("\r\n\r\n[]"));
+  thread.join();
+}
+
+TEST_CASE("serve: a connection beyond the limit waits until another one ends") {
+  FileServer server(
+      {{"report.html", "text/html", "", "page"}, {"merged.json", "application/json", "", "[]"}},
+      {.port = 0, .once = "merged.json"});
+  const Place page(server.link("report.html"));
+  const Place trace(server.link("merged.json"));
+  std::thread thread([&] { server.run(); });
+  std::vector<int> idle;
+  for (int i = 0; i < 32; ++i) idle.push_back(connect_to(page.port));
+  const int late = connect_to(page.port);
+  send_to(late, page.request(page.host()));
+  timeval patience{0, 200'000};
+  setsockopt(late, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char byte = 0;
+  CHECK(recv(late, &byte, 1, 0) == -1);  // no answer yet, and the connection is open
+  CHECK(errno == EAGAIN);
+  close(idle.back());
+  idle.pop_back();
+  patience = {20, 0};
+  setsockopt(late, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  const std::string answer = answer_to(late);
+  CHECK(answer.starts_with("HTTP/1.1 200"));
+  CHECK(answer.ends_with("\r\n\r\npage"));
+  for (const int client : idle) close(client);
+  CHECK(trace.get(trace.host() + "Origin: https://ui.perfetto.dev\r\n").ends_with("[]"));
   thread.join();
 }
 

@@ -115,8 +115,10 @@ class FileServer::Impl {
       if (file.name == name) file.content = content;
   }
   void run() {
+    is_running_ = true;
     accept();
     context_.run();
+    is_running_ = false;
   }
 
  private:
@@ -126,7 +128,7 @@ class FileServer::Impl {
     Talk(Tcp::socket socket, Impl& server) : stream_(std::move(socket)), server_(server) {
       ++server_.connections_;
     }
-    ~Talk() { --server_.connections_; }
+    ~Talk() { server_.end_talk(); }
     Talk(const Talk&) = delete;
     Talk& operator=(const Talk&) = delete;
 
@@ -213,10 +215,20 @@ class FileServer::Impl {
         timer_.async_wait([this](const beast::error_code&) { accept(); });
         return;
       }
-      // A socket that nobody takes is closed.
-      if (connections_ < kMostConnections) std::make_shared<Talk>(std::move(socket), *this)->read();
-      accept();
+      std::make_shared<Talk>(std::move(socket), *this)->read();
+      // Further connections wait in the system's queue until one of these ends.
+      if (connections_ < kMostConnections)
+        accept();
+      else
+        is_full_ = true;
     });
+  }
+  // The context destroys the last talks when nothing is accepted any more.
+  void end_talk() {
+    --connections_;
+    if (!is_full_ || !is_running_) return;
+    is_full_ = false;
+    accept();
   }
 
   // Returns nullptr if the request may not have it, or there is none.
@@ -251,7 +263,10 @@ class FileServer::Impl {
   std::vector<ServedFile> files_;
   ServeOptions options_;
   std::string word_;
-  std::size_t connections_ = 0;  // before the context, whose end destroys the last Talks
+  // Before the context, whose end destroys the last Talks.
+  std::size_t connections_ = 0;
+  bool is_running_ = false;
+  bool is_full_ = false;  // nothing is accepted until a talk ends
   asio::io_context context_{1};
   Tcp::acceptor acceptor_{context_};
   asio::steady_timer timer_{context_};
