@@ -122,9 +122,9 @@ void add_report(CLI::App& app, Work& work) {
        .prepare = prepare_for_page,
        .is_page = true,
        .take_request =
-           [options](const RunRequest& request, const std::string& words) {
+           [options, &app](const RunRequest& request, const std::string& words) {
              if (!tool_team().is_first()) return;
-             check_serving(options->serving, options->serving.port != ServeOptions().port);
+             check_serving(options->serving, app.get_subcommand("report")->count("--port") > 0);
              if (options->serving.is_wanted) start_server(request, *options);
              options->page.arguments = words;
              read_tree(request, options->page);
