@@ -5,6 +5,7 @@
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,56 @@ TEST_CASE(
                                            {13'000, 5'000, "deeper", 3, Role::cpu},
                                            {100'000, 5'000, "next", 0, Role::cpu}});
   CHECK(rows[3].size() == 2);
+}
+
+namespace {
+
+std::vector<std::string> labels_of_rows(const TraceText& text) {
+  std::vector<std::string> labels;
+  for (const TimelineRow& row : timeline_of(read_for_page({{"rank0.json", text.array()}})).rows)
+    labels.push_back(row.label);
+  return labels;
+}
+
+std::string on_stream(int stream, int device = 0) {
+  return fmt::format(R"({{"device": {}, "stream": {}}})", device, stream);
+}
+
+}  // namespace
+
+TEST_CASE("timeline: a stream that overlaps another one has a row of its own") {
+  TraceText text;
+  text.pid("0").cat("kernel");
+  text.x("gemm", 0, 40, on_stream(7)).x("gemm", 50, 40, on_stream(7));
+  text.x("copy", 40, 10, on_stream(20));  // between those of stream 7
+  CHECK(labels_of_rows(text) == std::vector<std::string>{"rank 0 devices"});
+  text.x("relu", 30, 15, on_stream(13));  // at the same time as the first gemm, and the copy
+  CHECK(labels_of_rows(text) ==
+        std::vector<std::string>{"rank 0 streams 7, 20", "rank 0 stream 13"});
+  text.x("ncclDevKernel_AllReduce", 0, 100, on_stream(30));
+  text.x("ncclDevKernel_AllGather", 0, 90, on_stream(31, 1));
+  CHECK(labels_of_rows(text) == std::vector<std::string>{"rank 0 streams 7, 20", "rank 0 stream 13",
+                                                         "rank 0 comm stream 0:30",
+                                                         "rank 0 comm stream 1:31"});
+  const Timeline timeline = timeline_of(read_for_page({{"rank0.json", text.array()}}));
+  const auto rows = slices_of(timeline);
+  CHECK(rows[0] == std::vector<ShownSlice>{{0, 40'000, "gemm", 0, Role::kernel},
+                                           {40'000, 10'000, "copy", 0, Role::kernel},
+                                           {50'000, 40'000, "gemm", 0, Role::kernel}});
+  CHECK(rows[1] == std::vector<ShownSlice>{{30'000, 15'000, "relu", 0, Role::kernel}});
+}
+
+TEST_CASE("timeline: streams beyond the rows of a rank share the last one") {
+  TraceText text;
+  text.pid("0").cat("kernel");
+  for (int stream = 1; stream <= 6; ++stream)
+    text.x("gemm", stream, 100 - stream, on_stream(stream));
+  const Timeline timeline = timeline_of(read_for_page({{"rank0.json", text.array()}}));
+  REQUIRE(timeline.rows.size() == 4);
+  CHECK(timeline.rows[0].label == "rank 0 stream 1");
+  CHECK(timeline.rows[2].label == "rank 0 stream 3");
+  CHECK(timeline.rows[3].label == "rank 0 other streams");
+  CHECK(timeline.rows[3].all_slices == 3);
 }
 
 TEST_CASE("timeline: the thread with the steps is the host, however busy another one is") {

@@ -1,5 +1,7 @@
 #include "page/timeline/rank_rows.h"
 
+#include "page/timeline/stream_rows.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,19 +102,13 @@ RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
 }  // namespace
 
 std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank) {
-  std::vector<RankRow> rows(2);
-  rows[0].label = fmt::format("rank {} devices", rank.rank);
-  rows[1].label = fmt::format("rank {} comm", rank.rank);
-  for_each_role_span(
-      run, rank, [](Role, const HostSpan&) {},
-      [&](Role role, const DeviceSpan& span) {
-        rows[role == Role::communication ? 1 : 0].slices.push_back(slice_of(span, role));
-      });
+  std::vector<RankRow> rows = find_stream_rows(run, rank);
+  const std::size_t devices = rows.size();
   const Threads threads = find_threads(run, rank);
   for (const std::uint32_t track : shown_threads(threads))
     rows.push_back(
         host_row(run, rank, track, threads.at(track),
-                 fmt::format("rank {} {}", rank.rank, rows.size() == 2 ? "host" : "host 2")));
+                 fmt::format("rank {} {}", rank.rank, rows.size() == devices ? "host" : "host 2")));
   std::erase_if(rows, [](const RankRow& row) { return row.slices.empty(); });
   for (RankRow& row : rows) {
     std::sort(row.slices.begin(), row.slices.end(), is_before);

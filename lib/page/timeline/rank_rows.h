@@ -27,7 +27,7 @@ struct RankRow {
   std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
 };
 
-// Rows without slices are left out. Computation of devices comes first, then communication, then
+// Rows without slices are left out. The rows of devices come first (stream_rows.h), then those of
 // the host: the thread with the step marks, or with the most spans, and the busiest other one if it
 // has at least a fifth of that one's spans. Functions of Python are left out of a thread that has
 // other spans: their outer ones cover everything, and the flame graph has them.

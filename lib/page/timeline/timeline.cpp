@@ -15,7 +15,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kMostRows = 4;  // of a rank
 // A slice as wide as a pixel of a screen of this width is kept in the windows before any other.
 constexpr std::int64_t kPixels = 2500;
 
@@ -292,19 +291,21 @@ void thin_out(std::vector<TimelineStep>& steps, std::size_t most) {
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const TimelineLimits& limits, std::optional<std::int64_t> first_rank) {
   Timeline timeline;
+  const std::vector<bool> full = full_ranks(run, limits.full_ranks, first_rank);
+  const auto full_count = static_cast<std::size_t>(std::count(full.begin(), full.end(), true));
   timeline.steps = find_step_times(roles);
   for (const TimelineStep& step : timeline.steps)
     timeline.end_ns = std::max(timeline.end_ns, step.time.to_ns);
-  for (const RankEvents& rank : run.ranks)
-    timeline.end_ns = std::max(timeline.end_ns, end_of(find_rank_rows(run, rank)));
+  std::size_t rows_left = 0;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[i]);
+    timeline.end_ns = std::max(timeline.end_ns, end_of(rows));
+    if (full[i]) rows_left += rows.size();
+  }
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
   thin_out(timeline.steps, limits.steps);
-  const std::vector<bool> full = full_ranks(run, limits.full_ranks, first_rank);
-  const auto full_count = static_cast<std::size_t>(std::count(full.begin(), full.end(), true));
   TimelineMaker maker(run, limits);
-  maker.share_room(kMostRows * full_count, full.size() - full_count, full_count,
-                   timeline.windows.size());
-  std::size_t rows_left = kMostRows * full_count;
+  maker.share_room(rows_left, full.size() - full_count, full_count, timeline.windows.size());
   for (const bool is_full : {true, false})
     for (std::size_t i = 0; i < run.ranks.size(); ++i) {
       if (full[i] != is_full) continue;
@@ -313,7 +314,6 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
         maker.add_thin_row(run.ranks[i].rank, rows, timeline);
         continue;
       }
-      rows_left -= kMostRows - rows.size();
       for (RankRow& row : rows)
         maker.add_row(run.ranks[i].rank, std::move(row), rows_left--, timeline);
       if (!rows.empty()) timeline.rows.back().is_last = true;

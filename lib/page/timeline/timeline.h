@@ -4,12 +4,12 @@
 //   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
 //   use(timeline.rows, timeline.slices, timeline.shades);
 //
-// A rank has up to four rows: computation of its devices, communication of its devices, and the
-// threads of its host: the one with the steps, and another one with many spans (the backward pass).
-// A row keeps its longest slices, first those in the windows of the slowest and the median step;
-// all spans of its first line, kept or not, are also shades, which count how much of a bin's time
-// they cover, and with which role. If there are too many ranks, the others have one thin row of
-// shades each.
+// A rank has rows for the computation and the communication of its devices, more than one each if
+// streams overlap (stream_rows.h), and up to two for the threads of its host: the one with the
+// steps, and another one with many spans (the backward pass). A row keeps its longest slices, first
+// those in the windows of the slowest and the median step; all spans of its first line, kept or
+// not, are also shades, which count how much of a bin's time they cover, and with which role. If
+// there are too many ranks, the others have one thin row of shades each.
 //
 // Memory: the spans of one rank at a time, and what is kept.
 #pragma once
