@@ -108,6 +108,12 @@ std::vector<BothSides> common_ranks(const ComparedSides& sides) {
   return both;
 }
 
+RoleTimes roles_of(const SideRank& side) {
+  RoleTimes times;
+  for (const SideRow& row : side.rows) times[row.key.role] += row.exclusive_ns;
+  return times;
+}
+
 // Chooses the rank to show, and those that changed with it: of the ranks whose own work changed in
 // the direction of the step. If no such work explains half of the change, it is communication, and
 // steps are compared.
@@ -287,8 +293,8 @@ Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   for (const BothSides& both : ranks) {
     const std::int64_t before_ns = both.base.role_ns(Role::communication);
     const std::int64_t after_ns = both.changed.role_ns(Role::communication);
-    found.ranks.push_back(
-        {both.base.rank, both.base.step_ns, both.changed.step_ns, after_ns - before_ns});
+    found.ranks.push_back({both.base.rank, both.base.step_ns, both.changed.step_ns,
+                           after_ns - before_ns, roles_of(both.base), roles_of(both.changed)});
   }
   choose_rank(found);
   if (found.shown) explain(ranks[*found.shown], found);

@@ -11,6 +11,7 @@
 // roles and its step are means over the same steps, so their deltas add up exactly.
 #pragma once
 
+#include "analysis/waits/step_roles.h"
 #include "comparison/differences.h"
 #include "comparison/judge_sides.h"
 #include "comparison/match_rows.h"
@@ -47,6 +48,8 @@ struct RankDelta {
   std::int64_t base_ns = 0;
   std::int64_t changed_ns = 0;
   std::int64_t communication_ns = 0;  // the part of the delta that is communication
+  RoleTimes base_roles = {};          // they add up to base_ns
+  RoleTimes changed_roles = {};
 
   std::int64_t delta_ns() const { return changed_ns - base_ns; }
   std::int64_t own_ns() const { return delta_ns() - communication_ns; }

@@ -43,10 +43,11 @@ void write_transfers(HtmlWriter& html, const PageSource& source, const Report& r
     room_ns = std::max(room_ns, number_in(row, *busy));
   }
   if (rows.empty()) return;
+  const std::size_t most = source.room(kMostBars);
   std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
-    return rows.size() > kMostBars && number_in(*a, *busy) > number_in(*b, *busy);
+    return rows.size() > most && number_in(*a, *busy) > number_in(*b, *busy);
   });
-  rows.resize(std::min(rows.size(), kMostBars));
+  rows.resize(std::min(rows.size(), most));
   std::vector<Bar> bars;
   bars.reserve(rows.size());
   for (const auto* const row : rows)
@@ -63,17 +64,15 @@ void write_transfers(HtmlWriter& html, const PageSource& source, const Report& r
 }  // namespace
 
 void write_comm_section(HtmlWriter& html, const PageSource& source) {
-  open_section(html, "comm", "Communication");
   const Report stragglers = stragglers_report(source.run);
   for (const std::string& line : stragglers.headline) html.element("p", line);
   const Report comm = comm_report(source.run, {});
   write_transfers(html, source, comm);
   const std::vector<RankRoles> roles = find_main_roles(source.run);
-  write_wait_matrix(html, source.run, find_waits(source.run, roles));
+  write_wait_matrix(html, source, find_waits(source.run, roles));
   write_tables(html, source, stragglers,
                {.command = "stragglers", .caption = "Who comes late, by rank"});
   write_tables(html, source, comm, {.command = "comm", .caption = "Collectives by kind"});
-  html.close();
 }
 
 }  // namespace traceloom

@@ -1,15 +1,12 @@
 #include "page/comparison_page.h"
 
-#include "base/units.h"
+#include "page/delta_sections.h"
 #include "page/frame.h"
-#include "page/html/figures.h"
 #include "page/html/html_writer.h"
 #include "page/page_parts.h"
+#include "page/sections.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
 
 namespace traceloom {
 namespace {
@@ -43,39 +40,6 @@ void write_verdict_of(HtmlWriter& html, const PageSource& source, const Report& 
   html.line();
 }
 
-// The step of one side, split into roles.
-Bar bar_of(const std::vector<RoleDelta>& roles, std::string label, std::int64_t room_ns,
-           std::int64_t RoleDelta::*side) {
-  Bar bar{std::move(label), {}, {}};
-  std::int64_t total_ns = 0;
-  for (const RoleDelta& role : roles) {
-    const std::int64_t ns = role.*side;
-    total_ns += ns;
-    bar.parts.push_back(time_part(role_name(role.role), role_name(role.role), ns, room_ns));
-  }
-  bar.total = format_duration(total_ns);
-  return bar;
-}
-
-void write_roles(HtmlWriter& html, const Comparison& found) {
-  if (found.roles.empty() || !found.shown) return;
-  std::int64_t base_ns = 0;
-  std::int64_t changed_ns = 0;
-  std::vector<std::string_view> names;
-  for (const RoleDelta& role : found.roles) {
-    base_ns += role.base_ns;
-    changed_ns += role.changed_ns;
-    if (role.base_ns > 0 || role.changed_ns > 0) names.push_back(role_name(role.role));
-  }
-  const std::int64_t room_ns = std::max({base_ns, changed_ns, std::int64_t{1}});
-  html.element("h3",
-               fmt::format("Rank {}'s mean step on both sides", found.ranks[*found.shown].rank));
-  write_legend(html, names);
-  write_stacked_bars(html, "The mean step of the base and of the new version",
-                     {bar_of(found.roles, "base", room_ns, &RoleDelta::base_ns),
-                      bar_of(found.roles, "new", room_ns, &RoleDelta::changed_ns)});
-}
-
 constexpr PageDefinition kCompareDefinitions[] = {
     {"REGRESSION, IMPROVEMENT",
      "The step changed by at least the floor, and chance makes that in less than one of 100 "
@@ -89,30 +53,69 @@ constexpr PageDefinition kCompareDefinitions[] = {
      "own work "
      "changed most in the direction of the step. Rows, roles and ranks add up to its delta "
      "exactly."},
+    {"Base, new",
+     "The deltas of `compare` are means over all captures of a side. The sections of a side, and "
+     "the "
+     "deltas made of them, are of one capture: the one whose step is the median of its side."},
     {"Noise", "The standard deviation between captures of one side."},
 };
 
+std::string_view title_of(const PageSectionName& section) {
+  return section.id == "overview" ? "Is the new version slower?" : section.title;
+}
+
+void write_side(HtmlWriter& html, const PageSide& side, std::string_view section) {
+  html.open("div", {{"class", "side"}, {"data-side", side.side}});
+  html.element("h3", fmt::format("{}: {}", side.side == "base" ? "Base" : "New", side.name),
+               {{"class", "side-name"}});
+  if (const auto found = side.sections.find(section); found != side.sections.end())
+    html.raw(found->second);
+  else
+    html.element("p", side.why);
+  html.close();
+  html.line();
+}
+
+// Timelines and flame graphs need the width of the page.
+void write_sides(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
+  const bool is_wide = section == "timeline" || section == "code";
+  html.open("div", {{"class", is_wide ? "sides wide" : "sides"}});
+  write_side(html, page.base, section);
+  write_side(html, page.changed, section);
+  html.close();
+  html.line();
+}
+
 }  // namespace
 
-std::string write_comparison_page(const Report& report, const Comparison& found,
-                                  std::string_view arguments) {
-  std::string page;
-  HtmlWriter html(page);
+std::string write_comparison_page(const ComparisonPage& page) {
+  std::string text;
+  HtmlWriter html(text);
   const Run none;
-  const PageSource source{none, std::string(arguments)};
-  begin_page(html, "Traceloom: " + page_name(arguments),
-             {{"overview", "Verdict"}, {"where", "Where it went"}, {"definitions", "Definitions"}});
-  open_section(html, "overview", "Is the new version slower?");
-  write_verdict_of(html, source, report, found);
-  write_roles(html, found);
-  html.close();
-  open_section(html, "where", "Where it went");
-  write_tables(html, source, report, {.command = "compare", .caption = "Rows"});
-  html.close();
-  write_definition_list(html, kCompareDefinitions);
-  end_page(html, source.command("compare"),
-           source.are_arguments_long() ? source.arguments : std::string());
-  return page;
+  const PageSource source{none, page.arguments};
+  begin_page(html, "Traceloom: " + page_name(page.arguments), contents_list());
+  for (const PageSectionName& section : kPageSections) {
+    open_section(html, section.id, title_of(section));
+    if (section.id == "overview") {
+      write_verdict_of(html, source, page.report, page.found);
+      write_notes(html, page.report.notes);
+    }
+    write_deltas(html, page, section.id);
+    if (section.id != "definitions") {
+      write_sides(html, page, section.id);
+    } else {
+      write_definition_list(html, kCompareDefinitions);
+      write_definitions(html);
+    }
+    html.close();
+  }
+  auto names = short_names(source);
+  const PageSource base{none, page.base.arguments, page.base.side};
+  const PageSource changed{none, page.changed.arguments, page.changed.side};
+  for (const PageSource* const side : {&base, &changed})
+    for (const auto& name : short_names(*side)) names.push_back(name);
+  end_page(html, source.command("report"), names);
+  return text;
 }
 
 }  // namespace traceloom

@@ -1,20 +1,32 @@
-// write_comparison_page: one HTML file that shows a comparison to a person, led by its verdict.
+// write_comparison_page: one HTML file that shows a comparison to a person: its verdict first, and
+// in each section the deltas and then both sides, as the page of a run has them.
 //
-//   const std::string html = write_comparison_page(report, found, "base/ new/");
+//   const std::string html = write_comparison_page(
+//       {report, found, "base/ new/", make_page_side(base_run, {...}), make_page_side(new_run,
+//       {...})});
 //
 // `report` is that of compare_report(), whose tables the page shows; `arguments` are those of
-// `trace-stats compare`. All that page.h says of safety and size holds.
+// `trace-stats compare`. The deltas of `report` are means over all captures; a side's own sections,
+// and the deltas made of them, are of the capture that the side shows. All that page.h says of
+// safety and size holds.
 #pragma once
 
 #include "analysis/report.h"
 #include "comparison/comparison.h"
+#include "page/page_side.h"
 
 #include <string>
-#include <string_view>
 
 namespace traceloom {
 
-std::string write_comparison_page(const Report& report, const Comparison& found,
-                                  std::string_view arguments);
+struct ComparisonPage {
+  const Report& report;
+  const Comparison& found;
+  std::string arguments;
+  PageSide base;
+  PageSide changed;
+};
+
+std::string write_comparison_page(const ComparisonPage& page);
 
 }  // namespace traceloom

@@ -59,13 +59,11 @@ constexpr PageDefinition kDefinitions[] = {
 }  // namespace
 
 void write_files_section(HtmlWriter& html, const PageSource& source) {
-  open_section(html, "files", "Clocks and repairs");
   Report info = info_report(source.run);
   add_clocks(source.run, info);
   write_tables(html, source, check_report(source.run).report,
                {.command = "check", .caption = "Problems of each file"});
   write_tables(html, source, info, {.command = "info", .caption = "Files"});
-  html.close();
 }
 
 void write_definitions(HtmlWriter& html) {

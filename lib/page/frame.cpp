@@ -47,12 +47,14 @@ void begin_page(HtmlWriter& html, std::string_view title,
   html.raw("</ol></nav>\n<main>\n");
 }
 
-void end_page(HtmlWriter& html, std::string_view command, std::string_view arguments) {
+void end_page(HtmlWriter& html, std::string_view command,
+              const std::vector<std::pair<std::string_view, std::string_view>>& short_names) {
   html.raw("</main>\n<footer>");
   html.text("Written by trace-stats " TRACELOOM_VERSION ": ");
   html.element("code", command);
-  if (!arguments.empty()) {
-    html.raw("<details><summary>What $RUN stands for</summary>");
+  for (const auto& [name, arguments] : short_names) {
+    html.raw("<details>");
+    html.element("summary", fmt::format("What {} stands for", name));
     html.element("code", arguments);
     html.raw("</details>");
   }

@@ -2,7 +2,7 @@
 //
 //   begin_page(html, "Traceloom: traces/", {{"overview", "Overview"}});
 //   ...                                                   // the sections
-//   end_page(html, "trace-stats report traces/", "");
+//   end_page(html, "trace-stats report traces/", {});
 #pragma once
 
 #include "page/html/html_writer.h"
@@ -16,7 +16,8 @@ namespace traceloom {
 // `sections` are the id and the short name of each, in their order.
 void begin_page(HtmlWriter& html, std::string_view title,
                 const std::vector<std::pair<std::string_view, std::string_view>>& sections);
-// `arguments` is what "$RUN" stands for in the page's commands; empty if they do not use it.
-void end_page(HtmlWriter& html, std::string_view command, std::string_view arguments);
+// `short_names` are the names in the page's commands, as "$RUN", and what they stand for.
+void end_page(HtmlWriter& html, std::string_view command,
+              const std::vector<std::pair<std::string_view, std::string_view>>& short_names);
 
 }  // namespace traceloom

@@ -140,14 +140,12 @@ void write_host_curves(HtmlWriter& html, const PageSource& source) {
 }  // namespace
 
 void write_memory_section(HtmlWriter& html, const PageSource& source) {
-  open_section(html, "memory", "Memory and host");
   write_device_curves(html, source);
   write_host_curves(html, source);
   write_tables(html, source, memory_report(source.run, {}, {}),
                {.command = "memory", .caption = "Memory by device", .rows = 40});
   write_tables(html, source, host_report(source.run, {}),
                {.command = "host", .caption = "Counters of the machine", .rows = 60});
-  html.close();
 }
 
 }  // namespace traceloom

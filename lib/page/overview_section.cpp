@@ -51,7 +51,7 @@ std::string cost_of(const Verdict& verdict) {
 
 void write_verdict(HtmlWriter& html, const PageSource& source, const Verdict& verdict) {
   html.open("div", {{"class", fmt::format("verdict {}", limit_name(verdict.kind))},
-                    {"id", "verdict"},
+                    {"id", source.id("verdict")},
                     {"data-kind", limit_name(verdict.kind)}});
   html.element("p", verdict_headline(verdict), {{"class", "lead"}});
   if (const std::string cost = cost_of(verdict); !cost.empty()) html.element("p", cost);
@@ -133,13 +133,12 @@ void write_chips(HtmlWriter& html, const Run& run, const std::vector<RankRoles>&
 std::optional<std::int64_t> write_overview(HtmlWriter& html, const PageSource& source,
                                            const std::vector<RankRoles>& roles) {
   const BottleneckAnswer answer = bottleneck_report(source.run);
-  open_section(html, "overview", "What limits this run");
   write_verdict(html, source, answer.verdict);
   write_chips(html, source.run, roles);
-  const StepGrid grid = make_step_grid(roles);
-  if (!grid.cells.empty()) write_step_grid(html, grid);
+  const StepGrid grid =
+      make_step_grid(roles, source.side.empty() ? kMostGridCells : kMostSideCells);
+  if (!grid.cells.empty()) write_step_grid(html, source, grid);
   write_tables(html, source, answer.report, {.command = "bottleneck", .caption = "Roles"});
-  html.close();
   return answer.verdict.rank;
 }
 

@@ -1,7 +1,7 @@
 #include "page/page.h"
 
-#include "analysis/waits/rank_waits.h"
 #include "page/frame.h"
+#include "page/page_side.h"
 #include "page/sections.h"
 
 namespace traceloom {
@@ -26,31 +26,19 @@ void prepare_for_page(RunRequest& request) {
 std::string write_page(const Run& run, const PageOptions& options) {
   std::string page;
   HtmlWriter html(page);
+  const PageSide side = make_page_side(
+      run, {.side = {}, .name = {}, .arguments = options.arguments, .tree = options.tree});
+  begin_page(html, title_of(run), contents_list());
+  for (const PageSectionName& section : kPageSections) {
+    open_section(html, section.id, section.title);
+    if (section.id == "definitions")
+      write_definitions(html);
+    else
+      html.raw(side.sections.at(section.id));
+    html.close();
+  }
   const PageSource source{run, options.arguments};
-  begin_page(html, title_of(run),
-             {{"overview", "Overview"},
-              {"time", "Time"},
-              {"comm", "Communication"},
-              {"devices", "Devices"},
-              {"work", "Kernels, operators"},
-              {"code", "Calls"},
-              {"timeline", "Timeline"},
-              {"memory", "Memory, host"},
-              {"files", "Clocks, repairs"},
-              {"definitions", "Definitions"}});
-  PageFacts facts{find_all_roles(run), {}};
-  facts.verdict_rank = write_overview(html, source, facts.roles);
-  write_time_section(html, source, facts);
-  write_comm_section(html, source);
-  write_device_section(html, source);
-  write_work_section(html, source);
-  write_code_section(html, source, options.tree ? &*options.tree : nullptr);
-  write_timeline_section(html, source, facts);
-  write_memory_section(html, source);
-  write_files_section(html, source);
-  write_definitions(html);
-  end_page(html, source.command("report"),
-           source.are_arguments_long() ? source.arguments : std::string());
+  end_page(html, source.command("report"), short_names(source));
   return page;
 }
 

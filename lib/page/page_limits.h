@@ -19,6 +19,9 @@ inline constexpr std::size_t kMostCurves = 12;
 inline constexpr std::size_t kMostGridBytes = 300'000;
 inline constexpr std::size_t kMostGridRows = 1024;
 inline constexpr std::size_t kMostGridColumns = 400;
+inline constexpr std::size_t kMostGridCells = kMostGridRows * kMostGridColumns;
+// Cells of each of the three heat maps of a page of two sides.
+inline constexpr std::size_t kMostSideCells = 65'536;
 // Ranks of the table of who waits for whom.
 inline constexpr std::size_t kMostWaiters = 16;
 

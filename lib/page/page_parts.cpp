@@ -6,10 +6,18 @@
 
 namespace traceloom {
 
+std::string PageSource::id(std::string_view name) const {
+  return side.empty() ? std::string(name) : side + '-' + std::string(name);
+}
+
+std::string_view PageSource::short_arguments() const {
+  return side.empty() ? "$RUN" : side == "base" ? "$BASE" : "$NEW";
+}
+
 std::string PageSource::command(std::string_view words, std::string_view tool) const {
   std::string text(tool);
   for (const std::string_view part :
-       {words, are_arguments_long() ? kShortArguments : std::string_view(arguments)})
+       {words, are_arguments_long() ? short_arguments() : std::string_view(arguments)})
     if (!part.empty()) (text += ' ') += part;
   return text;
 }
@@ -24,12 +32,15 @@ void open_section(HtmlWriter& html, std::string_view id, std::string_view title)
 
 void write_tables(HtmlWriter& html, const PageSource& source, const Report& report,
                   const TablesLook& look) {
-  for (const ReportTable& part : report.tables)
+  for (const ReportTable& part : report.tables) {
+    const std::string name = report.command + '.' + part.key;
     write_table(html, part.table,
                 {.caption = part.title.empty() ? look.caption : part.title,
                  .command = source.command(look.command),
-                 .source = report.command + '.' + part.key,
-                 .most_rows = look.rows});
+                 .source = name,
+                 .most_rows = source.room(look.rows)});
+    if (source.written != nullptr) source.written->emplace(name, part.table);
+  }
   write_notes(html, report.notes);
 }
 
@@ -42,13 +53,11 @@ void write_notes(HtmlWriter& html, const std::vector<std::string>& notes) {
 }
 
 void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> definitions) {
-  open_section(html, "definitions", "Definitions");
   html.open("dl");
   for (const PageDefinition& definition : definitions) {
     html.element("dt", definition.term);
     html.element("dd", definition.text);
   }
-  html.close();
   html.close();
 }
 

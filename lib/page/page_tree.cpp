@@ -1,7 +1,6 @@
 #include "page/page_tree.h"
 
 #include "analysis/reports/tree_report.h"
-#include "page/page_limits.h"
 
 #include <fmt/format.h>
 
@@ -30,18 +29,18 @@ void prepare_for_page_tree(RunRequest& request) {
   request.python = false;
 }
 
-PageTree make_page_tree(const Run& run) {
+PageTree make_page_tree(const Run& run, std::size_t most_nodes) {
   for (const double share : {0.002, 0.005, 0.01, 0.02, 0.05}) {
     PageTree tree = tree_of(run, options_for(share),
                             fmt::format("tree --by all --min-share {:g}%", 100 * share));
-    if (tree.table.rows().size() <= kMostTreeNodes) return tree;
+    if (tree.table.rows().size() <= most_nodes) return tree;
   }
   // A stack of thousands of calls, each with all the time.
   TreeReportOptions options = options_for(0.1);
-  options.depth = kMostTreeNodes / 10;
+  options.depth = most_nodes / 10;
   PageTree tree =
       tree_of(run, options, fmt::format("tree --by all --min-share 10% --depth {}", options.depth));
-  tree.table.cut_to(kMostTreeNodes);
+  tree.table.cut_to(most_nodes);
   return tree;
 }
 

@@ -6,9 +6,11 @@
 // time in them, and both runs would be in memory.
 #pragma once
 
+#include "page/page_limits.h"
 #include "run/run.h"
 #include "table/table.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ struct PageTree {
 // Sets what the tree needs of a run.
 void prepare_for_page_tree(RunRequest& request);
 
-// Leaves out nodes with small shares, until the page has room for all others.
-PageTree make_page_tree(const Run& run);
+// Leaves out nodes with small shares, until there are at most so many.
+PageTree make_page_tree(const Run& run, std::size_t most_nodes = kMostTreeNodes);
 
 }  // namespace traceloom

@@ -1,5 +1,5 @@
-// The sections of the page, in their order. Each writes itself, also if the run has nothing for it:
-// then it says why.
+// The sections of the page, in their order. Each writes what is in it, also if the run has nothing
+// for it: then it says why.
 #pragma once
 
 #include "analysis/waits/step_roles.h"

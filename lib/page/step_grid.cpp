@@ -9,7 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
+#include <set>
 
 namespace traceloom {
 namespace {
@@ -22,26 +27,84 @@ std::string range_text(const std::string& first, const std::string& last) {
   return first == last ? first : first + "-" + last;
 }
 
-// The step of all ranks, ascending, and the place of each.
-std::map<StepKey, std::size_t> places_of_steps(const std::vector<RankRoles>& roles) {
-  std::map<StepKey, std::size_t> places;
+using StepSet = std::set<StepKey>;
+
+StepSet counted_steps(const std::vector<RankRoles>& roles) {
+  StepSet steps;
   for (const RankRoles& rank : roles)
     for (const StepRoles& step : rank.steps)
-      if (step.step.counted) places.emplace(key_of(step.step), 0);
-  std::size_t place = 0;
-  for (auto& [key, number] : places) number = place++;
-  return places;
+      if (step.step.counted) steps.insert(key_of(step.step));
+  return steps;
+}
+
+// The rows and columns of a grid, and where each rank and step is in it.
+struct GridFrame {
+  StepGrid grid;
+  std::map<std::int64_t, std::size_t> rows;
+  std::map<StepKey, std::size_t> columns;
+};
+
+GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepSet& steps, bool epochs,
+                     std::size_t most_cells) {
+  GridFrame frame;
+  StepGrid& grid = frame.grid;
+  if (ranks.empty() || steps.empty()) return frame;
+  grid.ranks_a_row = bucket_size(ranks.size(), kMostGridRows);
+  const std::size_t rows = (ranks.size() + grid.ranks_a_row - 1) / grid.ranks_a_row;
+  grid.steps_a_column = bucket_size(steps.size(), std::min(kMostGridColumns, most_cells / rows));
+  std::vector<std::string> labels;
+  labels.reserve(steps.size());
+  for (const StepKey& key : steps) {
+    frame.columns.emplace(key, labels.size() / grid.steps_a_column);
+    labels.push_back(step_label(key, epochs));
+  }
+  for (std::size_t i = 0; i < labels.size(); i += grid.steps_a_column) {
+    const std::size_t last = std::min(i + grid.steps_a_column, labels.size()) - 1;
+    grid.columns.push_back(range_text(labels[i], labels[last]));
+    grid.first_steps.push_back(labels[i]);
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    frame.rows.emplace(ranks[i], i / grid.ranks_a_row);
+    if (i % grid.ranks_a_row != 0) continue;
+    const std::size_t last = std::min(i + grid.ranks_a_row, ranks.size()) - 1;
+    grid.rows.push_back(range_text(std::to_string(ranks[i]), std::to_string(ranks[last])));
+    grid.first_ranks.push_back(ranks[i]);
+  }
+  grid.cells.resize(grid.rows.size() * grid.columns.size());
+  return frame;
+}
+
+StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles) {
+  StepGrid grid = frame.grid;
+  for (const RankRoles& rank : roles) {
+    const auto row = frame.rows.find(rank.rank);
+    if (row == frame.rows.end()) continue;
+    for (const StepRoles& step : rank.steps) {
+      const auto column = frame.columns.find(key_of(step.step));
+      if (!step.step.counted || column == frame.columns.end()) continue;
+      GridCell& cell = grid.cells[row->second * grid.columns.size() + column->second];
+      if (step.total_ns > cell.total_ns) cell = {step.total_ns, step.exclusive};
+    }
+  }
+  return grid;
+}
+
+std::vector<std::int64_t> ranks_of(const std::vector<RankRoles>& roles) {
+  std::vector<std::int64_t> ranks;
+  ranks.reserve(roles.size());
+  for (const RankRoles& rank : roles) ranks.push_back(rank.rank);
+  return ranks;
 }
 
 // Roles with time, those with the most first, as many as there is room for.
-std::vector<Role> roles_of(const StepGrid& grid) {
+std::vector<Role> roles_of(const StepGrid& grid, std::size_t most_bytes) {
   RoleTimes sums;
   for (const GridCell& cell : grid.cells) sums.add(cell.roles);
   std::vector<Role> roles;
   for (std::size_t i = 0; i < kRoleCount; ++i)
     if (sums[static_cast<Role>(i)] > 0) roles.push_back(static_cast<Role>(i));
   std::stable_sort(roles.begin(), roles.end(), [&](Role a, Role b) { return sums[a] > sums[b]; });
-  const std::size_t room = grid.cells.empty() ? 0 : kMostGridBytes / grid.cells.size();
+  const std::size_t room = grid.cells.empty() ? 0 : most_bytes / grid.cells.size();
   roles.resize(std::min(roles.size(), room > 2 ? room - 2 : 0));
   return roles;
 }
@@ -65,6 +128,27 @@ std::string cell_bytes(const StepGrid& grid, const std::vector<Role>& roles, std
   return bytes;
 }
 
+// Empty if a side does not have the step.
+std::optional<std::int64_t> delta_of(const GridCell& base, const GridCell& changed) {
+  if (base.total_ns < 0 || changed.total_ns < 0) return std::nullopt;
+  return changed.total_ns - base.total_ns;
+}
+
+std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
+                        std::int64_t most_ns) {
+  constexpr std::int16_t kNone = std::numeric_limits<std::int16_t>::min();
+  std::string bytes;
+  bytes.reserve(2 * deltas.size());
+  for (const std::optional<std::int64_t>& delta : deltas) {
+    const auto value = static_cast<std::uint16_t>(
+        delta ? std::lround(32767 * static_cast<double>(*delta) / static_cast<double>(most_ns))
+              : kNone);
+    bytes += static_cast<char>(value & 255U);
+    bytes += static_cast<char>(value >> 8U);
+  }
+  return bytes;
+}
+
 std::string note_of(const StepGrid& grid) {
   std::string note;
   if (grid.ranks_a_row > 1 || grid.steps_a_column > 1)
@@ -73,7 +157,8 @@ std::string note_of(const StepGrid& grid) {
   return note + "A click shows the step in the timeline.";
 }
 
-std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns) {
+std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns,
+                       bool is_delta) {
   std::string text;
   JsonWriter json(text);
   const auto list = [&](std::string_view key, const auto& values) {
@@ -91,6 +176,8 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
   json.value(grid.ranks_a_row > 1 ? "ranks" : "rank");
   json.key("max_ns");
   json.value(most_ns);
+  json.key("is_delta");
+  json.value(is_delta);
   json.key("roles");
   json.begin_array();
   for (const Role role : roles) json.value(role_name(role));
@@ -101,11 +188,11 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
   return text;
 }
 
-void write_choice(HtmlWriter& html, const std::vector<Role>& roles) {
+void write_choice(HtmlWriter& html, const PageSource& source, const std::vector<Role>& roles) {
   html.open("div", {{"class", "tools"}});
   html.open("label");
   html.text("Colour by ");
-  html.open("select", {{"id", "heat-role"}});
+  html.open("select", {{"id", source.id("heat-role")}});
   html.element("option", "step time", {{"value", "-1"}});
   for (std::size_t i = 0; i < roles.size(); ++i)
     html.element("option", role_name(roles[i]), {{"value", std::to_string(i)}});
@@ -114,61 +201,78 @@ void write_choice(HtmlWriter& html, const std::vector<Role>& roles) {
   html.close();
 }
 
-}  // namespace
-
-StepGrid make_step_grid(const std::vector<RankRoles>& roles) {
-  StepGrid grid;
-  const std::map<StepKey, std::size_t> places = places_of_steps(roles);
-  if (places.empty()) return grid;
-  grid.ranks_a_row = bucket_size(roles.size(), kMostGridRows);
-  grid.steps_a_column = bucket_size(places.size(), kMostGridColumns);
-  const bool epochs = has_epochs(roles);
-  std::vector<std::string> labels;
-  labels.reserve(places.size());
-  for (const auto& [key, place] : places) labels.push_back(step_label(key, epochs));
-  for (std::size_t i = 0; i < labels.size(); i += grid.steps_a_column) {
-    const std::size_t last = std::min(i + grid.steps_a_column, labels.size()) - 1;
-    grid.columns.push_back(range_text(labels[i], labels[last]));
-    grid.first_steps.push_back(labels[i]);
-  }
-  for (std::size_t i = 0; i < roles.size(); i += grid.ranks_a_row) {
-    const std::size_t last = std::min(i + grid.ranks_a_row, roles.size()) - 1;
-    grid.rows.push_back(
-        range_text(std::to_string(roles[i].rank), std::to_string(roles[last].rank)));
-    grid.first_ranks.push_back(roles[i].rank);
-  }
-  grid.cells.resize(grid.rows.size() * grid.columns.size());
-  for (std::size_t rank = 0; rank < roles.size(); ++rank)
-    for (const StepRoles& step : roles[rank].steps) {
-      if (!step.step.counted) continue;
-      const std::size_t column = places.at(key_of(step.step)) / grid.steps_a_column;
-      GridCell& cell = grid.cells[rank / grid.ranks_a_row * grid.columns.size() + column];
-      if (step.total_ns > cell.total_ns) cell = {step.total_ns, step.exclusive};
-    }
-  return grid;
-}
-
-void write_step_grid(HtmlWriter& html, const StepGrid& grid) {
-  std::int64_t most_ns = 1;
-  for (const GridCell& cell : grid.cells) most_ns = std::max(most_ns, cell.total_ns);
-  const std::vector<Role> roles = roles_of(grid);
-  html.element("h3", "Length of each step, by rank");
-  html.open("div", {{"data-script", ""}, {"hidden", ""}});
-  write_choice(html, roles);
+// `side` is "", "base", "new" or "delta".
+void write_canvas(HtmlWriter& html, const std::string& side, std::string_view words) {
+  const std::string id = side.empty() ? "heat" : side + "-heat";
   html.element("canvas", "",
-               {{"id", "heat"},
+               {{"id", id},
+                {"class", "heat-map"},
+                {"data-side", side},
                 {"tabindex", "0"},
                 {"role", "img"},
-                {"aria-label",
-                 fmt::format("Heat map of {} ranks and {} steps; arrow keys move, Enter shows the "
-                             "step in the timeline. The numbers are in the tables of the section "
-                             "Time.",
-                             grid.rows.size() * grid.ranks_a_row,
-                             grid.columns.size() * grid.steps_a_column)}});
-  html.element("p", "", {{"id", "heat-status"}, {"class", "status"}, {"role", "status"}});
+                {"aria-label", words}});
+  html.element("p", "", {{"id", id + "-status"}, {"class", "status"}, {"role", "status"}});
+}
+
+}  // namespace
+
+StepGrid make_step_grid(const std::vector<RankRoles>& roles, std::size_t most_cells) {
+  return filled(make_frame(ranks_of(roles), counted_steps(roles), has_epochs(roles), most_cells),
+                roles);
+}
+
+std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
+                                                const std::vector<RankRoles>& changed,
+                                                std::size_t most_cells) {
+  const std::vector<std::int64_t> some = ranks_of(base);
+  const std::vector<std::int64_t> others = ranks_of(changed);
+  std::vector<std::int64_t> ranks;
+  std::set_intersection(some.begin(), some.end(), others.begin(), others.end(),
+                        std::back_inserter(ranks));
+  StepSet steps = counted_steps(base);
+  const StepSet other_steps = counted_steps(changed);
+  std::erase_if(steps, [&](const StepKey& key) { return !other_steps.contains(key); });
+  const GridFrame frame =
+      make_frame(ranks, steps, has_epochs(base) || has_epochs(changed), most_cells);
+  return {filled(frame, base), filled(frame, changed)};
+}
+
+void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid) {
+  std::int64_t most_ns = 1;
+  for (const GridCell& cell : grid.cells) most_ns = std::max(most_ns, cell.total_ns);
+  const std::vector<Role> roles = roles_of(grid, source.room(kMostGridBytes));
+  html.element("h3", "Length of each step, by rank");
+  html.open("div", {{"data-script", ""}, {"hidden", ""}});
+  write_choice(html, source, roles);
+  write_canvas(
+      html, source.side,
+      fmt::format("Heat map of {} ranks and {} steps; arrow keys move, Enter shows the "
+                  "step in the timeline. The numbers are in the tables of the section "
+                  "Time.",
+                  grid.rows.size() * grid.ranks_a_row, grid.columns.size() * grid.steps_a_column));
   html.close();
-  html.data("grid", "application/json", facts_json(grid, roles, most_ns));
-  html.data("grid-data", "text/plain", base64(cell_bytes(grid, roles, most_ns)));
+  html.data(source.id("grid"), "application/json", facts_json(grid, roles, most_ns, false));
+  html.data(source.id("grid-data"), "text/plain", base64(cell_bytes(grid, roles, most_ns)));
+}
+
+void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& changed) {
+  std::vector<std::optional<std::int64_t>> deltas;
+  deltas.reserve(base.cells.size());
+  std::int64_t most_ns = 1;
+  for (std::size_t i = 0; i < base.cells.size(); ++i) {
+    deltas.push_back(delta_of(base.cells[i], changed.cells[i]));
+    most_ns = std::max(most_ns, std::abs(deltas.back().value_or(0)));
+  }
+  html.open("div", {{"data-script", ""}, {"hidden", ""}});
+  write_canvas(
+      html, "delta",
+      fmt::format("Heat map of how much longer each step of the new side is, of {} ranks "
+                  "and {} steps; arrow keys move, Enter shows the step in the timeline. "
+                  "The numbers are in the table below.",
+                  base.rows.size() * base.ranks_a_row, base.columns.size() * base.steps_a_column));
+  html.close();
+  html.data("delta-grid", "application/json", facts_json(base, {}, most_ns, true));
+  html.data("delta-grid-data", "text/plain", base64(delta_bytes(deltas, most_ns)));
 }
 
 }  // namespace traceloom

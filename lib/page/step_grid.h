@@ -1,18 +1,19 @@
 // StepGrid: the lengths of all steps of all ranks as rows and columns that fit a page.
 //
-//   const StepGrid grid = make_step_grid(roles);
-//   write_step_grid(html, grid);           // the heat map
+//   const StepGrid grid = make_step_grid(roles, kMostGridCells);
+//   write_step_grid(html, source, grid);           // the heat map
 //
 // Only steps that count are in it. If there are more ranks or steps than a page has room for,
 // neighbours share a cell, which shows the slowest of them.
 #pragma once
 
 #include "analysis/waits/step_roles.h"
-#include "page/html/html_writer.h"
+#include "page/page_parts.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -32,11 +33,20 @@ struct StepGrid {
   std::vector<GridCell> cells;  // row by row
 };
 
-StepGrid make_step_grid(const std::vector<RankRoles>& roles);
+StepGrid make_step_grid(const std::vector<RankRoles>& roles, std::size_t most_cells);
+
+// Makes the grids of two sides, with the same rows and columns: the ranks and steps that both have.
+std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
+                                                const std::vector<RankRoles>& changed,
+                                                std::size_t most_cells);
 
 // Writes the picture and its data: two bytes a cell for the length, of the longest in 1/65534, and
 // one a role for its share of the step. Roles without time are left out, and the smallest if there
 // is no room.
-void write_step_grid(HtmlWriter& html, const StepGrid& grid);
+void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid);
+
+// Writes the picture of how much longer each step of the new side is, and its data: two bytes a
+// cell for the difference, in 1/32767 of the greatest. The grids are common ones.
+void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& changed);
 
 }  // namespace traceloom

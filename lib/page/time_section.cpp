@@ -58,12 +58,13 @@ void write_ranks(HtmlWriter& html, const PageSource& source, const std::vector<R
   if (means.empty()) return;
   std::vector<std::size_t> order(means.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const bool is_cut = order.size() > kMostBars;
+  const std::size_t most = source.room(kMostBars);
+  const bool is_cut = order.size() > most;
   if (is_cut) {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return means[a].total_ns > means[b].total_ns;
     });
-    order.resize(kMostBars);
+    order.resize(most);
   }
   std::vector<Bar> bars;
   bars.reserve(order.size());
@@ -72,7 +73,7 @@ void write_ranks(HtmlWriter& html, const PageSource& source, const std::vector<R
                     parts_of(means[i], longest_ns(means))});
   html.element("h3",
                is_cut ? fmt::format("The mean step, of the {} ranks of {} on which it is longest",
-                                    kMostBars, ranks.size())
+                                    most, ranks.size())
                       : "The mean step, by rank");
   write_command(html, source, "steps");
   write_legend(html, roles_with_time(means));
@@ -149,23 +150,21 @@ void write_steps(HtmlWriter& html, const PageSource& source, const std::vector<R
 }
 
 // The first table of `steps`, longest steps first if not all have room.
-Report steps_for_page(const Run& run) {
-  Report report = steps_report(run, {});
+Report steps_for_page(const PageSource& source) {
+  Report report = steps_report(source.run, {});
   Table& rows = report.tables.front().table;
-  if (rows.rows().size() > kMostTableRows) rows.sort_by("total_ns");
+  if (rows.rows().size() > source.room(kMostTableRows)) rows.sort_by("total_ns");
   return report;
 }
 
 }  // namespace
 
 void write_time_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
-  open_section(html, "time", "Where the time goes");
   write_ranks(html, source, facts.roles);
   write_steps(html, source, facts.roles);
-  write_tables(html, source, steps_for_page(source.run), {.command = "steps", .caption = "Steps"});
+  write_tables(html, source, steps_for_page(source), {.command = "steps", .caption = "Steps"});
   write_tables(html, source, dataloader_report(source.run),
                {.command = "dataloader", .caption = "Wait for data"});
-  html.close();
 }
 
 }  // namespace traceloom

@@ -131,14 +131,22 @@ void write_viewer(HtmlWriter& html, const PageSource& source) {
   html.line();
 }
 
+// A page of two sides has two timelines.
+TimelineLimits limits_of(const PageSource& source) {
+  TimelineLimits limits;
+  for (std::size_t* const most : {&limits.slices, &limits.slices_a_rank, &limits.bins,
+                                  &limits.names_bytes, &limits.names_bytes_a_rank})
+    *most = source.room(*most);
+  return limits;
+}
+
 }  // namespace
 
 void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
-  open_section(html, "timeline", "Timeline");
-  const Timeline timeline = make_timeline(source.run, facts.roles, {}, facts.verdict_rank);
+  const Timeline timeline =
+      make_timeline(source.run, facts.roles, limits_of(source), facts.verdict_rank);
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
-    html.close();
     return;
   }
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
@@ -146,22 +154,24 @@ void write_timeline_section(HtmlWriter& html, const PageSource& source, const Pa
   write_legend(html, {kRoleNames.begin(), kRoleNames.end()});
   html.element(
       "canvas", "",
-      {{"id", "timeline-canvas"},
+      {{"id", source.id("timeline-canvas")},
+       {"class", "timeline"},
+       {"data-side", source.side},
        {"tabindex", "0"},
        {"role", "img"},
        {"aria-label",
         "Timeline of all ranks; W and S zoom, A and D move, 0 shows all. The numbers are in the "
         "tables of the other sections."}});
-  html.element("p", "", {{"id", "timeline-status"}, {"class", "status"}, {"role", "status"}});
+  html.element("p", "",
+               {{"id", source.id("timeline-status")}, {"class", "status"}, {"role", "status"}});
   html.close();
   html.element("p",
                "Point at a span for its name; drag to move; turn the wheel over the clicked "
                "timeline to zoom.");
-  write_viewer(html, source);
-  html.data("timeline-facts", "application/json", facts_json_of(timeline));
-  html.data("timeline-slices", "text/plain", base64(timeline.slices));
-  html.data("timeline-shades", "text/plain", base64(timeline.shades));
-  html.close();
+  if (source.side.empty()) write_viewer(html, source);
+  html.data(source.id("timeline-facts"), "application/json", facts_json_of(timeline));
+  html.data(source.id("timeline-slices"), "text/plain", base64(timeline.slices));
+  html.data(source.id("timeline-shades"), "text/plain", base64(timeline.shades));
 }
 
 // No text of a trace can look like the start, since '<' is escaped in all of them.

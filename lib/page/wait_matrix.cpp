@@ -45,7 +45,7 @@ int level_of(std::int64_t ns, std::int64_t most) {
 
 }  // namespace
 
-void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits) {
+void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWaits& waits) {
   if (waits.ranks.size() < 2 || waits.steps.empty()) return;
   std::vector<std::int64_t> waiting(waits.ranks.size(), 0);
   std::vector<std::int64_t> waited_for(waits.ranks.size(), 0);
@@ -67,7 +67,7 @@ void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits)
   });
   if (most == 0) return;
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
-  const auto number = [&](std::size_t place) { return run.ranks[waits.ranks[place]].rank; };
+  const auto number = [&](std::size_t place) { return source.run.ranks[waits.ranks[place]].rank; };
   html.element("h3", "Who waits for whom, in a mean step");
   html.element("p",
                "A row waits for the rank of the column: in the steps in which that rank came last.",
@@ -76,7 +76,7 @@ void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits)
                     {"tabindex", "0"},
                     {"role", "region"},
                     {"aria-label", "Who waits for whom"}});
-  html.open("table", {{"class", "heat"}, {"id", "waits"}});
+  html.open("table", {{"class", "heat"}, {"id", source.id("waits")}});
   html.raw("<thead><tr>");
   html.element("th", "Rank", {{"scope", "col"}});
   for (const std::size_t late : columns)

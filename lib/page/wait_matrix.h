@@ -6,11 +6,10 @@
 #pragma once
 
 #include "analysis/waits/rank_waits.h"
-#include "page/html/html_writer.h"
-#include "run/run.h"
+#include "page/page_parts.h"
 
 namespace traceloom {
 
-void write_wait_matrix(HtmlWriter& html, const Run& run, const RankWaits& waits);
+void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWaits& waits);
 
 }  // namespace traceloom

@@ -20,11 +20,12 @@ namespace {
 void write_devices(HtmlWriter& html, const PageSource& source) {
   std::vector<DeviceTimes> devices = device_times(source.run);
   if (devices.empty()) return;
-  if (devices.size() > kMostBars) {
+  const std::size_t most = source.room(kMostBars);
+  if (devices.size() > most) {
     std::stable_sort(
         devices.begin(), devices.end(),
         [](const DeviceTimes& a, const DeviceTimes& b) { return a.idle_ns > b.idle_ns; });
-    devices.resize(kMostBars);
+    devices.resize(most);
   }
   std::int64_t room_ns = 1;
   for (const DeviceTimes& device : devices) room_ns = std::max(room_ns, device.total_ns);
@@ -47,25 +48,27 @@ void write_devices(HtmlWriter& html, const PageSource& source) {
   write_stacked_bars(html, "Compute, exposed communication, exposed copies and idle time", bars);
 }
 
-void write_flame(HtmlWriter& html) {
+void write_flame(HtmlWriter& html, const PageSource& source) {
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
   html.open("div", {{"class", "tools"}});
   html.open("label");
   html.text("Width by ");
-  html.open("select", {{"id", "flame-time"}});
+  html.open("select", {{"id", source.id("flame-time")}});
   html.element("option", "time on the host", {{"value", "host"}});
   html.element("option", "time on devices", {{"value", "device"}});
   html.close();
   html.close();
   html.close();
   html.element("canvas", "",
-               {{"id", "flame"},
+               {{"id", source.id("flame")},
+                {"class", "flame"},
                 {"tabindex", "0"},
                 {"role", "img"},
                 {"aria-label",
                  "Flame graph of the tree below; arrow keys move, Enter zooms into a "
                  "call, Escape shows all. The numbers are in the table below."}});
-  html.element("p", "", {{"id", "flame-status"}, {"class", "status"}, {"role", "status"}});
+  html.element("p", "",
+               {{"id", source.id("flame-status")}, {"class", "status"}, {"role", "status"}});
   html.close();
   html.line();
 }
@@ -73,7 +76,6 @@ void write_flame(HtmlWriter& html) {
 }  // namespace
 
 void write_device_section(HtmlWriter& html, const PageSource& source) {
-  open_section(html, "devices", "Devices");
   write_devices(html, source);
   write_tables(html, source, gpu_report(source.run),
                {.command = "gpu", .caption = "Devices", .rows = 40});
@@ -83,31 +85,26 @@ void write_device_section(HtmlWriter& html, const PageSource& source) {
                {.command = "launch", .caption = "Launches by stream", .rows = 20});
   write_tables(html, source, memcpy_report(source.run, {}),
                {.command = "memcpy", .caption = "Copies and fills", .rows = 20});
-  html.close();
 }
 
 void write_work_section(HtmlWriter& html, const PageSource& source) {
-  open_section(html, "work", "Kernels and operators");
   write_tables(html, source, kernels_report(source.run, {}),
                {.command = "kernels", .caption = "Kernels"});
   write_tables(html, source, ops_report(source.run, {}),
                {.command = "ops", .caption = "Operators"});
-  html.close();
 }
 
 void write_code_section(HtmlWriter& html, const PageSource& source, const PageTree* tree) {
-  open_section(html, "code", "Calls");
   if (tree == nullptr) {
     html.element(
         "p",
         "The traces came through a pipe, so they could be read only once, without the calls. "
         "Give files for a flame graph.");
-    html.close();
     return;
   }
   if (!tree->table.rows().empty()) {
     html.element("p", "What was called within what, all ranks and threads together.");
-    write_flame(html);
+    write_flame(html, source);
     write_table(html, tree->table,
                 {.caption = "Tree of calls",
                  .command = source.command(tree->command),
@@ -115,7 +112,6 @@ void write_code_section(HtmlWriter& html, const PageSource& source, const PageTr
                  .is_tree = true});
   }
   write_notes(html, tree->notes);
-  html.close();
 }
 
 }  // namespace traceloom

@@ -14,13 +14,6 @@ using namespace traceloom;
 
 namespace {
 
-std::size_t count_of_text(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++count;
-  return count;
-}
-
 std::string marked_rank(int rank, int steps, std::string_view name) {
   TraceText text;
   text.cat("cpu_op");
@@ -162,7 +155,7 @@ TEST_CASE("grid: cells are the steps of ranks, and neighbours share one where th
       if (rank == 0 || i != 12) roles[rank].steps.push_back(step);
     }
   }
-  const StepGrid grid = make_step_grid(roles);
+  const StepGrid grid = make_step_grid(roles, kMostGridCells);
   CHECK(grid.rows == std::vector<std::string>{"3", "4"});
   CHECK(grid.steps_a_column == 3);
   REQUIRE(grid.columns.size() == 333);

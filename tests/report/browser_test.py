@@ -34,9 +34,9 @@ def event(name, cat, tid, ts, dur, pid=100, **args):
             "args": args}
 
 
-def gpu_rank(rank, steps, launches, names, ranks):
+def gpu_rank(rank, steps, launches, names, ranks, longer=0.0):
     """A rank of a training as torch.profiler writes it; the last rank comes late to each
-    collective."""
+    collective, and `longer` us later than usual."""
     rng = random.Random(rank)
     events = []
     time, correlation = 1000.0, 0
@@ -51,9 +51,9 @@ def gpu_rank(rank, steps, launches, names, ranks):
             events.append(event(names[k % len(names)], "kernel", 7, time + 6, round(length * .8, 3),
                                 pid=0, device=0, stream=7, correlation=correlation))
             time = round(time + length, 3)
-        late = 90.0 if rank == ranks - 1 else 10.0
+        late = 90.0 + longer if rank == ranks - 1 else 10.0
         time = round(time + late, 3)
-        end = begin + (200.0 + 7 * step) * launches
+        end = begin + (200.0 + 7 * step) * launches + longer
         events.append(event("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                             "kernel", 20, time, round(end - time, 3), pid=0, device=0, stream=20,
                             correlation=10**6 + step))
@@ -63,11 +63,11 @@ def gpu_rank(rank, steps, launches, names, ranks):
             "baseTimeNanoseconds": 1_700_000_000_000_000_000, "traceEvents": events}
 
 
-def write_run(folder, ranks, steps, launches, names):
-    folder.mkdir()
+def write_run(folder, ranks, steps, launches, names, longer=0.0):
+    folder.mkdir(parents=True)
     for rank in range(ranks):
         (folder / f"rank{rank}.pt.trace.json").write_text(
-            json.dumps(gpu_rank(rank, steps, launches, names, ranks)))
+            json.dumps(gpu_rank(rank, steps, launches, names, ranks, longer)))
     return folder
 
 
@@ -220,7 +220,7 @@ def check_heat_map(page, browser):
     if grid["row_noun"] == "rank" and len(grid["columns"]) == len(grid["first_steps"]):
         for i, rank in enumerate(grid["rows"][:4]):
             for k, step in enumerate(grid["columns"][:4]):
-                value = browser.run(f"return page.heat.valueOf({i * len(grid['columns']) + k})")
+                value = browser.run(f"return page.heats[''].valueOf({i * len(grid['columns']) + k})")
                 page.expect(abs(value - steps[(rank, step)]) <= grid["max_ns"] / 60000,
                             f"heat map: rank {rank} step {step} is {value}, not {steps[(rank, step)]}")
     colours = browser.run("""
@@ -231,7 +231,7 @@ def check_heat_map(page, browser):
       return seen.size""")
     page.expect(colours > 2, f"the heat map has {colours} colours")
     box = browser.run("""const c = document.getElementById('heat'); c.scrollIntoView(); scrollBy(0, -150);
-      const b = c.getBoundingClientRect(); const p = page.heat.place();
+      const b = c.getBoundingClientRect(); const p = page.heats[''].place();
       return [b.left + p.left + p.cell / 2, b.top + p.rowHeight / 2]""")
     browser.point(box[0], box[1], click=True)
     seen = browser.run("return [location.hash, document.querySelector('section.shown').id]")
@@ -241,19 +241,19 @@ def check_heat_map(page, browser):
 def check_timeline(page, browser):
     browser.run("location.hash = 'timeline'; page.follow(); document.getElementById('timeline-canvas').focus()")
     browser.press("0")
-    start = browser.run("return page.timeline.view()")
+    start = browser.run("return page.timelines[''].view()")
     browser.press("w")
-    inner = browser.run("return page.timeline.view()")
+    inner = browser.run("return page.timelines[''].view()")
     page.expect(start["start"] < inner["start"] and inner["end"] < start["end"], f"W does not zoom in: {inner}")
     browser.press(["d"] * 30)
-    moved = browser.run("return page.timeline.view()")
-    page.expect(moved["end"] <= browser.run("return page.timeline.facts.end") and moved["start"] > inner["start"],
+    moved = browser.run("return page.timelines[''].view()")
+    page.expect(moved["end"] <= browser.run("return page.timelines[''].facts.end") and moved["start"] > inner["start"],
                 f"D leaves the run or does not move: {moved}")
     browser.press("0")
-    page.expect(browser.run("return page.timeline.view()") == start, "0 does not show all")
+    page.expect(browser.run("return page.timelines[''].view()") == start, "0 does not show all")
     # The longest slice of the first row is found where it is drawn.
     found = browser.run("""
-      const t = page.timeline; const row = t.rows.findIndex((one) => one.start.length > 0);
+      const t = page.timelines['']; const row = t.rows.findIndex((one) => one.start.length > 0);
       let best = 0; const one = t.rows[row];
       for (let i = 0; i < one.start.length; ++i) if (one.end[i] - one.start[i] > one.end[best] - one.start[best]) best = i;
       const x = (t.x(one.start[best]) + t.x(one.end[best])) / 2;
@@ -262,7 +262,7 @@ def check_timeline(page, browser):
     page.expect(found[0] == found[2] and found[1] == found[3], f"the longest slice is not found: {found}")
     # The time below the pointer stays there.
     moved = browser.run("""
-      const c = document.getElementById('timeline-canvas'); const t = page.timeline; const b = c.getBoundingClientRect();
+      const c = document.getElementById('timeline-canvas'); const t = page.timelines['']; const b = c.getBoundingClientRect();
       const px = b.left + t.left() + 300; const time = t.view().start + 300 / (t.width() - t.left()) * (t.view().end - t.view().start);
       c.dispatchEvent(new WheelEvent('wheel', {clientX: px, clientY: b.top + 40, deltaY: -100, cancelable: true}));
       return t.x(time) - (px - b.left)""")
@@ -270,7 +270,7 @@ def check_timeline(page, browser):
     times = browser.run("""
       const times = [];
       for (let i = 0; i < 20; ++i) {
-        const begin = performance.now(); page.timeline.act(i % 2 ? 's' : 'w');
+        const begin = performance.now(); page.timelines[''].act(i % 2 ? 's' : 'w');
         times.push(performance.now() - begin);
       }
       return times.sort((a, b) => a - b)""")

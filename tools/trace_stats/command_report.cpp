@@ -88,6 +88,43 @@ void refuse_options_of_a_run(const CLI::App& command) {
   }
 }
 
+std::string shell_words(const std::vector<std::string>& paths) {
+  std::string words;
+  for (const std::string& path : paths) words += (words.empty() ? "" : " ") + shell_word(path);
+  return words;
+}
+
+// Reads the capture that the page shows of a side once more, with all that its sections need. The
+// first reading has said what is wrong with it.
+PageSide read_side(const std::string& side, const std::vector<Capture>& captures,
+                   const CaptureReader& reader, const CaptureReading& reading) {
+  const Capture& shown = *median_capture(captures);
+  const std::vector<std::string> paths = reader.paths_of(side, shown.name);
+  PageSideOptions options{.side = side, .name = shown.name, .arguments = shell_words(paths)};
+  PageSide none;
+  none.side = side;
+  none.name = shown.name;
+  if (paths.empty()) {
+    none.why = "This capture is part of a baseline, which has no traces: give them for its page.";
+    return none;
+  }
+  RunRequest request;
+  std::vector<std::string> other_files;
+  request.inputs = expand_inputs(
+      paths, reading.keep_going ? MissingFile::keep : MissingFile::refuse, &other_files);
+  request.keep_going = reading.keep_going;
+  request.threads = reading.threads;
+  if (stored_bytes(request.inputs) == 0) {
+    none.why = "This capture came through a pipe, so it could be read only once.";
+    return none;
+  }
+  RunRequest for_tree = request;
+  prepare_for_page_tree(for_tree);
+  options.tree = make_page_tree(read_run(for_tree), kMostTreeNodes / 2);
+  prepare_for_page(request);
+  return make_page_side(read_run(request), options);
+}
+
 ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {
   if (command.base.empty() || command.changed.empty())
     throw UsageError("--base and --new go together: name the captures of both sides");
@@ -99,8 +136,10 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
   const Comparison found = compare(sides, {});
   const std::string words =
       side_words("--base", command.base) + side_words("--new", command.changed);
-  const std::string page =
-      write_comparison_page(compare_report(sides, {}, found), found, words.substr(1));
+  const Report report = compare_report(sides, {}, found);
+  const std::string page = write_comparison_page(
+      {report, found, words.substr(1), read_side("base", sides.base, reader, reading),
+       read_side("new", sides.changed, reader, reading)});
   write_output(reading.output, page, false);
   if (reading.output != "-") say_page(reading.output);
   return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;

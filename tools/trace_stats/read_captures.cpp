@@ -175,6 +175,7 @@ std::vector<Capture> CaptureReader::read_all(const std::string& side, const Path
           fmt::format("{}: they are one capture, because the same processes wrote them",
                       fmt::join(cycles, ", ")));
     captures.push_back(read_one(cycles));
+    paths_.emplace(std::pair(side, captures.back().name), cycles);
   }
   return captures;
 }
@@ -198,6 +199,11 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
   for (Capture& capture : captures) found.captures.push_back(std::move(capture));
   drop_copies(side, found.captures);
   return found;
+}
+
+Paths CaptureReader::paths_of(const std::string& side, const std::string& name) const {
+  const auto found = paths_.find({side, name});
+  return found == paths_.end() ? Paths() : found->second;
 }
 
 void CaptureReader::know(const std::string& side, const std::vector<Capture>& captures) {

@@ -10,8 +10,10 @@
 #include "comparison/captures/capture.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -45,6 +47,9 @@ class CaptureReader {
   SideCaptures read(const std::string& side, const std::vector<std::string>& arguments);
   // Takes these for captures that the side has already.
   void know(const std::string& side, const std::vector<Capture>& captures);
+  // Returns the paths from which the side's capture of that name was read; none if it came from a
+  // baseline.
+  std::vector<std::string> paths_of(const std::string& side, const std::string& name) const;
   // True if a part of an input was lost.
   bool has_loss() const { return has_loss_; }
 
@@ -58,6 +63,7 @@ class CaptureReader {
 
   CaptureReading options_;
   std::set<std::pair<std::string, std::string>> seen_;  // sides and captures
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> paths_;  // by the same
 
   struct KnownCapture {
     std::string side;

@@ -127,6 +127,16 @@ std::vector<double> values_of(const std::vector<Capture>& captures) {
   return values;
 }
 
+const Capture* median_capture(const std::vector<Capture>& captures) {
+  std::vector<const Capture*> order;
+  for (const Capture& capture : captures)
+    if (capture.value_ns) order.push_back(&capture);
+  if (order.empty()) return captures.empty() ? nullptr : &captures.front();
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Capture* a, const Capture* b) { return *a->value_ns < *b->value_ns; });
+  return order[(order.size() - 1) / 2];
+}
+
 Capture make_capture(const Run& run, const std::string& name) {
   Capture capture;
   capture.name = name;

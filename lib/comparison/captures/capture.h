@@ -85,6 +85,10 @@ struct Capture {
 // Returns the numbers of the captures that have one.
 std::vector<double> values_of(const std::vector<Capture>& captures);
 
+// Returns the capture whose number is the median, by nearest rank; the first one if none has a
+// number, and nullptr if there is none.
+const Capture* median_capture(const std::vector<Capture>& captures);
+
 // The run must have been read with shapes and python. With too few steps for a value,
 // the rows are of all steps but the first, or of the only one.
 Capture make_capture(const Run& run, const std::string& name);

@@ -6,6 +6,8 @@ const page = {
   colours: {},
   readers: [],  // called with the deep link's values, and when colours or sizes change
   redraws: [],
+  heats: {},  // by side: '', 'base', 'new', 'delta'
+  timelines: {},
 };
 
 page.make = (name, text, parent) => {
@@ -194,27 +196,39 @@ page.heatColour = (share) => {
   return `rgb(${stops[i].map((c, k) => Math.round(c + (stops[i + 1][k] - c) * (at - i))).join(' ')})`;
 };
 
-page.addHeatMap = () => {
-  const grid = page.json('grid');
-  const canvas = document.getElementById('heat');
-  if (!grid || !canvas) return;
-  const data = page.bytes('grid-data');
+// What is shorter is blue and what is longer is orange: those two differ for every eye.
+page.deltaColour = (share) => {
+  const [to, size] = share < 0 ? [[0, 68, 136], -share] : [[176, 72, 0], share];
+  const grey = [238, 238, 238];
+  return `rgb(${grey.map((c, k) => Math.round(c + (to[k] - c) * Math.sqrt(Math.min(1, size)))).join(' ')})`;
+};
+
+page.signed = (ns) => `${ns < 0 ? '' : '+'}${page.duration(ns)}`;
+
+// A page of two sides has a map of each, and one of the differences.
+page.addHeatMap = (canvas) => {
+  const side = canvas.dataset.side;
+  const id = (name) => side ? `${side}-${name}` : name;
+  const grid = page.json(id('grid'));
+  if (!grid) return;
+  const data = page.bytes(id('grid-data'));
   const cells = grid.rows.length * grid.columns.length;
-  const select = document.getElementById('heat-role');
-  const status = document.getElementById('heat-status');
+  const select = document.getElementById(id('heat-role'));
+  const status = document.getElementById(id('heat-status'));
   let at = {row: 0, column: 0, isShown: false};
   let place = {left: 0, cell: 1, rowHeight: 1};
 
   // The length of a step, and the share of a role in it; null without that step.
   const total = (i) => {
     const value = data[2 * i] | (data[2 * i + 1] << 8);
+    if (grid.is_delta) return value === 0x8000 ? null : ((value << 16 >> 16) / 32767) * grid.max_ns;
     return value === 0 ? null : ((value - 1) / 65534) * grid.max_ns;
   };
   const share = (role, i) => data[2 * cells + role * cells + i] / 255;
   // Without the first step where there are some: it warms up, and would make all others look alike.
   const range = () => {
     let least = Infinity;
-    let most = 0;
+    let most = -Infinity;
     for (let i = 0; i < cells; ++i) {
       const ns = valueOf(i);
       if (ns === null || (grid.columns.length > 4 && i % grid.columns.length === 0)) continue;
@@ -225,7 +239,7 @@ page.addHeatMap = () => {
   };
   const valueOf = (i) => {
     const ns = total(i);
-    const role = Number(select.value);
+    const role = select ? Number(select.value) : -1;
     return ns === null || role < 0 ? ns : ns * share(role, i);
   };
 
@@ -235,14 +249,18 @@ page.addHeatMap = () => {
     if (canvas.clientWidth === 0) return;
     const left = 8 + Math.max(...[...grid.rows.keys()].filter((i) => i % 16 === 0 || i === grid.rows.length - 1)
       .map((i) => context.measureText(grid.rows[i]).width));
-    const cell = (width - left - 2) / grid.columns.length;
+    // A run of three steps is no banner.
+    const cell = Math.min(96, (width - left - 2) / grid.columns.length);
     place = {left, cell, rowHeight};
     const [least, most] = range();
+    const size = Math.max(Math.abs(least), Math.abs(most)) || 1;
+    const colour = (value) => grid.is_delta ? page.deltaColour(value / size) :
+      page.heatColour(most > least ? (value - least) / (most - least) : 0);
     for (let row = 0; row < grid.rows.length; ++row)
       for (let column = 0; column < grid.columns.length; ++column) {
         const value = valueOf(row * grid.columns.length + column);
         if (value === null) continue;
-        context.fillStyle = page.heatColour(most > least ? (value - least) / (most - least) : 0);
+        context.fillStyle = colour(value);
         const gap = cell > 6 && rowHeight > 6 ? 1 : 0;
         context.fillRect(left + column * cell, row * rowHeight, Math.max(cell - gap, .5), rowHeight - gap);
       }
@@ -251,16 +269,20 @@ page.addHeatMap = () => {
     for (let row = 0; row < grid.rows.length; row += every)
       context.fillText(grid.rows[row], 2, row * rowHeight + Math.max(rowHeight, 12) / 2);
     const bottom = rowHeight * grid.rows.length + 12;
-    context.fillText(`step ${grid.columns[0]}`, left, bottom);
+    const first = `step ${grid.columns[0]}`;
+    context.fillText(first, left, bottom);
     const last = `${grid.columns[grid.columns.length - 1]}`;
-    if (grid.columns.length > 1) context.fillText(last, width - context.measureText(last).width - 3, bottom);
+    const end = left + cell * grid.columns.length;
+    if (grid.columns.length > 1)
+      context.fillText(last, Math.max(end - context.measureText(last).width - 3, left + context.measureText(first).width + 8), bottom);
     if (at.isShown) {
       context.strokeStyle = page.colours.communication;
       context.lineWidth = 2;
       context.strokeRect(left + at.column * cell, at.row * rowHeight, Math.max(cell, 3), Math.max(rowHeight, 3));
     }
-    status.textContent = least <= most ?
-      `Light: ${page.duration(least)}, dark: ${page.duration(most)} and more. ${grid.note}` : 'No steps.';
+    status.textContent = !(least <= most) ? 'No steps.' : grid.is_delta ?
+      `Blue: the new step is shorter, orange: longer; full colour: ${page.duration(size)} and more. ${grid.note}` :
+      `Light: ${page.duration(least)}, dark: ${page.duration(most)} and more. ${grid.note}`;
   };
 
   const words = () => {
@@ -270,7 +292,7 @@ page.addHeatMap = () => {
     if (ns === null) return `${where}: no such step`;
     const parts = grid.roles.map((name, role) => [share(role, i), name]).filter(([part]) => part > .004)
       .sort((a, b) => b[0] - a[0]).map(([part, name]) => `${name} ${(100 * part).toFixed(0)} %`);
-    return `${where}: ${page.duration(ns)}${parts.length ? `\n${parts.join(', ')}` : ''}`;
+    return `${where}: ${grid.is_delta ? page.signed(ns) : page.duration(ns)}${parts.length ? `\n${parts.join(', ')}` : ''}`;
   };
   const find = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -281,7 +303,8 @@ page.addHeatMap = () => {
     return true;
   };
   const go = () => {
-    location.hash = `rank=${grid.first_ranks[at.row]}&step=${encodeURIComponent(grid.first_steps[at.column])}`;
+    location.hash = `rank=${grid.first_ranks[at.row]}&step=${encodeURIComponent(grid.first_steps[at.column])}${
+      side ? `&side=${side === 'delta' ? 'new' : side}` : ''}`;
   };
   canvas.addEventListener('pointermove', (event) => {
     if (find(event)) page.tip.show(words(), event.clientX, event.clientY);
@@ -301,9 +324,9 @@ page.addHeatMap = () => {
     event.preventDefault();
   });
   canvas.addEventListener('blur', () => { at.isShown = false; draw(); });
-  select.addEventListener('change', draw);
+  if (select) select.addEventListener('change', draw);
   page.redraws.push(draw);
-  page.heat = {valueOf, words: (row, column) => { at = {row, column, isShown: false}; return words(); },
+  page.heats[side] = {grid, valueOf, words: (row, column) => { at = {row, column, isShown: false}; return words(); },
     place: () => place};
 };
 
@@ -325,13 +348,11 @@ page.treeNodes = (table) => {
   return nodes;
 };
 
-page.addFlame = () => {
-  const table = document.querySelector('table.tree');
-  const canvas = document.getElementById('flame');
-  if (!table || !canvas) return;
-  const nodes = page.treeNodes(table);
-  const select = document.getElementById('flame-time');
-  const status = document.getElementById('flame-status');
+page.addFlame = (canvas) => {
+  const part = canvas.closest('.side, section');
+  const nodes = page.treeNodes(part.querySelector('table.tree'));
+  const select = part.querySelector('select');
+  const status = part.querySelector('.status');
   const height = 19;
   let root = null;
   let boxes = [];
@@ -428,9 +449,9 @@ page.start = () => {
   page.readColours();
   page.addTheme();
   page.addTables();
-  page.addHeatMap();
-  page.addFlame();
-  if (page.addTimeline) page.addTimeline();
+  document.querySelectorAll('canvas.heat-map').forEach(page.addHeatMap);
+  document.querySelectorAll('canvas.flame').forEach(page.addFlame);
+  document.querySelectorAll('canvas.timeline').forEach(page.addTimeline);
   addEventListener('hashchange', page.follow);
   addEventListener('resize', page.redraw);
   page.followPrint();

@@ -44,18 +44,21 @@ page.firstAt = (starts, time) => {
   return low;
 };
 
-page.addTimeline = () => {
-  const facts = page.json('timeline-facts');
-  const canvas = document.getElementById('timeline-canvas');
-  if (!facts || !canvas) return;
-  const rows = page.readSlices(page.bytes('timeline-slices'), facts.rows.map((row) => row.slices));
-  const shades = page.bytes('timeline-shades');
+page.addTimeline = (canvas) => {
+  const side = canvas.dataset.side;
+  const id = (name) => side ? `${side}-${name}` : name;
+  const facts = page.json(id('timeline-facts'));
+  const rows = page.readSlices(page.bytes(id('timeline-slices')), facts.rows.map((row) => row.slices));
+  const shades = page.bytes(id('timeline-shades'));
   const names = facts.names;
-  const status = document.getElementById('timeline-status');
+  const status = document.getElementById(id('timeline-status'));
+  const part = canvas.closest('.side, section');
   const roles = facts.roles;
   const darkRoles = new Set(['kernel', 'memset']);
   const top = 22;
-  let view = {start: 0, end: facts.end};
+  // Of two sides, the median steps are compared first.
+  const first = side && facts.windows.length > 2 ? facts.windows[2] : {start: 0, end: facts.end};
+  let view = {start: first.start, end: first.end};
   let rankWanted = null;
   let left = 120;
   let width = 800;
@@ -254,9 +257,9 @@ page.addTimeline = () => {
   canvas.addEventListener('keydown', (event) => {
     if (!event.ctrlKey && !event.altKey && !event.metaKey && act(event.key)) event.preventDefault();
   });
-  for (const button of document.querySelectorAll('#timeline button[data-key]'))
+  for (const button of part.querySelectorAll('button[data-key]'))
     button.addEventListener('click', () => act(button.dataset.key));
-  for (const button of document.querySelectorAll('#timeline button[data-window]'))
+  for (const button of part.querySelectorAll('button[data-window]'))
     button.addEventListener('click', () => {
       const window = facts.windows[Number(button.dataset.window)];
       clamp(window.start, window.end);
@@ -270,12 +273,13 @@ page.addTimeline = () => {
     const row = facts.rows.find((one) => `${one.rank}` === rankWanted);
     draw();
     if (values.step !== undefined && !step) status.textContent = `There is no step ${values.step} here. ${status.textContent}`;
-    if (row && (step || rankWanted !== null)) {
+    // Of two timelines, the one that the link names is brought into view.
+    if (row && (step || rankWanted !== null) && (values.side || 'base') === (side || values.side || 'base')) {
       const box = canvas.getBoundingClientRect();
       scrollTo(0, Math.max(0, scrollY + box.top + row.y - innerHeight / 2));
     }
   });
-  page.timeline = {facts, rows, act, findSlice, x, view: () => view, width: () => width, left: () => left,
+  page.timelines[side] = {facts, rows, act, findSlice, x, view: () => view, width: () => width, left: () => left,
     pixel: (row) => facts.rows[row].y + 2};
 };
 

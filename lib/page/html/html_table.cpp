@@ -39,7 +39,9 @@ void write_number(HtmlWriter& html, const Table& table, std::size_t row, std::si
   }
   html.raw(fmt::format("<td class=n data-v={}>", cell_for_programs(cell)));
   html.text(cell_for_people(table, row, column));
-  if (table.columns()[column].kind != ColumnKind::share) return;
+  // A difference of shares may be negative, and has no bar.
+  const Column& shown = table.columns()[column];
+  if (shown.kind != ColumnKind::share || shown.key.starts_with("delta_")) return;
   const double share = std::clamp(std::get<double>(cell), 0.0, 1.0);
   html.raw(fmt::format("<svg class=share aria-hidden=true><rect width={:.1f}% height=100% /></svg>",
                        100 * share));
