@@ -41,6 +41,13 @@ add_test(NAME docs.ci_compare COMMAND ${tools_first} ${docs_tests}/ci_compare_te
 # What scripts/update-docs.sh makes anew.
 add_test(NAME docs.picture COMMAND ${tools_first} bash -o pipefail -c
          "scripts/picture.sh | diff docs/straggler.svg -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+# The picture of the page needs a browser; its digest does not.
+add_test(NAME docs.report_picture COMMAND ${tools_first} scripts/readme-picture.sh --check
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.report_picture.can_fail COMMAND ${tools_first} scripts/readme-picture.sh --check
+         ${docs_tests}/wrong/report.png.sha256 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs.report_picture.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
+  "docs/report.png is older than the page that it shows: run PATH=<bin folder>:.PATH scripts/readme-picture.sh, and look at it")
 add_test(NAME docs.repairs COMMAND bash -o pipefail -c
          "scripts/repairs.pl | diff docs/repairs.md -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs.picture docs.repairs PROPERTIES TIMEOUT 60)
