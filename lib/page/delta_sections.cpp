@@ -21,7 +21,7 @@ struct JoinedTable {
 };
 
 const std::array<JoinedTable, 8>& joined_tables() {
-  static const std::array<JoinedTable, 8> kTables{{
+  static const std::array<JoinedTable, 8> tables{{
       {"time",
        "steps.summary",
        "Steps of each rank",
@@ -53,12 +53,12 @@ const std::array<JoinedTable, 8>& joined_tables() {
        "Counters of the machine",
        {{"counter", "process", "unit", "kind"}, {"mean", "most"}}},
   }};
-  return kTables;
+  return tables;
 }
 
 PageSource source_of(const PageSide& side) {
-  static const Run kNone;
-  return {kNone, side.arguments, side.side};
+  static const Run none;
+  return {none, side.arguments, side.side};
 }
 
 // Writes the tables of the section that both sides have.

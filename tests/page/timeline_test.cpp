@@ -285,6 +285,7 @@ TEST_CASE("timeline: windows of the slowest and the median step, whose pixels ar
 
 TEST_CASE("timeline: many ranks have one line each, and the verdict's rank is shown in full") {
   std::vector<std::pair<std::string, std::string>> files;
+  files.reserve(40);
   for (int rank = 0; rank < 40; ++rank)
     files.emplace_back("rank" + std::to_string(rank) + ".json", rank_of_operators(rank, 8));
   const Run run = read_for_page(files);

@@ -148,6 +148,7 @@ TEST_CASE("serve: a connection beyond the limit waits until another one ends") {
   const Place trace(server.link("merged.json"));
   std::thread thread([&] { server.run(); });
   std::vector<int> idle;
+  idle.reserve(32);
   for (int i = 0; i < 32; ++i) idle.push_back(connect_to(page.port));
   const int late = connect_to(page.port);
   send_to(late, page.request(page.host()));

@@ -49,8 +49,9 @@ bool overlap(const std::vector<TimelineSlice>& some, const std::vector<TimelineS
   return other != others.end() && other->start_ns < some_end;
 }
 
-// Each stream has the first row in which it overlaps nothing; the busiest come first.
-std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>> slices) {
+// Takes the slices. Each stream has the first row in which it overlaps nothing; the busiest come
+// first.
+std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& slices) {
   std::vector<Stream> streams;
   for (auto& [key, list] : slices) {
     std::stable_sort(list.begin(), list.end(), begins_before);
@@ -96,16 +97,17 @@ std::string name_of(const StreamRow& row, bool has_devices) {
 }
 
 void append_rows(const RankEvents& rank, std::string_view what,
-                 std::map<StreamKey, std::vector<TimelineSlice>> slices,
+                 std::map<StreamKey, std::vector<TimelineSlice>>& slices,
                  std::vector<RankRow>& rows) {
   std::set<std::int32_t> devices;
   for (const auto& [key, list] : slices) devices.insert(key.first);
-  std::vector<StreamRow> streams = rows_of(std::move(slices));
+  std::vector<StreamRow> streams = rows_of(slices);
   for (StreamRow& row : streams) {
     std::string label = fmt::format("rank {} {}", rank.rank, what);
     if (streams.size() > 1) {
       const std::string name = name_of(row, devices.size() > 1);
-      label = what == "comm" ? label + ' ' + name : fmt::format("rank {} {}", rank.rank, name);
+      label = what == "comm" ? fmt::format("rank {} comm {}", rank.rank, name)
+                             : fmt::format("rank {} {}", rank.rank, name);
     }
     rows.push_back({std::move(label), false, std::move(row.slices)});
   }
@@ -124,8 +126,8 @@ std::vector<RankRow> find_stream_rows(const Run& run, const RankEvents& rank) {
             {span.start_ns, span.end_ns, span.label, 0, role});
       });
   std::vector<RankRow> rows;
-  append_rows(rank, "devices", std::move(compute), rows);
-  append_rows(rank, "comm", std::move(communication), rows);
+  append_rows(rank, "devices", compute, rows);
+  append_rows(rank, "comm", communication, rows);
   return rows;
 }
 
