@@ -4,6 +4,7 @@
 #include "analysis/findings/step_basis.h"
 #include "analysis/numbers/percentile.h"
 #include "analysis/waits/rank_waits.h"
+#include "analysis/waits/role_columns.h"
 #include "analysis/waits/step_phases.h"
 
 #include <fmt/format.h>
@@ -19,24 +20,12 @@ std::string role_key(Role role, bool raw) {
   return fmt::format("{}{}_ns", raw ? "raw_" : "", role_name(role));
 }
 
-std::string role_title(Role role, bool raw) {
-  static constexpr std::array<std::string_view, kRoleCount> kTitles{
-      "Kernel", "Memcpy", "Memset", "Comm", "Runtime", "Loader", "CPU", "Host code", "Other"};
-  return fmt::format("{}{}", raw ? "Raw " : "", kTitles[static_cast<std::size_t>(role)]);
-}
-
-Readers role_readers(Role role, bool raw) {
-  static constexpr std::array<Readers, kRoleCount> kReaders{
-      Readers::most, Readers::few,  Readers::few, Readers::most, Readers::some,
-      Readers::most, Readers::most, Readers::few, Readers::some};
-  return raw ? Readers::few : kReaders[static_cast<std::size_t>(role)];
-}
-
 void append_role_columns(std::vector<Column>& columns, bool raw) {
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     const Role role = static_cast<Role>(i);
-    columns.push_back({role_key(role, raw), role_title(role, raw), ColumnKind::duration,
-                       role_readers(role, raw)});
+    const std::string title = role_title(role);
+    columns.push_back({role_key(role, raw), raw ? "Raw " + title : title, ColumnKind::duration,
+                       raw ? Readers::few : role_readers(role)});
   }
 }
 
@@ -156,8 +145,8 @@ Table share_table(const std::vector<RankRoles>& ranks) {
   if (kinds) columns.push_back(kKindColumn);
   for (std::size_t i = 0; i < kRoleCount; ++i)
     columns.push_back({std::string(role_name(static_cast<Role>(i))),
-                       role_title(static_cast<Role>(i), false), ColumnKind::share,
-                       role_readers(static_cast<Role>(i), false)});
+                       role_title(static_cast<Role>(i)), ColumnKind::share,
+                       role_readers(static_cast<Role>(i))});
   Table table(columns);
   for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
     const StepSum steps = sum_of(rank, phase);

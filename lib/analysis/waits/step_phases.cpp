@@ -1,6 +1,7 @@
 #include "analysis/waits/step_phases.h"
 
 #include "analysis/waits/rank_waits.h"
+#include "analysis/waits/role_columns.h"
 
 #include <fmt/format.h>
 
@@ -63,8 +64,11 @@ Table phases_table(const std::vector<PhaseSteps>& phases) {
   std::vector<Column> columns{{"kind", "Kind", ColumnKind::text},
                               {"steps", "Steps", ColumnKind::count},
                               {"mean_ns", "Mean", ColumnKind::duration}};
-  for (const std::string_view role : kRoleNames)
-    columns.push_back({fmt::format("{}_share", role), std::string(role), ColumnKind::share});
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    columns.push_back({fmt::format("{}_share", role_name(role)), role_title(role),
+                       ColumnKind::share, role_readers(role)});
+  }
   Table table(columns);
   for (const PhaseSteps& phase : phases) {
     std::vector<Cell> cells{Cell{std::string(to_string(phase.phase))},
