@@ -102,10 +102,11 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "sync"},
     {"bad_rounds", notice, "impossible clock-sync rounds (was the clock changed?); ignored"},
     {"no_clock", notice,
-     "nothing shows how this clock relates to the others; not shifted; --offset RANK=TIME shifts "
+     "nothing shows how this clock relates to the others; not shifted; trace-merge --offset "
+     "RANK=TIME shifts "
      "it"},
     {"shifted_clock", notice,
-     "the clock was shifted to fit the collectives; --align base leaves it"},
+     "the clock was shifted to fit the collectives; trace-merge --align base leaves it"},
     {"clock_conflict", notice,
      "collectives contradict each other (was a clock changed?); the clock is left as it is"},
     {"no_common_collective", notice,

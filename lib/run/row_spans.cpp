@@ -245,9 +245,9 @@ class Placer {
 
   std::uint32_t label_of(std::uint32_t label, const EventClass& kind) {
     const std::string_view name = texts_.labels.name(label);
-    const std::string_view told = kind.role == Role::communication ? without_index(name) : name;
-    if (texts_.labels.kind(label) == kind && told == name) return label;
-    return texts_.labels.intern(told, texts_.labels.category(label), kind);
+    const std::string_view shown = kind.role == Role::communication ? without_index(name) : name;
+    if (texts_.labels.kind(label) == kind && shown == name) return label;
+    return texts_.labels.intern(shown, texts_.labels.category(label), kind);
   }
 
   void add_unknown(const RowSpan& span, const PlacedRow& placed) {

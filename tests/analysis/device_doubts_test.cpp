@@ -65,7 +65,7 @@ TEST_CASE("device doubts: info has the rows, and no report says that there is no
                                  "that device"});
   CHECK(kernels_report(run, {}).notes ==
         std::vector<std::string>{"rows of 'ACME NPU 0' look like a device and are not understood "
-                                 "(2 spans, 700.000 us): no kernels to tell of"});
+                                 "(2 spans, 700.000 us): no kernels to show"});
 }
 
 TEST_CASE("device doubts: a category that nobody knows is no doubt beside kernels") {
@@ -83,7 +83,7 @@ TEST_CASE("device doubts: of whole programs nothing tells how much is computing"
   const Verdict verdict = verdict_on("mtia.json");
   CHECK(verdict_headline(verdict) ==
         "Verdict: inconclusive (whole programs ('merge', 'pe_exe', 'remote') run on the device, "
-        "and nothing tells how much of a program is computing)");
+        "and the traces do not show how much of a program is computing)");
   CHECK(verdict.shares[Limit::compute].ns == 0);
   CHECK(verdict.shares[Limit::compute].least_ns == 0);
   CHECK(verdict.shares[Limit::compute].most_ns == 300'000);
@@ -93,7 +93,7 @@ TEST_CASE("device doubts: of whole programs nothing tells how much is computing"
         std::string::npos);
   CHECK(std::ranges::count(verdict.evidence,
                            "whole programs ('merge', 'pe_exe', 'remote') 75.0 % of the mean step: "
-                           "nothing tells how much of a program is computing") == 1);
+                           "the traces do not show how much of a program is computing") == 1);
   CHECK(texts_of(verdict.advice) ==
         std::vector<std::string>{"record the kernels or ops within the programs of the device"});
 }

@@ -101,8 +101,8 @@ TEST_CASE("gap kinds: no launch, no reason; where no event tells any, the host i
   old.kernel(4, 6).call("cudaDeviceSynchronize", 20, 30).kernel(110, 10);
   CHECK(old.kinds() == "70 0 30 0");
   CHECK(idle_report(old.run(), {}).notes.at(0) ==
-        "the launch of 2 of 2 pieces of device work is not in these traces: nothing tells it, so "
-        "gaps count as host wait");
+        "the launch of 2 of 2 pieces of device work is not in these traces: gaps "
+        "before them count as host wait");
 }
 
 TEST_CASE("blocking calls: by name and length, of every runtime") {

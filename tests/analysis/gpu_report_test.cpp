@@ -104,5 +104,5 @@ TEST_CASE("gpu: no device is said, and no row") {
   const Report report = gpu_report(
       read_texts({{"rank0.json", TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()}}));
   CHECK(rows_of(report, "rows").empty());
-  CHECK(report.notes.at(0) == "no device activity in these traces: nothing to tell of devices");
+  CHECK(report.notes.at(0) == "no device activity in these traces: no devices to show");
 }

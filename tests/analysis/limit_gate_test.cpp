@@ -76,7 +76,7 @@ TEST_CASE("gates: what cannot be measured is no pass") {
   CHECK(why({{"rank0.json", "[]"}}, {Limit::compute, 0.5}) ==
         "compute cannot be measured: there are no steps to take a share of");
   CHECK(why(JobTraces{.steps = 1}.torch(), {Limit::straggler}) ==
-        "straggler cannot be measured: one step is too little to tell");
+        "straggler cannot be measured: one step is not enough to compare ranks");
   const auto one = [](int rank) {
     return std::pair{"rank" + std::to_string(rank) + ".json",
                      TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()};

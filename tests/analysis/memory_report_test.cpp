@@ -149,9 +149,9 @@ TEST_CASE("memory: events without totals or addresses tell what changed, and say
   CHECK(std::holds_alternative<std::monostate>(cell_in(row, "reserved_peak_bytes")));
   CHECK(std::holds_alternative<std::monostate>(cell_in(row, "growth_bytes_per_step")));
   CHECK(report.notes.at(0) ==
-        "the events do not tell totals (Total Allocated): counted from 0 where the trace begins");
+        "the events have no totals (Total Allocated): counted from 0 where the trace begins");
   CHECK(report.notes.at(1) ==
-        "the events do not tell addresses (Addr): nobody knows who freed what, and who held the "
+        "the events have no addresses (Addr): it is not known who freed what and who held the "
         "peak");
 }
 

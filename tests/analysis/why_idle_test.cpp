@@ -153,7 +153,8 @@ TEST_CASE("why idle: what the trace does not hold is not idle") {
   CHECK(unknown.kind == Limit::inconclusive);
   CHECK(unknown.not_recorded.ns == 500'000);
   CHECK(unknown.advice.at(0).text ==
-        "record whole steps, and host and device together: nothing tells why the device waits");
+        "record whole steps, and host and device together: the traces do not show why the device "
+        "waits");
 }
 
 TEST_CASE("why idle: ranks that are not here are told, always") {
@@ -307,7 +308,7 @@ TEST_CASE("why idle: one rank of several tells communication from waiting for no
   CHECK(says(verdict, "1 of 8 ranks: time in its collectives includes waiting"));
   CHECK(texts_of(verdict.advice) ==
         std::vector<std::string>{"record the other ranks, too (1 of 8 are here): then moving data "
-                                 "and waiting for ranks are told apart"});
+                                 "and waiting for ranks are separate shares"});
 }
 
 TEST_CASE("why idle: one rank that communicates with nobody knows how many is one of several") {

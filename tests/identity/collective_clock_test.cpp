@@ -173,7 +173,7 @@ TEST_CASE("collective_clock: clocks that were set are left, and told with what w
   CHECK(result.clocks[2].problems.count(Problem::clock_conflict) == 1);
   CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
         "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms; "
-        "--offset 2=-4000000ns brings the last of them together");
+        "trace-merge --offset 2=-4000000ns brings the last of them together");
   CHECK(result.clocks[1].method == ClockMethod::base);
   CHECK(result.clocks[1].collectives.has_value());
 }
@@ -234,7 +234,7 @@ TEST_CASE("collective_clock: where the lowest rank's clock was set, the others a
   const ClockPlan result = Job{{0, 0, 70'000}, {4'000, 0, 0}}.plan();
   CHECK(result.clocks[0].problems.explanation(Problem::clock_conflict) ==
         "clock of rank 0: what collectives allow before and after contradicts itself by 4.000 ms; "
-        "--offset 0=-4000000ns brings the last of them together");
+        "trace-merge --offset 0=-4000000ns brings the last of them together");
   CHECK(result.clocks[1].problems.empty());
   CHECK(result.clocks[2].method == ClockMethod::collectives);
   CHECK(result.clocks[2].offset_ns == kBaseNs - 70'000'000);
@@ -270,7 +270,8 @@ TEST_CASE("collective_clock: a clock that was set is told also where no group is
   const ClockPlan result = job.plan();
   CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
         "clock of rank 2: what collectives allow before and after contradicts itself by 4.000 ms "
-        "(or they are of several groups, which they do not say); --offset 2=-4000000ns brings the "
+        "(or they are of several groups, which they do not say); trace-merge --offset 2=-4000000ns "
+        "brings the "
         "last of them together");
   CHECK_FALSE(result.clocks[2].error_ns.has_value());
   CHECK_FALSE(result.clocks[2].worst_error_ns.has_value());
@@ -361,7 +362,8 @@ TEST_CASE("collective_clock: a merged file that nothing moves says what would") 
   const ClockPlan result = job.plan();
   CHECK(result.clocks[2].method == ClockMethod::merged);
   CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
-        "rank 2 begins 70.000 s after rank 0; --offset 2=-70000000000ns lets them begin together");
+        "rank 2 begins 70.000 s after rank 0; trace-merge --offset 2=-70000000000ns lets them "
+        "begin together");
 }
 
 TEST_CASE("collective_clock: ranks without a collective in common are told") {
@@ -397,7 +399,8 @@ TEST_CASE("collective_clock: ranks at other times without a collective in common
   job.of_one_group = false;
   const ClockPlan result = job.plan();
   CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
-        "rank 2 begins 3,600.000 s after rank 0; --offset 2=-3600000000000ns lets them begin "
+        "rank 2 begins 3,600.000 s after rank 0; trace-merge --offset 2=-3600000000000ns lets them "
+        "begin "
         "together");
   CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
 }
@@ -408,7 +411,7 @@ TEST_CASE("collective_clock: ranks of a host that are apart from the others are 
   const ClockPlan result = job.plan();
   CHECK(result.clocks[2].problems.count(Problem::ranks_apart) == 2);
   CHECK(result.clocks[2].problems.explanation(Problem::ranks_apart) ==
-        "ranks 2-3 begin 90.000 s after rank 0; --offset 2=-90000000000ns --offset "
+        "ranks 2-3 begin 90.000 s after rank 0; trace-merge --offset 2=-90000000000ns --offset "
         "3=-90000000000ns lets them begin together");
   CHECK(result.clocks[1].problems.count(Problem::ranks_apart) == 0);
   CHECK(result.clocks[3].problems.count(Problem::ranks_apart) == 0);

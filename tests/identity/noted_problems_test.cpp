@@ -14,7 +14,7 @@ TEST_CASE("noted_problems: what a merge has noted of clocks is still said of the
         {"file":"rank2.json","kind":"clock_conflict","count":1,"first_offset":0,
          "detail":"clock of rank 2: a; --offset 2=-945ns brings the last of them together"},
         {"file":"merged.json","kind":"clock_conflict","count":2,"first_offset":0,
-         "detail":"found when it was merged: clocks of ranks 8 and 9: b"}]})",
+         "detail":"found when it was merged: clocks of ranks 8 and 9: b; trace-merge --offset 8=1ns fits"}]})",
       problems);
   CHECK(problems.count(Problem::missing_rank) == 0);
   CHECK(problems.count(Problem::no_common_collective) == 3);

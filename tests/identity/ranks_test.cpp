@@ -150,7 +150,7 @@ TEST_CASE("ranks: threads of a pid of several ranks go by what they say, and tha
   CHECK(file.problems.count(Problem::ranks_in_one_pid) == 1);
   CHECK(file.problems.first_offset(Problem::ranks_in_one_pid) == 20);
   CHECK(file.problems.explanation(Problem::ranks_in_one_pid) ==
-        "pid 4 has threads of ranks 4 and 5, and those whose rank nothing tells count as rank 4; "
+        "pid 4 has threads of ranks 4 and 5, and those without a known rank count as rank 4; "
         "merge the files of the ranks to have them apart");
 }
 

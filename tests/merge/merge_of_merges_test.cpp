@@ -112,6 +112,6 @@ TEST_CASE("merge_of_merges: a thread that no global_rank names is of the pid's r
   const Texts rows = rows_of(merged.text);
   CHECK(std::find(rows.begin(), rows.end(), "0 7 gemm@5") != rows.end());
   CHECK(merged.summary.files.at(0).problems.explanation(Problem::ranks_in_one_pid) ==
-        "pid 0 has threads of ranks 0 and 1, and those whose rank nothing tells count as rank 0; "
+        "pid 0 has threads of ranks 0 and 1, and those without a known rank count as rank 0; "
         "merge the files of the ranks to have them apart");
 }

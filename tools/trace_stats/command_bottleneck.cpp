@@ -114,7 +114,8 @@ void add_bottleneck(CLI::App& app, Work& work) {
        .help =
            "What limits the run, why, and what to do next (start here)\n"
            "Shows what the traces hold, how long steps take, where that time goes, the verdict "
-           "with its evidence, and advice. The verdict is the largest of: data-loading (above 5 % "
+           "with its evidence, and advice. The verdict is the largest limit other than compute: "
+           "data-loading (above 5 % "
            "of a step); communication, straggler or memory (10 %); idle, host-code, blocked or "
            "queued (15 %); launch-bound (30 %). If none of these is reached it is compute, if "
            "that takes half of the step, else inconclusive. Shares refer to the mean step of the "

@@ -85,7 +85,7 @@ class KindComparison {
   void add(const Kind& kind, const CommunicationPiece& piece) {
     PiecesOfRank& pieces = own_[kind];
     ++pieces.count;
-    pieces.all_tell = pieces.all_tell && !piece.what.dtype.empty();
+    pieces.all_have_types = pieces.all_have_types && !piece.what.dtype.empty();
     pieces.tensors = std::hash<std::string>()(
         fmt::format("{} {} {}", pieces.tensors, piece.what.dtype, common_bytes(piece.what)));
   }
@@ -94,7 +94,7 @@ class KindComparison {
       const PiecesOfRank& first = first_.try_emplace(kind, pieces).first->second;
       if (first.count != pieces.count) uneven_.counts.insert(kind);
       if (first.tensors != pieces.tensors) uneven_.tensors.insert(kind);
-      if (!pieces.all_tell) silent_.insert(kind);
+      if (!pieces.all_have_types) silent_.insert(kind);
     }
     own_.clear();
   }
@@ -106,7 +106,7 @@ class KindComparison {
  private:
   struct PiecesOfRank {
     std::int64_t count = 0;
-    bool all_tell = true;
+    bool all_have_types = true;
     std::size_t tensors = 0;  // hash of their types and bytes, in order
   };
   std::map<Kind, PiecesOfRank> own_;

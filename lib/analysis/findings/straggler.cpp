@@ -240,7 +240,7 @@ std::optional<Straggler> find_by_waits(const Comparison& all) {
   if (steps < kLeastSteps) {
     found = straggler_of(all, candidates, gap_ns);
     found.cause = StragglerCause::inconclusive;
-    found.why = "one step is too little to tell";
+    found.why = "one step is not enough to compare ranks";
     found.delay_is_gap = true;
   } else if (candidates.size() == 1) {
     found = find_single(all, candidates.front(), gap_ns, is_persistent);
@@ -249,7 +249,7 @@ std::optional<Straggler> find_by_waits(const Comparison& all) {
   } else {
     found = straggler_of(all, candidates, gap_ns);
     found.delay_is_gap = true;
-    found.why = "the events recorded cannot tell these ranks apart";
+    found.why = "the recorded events do not show which of these ranks is late";
   }
   found.waited_for_share = share;
   if (steps >= kLeastSteps)

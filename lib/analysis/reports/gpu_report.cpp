@@ -196,7 +196,7 @@ Report gpu_report(const Run& run) {
   Report report("gpu", run);
   Table table(columns());
   for (const DeviceTimes& times : device_times(run)) add_row(table, times);
-  if (table.rows().empty()) note_no_devices(run, report, "nothing to tell of devices");
+  if (table.rows().empty()) note_no_devices(run, report, "no devices to show");
   report.tables.push_back({"rows", "", std::move(table)});
   report.tables.push_back({"types", "By type of work", kernel_types_table(run)});
   append_phases(run, report);

@@ -244,7 +244,7 @@ std::string totals_json(const Totals& totals) {
 void add_words(Report& report, const Run& run, const Totals& totals) {
   report.values.emplace_back("totals", totals_json(totals));
   if (totals.pieces == 0)
-    note_no_devices(run, report, "nothing to tell of idle devices");
+    note_no_devices(run, report, "no idle times to show");
   else
     for (const RankEvents& rank : run.ranks)
       if (!rank.has_devices())
@@ -253,7 +253,7 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
     report.notes.push_back(
         fmt::format("the launch of {} of {} pieces of device work is not in these traces: {}",
                     totals.unlinked, totals.pieces,
-                    totals.inferred ? "nothing tells it, so gaps count as host wait"
+                    totals.inferred ? "gaps before them count as host wait"
                                     : "why there are gaps before them was not recorded"));
   const std::int64_t idle_ns = totals.times.idle_ns;
   if (idle_ns <= 0) return;

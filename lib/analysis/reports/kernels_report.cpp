@@ -150,7 +150,7 @@ Report kernels_report(const Run& run, const KernelsOptions& options) {
   table.sort_by("total_ns");
   Report report("kernels", run);
   report.values.emplace_back("totals", totals_json(groups.totals()));
-  if (rows.empty()) note_no_devices(run, report, "no kernels to tell of");
+  if (rows.empty()) note_no_devices(run, report, "no kernels to show");
   report.tables.push_back({"rows", "", std::move(table)});
   return report;
 }

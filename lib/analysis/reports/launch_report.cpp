@@ -227,7 +227,7 @@ Table ops_table(const NamedSums& ops, std::size_t most) {
 
 void add_notes(const Run& run, Report& report, std::uint64_t pieces, std::uint64_t unlinked) {
   if (pieces == 0)
-    note_no_devices(run, report, "nothing to tell of launches");
+    note_no_devices(run, report, "no launches to show");
   else if (unlinked == pieces)
     report.notes.emplace_back(
         "no device work names a call that launched it (correlation): no delays and no queues");

@@ -140,7 +140,7 @@ void add_notes(Report& report, const Run& run, const std::vector<Transfer>& tran
   const bool any_device = std::any_of(run.ranks.begin(), run.ranks.end(),
                                       [](const RankEvents& rank) { return rank.has_devices(); });
   if (!any_device)
-    note_no_devices(run, report, "nothing to tell of copies");
+    note_no_devices(run, report, "no copies to show");
   else if (transfers.empty())
     report.notes.emplace_back("the devices in these traces copy and fill nothing");
   const auto silent = std::count_if(transfers.begin(), transfers.end(),

@@ -266,10 +266,10 @@ void add_notes(const Run& run, const std::vector<DeviceMemory>& devices, bool an
   const auto any = [&](auto is) { return std::any_of(devices.begin(), devices.end(), is); };
   if (any([](const DeviceMemory& device) { return device.is_relative; }))
     report.notes.emplace_back(
-        "the events do not tell totals (Total Allocated): counted from 0 where the trace begins");
+        "the events have no totals (Total Allocated): counted from 0 where the trace begins");
   if (any([](const DeviceMemory& device) { return !device.has_addresses; }))
     report.notes.emplace_back(
-        "the events do not tell addresses (Addr): nobody knows who freed what, and who held the "
+        "the events have no addresses (Addr): it is not known who freed what and who held the "
         "peak");
   if (!any_counter && !run.files.empty())
     report.notes.emplace_back("no counters of memory in these traces");

@@ -100,7 +100,8 @@ void note_meetings(const RankWaits& waits, Report& report) {
     report.notes.emplace_back("the ranks have no step in common");
   else if (waits.kind == MeetingKind::none)
     report.notes.emplace_back(
-        "no collectives and no event/backward: nothing tells where ranks wait for each other");
+        "no collectives and no event/backward: the traces do not show where ranks wait for each "
+        "other");
   else if (waits.kind == MeetingKind::barriers)
     report.notes.emplace_back(
         "no collectives recorded: ranks are taken to wait for each other in event/backward");

@@ -8,8 +8,8 @@
 namespace traceloom {
 namespace {
 
-// The ranks of the job as far as the files tell, 0 where none does.
-std::size_t find_told_ranks(const Run& run) {
+// The ranks of the job as far as the files say, 0 if none does.
+std::size_t find_stated_ranks(const Run& run) {
   std::size_t ranks = 0;
   for (const RunFile& file : run.files)
     if (file.world_size > 0) ranks = std::max(ranks, static_cast<std::size_t>(file.world_size));
@@ -17,7 +17,7 @@ std::size_t find_told_ranks(const Run& run) {
 }
 
 bool is_one_of_some(const Run& run, const StepBasis& basis) {
-  return run.ranks.size() == 1 && find_told_ranks(run) == 0 &&
+  return run.ranks.size() == 1 && find_stated_ranks(run) == 0 &&
          basis.part({Role::communication}).ns > 0;
 }
 
@@ -72,7 +72,7 @@ Findings::Findings(const Run& run)
       has_frames(std::any_of(run.ranks.begin(), run.ranks.end(),
                              [](const RankEvents& rank) { return rank.has_frames(); })),
       trains(may_communicate(basis) && is_training(run)),
-      world_size(std::max(run.ranks.size(), find_told_ranks(run))),
+      world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
       stages(devices || lacks_ranks()

@@ -113,8 +113,9 @@ std::string_view why_nobody_is_late(const Findings& found) {
   const RankWaits& waits = found.waits;
   if (found.roles.size() < 2) return "one rank only, which is compared with nobody";
   if (waits.steps.empty()) return "the ranks have no step in common";
-  if (waits.kind == MeetingKind::none) return "nothing tells where ranks wait for each other";
-  return waits.steps.size() < 2 ? "one step is too little to tell" : "";
+  if (waits.kind == MeetingKind::none)
+    return "the traces do not show where ranks wait for each other";
+  return waits.steps.size() < 2 ? "one step is not enough to compare ranks" : "";
 }
 
 void find_bounds(Verdict& verdict, const Findings& found) {

@@ -120,7 +120,8 @@ std::string missing_ranks_advice(const Findings& found) {
       found.is_alone ? "one is here"
                      : fmt::format("{} of {} are here", found.roles.size(), found.world_size);
   return fmt::format(
-      "record the other ranks, too ({}): then moving data and waiting for ranks are told apart",
+      "record the other ranks, too ({}): then moving data and waiting for ranks are separate "
+      "shares",
       here);
 }
 
@@ -169,22 +170,23 @@ Advice record_advice(const Verdict& verdict, const Findings& found) {
                     rank_list(found.straggler)));
   if (found.straggler.candidates.size() > 1)
     return about(verdict, Limit::straggler,
-                 "record collectives (torch.profiler) to tell these ranks apart");
+                 "record collectives (torch.profiler) to see which of these ranks is late");
   const bool is_untold =
       verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
   if (is_untold && found.lacks_ranks()) return untold_advice(verdict, missing_ranks_advice(found));
   if (is_untold)
     return untold_advice(verdict,
                          "record all ranks, with the ranks that messages go to: then waiting and "
-                         "moving data are told apart");
+                         "moving data are separate shares");
   const bool barriers = verdict.waiting_in != Limit::communication;
   if (verdict.not_recorded.ns > 0 && !barriers && !verdict.possible.empty())
-    return about_part(verdict, Limit::inconclusive, "not recorded", verdict.not_recorded,
-                      "record whole steps, and host and device together: nothing tells why the "
-                      "device waits");
+    return about_part(
+        verdict, Limit::inconclusive, "not recorded", verdict.not_recorded,
+        "record whole steps, and host and device together: the traces do not show why the "
+        "device waits");
   if (!verdict.possible.empty())
     return about(verdict, verdict.waiting_in,
-                 "record collectives (torch.profiler) to tell computing from communication in "
+                 "record collectives (torch.profiler) to separate computing from communication in "
                  "event/backward");
   return Advice{"record more steps, and both host and device activity"};
 }

@@ -9,7 +9,8 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kOfPrograms = "nothing tells how much of a program is computing";
+constexpr std::string_view kOfPrograms =
+    "the traces do not show how much of a program is computing";
 
 // The limits about which nothing is known if the device is not understood.
 constexpr Limit kOfDevice[] = {Limit::memory, Limit::launch_bound, Limit::host_code, Limit::blocked,
@@ -117,7 +118,7 @@ std::optional<Advice> advice_of_doubts(const Verdict& verdict, const Findings& f
         "Ascend's trace_view.json"};
   if (is_of_launches(verdict, found))
     return Advice{
-        "record the device, too (CUDA activities): the host alone does not tell what the steps "
+        "record the device, too (CUDA activities): the host alone does not show what the steps "
         "wait for"};
   if (is_of_programs(verdict, found))
     return Advice{"record the kernels or ops within the programs of the device",

@@ -27,9 +27,9 @@ std::string parts_text(const Verdict& verdict, const Findings& found, Limit limi
   std::vector<std::string> parts;
   if (limit == verdict.waiting_in && mixed_ns > 0) {
     parts.push_back(percent_text(share.ns - mixed_ns - waiting_ns, share) +
-                    " beside event/backward");
+                    " outside event/backward");
     parts.push_back(percent_text(mixed_ns, share) +
-                    " in it, computing or communication, which nothing tells apart");
+                    " inside it, where the traces do not separate computing from communication");
   } else if ((verdict.waiting.share() >= kLeastTold && waiting_ns > 0) ||
              (untold_ns > 0 && untold_ns < share.ns)) {
     parts.push_back(percent_text(share.ns - waiting_ns - untold_ns, share) +
@@ -118,7 +118,7 @@ void add_shares(const Verdict& verdict, const Findings& found, std::vector<std::
                                    percent_text(verdict.programs),
                                    verdict.shares[Limit::compute].unknown_since));
   if (verdict.not_recorded.share() >= kLeastTold)
-    evidence.push_back(fmt::format("not recorded {}: nothing tells why no device works",
+    evidence.push_back(fmt::format("not recorded {}: the traces do not show why no device works",
                                    percent_text(verdict.not_recorded)));
 }
 

@@ -29,7 +29,7 @@ void add_part(RankMessages& rank, const CollectivePart& part, std::int64_t moved
   rank.moves.push_back({begin_ns, part.end_ns});
 }
 
-// Whether the event tells of how many ranks its group is, and these are here.
+// True if the event says how many ranks its group has, and all of them are here.
 bool has_all_ranks(const Collective& what) {
   return what.group_size > 0 && what.parts.size() >= static_cast<std::size_t>(what.group_size);
 }

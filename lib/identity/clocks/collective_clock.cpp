@@ -69,7 +69,7 @@ class CollectiveAligner {
                                return placed.contains(rank);
                              });
       settle(island, is_linked);
-      if (!is_linked) tell_unconnected(island, islands.front(), placed);
+      if (!is_linked) report_unconnected(island, islands.front(), placed);
       placed.insert(ranks.begin(), ranks.end());
     }
   }
@@ -89,8 +89,8 @@ class CollectiveAligner {
   void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
-  void tell_unconnected(const Island& island, const Island& of_reference,
-                        const std::set<std::int64_t>& others);
+  void report_unconnected(const Island& island, const Island& of_reference,
+                          const std::set<std::int64_t>& others);
 
   const std::vector<FileEvidence>& evidence_;
   const std::vector<StartTimes>& starts_;
@@ -334,9 +334,9 @@ std::string conflict_words(const Island& island, const std::set<std::int64_t>& r
       "{}: what collectives allow before and after contradicts itself by {}{}{}; {}",
       clocks_of(ranks), fit.is_least_change ? "at least " : "", format_duration(fit.change_ns),
       names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
-      offsets.empty()
-          ? "no offset fits all of them"
-          : fmt::format("{} brings the last of them together", fmt::join(offsets, " ")));
+      offsets.empty() ? "no offset fits all of them"
+                      : fmt::format("trace-merge {} brings the last of them together",
+                                    fmt::join(offsets, " ")));
 }
 
 // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
@@ -365,12 +365,12 @@ void CollectiveAligner::tell_conflicts(const Island& island,
       std::ranges::any_of(island.files, [this](std::size_t file) { return is_given(file); });
   for (const auto& [kind, members] : alike) {
     std::set<std::int64_t> ranks;
-    std::set<std::int64_t> told;  // by the number that --offset takes
+    std::set<std::int64_t> named;  // by the number that --offset takes
     std::vector<std::string> offsets;
     for (const std::size_t i : members) {
       const std::vector<std::int64_t> own = ranks_of(island.files[i]);
       ranks.insert(own.begin(), own.end());
-      if (!any_given && !fits[i].came_back && told.insert(facts_[island.files[i]].rank).second &&
+      if (!any_given && !fits[i].came_back && named.insert(facts_[island.files[i]].rank).second &&
           offsets.size() < kMostRanks)
         offsets.push_back(
             offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
@@ -385,8 +385,8 @@ void CollectiveAligner::tell_conflicts(const Island& island,
 
 // Traces of different runs may be merged on purpose, and a clock sync places ranks without
 // collectives, so neither is worth a notice.
-void CollectiveAligner::tell_unconnected(const Island& island, const Island& of_reference,
-                                         const std::set<std::int64_t>& others) {
+void CollectiveAligner::report_unconnected(const Island& island, const Island& of_reference,
+                                           const std::set<std::int64_t>& others) {
   FileClock& first = clocks_[island.files.front()];
   if (standing_of(first) == Standing::fixed) return;
   const std::set<std::int64_t> ranks = ranks_of(island);

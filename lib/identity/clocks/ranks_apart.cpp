@@ -97,8 +97,8 @@ void ApartRanks::report(const Together& set) {
   problems.add(Problem::ranks_apart, 0, set.ranks.size());
   problems.explain(
       Problem::ranks_apart,
-      fmt::format("{} begin{} {} {} rank {}; {}{} lets them begin together", ranks_words(set.ranks),
-                  is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
+      fmt::format("{} begin{} {} {} rank {}; trace-merge {}{} lets them begin together",
+                  ranks_words(set.ranks), is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
                   ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
                   is_cut ? " (and so on)" : ""));
 }

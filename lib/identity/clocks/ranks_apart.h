@@ -1,7 +1,7 @@
 // check_ranks_apart: finds ranks whose events are at another time than those of the lowest rank.
 //
 //   check_ranks_apart(evidence, facts, starts, clocks);
-//   // "ranks 5-7 begin 90.000 s after rank 0; --offset 5=... --offset 6=... ..."
+//   // "ranks 5-7 begin 90.000 s after rank 0; trace-merge --offset 5=... --offset 6=... ..."
 #pragma once
 
 #include "clock/alignment.h"

@@ -31,7 +31,9 @@ void add_noted_problems(std::string_view traceloom, ProblemCounts& problems) {
     std::string detail = decoded(find_member(object, "detail"));
     if (detail.starts_with(kWhen)) detail.erase(0, kWhen.size());
     // A merged file is moved as a whole, so the option for one of its ranks would do nothing.
-    detail.erase(std::min(detail.find("; --offset "), detail.size()));
+    // Older notes have the option without the command.
+    for (const std::string_view option : {"; trace-merge --offset ", "; --offset "})
+      detail.erase(std::min(detail.find(option), detail.size()));
     std::string& all = words[static_cast<std::size_t>(known - kNoted.begin())];
     all += (all.empty() ? "" : "; ") + detail;
   });

@@ -41,7 +41,7 @@ void check_rank(const Input& input, std::int64_t rank, RankSource source) {
 // Describes a pid that several ranks share.
 std::string words_on_threads(const Mark& mark, std::int64_t rank_of_pid) {
   return fmt::format(
-      "pid {0} has threads of ranks {1} and {2}, and those whose rank nothing tells "
+      "pid {0} has threads of ranks {1} and {2}, and those without a known rank "
       "count as rank {1}; merge the files of the ranks to have them apart",
       mark.pid, rank_of_pid, mark.value);
 }
