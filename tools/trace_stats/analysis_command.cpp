@@ -27,7 +27,7 @@ namespace traceloom {
 namespace {
 
 // The options as they were typed, and below them what the command needs.
-struct Options {
+struct Options : CommonOptions {
   std::vector<std::string> inputs;
   std::string ranks;
   std::string steps;
@@ -38,13 +38,6 @@ struct Options {
   std::string sort;
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
-  bool wide = false;
-  bool csv_safe = false;
-  std::string output = "-";
-  unsigned threads = 0;
-  bool strict = false;
-  bool keep_going = false;
-  Verbosity verbosity = Verbosity::normal;
   bool details = false;  // from here on, not typed but copied from AnalysisCommand
   bool samples = false;
   bool python = false;
@@ -216,8 +209,7 @@ void add_rows(CLI::App& command, Options& options) {
 void add_table_options(CLI::App& command, Options& options) {
   add_rows(command, options);
   add_format(command, options.format);
-  add_wide(command, options.wide);
-  add_csv_safe(command, options.csv_safe);
+  add_table_style(command, options);
 }
 
 }  // namespace
@@ -268,11 +260,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   if (what.instead) inputs->required(false);
   add_selection(*command, *options);
   if (!what.is_page) add_table_options(*command, *options);
-  add_output(*command, options->output);
-  add_threads(*command, options->threads);
-  add_keep_going(*command, options->keep_going);
-  add_strict(*command, options->strict);
-  add_verbose(*command, options->verbosity);
+  add_output_options(*command, *options);
   command->callback([options, &work, analyse = std::move(analyse)] {
     const Work other = options->instead ? options->instead() : Work();
     if (!other && options->inputs.empty())

@@ -33,7 +33,7 @@ namespace {
 enum class CiForm : std::uint8_t { none, junit, github };
 
 // The options as they were typed.
-struct CompareSettings {
+struct CompareSettings : CommonOptions {
   std::vector<std::string> sides;  // BASE and NEW
   std::vector<std::string> base;
   std::vector<std::string> changed;
@@ -47,13 +47,6 @@ struct CompareSettings {
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
   CiForm ci_form = CiForm::none;
-  bool wide = false;
-  bool csv_safe = false;
-  std::string output = "-";
-  unsigned threads = 0;
-  bool strict = false;
-  bool keep_going = false;
-  Verbosity verbosity = Verbosity::normal;
 };
 
 double read_percent(const std::string& option, const std::string& text) {
@@ -274,13 +267,8 @@ void add_compare(CLI::App& app, Work& work) {
       ->default_str("20");
   add_unit(*command, options->unit);
   add_compare_format(*command, *options);
-  add_wide(*command, options->wide);
-  add_csv_safe(*command, options->csv_safe);
-  add_output(*command, options->output);
-  add_threads(*command, options->threads);
-  add_keep_going(*command, options->keep_going);
-  add_strict(*command, options->strict);
-  add_verbose(*command, options->verbosity);
+  add_table_style(*command, *options);
+  add_output_options(*command, *options);
   set_examples(*command, {{"captures of two versions", "trace-stats compare base/ new/"},
                           {"a gate for CI", "trace-stats compare base/ new/ --gate --limit 3%"}});
   command->callback([options, &work] { work = [options] { return run_compare(*options); }; });

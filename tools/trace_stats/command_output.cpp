@@ -1,11 +1,13 @@
 #include "trace_stats/command_output.h"
 
+#include "common/options.h"
 #include "common/say.h"
 #include "common/terminal.h"
 #include "output/file_sink.h"
 #include "output/gzip_sink.h"
 #include "trace_stats/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
@@ -16,6 +18,19 @@ namespace {
 constexpr int kWidthOfFiles = 120;  // and of pipes; --help names this number
 
 }  // namespace
+
+void add_table_style(CLI::App& command, CommonOptions& options) {
+  add_wide(command, options.wide);
+  add_csv_safe(command, options.csv_safe);
+}
+
+void add_output_options(CLI::App& command, CommonOptions& options) {
+  add_output(command, options.output);
+  add_threads(command, options.threads);
+  add_keep_going(command, options.keep_going);
+  add_strict(command, options.strict);
+  add_verbose(command, options.verbosity);
+}
 
 TextStyle text_style(const std::string& output, bool wide) {
   const bool terminal = output == "-" && is_terminal(Stream::out);

@@ -10,7 +10,29 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace traceloom {
+
+// What the options say that every command has which prints tables. A command's options derive from
+// it, so that its members read as theirs.
+struct CommonOptions {
+  bool wide = false;
+  bool csv_safe = false;
+  std::string output = "-";
+  unsigned threads = 0;
+  bool strict = false;
+  bool keep_going = false;
+  Verbosity verbosity = Verbosity::normal;
+};
+
+// Adds --wide and --csv-safe, which only tables need.
+void add_table_style(CLI::App& command, CommonOptions& options);
+
+// Adds -o, --threads, --keep-going, --strict and -v.
+void add_output_options(CLI::App& command, CommonOptions& options);
 
 // Returns the style for text that is written to `output`. On a terminal it is as wide as that, with
 // names cut and in colour. Elsewhere it is 120 columns wide with uncut names, so that the content

@@ -31,7 +31,7 @@ namespace traceloom {
 namespace {
 
 // The options as they were typed.
-struct Options {
+struct Options : CommonOptions {
   std::vector<std::string> inputs;
   std::string by = "name";
   std::string sort = "total";
@@ -44,13 +44,6 @@ struct Options {
   std::string time;
   std::vector<LatencyGate> gates;
   TableFormat format = TableFormat::text;
-  bool wide = false;
-  bool csv_safe = false;
-  std::string output = "-";
-  unsigned threads = 0;
-  bool strict = false;
-  bool keep_going = false;
-  Verbosity verbosity = Verbosity::normal;
 };
 
 SummaryGrouping read_grouping(const std::string& list) {
@@ -226,13 +219,8 @@ void add_summarize(CLI::App& app, Work& work) {
   add_rows(*command, *options);
   add_gates(*command, *options);
   add_format(*command, options->format);
-  add_wide(*command, options->wide);
-  add_csv_safe(*command, options->csv_safe);
-  add_output(*command, options->output);
-  add_threads(*command, options->threads);
-  add_keep_going(*command, options->keep_going);
-  add_strict(*command, options->strict);
-  add_verbose(*command, options->verbosity);
+  add_table_style(*command, *options);
+  add_output_options(*command, *options);
   set_examples(
       *command,
       {{"the 20 names that take the most time, over all ranks",
