@@ -6,6 +6,7 @@
 #include "analysis/waits/step_lengths.h"
 #include "analysis/waits/step_phases.h"
 #include "base/units.h"
+#include "output/json_list.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>
@@ -36,14 +37,6 @@ std::string steps_json(const std::vector<std::int64_t>& lengths) {
   json.value(percentile(lengths, 99));
   json.end_object();
   return text;
-}
-
-template <typename List>
-void write_texts(JsonWriter& json, std::string_view key, const List& texts) {
-  json.key(key);
-  json.begin_array();
-  for (const auto& text : texts) json.value(text);
-  json.end_array();
 }
 
 void write_part(JsonWriter& json, std::string_view name, const StepShare& share) {
@@ -210,7 +203,7 @@ void write_frames(JsonWriter& json, const IdleCauses& causes) {
 
 // Writes each advice with the share for which it is given.
 void write_advice(JsonWriter& json, const Basis& basis) {
-  write_texts(json, "advice", texts_of(basis.verdict.advice));
+  write_list(json, "advice", texts_of(basis.verdict.advice));
   json.key("advice_evidence");
   json.begin_array();
   for (const Advice& advice : basis.verdict.advice) {
@@ -254,8 +247,8 @@ std::string verdict_json(const Basis& basis) {
   write_frames(json, basis.found.causes);
   std::vector<std::string_view> possible;
   for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
-  write_texts(json, "possible", possible);
-  write_texts(json, "evidence", verdict.evidence);
+  write_list(json, "possible", possible);
+  write_list(json, "evidence", verdict.evidence);
   write_advice(json, basis);
   json.end_object();
   return text;

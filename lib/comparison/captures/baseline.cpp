@@ -5,6 +5,7 @@
 #include "base/json_walk.h"
 #include "comparison/judge/capture_value.h"
 #include "event/event.h"
+#include "output/json_list.h"
 #include "output/json_writer.h"
 
 #include <cerrno>
@@ -36,14 +37,6 @@ class TextWriter {
   std::map<std::string, std::size_t> numbers_;
   std::vector<std::string> texts_;
 };
-
-template <typename List>
-void write_list(JsonWriter& json, std::string_view key, const List& list) {
-  json.key(key);
-  json.begin_array();
-  for (const auto& one : list) json.value(one);
-  json.end_array();
-}
 
 void write_numbers(JsonWriter& json, std::initializer_list<std::int64_t> numbers) {
   json.begin_array();

@@ -1,5 +1,7 @@
 #include "merge/frame/filter_record.h"
 
+#include "output/json_list.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,12 +19,9 @@ void write_pair(JsonWriter& json, std::optional<std::int64_t> first,
   json.end_array();
 }
 
+// Leaves the key out if there are no texts.
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  json.key(key);
-  json.begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
+  if (!texts.empty()) write_list(json, key, texts);
 }
 
 std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
