@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,20 @@ class StringTable {
 
   // Forgets all texts and keeps the memory of the usual number of them.
   void clear();
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    std::size_t count = size();
+    wire(count);
+    if constexpr (Wire::kReads) clear();
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (!Wire::kReads) text = texts_[i];
+      wire(text);
+      if constexpr (Wire::kReads) intern(text);
+    }
+  }
 
  private:
   struct Slot {

@@ -29,6 +29,11 @@ struct TopLevelEntry {
   std::string key;           // decoded
   std::string value;         // JSON text; it may be no strict JSON
   std::uint64_t offset = 0;  // offset of the value in the uncompressed text
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(key, value, offset);
+  }
 };
 
 class TopLevelParser {

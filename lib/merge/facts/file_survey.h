@@ -36,6 +36,10 @@ struct BesideMain {
   std::string title;       // unique within its rank
   std::string source_pid;  // canonical, as in the file that it comes from
   bool operator==(const BesideMain&) const = default;
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(title, source_pid);
+  }
 };
 
 // The note of a merge of ours about a row to which it gave a tid. Without it, rows of several
@@ -45,6 +49,10 @@ struct RowSource {
   std::optional<BesideMain> process = {};  // set if the row is in another process now
   bool is_gpu = false;                     // the other process was a GPU's
   bool operator==(const RowSource&) const = default;
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(tid, process, is_gpu);
+  }
 };
 
 // The args in which a merge notes the sort indexes of its inputs, next to its own sort_index.
@@ -85,6 +93,13 @@ struct TrackFacts {
   // row.
   std::optional<std::string> said_gpu;
   std::optional<std::string> gpu;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(pid, tid, events, moved_events, is_gpu, ends, has_begins, counters, has_global_async,
+         has_samples, name, sort_index, source_sort_index, process_sort_index, source, gpu_events,
+         flow_events, is_host, host_name, gpu_name, said_gpu, gpu);
+  }
 };
 
 struct ProcessFacts {
@@ -94,6 +109,11 @@ struct ProcessFacts {
   std::optional<std::int64_t> sort_index = {};
   std::optional<std::int64_t> source_sort_index = {};  // see TrackFacts
   std::string composer_name = {};  // the name that Composer gives, even if torch writes over it
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(name, labels, beside_main, sort_index, source_sort_index, composer_name);
+  }
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.
@@ -101,6 +121,11 @@ struct KeptMetadata {
   std::string text;
   std::uint64_t offset = 0;
   bool counts_each_time = false;  // equal texts are kept each time: each describes other events
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(text, offset, counts_each_time);
+  }
 };
 
 struct FileSurvey {
@@ -136,6 +161,15 @@ struct FileSurvey {
   std::vector<TopLevelEntry> top_level;  // strict JSON
   std::uint64_t text_bytes = 0;
   ProblemCounts problems;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(evidence, tracks_before, has_too_many_tracks, tracks, processes, metadata, flow_ids,
+         shared_flows, next_ends, bind_ids, async_ids, async_slices, object_ids, dumps, counters,
+         frame_groups, cut_slices, lacks_durations, events, ends, open_begins, most_open_begins,
+         starts, end_times, sub_microsecond, top_level, text_bytes, problems);
+  }
 };
 
 // Returns how many events a merge writes of a file if it drops none: a pair of B and E is one

@@ -15,6 +15,12 @@ struct FilterFacts {
   StringTable tracks;             // of the flow events, as TrackPlan::target() takes them
   std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
   StepMarks steps;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(tracks, places, steps);
+  }
 };
 
 }  // namespace traceloom

@@ -114,6 +114,10 @@ struct HexIds {
     merged.add(later.merged);
     has_other |= later.has_other;
   }
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(ids, merged, has_other);
+  }
 };
 
 }  // namespace traceloom

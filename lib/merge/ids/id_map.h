@@ -41,6 +41,11 @@ class IdSet {
     return (limit > kPlainIdLimit ? std::max(max_number_, max_large_) : max_number_) +
            others_.size() + 1;
   }
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(max_number_, max_large_, others_);
+  }
 
  private:
   friend class IdMap;

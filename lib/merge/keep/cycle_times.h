@@ -23,6 +23,11 @@ class CycleTimes {
 
   // Returns the cycles that have events, each from its first to its last event.
   std::vector<MergedCycle> left_of(const std::vector<MergedCycle>& cycles) const;
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(times_);
+  }
 
  private:
   void look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns);

@@ -50,6 +50,11 @@ struct MergedFile {
 struct LeftOut {
   std::string path;
   std::string error;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(path, error);
+  }
 };
 
 // An input whose events other inputs hold as well; `problems` say which inputs.

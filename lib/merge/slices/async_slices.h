@@ -55,6 +55,11 @@ struct AsyncAdditions {
   // Slices that end here: a step (T), or operations that have no end.
   std::vector<AsyncHalf> ended;
   bool is_unended = false;  // the slice begun here has no end in its file
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(offset, category, step, begun, ended, is_unended);
+  }
   bool operator==(const AsyncAdditions&) const = default;
 };
 
@@ -68,6 +73,11 @@ class AsyncSlices {
   std::string_view text(std::uint32_t number) const { return texts_[number]; }
   bool empty() const { return additions_.empty(); }
   bool operator==(const AsyncSlices&) const = default;
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(additions_, texts_);
+  }
 
  private:
   friend class AsyncSliceFinder;

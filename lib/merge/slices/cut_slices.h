@@ -24,6 +24,11 @@ struct CutSlices {
     std::string pid;  // JSON text
     std::string tid;
     std::string id;
+
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(pid, tid, id);
+    }
   };
   std::vector<Slice> cut;    // is_cut_slice() is true
   std::vector<Slice> whole;  // is_cut_slice() is false
@@ -31,6 +36,11 @@ struct CutSlices {
   // `event` has Key::cut_id.
   void add(const Event& event);
   void append(CutSlices later);
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(cut, whole);
+  }
 };
 
 // Slices by rank and the value of Key::cut_id. The thread does not matter: a slice may end in
