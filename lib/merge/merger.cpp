@@ -3,12 +3,14 @@
 #include "base/error.h"
 #include "input/plain_source.h"
 #include "merge/archive/archive_merge.h"
-#include "merge/frame/frame.h"
 #include "merge/order/merge_output.h"
 #include "merge/passes/merge_inputs.h"
+#include "merge/team_merge.h"
 #include "merge/write/write_visitor.h"
+#include "merge/write_end.h"
 #include "output/file_sink.h"
 #include "output/gzip_sink.h"
+#include "team/team.h"
 
 #include <fmt/format.h>
 
@@ -94,18 +96,7 @@ class JsonMerge {
   }
 
   MergeSummary finish(WriteVisitor& visitor) {
-    visitor.finish();
-    MergeSummary summary = inputs_.summarize(visitor.problems(), visitor.events());
-    std::vector<ProblemCounts> problems;
-    for (const MergedFile& file : summary.files) problems.push_back(file.problems);
-    write_tail(
-        inputs_.plan(), inputs_.surveys(),
-        [&](std::size_t file, std::int64_t rank) { return summary.files[file].events_of(rank); },
-        problems, inputs_.left_out(), [this](std::string_view text) { output_->write(text); });
-    output_->complete();
-    if (options_.before_replacing) options_.before_replacing(summary);
-    output_->close();
-    return summary;
+    return write_end(options_, inputs_, visitor, *output_);
   }
 
   const MergeOptions& options_;
@@ -116,8 +107,15 @@ class JsonMerge {
 }  // namespace
 
 MergeSummary merge_traces(const MergeOptions& options) {
-  prepare_paths(options);
+  const bool is_team = options.team != nullptr && !options.team->is_alone();
+  if (is_team) {
+    refuse_in_team(options);
+    options.team->agree([&] { prepare_paths(options); });
+  } else {
+    prepare_paths(options);
+  }
   if (options.dry_run) return plan_only(options);
+  if (is_team) return merge_in_team(options);
   if (options.format == MergeFormat::perfetto_tar) return merge_to_archive(options);
   return JsonMerge(options).run();
 }

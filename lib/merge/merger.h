@@ -26,8 +26,8 @@ namespace traceloom {
 // begin events that stay open, plus the largest single event, and with a filter some 24 bytes a
 // flow event.
 //
-// The same bytes come out for any number of threads. After an exception the old output is
-// untouched.
+// The same bytes come out for any number of threads, and of processes that merge together
+// (MergeOptions::team; team_merge.h). After an exception the old output is untouched.
 //
 // Throws UsageError, before anything is opened for writing, if the output is one of the inputs or
 // an input is a pipe other than stdin (inputs are read twice; stdin is copied). Throws Error for an

@@ -65,6 +65,16 @@ class FileSink : public Sink {
     if (replacement_) replacement_->replace_target();
   }
 
+  FileGap leave_gap(std::uint64_t bytes) override {
+    if (!replacement_) return Sink::leave_gap(bytes);
+    flush();
+    FileGap gap{fs::absolute(replacement_->temporary()).string(), written_};
+    written_ += bytes;
+    if (lseek(descriptor_, static_cast<off_t>(written_), SEEK_SET) < 0)
+      throw system_error(name_, errno);
+    return gap;
+  }
+
  private:
   void flush() {
     write_all(gathered_);

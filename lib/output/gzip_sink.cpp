@@ -102,9 +102,18 @@ void GzipSink::flush_pending() {
 
 void GzipSink::append(const CompressedBlock& block) {
   target_->write(block.deflated);
-  crc32_ = static_cast<std::uint32_t>(
-      crc32_combine(crc32_, block.crc32, static_cast<z_off_t>(block.text_size)));
-  text_size_ += block.text_size;
+  count_elsewhere(block.crc32, block.text_size);
+}
+
+FileGap GzipSink::leave_gap(std::uint64_t bytes) {
+  flush_pending();
+  return target_->leave_gap(bytes);
+}
+
+void GzipSink::count_elsewhere(std::uint32_t crc32, std::uint64_t text_size) {
+  crc32_ =
+      static_cast<std::uint32_t>(crc32_combine(crc32_, crc32, static_cast<z_off_t>(text_size)));
+  text_size_ += text_size;
 }
 
 }  // namespace traceloom

@@ -59,6 +59,9 @@ class GzipSink : public Sink {
   void write_block(const CompressedBlock& block);
   void complete() override;
   void close() override;
+  FileGap leave_gap(std::uint64_t bytes) override;
+  // Counts text whose deflate data others write into a gap.
+  void count_elsewhere(std::uint32_t crc32, std::uint64_t text_size);
 
   // CRC-32 and size of all text up to close().
   std::uint32_t crc32() const { return crc32_; }

@@ -30,6 +30,8 @@ class Replacement {
 
   // Valid until complete().
   int descriptor() const { return descriptor_; }
+  // The path of the hidden file.
+  const std::string& temporary() const { return temporary_; }
   // Closes the descriptor and keeps the lock. Some file systems report only now that there was no
   // room.
   void complete();

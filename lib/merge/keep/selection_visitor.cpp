@@ -311,6 +311,27 @@ std::vector<OutputProcess> SelectionVisitor::kept_rows() const {
   return processes;
 }
 
+SelectionPart SelectionVisitor::part() const {
+  SelectionPart part;
+  for (std::size_t file = 0; file < selection_.events.size(); ++file)
+    if (!selection_.events_of_rank[file].empty())
+      part.files.push_back({file, selection_.events[file], selection_.events_of_rank[file]});
+  part.rows = {kept_rows_.begin(), kept_rows_.end()};
+  part.categories = categories_;
+  part.cycles = cycles_;
+  return part;
+}
+
+void SelectionVisitor::add_part(SelectionPart part) {
+  for (SelectionPart::File& file : part.files) {
+    selection_.events[file.file] = file.events;
+    selection_.events_of_rank[file.file] = std::move(file.events_of_rank);
+  }
+  kept_rows_.insert(part.rows.begin(), part.rows.end());
+  if (categories_.size() < kMostCategories) categories_.merge(part.categories);
+  cycles_.add(part.cycles);
+}
+
 Selection SelectionVisitor::take_selection() {
   selection_.rows = kept_rows();
   selection_.cycles = cycles_.left_of(plan_.cycles);

@@ -28,6 +28,30 @@
 
 namespace traceloom {
 
+// What a process has found in some of the files that the others have to know. (Which flow and async
+// events stay in a file only its writer has to know.)
+struct SelectionPart {
+  struct File {
+    std::size_t file = 0;
+    KeptCounts events;
+    std::map<std::int64_t, KeptCounts> events_of_rank;
+    template <typename Wire>
+    void wire(Wire& wire) {
+      wire(file, events, events_of_rank);
+    }
+  };
+  std::vector<File> files;
+  std::set<std::uint32_t> rows;
+  std::set<std::string> categories;
+  CycleTimes cycles;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(files, rows, categories, cycles);
+  }
+};
+
 // Memory: what KeptEvents needs for all files, and the flow and async events of one file.
 class SelectionVisitor : public FileVisitor {
  public:
@@ -37,6 +61,11 @@ class SelectionVisitor : public FileVisitor {
 
   // Must be called after all files have been read.
   Selection take_selection();
+
+  // If each process of a team has read some of the files: part() has what this one knows, and
+  // add_part() takes what another one does, again if need be.
+  SelectionPart part() const;
+  void add_part(SelectionPart part);
 
   Args wanted_args() const override { return Args::skip; }  // nothing is written here
   std::unique_ptr<ChunkResult> make_result() override;

@@ -16,6 +16,8 @@
 
 namespace traceloom {
 
+class Team;  // team/team.h
+
 // The most tracks that all inputs may have, unless more are asked for; the input that exceeds this
 // is refused. What is known of a track takes some 1.8 KB until the merge is done, and a program
 // that gives each request a tid of its own could have a billion. So many take 180 MiB.
@@ -54,6 +56,9 @@ struct MergeOptions {
   // Surveys all inputs before it writes, even if samples of them would be enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;
+  // The processes that merge together, all with these options; nullptr: this one alone. They write
+  // a file, and the bytes that one process would write.
+  Team* team = nullptr;
   // Decides what happens when the reader of stdout is gone. False: the merge ends silently
   // (ClosedPipe). True: it goes on without writing, so that the problems of the inputs are still
   // reported.

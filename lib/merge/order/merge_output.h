@@ -10,6 +10,7 @@
 #include "output/file_sink.h"
 #include "output/gzip_sink.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,12 @@ class MergeOutput {
   int gzip_level() const { return gzip_level_; }
   void write(std::string_view text) { sink_->write(text); }
   void write_block(const CompressedBlock& block) { gzip_->write_block(block); }
+  // Leaves out what others write into the file (Sink::leave_gap()); crc32 and text_size are those
+  // of the text in the gap, which only gzip needs.
+  FileGap leave_gap(std::uint64_t bytes) { return sink_->leave_gap(bytes); }
+  void count_elsewhere(std::uint32_t crc32, std::uint64_t text_size) {
+    if (gzip_ != nullptr) gzip_->count_elsewhere(crc32, text_size);
+  }
   void complete() { sink_->complete(); }
   void close() { sink_->close(); }
 

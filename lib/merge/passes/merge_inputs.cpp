@@ -7,10 +7,12 @@
 #include "merge/passes/file_subset.h"
 #include "merge/passes/input_limits.h"
 #include "merge/passes/one_pass_visitor.h"
+#include "merge/passes/share_findings.h"
 #include "merge/planning/make_plan.h"
 #include "merge/survey/flow_starts.h"
 #include "merge/survey/survey_guess.h"
 #include "merge/survey/survey_visitor.h"
+#include "team/share_out.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +48,7 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
 
 MergeInputs::MergeInputs(const MergeOptions& options)
     : options_(options),
+      team_(options.team != nullptr ? *options.team : alone_),
       memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
       stored_bytes_(stored_bytes(options.inputs)) {
   memory_.max_open_begins = options.max_open_begins;
@@ -56,22 +59,37 @@ void MergeInputs::survey() {
   const std::size_t files = options_.inputs.size();
   SurveyVisitor visitor(files, on_failure, options_.plan.shared_flows);
   prepare(visitor);
-  if (options_.filter.any()) {
-    FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
-    scan_all(filter_visitor);
-    facts_ = filter_visitor.take_facts();
-  } else {
-    scan_all(visitor);
-  }
-  keep(visitor.take_surveys());
+  const FileBlock own = share_out(team_, paths_of(options_.inputs));
+  SurveyedFiles found;
+  team_.agree([&] {
+    if (options_.filter.any()) {
+      FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
+      scan_all(filter_visitor, own);
+      found.facts = filter_visitor.take_facts();
+    } else {
+      scan_all(visitor, own);
+    }
+  });
+  found.surveys = visitor.take_surveys();
+  found.failed = std::move(failed_);
+  found.left_out = std::move(left_out_);
+  share_surveys(team_, own, options_.max_tracks, found);
+  failed_ = std::move(found.failed);
+  left_out_ = std::move(found.left_out);
+  facts_ = std::move(found.facts);
+  keep(std::move(found.surveys));
 }
 
 void MergeInputs::prepare(SurveyVisitor& visitor) const {
-  visitor.limit_tracks(options_.max_tracks);
+  if (team_.is_alone())
+    visitor.limit_tracks(options_.max_tracks);
+  else
+    visitor.limit_tracks_of_each(options_.max_tracks);
 }
 
 std::optional<GuessedPlan> MergeInputs::guess() {
-  if (options_.always_survey || options_.filter.picks_events()) return std::nullopt;
+  if (options_.always_survey || options_.filter.picks_events() || !team_.is_alone())
+    return std::nullopt;
   // The output is an earlier merge of the inputs, or a file that must not be lost.
   if (is_input(options_.inputs, options_.output)) return std::nullopt;
   const std::size_t files = options_.inputs.size();
@@ -186,15 +204,21 @@ void MergeInputs::find_startless_ends() {
     if (surveys_[file].next_ends > 0) files.push_back(file);
   if (files.empty()) return;
   FlowStarts starts(*plan_);
-  scan(files, starts);
-  for (const std::size_t file : files) plan_->files[file].startless_ends = starts.take(file);
+  const std::vector<std::size_t> own = share_of(files);
+  team_.agree([&] { scan(own, starts); });
+  std::vector<std::vector<std::uint64_t>> ends;
+  for (const std::size_t file : own) ends.push_back(starts.take(file));
+  ends = gather_lists(team_, std::move(ends));
+  for (std::size_t i = 0; i < files.size(); ++i)
+    plan_->files[files[i]].startless_ends = std::move(ends[i]);
 }
 
 bool MergeInputs::select() {
   if (lacks_facts()) survey();
   if (plan_->filter && plan_->filter->needs_selection()) {
     SelectionVisitor visitor(*plan_, std::move(facts_));
-    scan_planned(visitor);
+    team_.agree([&] { scan_planned(visitor); });
+    share_selection(team_, visitor);
     Selection selection = visitor.take_selection();
     plan_->cycles = std::move(selection.cycles);
     plan_->filter->set_selection(std::move(selection));
@@ -229,19 +253,19 @@ void MergeInputs::leave_out(std::size_t file, const Error& error) {
 }
 
 void MergeInputs::scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
-                             std::uint64_t to_read) {
+                             std::uint64_t to_read, const FileBlock& block) {
   const std::uint64_t before = bytes_read_;
   const auto progress = [&](std::uint64_t bytes) {
     bytes_read_ = before + bytes;
     if (options_.progress) options_.progress(bytes_read_, before + to_read);
   };
-  scan_files(
-      paths, visitor,
-      {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_, progress});
+  scan_files(paths, visitor,
+             {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_, progress,
+              block});
 }
 
-void MergeInputs::scan_all(FileVisitor& visitor) {
-  scan_paths(paths_of(options_.inputs), visitor, stored_bytes_);
+void MergeInputs::scan_all(FileVisitor& visitor, const FileBlock& block) {
+  scan_paths(paths_of(options_.inputs), visitor, stored_bytes_, block);
 }
 
 void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
@@ -250,7 +274,7 @@ void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visit
   inputs.reserve(files.size());
   for (const std::size_t file : files) inputs.push_back(inputs_[file]);
   FileSubset subset(visitor, files);
-  scan_paths(paths_of(inputs), subset, stored_bytes(inputs) + later_bytes);
+  scan_paths(paths_of(inputs), subset, stored_bytes(inputs) + later_bytes, kAllFiles);
 }
 
 void MergeInputs::scan_planned(FileVisitor& visitor) {
@@ -261,7 +285,19 @@ std::vector<std::size_t> MergeInputs::planned_files() const {
   std::vector<std::size_t> files;
   for (const std::size_t file : plan_->order)
     if (!plan_->filter || plan_->filter->reads(file)) files.push_back(file);
-  return files;
+  return share_of(files);
+}
+
+// All processes know the surveys, so each finds the same pieces without a message.
+std::vector<std::size_t> MergeInputs::share_of(const std::vector<std::size_t>& files) const {
+  if (team_.is_alone()) return files;
+  constexpr std::uint64_t kFileWeight = std::uint64_t{64} << 10;  // of opening it, as bytes
+  std::vector<std::uint64_t> weights;
+  weights.reserve(files.size());
+  for (const std::size_t file : files) weights.push_back(surveys_[file].text_bytes + kFileWeight);
+  const FileBlock own = cut_by_weight(weights, team_.size()).at(team_.rank());
+  return {files.begin() + static_cast<std::ptrdiff_t>(own.begin),
+          files.begin() + static_cast<std::ptrdiff_t>(own.end)};
 }
 
 std::uint64_t MergeInputs::stored_bytes_of(const std::vector<std::size_t>& files) const {
@@ -280,111 +316,6 @@ void MergeInputs::check_unchanged(const WriteVisitor& visitor,
   for (const std::size_t file : files)
     if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
-}
-
-ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& written) const {
-  ProblemCounts problems = surveys_[file].problems;
-  problems.add(written);
-  problems.add(plan_->files[file].rank.problems);
-  problems.add(plan_->files[file].clock.problems);
-  problems.add(plan_->files[file].problems);
-  return problems;
-}
-
-MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
-                                    const std::vector<std::uint64_t>& events) const {
-  MergeSummary summary;
-  summary.left_out = left_out_;
-  summary.repeats = repeats_;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const FilePlan& file = plan_->files[i];
-    const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
-    summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             std::make_shared<const TimeMap>(file.clock.times), surveys_[i].events,
-                             events[i], filtered, events_of_rank(i, events[i]),
-                             problems_of(i, written[i])});
-    summary.events += events[i];
-    summary.filtered += filtered;
-    summary.text_bytes += surveys_[i].text_bytes;
-    summary.shared_flows += surveys_[i].shared_flows;
-  }
-  describe_processes(summary);
-  summary.origin_ns = plan_->origin_ns;
-  if (plan_->filter) summary.filter = describe_filter();
-  return summary;
-}
-
-std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t file,
-                                                                     std::uint64_t written) const {
-  std::map<std::int64_t, MergedRankEvents> ranks;
-  const FileRank& rank = plan_->files[file].rank;
-  if (!rank.is_merged()) return ranks;
-  std::map<std::int64_t, std::uint64_t> whole;  // events if none is dropped
-  std::uint64_t of_all = 0;
-  for (const TrackFacts& track : surveys_[file].tracks) {
-    if (track.said_gpu) continue;  // its events are counted where they were moved from
-    const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
-    const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
-    ranks[of_track].events_in += without_ends + track.ends;
-    whole[of_track] += without_ends;
-    of_all += without_ends;
-  }
-  for (const auto& [of_rank, slice] : plan_->files[file].superseded) {
-    --whole[of_rank];
-    --of_all;
-  }
-  const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;
-  for (auto& [number, events] : ranks) {
-    if (filter != nullptr && filter->reads(file) && filter->needs_selection()) {
-      const KeptCounts of_rank = filter->counts_of(file, number);
-      events.events = of_rank.kept;
-      events.filtered = of_rank.filtered;
-    } else if (of_all == written + (filter == nullptr ? 0 : filter->filtered(file))) {
-      events.events = written == 0 ? 0 : whole[number];
-      events.filtered = whole[number] - *events.events;
-    }
-  }
-  return ranks;
-}
-
-std::vector<std::uint64_t> MergeInputs::planned_events() const {
-  std::vector<std::uint64_t> events;
-  events.reserve(inputs_.size());
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    events.push_back(plan_->filter
-                         ? plan_->filter->kept(i)
-                         : events_to_write(surveys_[i]) - plan_->files[i].superseded.size());
-  return events;
-}
-
-MergeSummary MergeInputs::nothing_left() const {
-  MergeSummary summary = summarize(std::vector<ProblemCounts>(inputs_.size()),
-                                   std::vector<std::uint64_t>(inputs_.size()));
-  summary.filter->nothing_left = true;
-  return summary;
-}
-
-void MergeInputs::describe_processes(MergeSummary& summary) const {
-  for (const OutputProcess& process :
-       plan_->filter ? plan_->filter->rows() : plan_->tracks.processes()) {
-    if (summary.processes.empty() || summary.processes.back().rank != process.rank) ++summary.ranks;
-    MergedProcess& merged =
-        summary.processes.emplace_back(MergedProcess{process.rank, process.name, {}});
-    for (const OutputTrack& track : process.tracks) merged.tracks.push_back(track.name);
-  }
-}
-
-FilterOutcome MergeInputs::describe_filter() const {
-  FilterOutcome outcome;
-  outcome.categories = plan_->filter->selection().categories;
-  outcome.steps = plan_->filter->known_steps();
-  outcome.ranks = plan_->tracks.ranks();
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (surveys_[i].starts.empty()) continue;
-    const TimeMap times = plan_->files[i].clock.times.since(plan_->earliest_ns);
-    outcome.last_ns = std::max(outcome.last_ns, common_times(surveys_[i].starts, times).last_ns);
-  }
-  return outcome;
 }
 
 }  // namespace traceloom

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/file_block.h"
 #include "base/problems.h"
 #include "input/file_watch.h"
 #include "merge/keep/filter_survey.h"
@@ -23,6 +24,7 @@
 #include "merge/write/memory_plan.h"
 #include "merge/write/write_visitor.h"
 #include "scan/scan_files.h"
+#include "team/team.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +48,8 @@ class MergeInputs {
   explicit MergeInputs(const MergeOptions& options);
 
   // Reads all inputs and makes the plan. After an exception there is none. Throws UsageError if the
-  // output turns out to be an input that counts.
+  // output turns out to be an input that counts. The processes of a team share the inputs out, and
+  // all of them make the same plan.
   void survey();
   // Does the same with samples. Returns nullopt if they say too little, or do not say what a filter
   // keeps.
@@ -68,7 +71,7 @@ class MergeInputs {
   std::size_t size() const { return inputs_.size(); }
   const MemoryPlan& memory() const { return memory_; }
 
-  // Reads the files that something is written of.
+  // Reads the files that something is written of: in a team those of planned_files().
   void scan_planned(FileVisitor& visitor);
   // Reads some files; `later_bytes` are read after them, which the progress counts in.
   void scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
@@ -77,6 +80,8 @@ class MergeInputs {
   std::uint64_t stored_bytes_of(const std::vector<std::size_t>& files) const;
   // Throws Error if a file was not written as it was surveyed.
   void check_unchanged(const WriteVisitor& visitor, const std::vector<std::size_t>& files) const;
+  // Returns the files that something is written of, in the order in which they are written; in a
+  // team the piece of that list which this process writes.
   std::vector<std::size_t> planned_files() const;
 
   // Returns how many events writing will give, for each file.
@@ -92,8 +97,9 @@ class MergeInputs {
 
  private:
   void scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
-                  std::uint64_t to_read);
-  void scan_all(FileVisitor& visitor);
+                  std::uint64_t to_read, const FileBlock& block);
+  void scan_all(FileVisitor& visitor, const FileBlock& block = kAllFiles);
+  std::vector<std::size_t> share_of(const std::vector<std::size_t>& files) const;
   void prepare(SurveyVisitor& visitor) const;
   void keep(std::vector<FileSurvey> surveys);
   MergePlan plan_for(const std::vector<Input>& inputs,
@@ -112,6 +118,8 @@ class MergeInputs {
   FilterOutcome describe_filter() const;
 
   const MergeOptions& options_;
+  Team alone_;
+  Team& team_;
   MemoryPlan memory_;
   std::uint64_t stored_bytes_;
   FileWatch watch_;

@@ -277,15 +277,13 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.end_times.add(chunk.end_times);
 }
 
-// Counts the tracks of a file, and drops them if all files together have too many: tracks are held
-// until the merge is done.
-void SurveyVisitor::count_tracks(FileSurvey& survey) {
-  survey.tracks_before = tracks_;
-  survey.has_too_many_tracks = survey.tracks.size() > most_tracks_ - tracks_;
+void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks) {
+  survey.tracks_before = tracks;
+  survey.has_too_many_tracks |= survey.tracks.size() > most - tracks;
   if (survey.has_too_many_tracks)
     std::vector<TrackFacts>().swap(survey.tracks);
   else
-    tracks_ += survey.tracks.size();
+    tracks += survey.tracks.size();
 }
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
@@ -301,7 +299,8 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.async_slices = asyncs_[file].finish();
   asyncs_[file] = {};
   unfold_gpu_rows(survey);
-  count_tracks(survey);
+  count_tracks(survey, most_tracks_, tracks_);
+  if (counts_each_file_) tracks_ = 0;
 }
 
 void SurveyVisitor::fail_file(std::size_t file, const Error& error) {

@@ -19,6 +19,10 @@
 
 namespace traceloom {
 
+// Counts the tracks of a file, and drops them if all files up to this one have more than `most`:
+// tracks are held until the merge is done. `tracks` are those of the files before it.
+void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks);
+
 class SurveyVisitor : public FileVisitor {
  public:
   // `on_failure` must outlive the visitor; the survey of a file that has failed stays empty.
@@ -28,6 +32,12 @@ class SurveyVisitor : public FileVisitor {
 
   // Limits the tracks of all files together; see FileSurvey::has_too_many_tracks.
   void limit_tracks(std::size_t most) { most_tracks_ = most; }
+  // Limits the tracks of each file by itself: other processes read other files, and count_tracks()
+  // follows.
+  void limit_tracks_of_each(std::size_t most) {
+    most_tracks_ = most;
+    counts_each_file_ = true;
+  }
 
   // Must be called after all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -45,7 +55,6 @@ class SurveyVisitor : public FileVisitor {
  private:
   struct Chunk;
   void add_tracks(const Chunk& chunk, std::size_t file);
-  void count_tracks(FileSurvey& survey);
   static void add_dumps(const Chunk& chunk, FileSurvey& survey);
 
   std::vector<FileSurvey> surveys_;
@@ -55,6 +64,7 @@ class SurveyVisitor : public FileVisitor {
   const FailureHandler& on_failure_;
   std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
   std::size_t tracks_ = 0;  // tracks in the files that have been read
+  bool counts_each_file_ = false;
   std::vector<std::string> shared_flows_;
 };
 

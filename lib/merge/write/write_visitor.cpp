@@ -111,8 +111,12 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   events_[file] += chunk.state.events;
   last_ends_.add(chunk.state.last_ends);
   blocks_->take(chunk.state.block);
-  for (const FlowEnd& end : chunk.state.flow_ends)
-    (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
+  for (const FlowEnd& end : chunk.state.flow_ends) {
+    if (end.is_shared && is_later_part_)
+      shared_ends_.push_back({end, file});
+    else
+      (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
+  }
   std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
@@ -185,6 +189,24 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
 void WriteVisitor::finish() {
   blocks_->finish();
   shared_arrows_.finish(problems_);
+}
+
+WrittenPart WriteVisitor::take_part() {
+  blocks_->finish();
+  WrittenPart part;
+  for (std::size_t file = 0; file < problems_.size(); ++file)
+    if (events_[file] > 0 || !problems_[file].empty())
+      part.files.push_back({file, events_[file], std::move(problems_[file])});
+  part.shared_ends = std::move(shared_ends_);
+  return part;
+}
+
+void WriteVisitor::add_part(const WrittenPart& part) {
+  for (const WrittenFile& file : part.files) {
+    events_[file.file] += file.events;
+    problems_[file.file].add(file.problems);
+  }
+  for (const SharedFlowEnd& end : part.shared_ends) shared_arrows_.add(end.end, end.file);
 }
 
 }  // namespace traceloom

@@ -15,6 +15,7 @@
 #include "merge/slices/slice_joiner.h"
 #include "merge/write/event_writer.h"
 #include "merge/write/memory_plan.h"
+#include "merge/write/written_part.h"
 #include "scan/result_pool.h"
 #include "scan/scan_files.h"
 
@@ -41,6 +42,12 @@ class WriteVisitor : public FileVisitor {
   ~WriteVisitor() override;
   // Must be called after all files have been taken.
   void finish();
+
+  // Several processes may each write some of the files. All but the first call these in place of
+  // finish(); the first adds their parts in the order of the files, and then calls finish().
+  void begin_part() { is_later_part_ = true; }
+  WrittenPart take_part();
+  void add_part(const WrittenPart& part);
 
   // Writes the head of the trace and the metadata that the surveys have kept. They come before all
   // other events, so that a merge of a merge finds them where it puts them itself.
@@ -85,6 +92,8 @@ class WriteVisitor : public FileVisitor {
   LastEnds last_ends_;                   // the ends of events of that file
   ArrowTally arrows_;                    // arrows within that file
   ArrowTally shared_arrows_;             // between files
+  bool is_later_part_ = false;           // shared_ends_ is filled in place of shared_arrows_
+  std::vector<SharedFlowEnd> shared_ends_;
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
   std::unique_ptr<ResultPool<Chunk>> pool_;
