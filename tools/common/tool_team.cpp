@@ -152,7 +152,7 @@ int run_in_team(const Tool& tool, int argc, char** argv, const std::function<Exi
 void add_mpi(CLI::App& app) {
   app.add_flag_callback(
          "--mpi", [] {},
-         "Share the work among the processes that mpirun or srun started\n"
+         "Share the work among processes of mpirun or srun\n"
          "The output is that of one process, byte for byte. See docs/scale.md.")
       ->group(kCommonGroup);
 }

@@ -5,10 +5,10 @@
 #include "clock/time_map.h"
 #include "common/private_folder.h"
 #include "common/progress.h"
-#include "common/run_tool.h"
 #include "common/say.h"
 #include "common/serve.h"
 #include "common/terminal.h"
+#include "common/tool_team.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
 #include "output/temporary_files.h"
@@ -162,7 +162,11 @@ ExitCode merge(int argc, char** argv) {
                                             command.merge.output}},
                    command.serving.options());
   }
-  const std::unique_ptr<Sink> report = open_report(command);
+  command.merge.team = &tool_team();
+  std::unique_ptr<Sink> report;
+  tool_team().agree([&] {
+    if (tool_team().is_first()) report = open_report(command);
+  });
   // --strict and --report need the whole merge, even if nobody reads the trace any more.
   command.merge.outlives_reader = command.strict || report != nullptr;
   command.merge.before_replacing = [&](const MergeSummary& summary) {
@@ -171,6 +175,7 @@ ExitCode merge(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!tool_team().is_first()) return ExitCode::done;
   if (summary.filter && summary.filter->nothing_left)
     throw UsageError(explain_nothing_left(command.merge.filter, summary));
   if (command.merge.dry_run) {
@@ -192,6 +197,6 @@ ExitCode merge(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace traceloom;
-  return run_tool({.name = std::string(kTool), .on_interrupt = remove_temporary_files},
-                  [&] { return merge(argc, argv); });
+  return run_in_team({.name = std::string(kTool), .on_interrupt = remove_temporary_files}, argc,
+                     argv, [&] { return merge(argc, argv); });
 }

@@ -9,6 +9,7 @@
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/selection_options.h"
+#include "common/tool_team.h"
 #include "input/input_list.h"
 #include "output/gzip_sink.h"
 #include "trace_merge/filter_options.h"
@@ -149,7 +150,7 @@ void add_clock_options(CLI::App& app, MergeWords& words) {
       ->allow_extra_args(false)
       ->take_all();
   add_word(app, "--drift", words.drift, "constant|linear",
-           "Offset between clock syncs\n"
+           "Offset between syncs\n"
            "constant gives each file its own offset. linear interpolates the offset between the "
            "clock syncs of a rank, so durations change by as many ppm as the clock drifts.")
       ->capture_default_str();
@@ -192,6 +193,7 @@ void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
   add_keep_going(app, command.merge.keep_going);
   add_strict(app, command.strict);
   add_verbose(app, command.verbosity);
+  add_mpi(app);
 }
 
 void add_limits(CLI::App& app, MergeCommand& command, MergeWords& words) {
@@ -239,6 +241,8 @@ void refuse_other_packing(const std::string& output) {
 }
 
 void check_options(const MergeCommand& command) {
+  if (command.serving.is_wanted && !tool_team().is_alone())
+    throw UsageError("--serve does not run with --mpi yet");
   if (command.serving.is_wanted && (command.merge.dry_run || command.merge.output == "-"))
     throw UsageError("--serve needs a merged file: leave out --dry-run and -o -");
   if (command.merge.output.empty() && !command.merge.dry_run && !command.serving.is_wanted)
@@ -300,6 +304,8 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_options(command);
+  if (words.recover && !tool_team().is_alone())
+    throw UsageError("--recover does not run with --mpi yet");
   if (words.recover && !recover(words, command)) return false;
   command.merge.inputs = find_inputs(kTool, words.inputs, command.merge.keep_going);
   if (is_input(command.merge.inputs, command.report))
