@@ -1,6 +1,7 @@
 #include "input/open.h"
 
 #include "base/error.h"
+#include "input/digest_source.h"
 #include "input/gzip_source.h"
 #include "input/inflater.h"
 #include "input/plain_source.h"
@@ -63,7 +64,8 @@ std::unique_ptr<ByteSource> unpack(std::unique_ptr<ByteSource> source, int gzip_
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch) {
+std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch,
+                                       unsigned threads) {
   const std::string name = input_name(path);
   std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(path, watch);
   for (int gzip_layers = 0;; ++gzip_layers) {
@@ -75,7 +77,9 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
     if (const std::optional<Foreign> foreign = sniff_foreign(head))
       throw Error(name, fmt::format("is {}{}; {}", foreign->what,
                                     gzip_layers > 0 ? ", packed by gzip" : "", foreign->advice));
+    const bool digest = is_digest(head);
     source = std::make_unique<ReplaySource>(std::move(head), std::move(source));
+    if (digest) return std::make_unique<DigestSource>(std::move(source), name, threads);
     if (!gzip) return source;
     source = unpack(std::move(source), gzip_layers);
   }

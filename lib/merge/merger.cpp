@@ -39,7 +39,7 @@ void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
     if (input.path == "-")
       make_stdin_rereadable();
-    else if (!can_be_reread(input.path))
+    else if (!can_be_reread(input.file()))
       throw UsageError(
           fmt::format("{} is no regular file, and a merge may read its inputs twice; pass one pipe "
                       "as - (stdin)",

@@ -18,13 +18,6 @@
 namespace traceloom {
 namespace {
 
-std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
-  std::vector<std::string> paths;
-  paths.reserve(inputs.size());
-  for (const Input& input : inputs) paths.push_back(input.path);
-  return paths;
-}
-
 // Ranks and clocks, one entry an input; entries of inputs that do not count have no meaning.
 struct Places {
   std::vector<FileRank> ranks;
@@ -300,16 +293,15 @@ void for_each_parallel(std::size_t count, unsigned threads,
 }
 
 Run read_run(const RunRequest& request) {
-  const std::vector<std::string> paths = paths_of(request.inputs);
-  EventCollector collector(paths.size(), request.keep_going,
+  EventCollector collector(request.inputs.size(), request.keep_going,
                            {request.details, request.arguments, request.frames, request.python,
                             request.samples, request.shapes});
   Team alone;
   Team& team = request.team != nullptr ? *request.team : alone;
-  const FileBlock own = share_out(team, paths);
+  const FileBlock own = share_out(team, files_of(request.inputs));
   team.agree([&] {
-    scan_files(paths, collector,
-               {.threads = request.threads, .progress = request.progress, .files = own});
+    scan_inputs(request.inputs, collector,
+                {.threads = request.threads, .progress = request.progress, .files = own});
   });
   gather_events(team, own, collector);
   if (!team.is_first()) return {};
@@ -319,7 +311,8 @@ Run read_run(const RunRequest& request) {
   Run run;
   run.threads = request.threads;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    run.files.push_back(describe_run_file(paths[i], files[i], places.ranks[i], places.clocks[i]));
+    run.files.push_back(
+        describe_run_file(request.inputs[i].path, files[i], places.ranks[i], places.clocks[i]));
     if (!files[i].counts()) {
       files[i].parts.clear();
       continue;

@@ -83,18 +83,18 @@ class Turn {
 // The serial first stage reads the chunks of one file after another.
 class Reading {
  public:
-  Reading(const std::vector<std::string>& paths, FileVisitor& visitor, const ScanOptions& options,
+  Reading(const std::vector<Input>& inputs, FileVisitor& visitor, const ScanOptions& options,
           TokenPool& pool)
-      : paths_(paths),
+      : inputs_(inputs),
         visitor_(visitor),
         options_(options),
         pool_(pool),
-        next_path_(options.files.begin),
-        end_path_(std::min(options.files.end, paths.size())) {}
+        next_input_(options.files.begin),
+        end_input_(std::min(options.files.end, inputs.size())) {}
 
   // Returns nullptr if all files have been read.
   Token* next() {
-    if (!file_ && next_path_ >= end_path_) return nullptr;
+    if (!file_ && next_input_ >= end_input_) return nullptr;
     Token* const token = pool_.get();
     try {
       read_chunk(*token);
@@ -108,10 +108,11 @@ class Reading {
  private:
   void read_chunk(Token& token) {
     if (!file_) {
-      const std::size_t index = next_path_++;
-      file_ = token.file =
-          std::make_shared<OpenFile>(visitor_, index, paths_[index], options_.max_event_bytes);
-      source_ = open_input(paths_[index], options_.watch);
+      const std::size_t index = next_input_++;
+      file_ = token.file = std::make_shared<OpenFile>(visitor_, index, inputs_[index].path,
+                                                      options_.max_event_bytes);
+      source_ = open_input(inputs_[index].file(), options_.watch,
+                           static_cast<unsigned>(thread_count(options_.threads)));
       reader_ = std::make_unique<ChunkReader>(*source_);
     }
     token.file = file_;
@@ -138,12 +139,12 @@ class Reading {
     list_begun_ = false;
   }
 
-  const std::vector<std::string>& paths_;
+  const std::vector<Input>& inputs_;
   FileVisitor& visitor_;
   const ScanOptions& options_;
   TokenPool& pool_;
-  std::size_t next_path_;
-  std::size_t end_path_;
+  std::size_t next_input_;
+  std::size_t end_input_;
   std::uint64_t stored_bytes_ = 0;
   bool list_begun_ = false;
   std::shared_ptr<OpenFile> file_;
@@ -232,11 +233,11 @@ void scan_together(FileVisitor& visitor, Reading& reading, TokenPool& pool, std:
 
 }  // namespace
 
-void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
-                const ScanOptions& options) {
+void scan_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
+                 const ScanOptions& options) {
   const std::size_t threads = thread_count(options.threads);
   TokenPool pool;
-  Reading reading(paths, visitor, options, pool);
+  Reading reading(inputs, visitor, options, pool);
   if (threads == 1) {
     scan_alone(visitor, reading, pool);
   } else {
@@ -244,6 +245,14 @@ void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
         visitor, reading, pool, threads,
         options.chunks_in_flight > 0 ? options.chunks_in_flight : kChunksPerThread * threads);
   }
+}
+
+void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
+                const ScanOptions& options) {
+  std::vector<Input> inputs;
+  inputs.reserve(paths.size());
+  for (const std::string& path : paths) inputs.push_back({path, std::nullopt});
+  scan_inputs(inputs, visitor, options);
 }
 
 }  // namespace traceloom

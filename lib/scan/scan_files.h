@@ -20,6 +20,7 @@
 #include "base/problems.h"
 #include "event/event.h"
 #include "input/file_watch.h"
+#include "input/input_list.h"
 #include "scan/event_shapes.h"
 #include "scan/top_level.h"
 
@@ -100,7 +101,11 @@ struct ScanOptions {
   FileBlock files = kAllFiles;
 };
 
-// Visits all events of all files. Throws what the visitor throws.
+// Visits all events of all files. Errors of their text have the inputs' names for people. Throws
+// what the visitor throws.
+void scan_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
+                 const ScanOptions& options);
+// Does the same for files that go by their paths.
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options);
 

@@ -2,7 +2,6 @@
 
 #include "team/wire.h"
 
-
 #define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
 #include <xxhash.h>
 

@@ -108,8 +108,7 @@ class Summarizer {
  public:
   Summarizer(const SummaryRequest& request, Team& team)
       : request_(request), team_(team), progress_(request.progress) {
-    for (const Input& input : request.inputs) paths_.push_back(input.path);
-    own_ = share_out(team, paths_);
+    own_ = share_out(team, files_of(request.inputs));
   }
 
   // Reads the files, again with finer groups where the first reading shows that they are needed.
@@ -133,9 +132,9 @@ class Summarizer {
 
   std::vector<FileFacts> files() const {
     std::vector<FileFacts> files;
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
+    for (std::size_t i = 0; i < request_.inputs.size(); ++i) {
       const FileReading& file = collector_->files()[i];
-      files.push_back(describe_file(paths_[i], file, found_.ranks[i]));
+      files.push_back(describe_file(request_.inputs[i].path, file, found_.ranks[i]));
       if (file.counts()) count_outliers(file.starts, TimeMap(), files.back().problems);
     }
     std::stable_sort(files.begin(), files.end(), is_told_before);
@@ -152,13 +151,13 @@ class Summarizer {
 
  private:
   void collect(SpanPlaces places, ReadingProgress::Callback progress) {
-    collector_ = std::make_unique<SpanCollector>(paths_.size(), places, request_.filter, windows_,
-                                                 request_.keep_going);
+    collector_ = std::make_unique<SpanCollector>(request_.inputs.size(), places, request_.filter,
+                                                 windows_, request_.keep_going);
     // With these options there are at least as many rows as names.
     if (request_.by.name && request_.ranks.empty()) collector_->limit_names(request_.max_rows);
     team_.agree([&] {
-      scan_files(paths_, *collector_,
-                 {.threads = request_.threads, .progress = std::move(progress), .files = own_});
+      scan_inputs(request_.inputs, *collector_,
+                  {.threads = request_.threads, .progress = std::move(progress), .files = own_});
       collector_->finish();
     });
     find(places);
@@ -202,7 +201,6 @@ class Summarizer {
   const SummaryRequest& request_;
   Team& team_;
   ReadingProgress progress_;
-  std::vector<std::string> paths_;
   FileBlock own_;
   std::vector<FileWindow> windows_;
   std::unique_ptr<SpanCollector> collector_;

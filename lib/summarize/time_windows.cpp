@@ -96,11 +96,8 @@ std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
 std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
                                      const TimeSelection& selection, bool keep_going,
                                      const ScanOptions& options, Team& team) {
-  std::vector<std::string> paths;
-  paths.reserve(inputs.size());
-  for (const Input& input : inputs) paths.push_back(input.path);
   ClockReader reader(inputs.size(), keep_going);
-  team.agree([&] { scan_files(paths, reader, options); });
+  team.agree([&] { scan_inputs(inputs, reader, options); });
   gather_readings(team, options.files, reader.files());
   std::vector<FileWindow> windows;
   if (team.is_first()) windows = windows_of(inputs, reader.files(), selection);

@@ -1,6 +1,7 @@
 #include "digest/block.h"
 
 #include "digest/bytes.h"
+#include "digest/frames.h"
 #include "support/random_text.h"
 #include "support/temporary_folder.h"
 
@@ -108,6 +109,22 @@ TEST_CASE("encode_block: events are a few bytes each") {
   // Two random numbers of 9 and 27 bits a line of 45 bytes.
   CHECK(packed.size() < text.size() * 13 / 100);
   CHECK(decode_block(packed) == text);
+}
+
+// If this fails, digests that are stored somewhere would become other texts: raise kVersion.
+TEST_CASE("decode_block: a block of version 1") {
+  REQUIRE(kVersion == 1);
+  const std::string hex =
+      "9801773478da538dae562ac850b2528a50d251ca4bcc4d05321981cc9262252b261da594d222205daba6c3453565"
+      "ccb54cb15c00d9081caf0a1278da63494fcdcd65294acd29050010da0367101ef885fb227217560cf974e7d53d5a"
+      "0057";
+  std::string packed;
+  for (std::size_t i = 0; i < hex.size(); i += 2)
+    packed += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  CHECK(decode_block(packed) ==
+        "[{\"ph\":\"X\",\"name\":\"gemm\",\"ts\":12.5,\"dur\":3},\n"
+        "{\"ph\":\"X\",\"name\":\"relu\",\"ts\":15.25,\"dur\":1},\n"
+        "{\"ph\":\"X\",\"name\":\"gemm\",\"ts\":17.125,\"dur\":453.2337188720703}]\n");
 }
 
 TEST_CASE("decode_block: no bytes crash it or make it take memory") {

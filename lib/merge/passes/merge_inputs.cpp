@@ -37,13 +37,6 @@ void refuse_as_output(const std::vector<Input>& inputs, const std::string& outpu
     throw UsageError(fmt::format("the output {} is also an input; name another output", output));
 }
 
-std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
-  std::vector<std::string> paths;
-  paths.reserve(inputs.size());
-  for (const Input& input : inputs) paths.push_back(input.path);
-  return paths;
-}
-
 }  // namespace
 
 MergeInputs::MergeInputs(const MergeOptions& options)
@@ -59,7 +52,7 @@ void MergeInputs::survey() {
   const std::size_t files = options_.inputs.size();
   SurveyVisitor visitor(files, on_failure, options_.plan.shared_flows);
   prepare(visitor);
-  const FileBlock own = share_out(team_, paths_of(options_.inputs));
+  const FileBlock own = share_out(team_, files_of(options_.inputs));
   SurveyedFiles found;
   team_.agree([&] {
     if (options_.filter.any()) {
@@ -95,7 +88,7 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
-      guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
+      guess_surveys(files_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
   if (!surveys) return std::nullopt;
   // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {
@@ -252,20 +245,20 @@ void MergeInputs::leave_out(std::size_t file, const Error& error) {
   left_out_.push_back({options_.inputs[file].path, error.what()});
 }
 
-void MergeInputs::scan_paths(const std::vector<std::string>& paths, FileVisitor& visitor,
-                             std::uint64_t to_read, const FileBlock& block) {
+void MergeInputs::read_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
+                              std::uint64_t to_read, const FileBlock& block) {
   const std::uint64_t before = bytes_read_;
   const auto progress = [&](std::uint64_t bytes) {
     bytes_read_ = before + bytes;
     if (options_.progress) options_.progress(bytes_read_, before + to_read);
   };
-  scan_files(paths, visitor,
-             {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_, progress,
-              block});
+  scan_inputs(inputs, visitor,
+              {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_,
+               progress, block});
 }
 
 void MergeInputs::scan_all(FileVisitor& visitor, const FileBlock& block) {
-  scan_paths(paths_of(options_.inputs), visitor, stored_bytes_, block);
+  read_inputs(options_.inputs, visitor, stored_bytes_, block);
 }
 
 void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
@@ -274,7 +267,7 @@ void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visit
   inputs.reserve(files.size());
   for (const std::size_t file : files) inputs.push_back(inputs_[file]);
   FileSubset subset(visitor, files);
-  scan_paths(paths_of(inputs), subset, stored_bytes(inputs) + later_bytes, kAllFiles);
+  read_inputs(inputs, subset, stored_bytes(inputs) + later_bytes, kAllFiles);
 }
 
 void MergeInputs::scan_planned(FileVisitor& visitor) {
