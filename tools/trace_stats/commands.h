@@ -24,6 +24,7 @@ void add_dataloader(CLI::App& app, Work& work);
 void add_check(CLI::App& app, Work& work);
 void add_compare(CLI::App& app, Work& work);
 void add_comm(CLI::App& app, Work& work);
+void add_digest(CLI::App& app, Work& work);
 void add_gpu(CLI::App& app, Work& work);
 void add_host(CLI::App& app, Work& work);
 void add_idle(CLI::App& app, Work& work);

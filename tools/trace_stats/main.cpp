@@ -20,9 +20,9 @@ struct CommandGroup {
 const CommandGroup kGroups[] = {
     {"What limits the run", {add_bottleneck, add_report, add_stragglers, add_dataloader}},
     {"Where time goes", {add_steps, add_ops, add_tree, add_summarize, add_compare, add_baseline}},
-    {"Devices", {add_gpu, add_idle, add_launch, add_kernels, add_comm, add_memcpy}},
-    {"Memory and host", {add_memory, add_host}},
-    {"Trace files", {add_info, add_check}},
+    {"Devices, memory and host",
+     {add_gpu, add_idle, add_launch, add_kernels, add_comm, add_memcpy, add_memory, add_host}},
+    {"Trace files", {add_info, add_check, add_digest}},
 };
 
 void add_commands(CLI::App& app, Work& work) {
