@@ -65,7 +65,7 @@ void write_device_curves(HtmlWriter& html, const PageSource& source) {
         .has_steps = true};
     for (const MemoryPoint& point : device.curve) {
       curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
-      if (point.reserved != kNotTold)
+      if (point.reserved != kNotGiven)
         curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
     }
     curve.points = thinned(curve.points);

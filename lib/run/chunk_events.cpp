@@ -92,8 +92,8 @@ std::uint32_t ChunkEvents::label_of(const Event& event) {
                decoded(string_or_nothing(event.text(Key::cat))),
                {}};
     made.kind = classify(made.name, made.category);
-    made.with_category_by_row = is_told_by_row(made.kind, made.category, true);
-    made.without_category_by_row = is_told_by_row(made.kind, made.category, false);
+    made.with_category_by_row = is_known_by_row(made.kind, made.category, true);
+    made.without_category_by_row = is_known_by_row(made.kind, made.category, false);
     labels_.push_back(std::move(made));
   }
   return label;

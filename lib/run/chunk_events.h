@@ -70,7 +70,7 @@ class ChunkEvents {
     std::string name;
     std::string category;
     EventClass kind;
-    // The results of is_told_by_row() for events with and without a category.
+    // The results of is_known_by_row() for events with and without a category.
     bool with_category_by_row = false;
     bool without_category_by_row = false;
     std::uint32_t in_run = kUnknown;

@@ -340,7 +340,7 @@ EventClass classify(std::string_view name, std::string_view category) {
   return found;
 }
 
-bool is_told_by_row(const EventClass& kind, std::string_view category, bool has_category) {
+bool is_known_by_row(const EventClass& kind, std::string_view category, bool has_category) {
   if (kind.place != EventPlace::host || kind.role != Role::cpu || kind.mark != SpanMark::none)
     return false;
   if (!has_category) return true;

@@ -94,7 +94,7 @@ EventClass classify(std::string_view name, std::string_view category);
 
 // True if only the row of an event shows what the event is: it has no category, or an unknown one,
 // and its name is no mark.
-bool is_told_by_row(const EventClass& kind, std::string_view category, bool has_category);
+bool is_known_by_row(const EventClass& kind, std::string_view category, bool has_category);
 
 // Classifies an event on a row that has no category of its own. Events on unknown rows stay
 // unknown.

@@ -3,10 +3,10 @@
 //   for (const DeviceSpan& span : columns.devices) busy.push_back(span.interval());
 #pragma once
 
+#include "base/packed_rows.h"
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
-#include "base/packed_rows.h"
 #include "run/samples.h"
 
 #include <array>
@@ -66,7 +66,7 @@ struct MarkedSpan : HostSpan {
                                         // tensors
 };
 
-// A span whose meaning depends on its row (is_told_by_row()). It is resolved after the file has
+// A span whose meaning depends on its row (is_known_by_row()). It is resolved after the file has
 // been read.
 struct RowSpan : HostSpan {
   std::int64_t correlation;  // id shared with a launch or a piece of device work, whatever its key

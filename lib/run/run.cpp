@@ -323,7 +323,7 @@ Run read_run(const RunRequest& request) {
     for (EventColumns& part : files[i].parts) map_times(part, times);
     sorter.take_file(i, places.ranks[i], files[i].parts);
   }
-  std::stable_sort(run.files.begin(), run.files.end(), is_told_before);
+  std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
   run.ranks = sorter.finish();
   run.labels = std::move(collector.labels());
   run.tracks = std::move(collector.tracks());

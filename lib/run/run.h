@@ -129,7 +129,7 @@ struct RankEvents {
 };
 
 struct Run {
-  std::vector<RunFile> files;     // sorted by is_told_before(), whatever the order of the inputs
+  std::vector<RunFile> files;  // sorted by is_reported_before(), whatever the order of the inputs
   std::vector<RankEvents> ranks;  // the requested ranks, ascending
   Labels labels;
   Tracks tracks;

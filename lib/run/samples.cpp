@@ -21,18 +21,18 @@ constexpr double kMostValue = 1e100;  // larger values overflow in sums and unit
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
 
 std::int64_t read_bytes(const JsonWalk& walk) {
-  const std::int64_t bytes = json_integer(walk.value()).value_or(kNotTold);
-  return -kMostBytes < bytes && bytes < kMostBytes ? bytes : kNotTold;
+  const std::int64_t bytes = json_integer(walk.value()).value_or(kNotGiven);
+  return -kMostBytes < bytes && bytes < kMostBytes ? bytes : kNotGiven;
 }
 
 }  // namespace
 
 std::optional<MemorySample> read_memory_sample(std::string_view args) {
   MemorySample sample;
-  sample.bytes = kNotTold;
+  sample.bytes = kNotGiven;
   for (JsonWalk walk(args); walk.next();) {
     if (walk.key() == "Bytes") sample.bytes = read_bytes(walk);
-    if (walk.key() == "Addr") sample.address = json_integer(walk.value()).value_or(kNotTold);
+    if (walk.key() == "Addr") sample.address = json_integer(walk.value()).value_or(kNotGiven);
     if (walk.key() == "Total Allocated") sample.allocated = read_bytes(walk);
     if (walk.key() == "Total Reserved") sample.reserved = read_bytes(walk);
     if (walk.key() == "Device Type")
@@ -40,7 +40,7 @@ std::optional<MemorySample> read_memory_sample(std::string_view args) {
           static_cast<std::int32_t>(json_integer(walk.value()).value_or(0) & 0xffff);
     if (walk.key() == "Device Id") sample.device = json_integer(walk.value()).value_or(-1);
   }
-  if (sample.bytes == kNotTold) return std::nullopt;
+  if (sample.bytes == kNotGiven) return std::nullopt;
   return sample;
 }
 

@@ -12,7 +12,7 @@
 namespace traceloom {
 
 // The value of an address or total that the event does not have.
-inline constexpr std::int64_t kNotTold = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
 
 // Memory that an allocator of torch allocated or freed.
 struct MemorySample {
@@ -21,9 +21,9 @@ struct MemorySample {
   std::int32_t device_type = 0;  // torch's number of the type
   std::int64_t device = -1;      // -1 for the host
   std::int64_t bytes = 0;        // bytes allocated; negative if freed
-  std::int64_t address = kNotTold;
-  std::int64_t allocated = kNotTold;  // bytes allocated on the device in all, including this
-  std::int64_t reserved = kNotTold;
+  std::int64_t address = kNotGiven;
+  std::int64_t allocated = kNotGiven;  // bytes allocated on the device in all, including this
+  std::int64_t reserved = kNotGiven;
 };
 
 // One value of a counter event (C).

@@ -137,7 +137,7 @@ class Summarizer {
       files.push_back(describe_file(request_.inputs[i].path, file, found_.ranks[i]));
       if (file.counts()) count_outliers(file.starts, TimeMap(), files.back().problems);
     }
-    std::stable_sort(files.begin(), files.end(), is_told_before);
+    std::stable_sort(files.begin(), files.end(), is_reported_before);
     return files;
   }
 

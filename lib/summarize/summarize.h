@@ -100,7 +100,7 @@ struct Summary {
   SummaryGrouping by;
   SummaryOrder order = SummaryOrder::total;
   TimeUnit unit = TimeUnit::automatic;  // unit of durations for people
-  std::vector<FileFacts> files;         // sorted by is_told_before(), whatever the order of the
+  std::vector<FileFacts> files;         // sorted by is_reported_before(), whatever the order of the
                                         // inputs
   std::vector<SummaryRow> rows;
 };

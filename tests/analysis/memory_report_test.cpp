@@ -14,9 +14,9 @@ using namespace traceloom;
 namespace {
 
 // Makes an event of the allocator of GPU 0, with its total if one is given.
-std::string gpu(std::int64_t bytes, std::int64_t address, std::int64_t total = kNotTold) {
+std::string gpu(std::int64_t bytes, std::int64_t address, std::int64_t total = kNotGiven) {
   const std::string told =
-      total == kNotTold
+      total == kNotGiven
           ? std::string()
           : fmt::format(R"(, "Total Allocated": {}, "Total Reserved": {})", total, total + 50);
   return fmt::format(R"({{"Device Type": 1, "Device Id": 0, "Bytes": {}, "Addr": {}{}}})", bytes,

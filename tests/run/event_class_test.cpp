@@ -97,7 +97,7 @@ TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
 
 TEST_CASE("event class: only rows tell of events without a category, or with one nobody knows") {
   const auto by_row = [](const char* name, const char* category, bool has) {
-    return is_told_by_row(classify(name, category), category, has);
+    return is_known_by_row(classify(name, category), category, has);
   };
   CHECK(by_row("fusion.1", "", false));
   CHECK(by_row("matmul", "acme_kernel", true));

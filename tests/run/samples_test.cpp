@@ -16,7 +16,7 @@ TEST_CASE("samples: a memory event tells bytes, device, address and totals") {
   CHECK(sample->bytes == -512);
   CHECK(sample->address == 140);
   CHECK(sample->allocated == 1024);
-  CHECK(sample->reserved == kNotTold);
+  CHECK(sample->reserved == kNotGiven);
   CHECK_FALSE(read_memory_sample(R"({"Device Type": 1})").has_value());
   CHECK_FALSE(read_memory_sample("").has_value());
   CHECK_FALSE(read_memory_sample(R"({"Bytes": 9223372036854775807})").has_value());

@@ -68,18 +68,18 @@ std::optional<std::int64_t> step_at(const RankEvents& rank, std::int64_t at_ns) 
 
 void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
   device.is_relative = std::any_of(events.begin(), events.end(), [](const Attributed& event) {
-    return event.sample.allocated == kNotTold;
+    return event.sample.allocated == kNotGiven;
   });
   const MemorySample& first = events.front().sample;
   std::int64_t allocated = device.is_relative ? 0 : first.allocated - first.bytes;
   device.curve.reserve(events.size() + 1);
-  device.curve.push_back({first.start_ns, allocated, kNotTold});
+  device.curve.push_back({first.start_ns, allocated, kNotGiven});
   for (const Attributed& event : events) {
     const MemorySample& sample = event.sample;
     allocated = device.is_relative ? allocated + sample.bytes : sample.allocated;
     device.curve.push_back({sample.start_ns, allocated, sample.reserved});
     ++(sample.bytes < 0 ? device.frees : device.allocations);
-    device.has_addresses = device.has_addresses && sample.address != kNotTold;
+    device.has_addresses = device.has_addresses && sample.address != kNotGiven;
   }
   for (std::size_t i = 0; i < device.curve.size(); ++i)
     if (device.curve[i].allocated > device.peak().allocated) device.peak_index = i;
@@ -189,7 +189,7 @@ std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
 }  // namespace
 
 std::int64_t DeviceMemory::reserved_peak() const {
-  std::int64_t most = kNotTold;
+  std::int64_t most = kNotGiven;
   for (const MemoryPoint& point : curve) most = std::max(most, point.reserved);
   return most;
 }

@@ -23,7 +23,7 @@ namespace traceloom {
 struct MemoryPoint {
   std::int64_t at_ns = 0;
   std::int64_t allocated = 0;
-  std::int64_t reserved = kNotTold;
+  std::int64_t reserved = kNotGiven;
 };
 
 // The effect of an operator on the memory of one device; `self` excludes operators inside it.
@@ -64,7 +64,7 @@ struct DeviceMemory {
 
   std::string name() const { return memory_device_name(type, device); }
   const MemoryPoint& peak() const { return curve[peak_index]; }
-  std::int64_t reserved_peak() const;  // kNotTold if it is not recorded
+  std::int64_t reserved_peak() const;  // kNotGiven if it is not recorded
   std::int64_t mean() const;           // mean over the recorded time
   // The slope of a straight line through the memory at the ends of steps; set for at least three
   // steps.

@@ -90,7 +90,7 @@ Table device_table(const std::vector<DeviceMemory>& devices) {
     table.add_row({device.rank, device.name(), device.allocations, device.frees,
                    device.curve.front().allocated, device.peak().allocated, device.mean(),
                    device.curve.back().allocated, told(device.reserved_peak()),
-                   told(device.has_addresses ? unfreed : kNotTold), maybe(device.growth_per_step),
+                   told(device.has_addresses ? unfreed : kNotGiven), maybe(device.growth_per_step),
                    device.peak().at_ns, maybe(device.peak_step), sparks_of(device),
                    text_or_nothing(device.peak_operator)});
   }

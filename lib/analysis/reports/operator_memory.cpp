@@ -76,7 +76,7 @@ std::vector<NamedMemory> most_of(const DeviceOperators& all, Amount amount, std:
   if (count == 0 || found.size() <= count + 1) return found;
   NamedMemory others{fmt::format("({} others)", found.size() - count), {}};
   for (std::size_t i = count; i < found.size(); ++i) add(found[i].memory, others.memory);
-  others.memory.alloc = others.memory.count = others.memory.increase = kNotTold;
+  others.memory.alloc = others.memory.count = others.memory.increase = kNotGiven;
   found.resize(count);
   found.push_back(std::move(others));
   return found;

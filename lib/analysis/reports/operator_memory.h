@@ -9,9 +9,9 @@
 
 namespace traceloom {
 
-// Returns an empty cell for kNotTold.
+// Returns an empty cell for kNotGiven.
 inline Cell told(std::int64_t bytes) {
-  return bytes == kNotTold ? Cell{} : Cell{bytes};
+  return bytes == kNotGiven ? Cell{} : Cell{bytes};
 }
 
 // Appends "operators", "peak" and "unfreed". Each device has its first MemoryOptions::operators

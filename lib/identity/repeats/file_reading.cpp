@@ -69,7 +69,7 @@ void stop_at(const Error& error, std::size_t files) {
   throw error;
 }
 
-bool is_told_before(const FileFacts& a, const FileFacts& b) {
+bool is_reported_before(const FileFacts& a, const FileFacts& b) {
   if (a.error.empty() != b.error.empty()) return a.error.empty();
   if (first_rank(a) != first_rank(b)) return first_rank(a) < first_rank(b);
   return natural_less(a.path, b.path);

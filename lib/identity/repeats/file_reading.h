@@ -59,6 +59,6 @@ FileFacts describe_file(const std::string& path, const FileReading& file, const 
 
 // The order in which files are reported, however they were given: by rank, merged files by their
 // first rank, files that were left out last; files of one rank are in natural order.
-bool is_told_before(const FileFacts& a, const FileFacts& b);
+bool is_reported_before(const FileFacts& a, const FileFacts& b);
 
 }  // namespace traceloom
