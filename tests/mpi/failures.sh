@@ -76,6 +76,8 @@ it among them, and TRACELOOM_ALONE=1 in the environment lets them run" \
 env OMPI_COMM_WORLD_SIZE=2 TRACELOOM_ALONE=1 "$tools/trace-stats" summarize "$ranks" > /dev/null ||
   fail 'TRACELOOM_ALONE=1 does not let a process run'
 expect 'trace-stats: --mpi cannot read stdin: save the trace as a file' by 2 trace-stats summarize -
+expect 'trace-stats: digest does not run with --mpi: start it on each node by itself; see docs/scale.md' \
+  by 2 trace-stats digest "$ranks/rank0.json" -o "$scratch/rank0.digest"
 TRACELOOM_MPI_LIBRARY=$scratch/none.so "$tools/trace-stats" --mpi summarize "$ranks" 2> "$scratch/words"
 grep -q 'trace-stats: --mpi needs libtraceloom_mpi.so, which cannot be opened (.*none.so.*); install the package traceloom-mpi' \
   "$scratch/words" || fail "no advice where the library is missing: $(cat "$scratch/words")"

@@ -3,6 +3,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
+#include "common/tool_team.h"
 #include "digest/write/digest_names.h"
 #include "digest/write/write_digest.h"
 #include "output/file_sink.h"
@@ -113,6 +114,9 @@ std::vector<DigestOutcome> digest_all(const DigestSettings& options,
 }
 
 ExitCode run_digest(const DigestSettings& options) {
+  if (!tool_team().is_alone())
+    throw UsageError(
+        "digest does not run with --mpi: start it on each node by itself; see docs/scale.md");
   const std::vector<Input> inputs = find_traces(options);
   const std::vector<std::string> targets = find_targets(options, inputs);
   for (const std::string& target : targets) refuse_input_as_output(inputs, target);
