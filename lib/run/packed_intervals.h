@@ -9,8 +9,8 @@
 //   total_ns(windows.in({0, 1'000'000}));                      // then a later window
 #pragma once
 
-#include "run/intervals.h"
 #include "base/packed_rows.h"
+#include "run/intervals.h"
 
 #include <cstdint>
 

@@ -22,8 +22,8 @@
 // phase), because the profiler lost its end. If there are several runs, each has its own tail.
 #pragma once
 
-#include "run/event_columns.h"
 #include "base/packed_rows.h"
+#include "run/event_columns.h"
 
 #include <cstdint>
 #include <string_view>

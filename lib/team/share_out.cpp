@@ -45,6 +45,7 @@ FileBlock share_out(Team& team, const std::vector<std::string>& paths) {
   std::vector<FileBlock> blocks;
   if (team.is_first()) {
     std::vector<std::uint64_t> weights;
+    weights.reserve(paths.size());
     for (const std::string& path : paths) weights.push_back(weight_of(path));
     blocks = cut_by_weight(weights, team.size());
   }

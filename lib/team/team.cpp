@@ -44,14 +44,15 @@ std::string Team::broadcast(std::string bytes) {
 void Team::gather(std::string bytes, const std::function<void(std::size_t, std::string)>& use) {
   if (!is_first()) return transport_->send_to_first(bytes);
   std::exception_ptr failure;
-  for (std::size_t i = 0; i < size(); ++i) {
-    std::string message = i == 0 ? std::move(bytes) : transport_->receive_from(i);
+  const auto take = [&](std::size_t rank, std::string message) {
     try {
-      if (!failure) use(i, std::move(message));
+      if (!failure) use(rank, std::move(message));
     } catch (...) {
       failure = std::current_exception();
     }
-  }
+  };
+  take(0, std::move(bytes));
+  for (std::size_t rank = 1; rank < size(); ++rank) take(rank, transport_->receive_from(rank));
   if (failure) std::rethrow_exception(failure);
 }
 

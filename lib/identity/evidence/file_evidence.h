@@ -61,9 +61,9 @@ struct FileEvidence {
   // For other processes: see team/wire.h.
   template <typename Wire>
   void wire(Wire& wire) {
-    wire(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank, world_size, devices,
-         merged_world_size, top_level_rank, top_level_sync_us, base_ns, is_beside_rank, is_torch,
-         collectives, tally, cycles, inputs, filter, merged_by, problems);
+    wire(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank, world_size,
+         devices, merged_world_size, top_level_rank, top_level_sync_us, base_ns, is_beside_rank,
+         is_torch, collectives, tally, cycles, inputs, filter, merged_by, problems);
   }
 
   // Adds metadata and clock syncs; any other event costs one or two comparisons.

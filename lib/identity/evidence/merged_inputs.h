@@ -37,8 +37,8 @@ struct MergedInput {
 
   template <typename Wire>
   void wire(Wire& wire) {
-    wire(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally, is_part, stamps,
-         has_several_ranks);
+    wire(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally, is_part,
+         stamps, has_several_ranks);
   }
 };
 

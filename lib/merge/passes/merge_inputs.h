@@ -96,8 +96,8 @@ class MergeInputs {
   ProblemCounts problems_of(std::size_t file, const ProblemCounts& written) const;
 
  private:
-  void read_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
-                   std::uint64_t to_read, const FileBlock& block);
+  void read_inputs(const std::vector<Input>& inputs, FileVisitor& visitor, std::uint64_t to_read,
+                   const FileBlock& block);
   void scan_all(FileVisitor& visitor, const FileBlock& block = kAllFiles);
   std::vector<std::size_t> share_of(const std::vector<std::size_t>& files) const;
   void prepare(SurveyVisitor& visitor) const;
