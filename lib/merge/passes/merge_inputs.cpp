@@ -200,6 +200,7 @@ void MergeInputs::find_startless_ends() {
   const std::vector<std::size_t> own = share_of(files);
   team_.agree([&] { scan(own, starts); });
   std::vector<std::vector<std::uint64_t>> ends;
+  ends.reserve(own.size());
   for (const std::size_t file : own) ends.push_back(starts.take(file));
   ends = gather_lists(team_, std::move(ends));
   for (std::size_t i = 0; i < files.size(); ++i)
