@@ -174,6 +174,7 @@ class Summarizer {
     Findings found;
     if (team_.is_first()) {
       std::vector<FileReading*> readings;
+      readings.reserve(files.size());
       for (FileReading& file : files) readings.push_back(&file);
       mark_repeats(request_.inputs, readings);
       for (const FileReading& file : files) found.is_repeat.push_back(file.is_repeat ? 1 : 0);
