@@ -81,7 +81,7 @@ TEST_CASE("comparison page: all sections of a run, of both sides, and deltas abo
   CHECK(count_of_text(page, "<code>trace-stats comm b; trace-stats comm n</code>") == 0);  // none
   CHECK(count_of_text(page, "<code>trace-stats gpu b; trace-stats gpu n</code>") == 2);
   CHECK(count_of_text(page, "<code>trace-stats kernels b</code>") == 1);
-  CHECK(count_of_text(page, "trace-merge") == 0);
+  CHECK(count_of_text(page, "--serve") == 0);
 }
 
 TEST_CASE("comparison page: a side without traces says so, and the other one is whole") {
