@@ -12,6 +12,8 @@
 // Rows are appended, and read from the first one on. Reading a row costs some nanoseconds.
 #pragma once
 
+#include "base/wrapped.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,14 +31,6 @@ namespace traceloom {
 // The previous row of the first one is Row{}.
 template <typename Row>
 struct RowCodec;
-
-// The difference of any two numbers fits because it is taken modulo 2^64.
-inline std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-inline std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
 
 // Returns the unit for `times`: a microsecond if all are whole microseconds, otherwise a
 // nanosecond.

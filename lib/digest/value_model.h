@@ -9,6 +9,7 @@
 // With a RangeDecoder, the same calls in the same order return these values.
 #pragma once
 
+#include "base/wrapped.h"
 #include "digest/decimal.h"
 #include "digest/form.h"
 #include "digest/range_coder.h"
@@ -174,14 +175,6 @@ class ValueModel {
 
 namespace detail {
 
-inline std::int64_t sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-inline std::int64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 inline std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
@@ -247,8 +240,8 @@ Decimal ValueModel<Coder>::number(Column& column, const Decimal& decimal) {
   const std::int64_t given =
       detail::scaled(decimal.digits, key.places - std::min(key.places, decimal.places));
   const std::int64_t value = foreseen(column, given, context);
-  column.last_step = detail::minus(value, column.last);
-  column.last_gap = detail::minus(value, number_);
+  column.last_step = wrapped_difference(value, column.last);
+  column.last_gap = wrapped_difference(value, number_);
   column.last = keys_[column.name].last = key.last = number_ = value;
   return shortened(value, key.places, decimal.places, context);
 }
@@ -297,8 +290,8 @@ std::int64_t ValueModel<Coder>::from_base(Column& column, std::int64_t value,
           : unused;
   const std::array<std::int64_t, kBases> bases{0,
                                                column.last,
-                                               detail::sum(column.last, column.last_step),
-                                               detail::sum(number_, column.last_gap),
+                                               wrapped_sum(column.last, column.last_step),
+                                               wrapped_sum(number_, column.last_gap),
                                                keys_[column.name].last,
                                                on_track.value,
                                                after_text,
@@ -308,10 +301,10 @@ std::int64_t ValueModel<Coder>::from_base(Column& column, std::int64_t value,
   const auto expected =
       base == 0 ? static_cast<unsigned>(std::bit_width(detail::magnitude(after_text))) : 0;
   const std::uint64_t place = mixed(mixed(context, 41 + base), expected);
-  value = detail::sum(bases[base], difference(detail::minus(value, bases[base]), place));
+  value = wrapped_sum(bases[base], difference(wrapped_difference(value, bases[base]), place));
   for (std::size_t i = 0; i < kBases; ++i) {
     const auto width = static_cast<std::uint32_t>(
-        std::bit_width(detail::magnitude(detail::minus(value, bases[i]))));
+        std::bit_width(detail::magnitude(wrapped_difference(value, bases[i]))));
     column.costs[i] += 16 * width - column.costs[i] / 16;
   }
   on_track.trust = 0;
