@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/unnamed_file.h"
 #include "output/file_sink.h"
+#include "output/write_at.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -46,14 +47,7 @@ std::unique_ptr<Sink> SpoolFile::open_sink() {
 }
 
 void SpoolFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw system_error(name_, errno);
-    size_ += static_cast<std::uint64_t>(written);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  size_ = write_at(descriptor_, name_, size_, bytes);
 }
 
 void SpoolFile::read(std::uint64_t offset, char* to, std::size_t size) const {

@@ -1,6 +1,7 @@
 #include "merge/order/part_output.h"
 
 #include "base/error.h"
+#include "output/write_at.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -28,15 +29,9 @@ class OthersFile {
   OthersFile(const OthersFile&) = delete;
   OthersFile& operator=(const OthersFile&) = delete;
 
-  void write_at(std::uint64_t offset, std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written =
-          pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw system_error(name_, errno);
-      offset += static_cast<std::uint64_t>(written);
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+  // Returns the offset behind the bytes.
+  std::uint64_t write(std::uint64_t offset, std::string_view bytes) {
+    return write_at(descriptor_, name_, offset, bytes);
   }
   // Some file systems report only here that there was no room.
   void close() {
@@ -70,10 +65,7 @@ void PartOutput::copy_to(const FileGap& gap) const {
   if (spool_.size() == 0) return;
   OthersFile file(path_, gap.path);
   std::uint64_t offset = gap.begin;
-  spool_.for_each_piece([&](std::string_view piece) {
-    file.write_at(offset, piece);
-    offset += piece.size();
-  });
+  spool_.for_each_piece([&](std::string_view piece) { offset = file.write(offset, piece); });
   file.close();
 }
 
