@@ -91,8 +91,7 @@ void write_sides(HtmlWriter& html, const ComparisonPage& page, std::string_view 
 std::string write_comparison_page(const ComparisonPage& page) {
   std::string text;
   HtmlWriter html(text);
-  const Run none;
-  const PageSource source{none, page.arguments};
+  const PageSource source = source_without_run(page.arguments);
   begin_page(html, "Traceloom: " + page_name(page.arguments), contents_list());
   for (const PageSectionName& section : kPageSections) {
     open_section(html, section.id, title_of(section));
@@ -110,8 +109,8 @@ std::string write_comparison_page(const ComparisonPage& page) {
     html.close();
   }
   auto names = short_names(source);
-  const PageSource base{none, page.base.arguments, page.base.side};
-  const PageSource changed{none, page.changed.arguments, page.changed.side};
+  const PageSource base = source_of(page.base);
+  const PageSource changed = source_of(page.changed);
   for (const PageSource* const side : {&base, &changed})
     for (const auto& name : short_names(*side)) names.push_back(name);
   end_page(html, source.command("report"), names);

@@ -1,6 +1,7 @@
 #include "page/delta_figures.h"
 
 #include "base/units.h"
+#include "page/delta_rows.h"
 #include "page/html/figures.h"
 #include "page/html/html_table.h"
 #include "page/page_parts.h"
@@ -85,18 +86,6 @@ Bar bar_of(const RoleTimes& roles, std::string label, std::int64_t room_ns) {
   return bar;
 }
 
-std::vector<std::string_view> roles_with_time(const std::vector<RankDelta>& ranks) {
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    if (std::any_of(ranks.begin(), ranks.end(), [&](const RankDelta& rank) {
-          return rank.base_roles[role] > 0 || rank.changed_roles[role] > 0;
-        }))
-      names.push_back(kRoleNames[i]);
-  }
-  return names;
-}
-
 }  // namespace
 
 void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
@@ -112,11 +101,10 @@ void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
   }
   write_delta_grid(html, base, changed);
   const std::vector<StepDelta> deltas = find_step_deltas(page.base.roles, page.changed.roles);
-  const Run none;
   write_table(html, table_of(deltas),
               {.caption = "The steps that changed most: base, new and delta",
-               .command = PageSource{none, page.base.arguments, "base"}.command("steps") + "; " +
-                          PageSource{none, page.changed.arguments, "new"}.command("steps"),
+               .command = source_of(page.base).command("steps") + "; " +
+                          source_of(page.changed).command("steps"),
                .source = "steps.rows",
                .most_rows = kMostTableRows});
 }
@@ -130,8 +118,7 @@ void write_rank_bars(HtmlWriter& html, const ComparisonPage& page) {
                                        "changed most",
                                        kMost, ranks.size())
                          : "The mean step on both sides, by rank");
-  const Run none;
-  write_command(html, PageSource{none, page.arguments}, "compare");
+  write_command(html, source_without_run(page.arguments), "compare");
   if (ranks.size() > kMost) {
     std::stable_sort(ranks.begin(), ranks.end(), [](const RankDelta& a, const RankDelta& b) {
       return std::abs(a.delta_ns()) > std::abs(b.delta_ns());
@@ -145,7 +132,9 @@ void write_rank_bars(HtmlWriter& html, const ComparisonPage& page) {
     bars.push_back(bar_of(rank.base_roles, fmt::format("rank {} base", rank.rank), room_ns));
     bars.push_back(bar_of(rank.changed_roles, fmt::format("rank {} new", rank.rank), room_ns));
   }
-  write_legend(html, roles_with_time(ranks));
+  std::vector<std::string_view> names;
+  for (const Role role : roles_with_time(ranks)) names.push_back(role_name(role));
+  write_legend(html, names);
   write_stacked_bars(html, "The mean step of each rank, on both sides", bars);
 }
 

@@ -16,8 +16,7 @@ namespace traceloom {
 namespace {
 
 std::string compare_command(const ComparisonPage& page) {
-  const Run none;
-  return PageSource{none, page.arguments}.command("compare");
+  return source_without_run(page.arguments).command("compare");
 }
 
 const RankDelta& shown_delta(const ComparisonPage& page) {
@@ -61,7 +60,7 @@ Cell text_cell(const std::string& text) {
   return text.empty() ? Cell() : Cell(text);
 }
 
-// Of the mean step.
+// Returns the share in the mean step.
 Cell share_of(std::int64_t part, std::int64_t all) {
   return all > 0 ? Cell(static_cast<double>(part) / static_cast<double>(all)) : Cell();
 }
@@ -156,15 +155,20 @@ void write_operators(HtmlWriter& html, const ComparisonPage& page) {
                .most_rows = kMostTableRows});
 }
 
-void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
+std::vector<Role> roles_with_time(const std::vector<RankDelta>& ranks) {
   std::vector<Role> roles;
   for (std::size_t i = 0; i < kRoleCount; ++i) {
     const Role role = static_cast<Role>(i);
-    if (std::any_of(page.found.ranks.begin(), page.found.ranks.end(), [&](const RankDelta& rank) {
+    if (std::any_of(ranks.begin(), ranks.end(), [&](const RankDelta& rank) {
           return rank.base_roles[role] != 0 || rank.changed_roles[role] != 0;
         }))
       roles.push_back(role);
   }
+  return roles;
+}
+
+void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
+  const std::vector<Role> roles = roles_with_time(page.found.ranks);
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
                               {"base_ns", "Base", ColumnKind::duration},
                               {"new_ns", "New", ColumnKind::duration},

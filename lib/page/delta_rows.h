@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
 
@@ -27,6 +28,9 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what);
 
 // Writes the rows by operator: by its work on devices, or by its own time if there is none.
 void write_operators(HtmlWriter& html, const ComparisonPage& page);
+
+// Returns the roles that take time on a rank of either side.
+std::vector<Role> roles_with_time(const std::vector<RankDelta>& ranks);
 
 // Writes of each rank how much each role of its mean step changed.
 void write_rank_roles(HtmlWriter& html, const ComparisonPage& page);

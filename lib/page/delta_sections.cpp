@@ -56,11 +56,6 @@ const std::array<JoinedTable, 8>& joined_tables() {
   return tables;
 }
 
-PageSource source_of(const PageSide& side) {
-  static const Run none;
-  return {none, side.arguments, side.side};
-}
-
 // Writes the tables of the section that both sides have.
 void write_joined(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
   for (const JoinedTable& joined : joined_tables()) {

@@ -56,6 +56,15 @@ PageSide make_page_side(const Run& run, const PageSideOptions& options) {
   return made;
 }
 
+PageSource source_of(const PageSide& side) {
+  return source_without_run(side.arguments, side.side);
+}
+
+PageSource source_without_run(const std::string& arguments, const std::string& side) {
+  static const Run none;
+  return {none, arguments, side};
+}
+
 std::vector<std::pair<std::string_view, std::string_view>> short_names(const PageSource& source) {
   if (!source.are_arguments_long()) return {};
   return {{source.short_arguments(), source.arguments}};

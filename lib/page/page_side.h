@@ -62,6 +62,10 @@ std::vector<std::pair<std::string_view, std::string_view>> contents_list();
 
 PageSide make_page_side(const Run& run, const PageSideOptions& options);
 
+// Returns a source without a run, for the commands of a side, or of a page of two sides.
+PageSource source_of(const PageSide& side);
+PageSource source_without_run(const std::string& arguments, const std::string& side = {});
+
 // Returns what the page's commands name by a short name: "$RUN" and the arguments.
 std::vector<std::pair<std::string_view, std::string_view>> short_names(const PageSource& source);
 
