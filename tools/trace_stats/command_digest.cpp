@@ -137,7 +137,7 @@ void add_digest(CLI::App& app, Work& work) {
   CLI::App* const command = app.add_subcommand(
       "digest",
       "Pack traces into small files that take their place\n"
-      "A digest is 1 to 5 % of the trace's text, and every command reads it as the trace: what it "
+      "A digest is mostly 1 to 5 % of the trace's text, and every command reads it as the trace: what it "
       "prints is the same to the byte, with the trace's name. Nothing is lost.");
   set_page(*command, "docs/commands/digest.md");
   add_inputs(*command, options->inputs);
