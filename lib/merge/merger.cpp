@@ -107,15 +107,11 @@ class JsonMerge {
 }  // namespace
 
 MergeSummary merge_traces(const MergeOptions& options) {
-  const bool is_team = options.team != nullptr && !options.team->is_alone();
-  if (is_team) {
-    refuse_in_team(options);
-    options.team->agree([&] { prepare_paths(options); });
-  } else {
-    prepare_paths(options);
-  }
+  Team& team = team_or_alone(options.team);
+  if (!team.is_alone()) refuse_in_team(options);
+  team.agree([&] { prepare_paths(options); });
   if (options.dry_run) return plan_only(options);
-  if (is_team) return merge_in_team(options);
+  if (!team.is_alone()) return merge_in_team(options);
   if (options.format == MergeFormat::perfetto_tar) return merge_to_archive(options);
   return JsonMerge(options).run();
 }

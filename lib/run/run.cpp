@@ -26,10 +26,7 @@ struct Places {
 };
 
 Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents>& files) {
-  std::vector<FileReading*> readings;
-  readings.reserve(files.size());
-  for (CollectedEvents& file : files) readings.push_back(&file);
-  mark_repeats(inputs, readings);
+  mark_repeats(inputs, files);
   std::vector<std::size_t> readable;
   std::vector<Input> readable_inputs;
   std::vector<FileEvidence> evidence;
@@ -296,8 +293,7 @@ Run read_run(const RunRequest& request) {
   EventCollector collector(request.inputs.size(), request.keep_going,
                            {request.details, request.arguments, request.frames, request.python,
                             request.samples, request.shapes});
-  Team alone;
-  Team& team = request.team != nullptr ? *request.team : alone;
+  Team& team = team_or_alone(request.team);
   const FileBlock own = share_out(team, files_of(request.inputs));
   team.agree([&] {
     scan_inputs(request.inputs, collector,

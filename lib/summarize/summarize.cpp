@@ -78,7 +78,7 @@ std::vector<FileRank> find_ranks(const SummaryRequest& request,
   return ranks;
 }
 
-// What process 0 finds in the readings of all files, for all processes.
+// Process 0 finds this in the readings of all files, and all processes use it.
 struct Findings {
   std::vector<char> is_repeat;  // one a file
   std::vector<FileRank> ranks;  // one a file; those of files that do not count have no meaning
@@ -173,10 +173,7 @@ class Summarizer {
     gather_readings(team_, own_, files);
     Findings found;
     if (team_.is_first()) {
-      std::vector<FileReading*> readings;
-      readings.reserve(files.size());
-      for (FileReading& file : files) readings.push_back(&file);
-      mark_repeats(request_.inputs, readings);
+      mark_repeats(request_.inputs, files);
       for (const FileReading& file : files) found.is_repeat.push_back(file.is_repeat ? 1 : 0);
       found.mixes_files = mixes_files(places, files);
       found.has_device_rows = has_device_rows;
@@ -211,8 +208,7 @@ class Summarizer {
 }  // namespace
 
 Summary summarize(const SummaryRequest& request) {
-  Team alone;
-  Team& team = request.team != nullptr ? *request.team : alone;
+  Team& team = team_or_alone(request.team);
   Summarizer summarizer(request, team);
   summarizer.read();
   Summary summary;

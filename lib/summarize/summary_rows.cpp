@@ -16,6 +16,12 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
+// Sorts the texts and removes repeated ones.
+void keep_distinct(std::vector<std::string>& texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+}
+
 std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
   const auto number = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
   switch (order) {
@@ -79,9 +85,7 @@ RowPart RowCollector::part_of(const Source& source) {
                source.side,
                {source.categories.begin(), source.categories.end()},
                {}};
-  std::sort(part.categories.begin(), part.categories.end());
-  part.categories.erase(std::unique(part.categories.begin(), part.categories.end()),
-                        part.categories.end());
+  keep_distinct(part.categories);
   for (const DurationColumn* column : source.columns) column->copy_to(part.durations);
   return part;
 }
@@ -94,9 +98,7 @@ SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) 
     const bool by_row = category.empty() && source.side == EventSide::device;
     row.categories.emplace_back(by_row ? kDeviceRowCategory : category);
   }
-  std::sort(row.categories.begin(), row.categories.end());
-  row.categories.erase(std::unique(row.categories.begin(), row.categories.end()),
-                       row.categories.end());
+  keep_distinct(row.categories);
   values.clear();
   for (const DurationColumn* column : source.columns) column->copy_to(values);
   for (const DurationValues* more : source.values) {

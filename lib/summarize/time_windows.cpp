@@ -62,11 +62,7 @@ class ClockReader : public FileVisitor {
 std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
                                    std::vector<FileReading>& files,
                                    const TimeSelection& selection) {
-  std::vector<FileReading*> readings;
-  readings.reserve(files.size());
-  for (FileReading& file : files) readings.push_back(&file);
-  mark_repeats(inputs, readings);
-
+  mark_repeats(inputs, files);
   std::vector<std::size_t> readable;
   std::vector<Input> readable_inputs;
   std::vector<FileEvidence> evidence;

@@ -9,7 +9,7 @@
 namespace traceloom {
 namespace {
 
-// What opening a file costs, as bytes of text.
+// Opening a file costs as much as reading so many bytes of text.
 constexpr std::uint64_t kFileWeight = std::uint64_t{64} << 10;
 
 std::uint64_t weight_of(const std::string& path) {

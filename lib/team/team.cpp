@@ -38,7 +38,8 @@ std::string Team::broadcast(std::string bytes) {
     transport_.reset();
     throw TeamEnded{std::stoi(message.substr(1))};
   }
-  return message.substr(1);
+  message.erase(0, 1);
+  return message;
 }
 
 void Team::gather(std::string bytes, const std::function<void(std::size_t, std::string)>& use) {
@@ -101,6 +102,11 @@ int Team::end(int exit_code, const std::string& error) {
   }
   transport_.reset();
   return exit_code;
+}
+
+Team& team_or_alone(Team* team) {
+  static Team alone;  // has no state
+  return team != nullptr ? *team : alone;
 }
 
 }  // namespace traceloom

@@ -61,4 +61,7 @@ class Team {
   std::unique_ptr<Transport> transport_;
 };
 
+// Returns the team of a request; nullptr stands for this process alone.
+Team& team_or_alone(Team* team);
+
 }  // namespace traceloom

@@ -14,6 +14,7 @@
 #include "input/input_list.h"
 #include "scan/scan_files.h"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,6 +46,14 @@ struct FileReading {
 // Marks the files that are repeats (repeats.h). Call it after all files have been read; one entry
 // an input.
 void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReading*>& files);
+// Does the same for the files themselves, of a type that is a FileReading.
+template <std::derived_from<FileReading> File>
+void mark_repeats(const std::vector<Input>& inputs, std::vector<File>& files) {
+  std::vector<FileReading*> readings;
+  readings.reserve(files.size());
+  for (File& file : files) readings.push_back(&file);
+  mark_repeats(inputs, readings);
+}
 
 // Counts as outlying_timestamp the events that are on no time line with most events, and those that
 // `times` leaves out.

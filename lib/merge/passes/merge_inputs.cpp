@@ -41,7 +41,7 @@ void refuse_as_output(const std::vector<Input>& inputs, const std::string& outpu
 
 MergeInputs::MergeInputs(const MergeOptions& options)
     : options_(options),
-      team_(options.team != nullptr ? *options.team : alone_),
+      team_(team_or_alone(options.team)),
       memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
       stored_bytes_(stored_bytes(options.inputs)) {
   memory_.max_open_begins = options.max_open_begins;

@@ -118,7 +118,6 @@ class MergeInputs {
   FilterOutcome describe_filter() const;
 
   const MergeOptions& options_;
-  Team alone_;
   Team& team_;
   MemoryPlan memory_;
   std::uint64_t stored_bytes_;
