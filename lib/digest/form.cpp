@@ -12,7 +12,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
-// What the strings of a form say: its kind, and the last key before each mark.
+// The strings of a form name its kind, and the last key before each mark.
 struct FormKeys {
   std::uint64_t kind = 0;
   std::vector<std::string_view> keys;

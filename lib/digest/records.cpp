@@ -64,7 +64,7 @@ class RecordReader {
   }
 
  private:
-  // What lies between two values goes into the form at once.
+  // The text between two values goes into the form at once.
   void keep(std::size_t end) { position_ = end; }
 
   // Puts a mark in the place of the text up to `end`.

@@ -20,7 +20,7 @@
 namespace traceloom {
 namespace {
 
-// What a process but the first has written.
+// A process other than the first has written this.
 struct Piece {
   PartSize size;
   WrittenPart written;

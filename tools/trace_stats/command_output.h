@@ -16,8 +16,8 @@ class App;
 
 namespace traceloom {
 
-// What the options say that every command has which prints tables. A command's options derive from
-// it, so that its members read as theirs.
+// Every command that prints tables has these options. The options of a command derive from this
+// struct, so that its members read as theirs.
 struct CommonOptions {
   bool wide = false;
   bool csv_safe = false;

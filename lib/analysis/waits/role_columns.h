@@ -1,4 +1,4 @@
-// How the tables of steps show roles: one title and one kind of readers for each role.
+// The titles and the kinds of readers with which tables of steps show the roles.
 //
 //   for (std::size_t i = 0; i < kRoleCount; ++i) {
 //     const Role role = static_cast<Role>(i);

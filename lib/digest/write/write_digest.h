@@ -11,7 +11,7 @@
 
 namespace traceloom {
 
-// What a digest holds, and how much of a trace it was made of.
+// The sizes of a digest and of the text in it.
 struct WrittenDigest {
   std::uint64_t text_bytes = 0;
   std::uint64_t digest_bytes = 0;

@@ -28,8 +28,8 @@
 
 namespace traceloom {
 
-// What a process has found in some of the files that the others have to know. (Which flow and async
-// events stay in a file only its writer has to know.)
+// A process has found this in some of the files, and the others have to know it. Only the writer of
+// a file has to know which of its flow and async events stay.
 struct SelectionPart {
   struct File {
     std::size_t file = 0;

@@ -118,7 +118,7 @@ std::optional<FileSurvey> sample_plain(const std::string& path, const SeekableFi
   return sampler.finish(size);
 }
 
-// How much text a byte of a packed file usually is.
+// A byte of a packed file usually is so many bytes of text.
 constexpr std::uint64_t kGzipRatio = 14;
 constexpr std::uint64_t kDigestRatio = 80;
 
