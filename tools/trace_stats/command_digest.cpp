@@ -134,11 +134,12 @@ ExitCode run_digest(const DigestSettings& options) {
 
 void add_digest(CLI::App& app, Work& work) {
   const auto options = std::make_shared<DigestSettings>();
-  CLI::App* const command = app.add_subcommand(
-      "digest",
-      "Pack traces into small files that take their place\n"
-      "A digest is mostly 1 to 5 % of the trace's text, and every command reads it as the trace: what it "
-      "prints is the same to the byte, with the trace's name. Nothing is lost.");
+  CLI::App* const command =
+      app.add_subcommand("digest",
+                         "Pack traces into small files that take their place\n"
+                         "A digest is mostly 1 to 5 % of the trace's text, and every command reads "
+                         "it as the trace: what it "
+                         "prints is the same to the byte, with the trace's name. Nothing is lost.");
   set_page(*command, "docs/commands/digest.md");
   add_inputs(*command, options->inputs);
   command
