@@ -203,13 +203,18 @@ void pair_thread(std::vector<const TraceEvent*> events, bool is_composer, Pairs&
     }
   }
   pairs.unclosed.insert(pairs.unclosed.end(), open.begin(), open.end());
-  const auto place = [&](const TraceEvent* event) { return std::ranges::find(events, event); };
-  for (const TraceEvent* begin : open)
-    for (std::size_t i = first_pair; i < pairs.matched.size(); ++i) {  // sorted by their E
-      const auto& [outer, end] = pairs.matched[i];
-      if (place(outer) < place(begin) && place(begin) < place(end))
-        pairs.around.try_emplace(begin, end);
-    }
+  // As numbers, since a trace of many chunks has millions of such pairs to compare.
+  std::map<const TraceEvent*, std::size_t> places;
+  for (std::size_t i = 0; i < events.size(); ++i) places[events[i]] = i;
+  std::vector<std::pair<std::size_t, std::size_t>> matched;  // sorted by their E
+  for (std::size_t i = first_pair; i < pairs.matched.size(); ++i)
+    matched.emplace_back(places.at(pairs.matched[i].first), places.at(pairs.matched[i].second));
+  for (const TraceEvent* begin : open) {
+    const std::size_t place = places.at(begin);
+    const auto around = std::ranges::find_if(
+        matched, [place](const auto& pair) { return pair.first < place && place < pair.second; });
+    if (around != matched.end()) pairs.around[begin] = events[around->second];
+  }
 }
 
 Pairs pair_begin_end(const std::vector<TraceEvent>& events) {
