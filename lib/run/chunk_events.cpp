@@ -120,9 +120,13 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   const bool is_frame = kind.place == EventPlace::host && kind.role == Role::other;
   const bool is_wanted_frame = wanted_.frames || kind.mark != SpanMark::none ||
                                (wanted_.python && timing.duration_ns >= kLeastFrame);
-  if (kind.place == EventPlace::nowhere || (is_frame && !is_wanted_frame)) return;
+  const bool is_wanted_module = wanted_.python && kind.is_module;
+  if (kind.place == EventPlace::nowhere || (is_frame && !is_wanted_frame && !is_wanted_module))
+    return;
   const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
                       track_of(event)};
+  if (is_wanted_module) marks_.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
+  if (is_frame && !is_wanted_frame) return;
   if (event.has(Key::cat) ? labels_[label].with_category_by_row
                           : labels_[label].without_category_by_row)
     return add_on_row(event, span);

@@ -20,6 +20,8 @@ struct CategoryRow {
   Role role;
 };
 
+constexpr std::string_view kPythonCategory = "python_function";
+
 // The categories of torch.profiler, including those of its older exporters ("Kernel", "Runtime",
 // "Operator"). Any other category means a span of the host.
 constexpr CategoryRow kCategories[] = {
@@ -44,7 +46,7 @@ constexpr CategoryRow kCategories[] = {
     {"privateuse1_driver", EventPlace::call, Role::runtime},
     // Python's frames surround everything that the host does; counted as work, they would claim all
     // time.
-    {"python_function", EventPlace::host, Role::other},
+    {kPythonCategory, EventPlace::host, Role::other},
     // Copies of host ranges on device rows, waits that take no time of a device, and the profiler
     // itself.
     {"gpu_user_annotation", EventPlace::nowhere, Role::other},
@@ -337,6 +339,7 @@ EventClass classify(std::string_view name, std::string_view category) {
     if (known.category == row->category && known.name == name) found = {known.place, known.role};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;
   found.is_program = found.role == Role::kernel && row->category == kProgramCategory;
+  found.is_module = row->category == kPythonCategory && name.starts_with(kModulePrefix);
   return found;
 }
 

@@ -62,6 +62,7 @@ enum class SpanMark : std::uint8_t {
   container,      // around steps: event/epoch, event/fit
   collective,     // a collective as the host sees it: "nccl:all_reduce", "gloo:broadcast"
   collective_op,  // torch's operator around it: "c10d::_allgather_base_"
+  module,         // a call of a torch module; its label has no mark, see EventClass::is_module
 };
 
 // True for marks whose args describe the tensors.
@@ -83,6 +84,9 @@ struct EventClass {
   // True for a kernel of a device that is a whole program; how much of it is computation is not
   // known.
   bool is_program = false;
+  // True for Python's call of a torch module, "nn.Module: Linear_12". It stays a function of
+  // Python.
+  bool is_module = false;
 
   friend bool operator==(const EventClass&, const EventClass&) = default;
 };
@@ -103,6 +107,9 @@ EventClass classify_on_row(const DeviceRow& row, std::string_view name);
 // True if a span of the host is an operator: torch calls it one, and it is no step, loader,
 // optimizer or wrapper around the model.
 bool is_operator(std::string_view name, std::string_view category);
+
+// Begins the names of Python's functions that are calls of a torch module.
+inline constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 // True for the kernels of NCCL, RCCL, oneCCL, HCCL, MSCCL++, NVSHMEM, DeepEP, and for the
 // all-reduces and all-gathers of inference engines.

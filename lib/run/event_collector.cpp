@@ -95,6 +95,8 @@ class EventCollector::PairReader {
     else if (collector_.wanted_.frames ||
              (collector_.wanted_.python && kind.mark == SpanMark::none))
       columns_.frames.push_back(span);
+    if (collector_.wanted_.python && kind.is_module)
+      columns_.marks.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
     if (kind.mark == SpanMark::none) return;
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
     const bool fits = note.epoch >= 0 && note.epoch <= std::numeric_limits<std::int32_t>::max();

@@ -53,7 +53,8 @@ struct OperatorSpan : HostSpan {
   std::uint32_t arguments;  // number in Run::details, if arguments are wanted
 };
 
-// A span that marks steps or parts of them. Unless it is a step, it is also among `hosts`.
+// A span that marks steps or parts of them, or a call of a torch module. Unless it is a step or a
+// module, it is also among `hosts`.
 struct MarkedSpan : HostSpan {
   // For a step: N of ProfilerStep#N. If is_of_collective(): the External id. Otherwise: Composer's
   // batch at the begin of the span.
@@ -179,7 +180,8 @@ struct WantedColumns {
   bool details = false;    // the details of all device work, and operators with their External ids
   bool arguments = false;  // with details: the shapes and values of the operators' arguments
   bool frames = false;     // spans around others: Python's functions, steps, containers
-  bool python = false;     // of the frames, only Python's functions of at least 20 us
+  bool python = false;     // of the frames, only Python's functions of at least 20 us, and all
+                           // calls of torch modules as marks
   bool samples = false;    // counters and "[memory]" instants
   bool shapes = false;     // operators in a column of their own, with their shapes alone
 

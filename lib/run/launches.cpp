@@ -65,15 +65,15 @@ Launches::Slot* Launches::slot_of(std::int64_t id) {
   return place < slots_.size() ? &slots_[place] : nullptr;
 }
 
-const CallSpan* Launches::find(const EventColumns& part, const DeviceSpan& work) const {
+const CallSpan* Launches::find(std::size_t file, const DeviceSpan& work) const {
   if (!slots_.empty()) {
     const std::uint64_t place =
         static_cast<std::uint64_t>(work.correlation) - static_cast<std::uint64_t>(first_id_);
     if (work.correlation == kNoId || place >= slots_.size()) return nullptr;
     const Slot& slot = slots_[place];
-    if (!slot.has_others) return slot.file == part.file ? slot.call : nullptr;
+    if (!slot.has_others) return slot.file == file ? slot.call : nullptr;
   }
-  const CallSpan* const* const found = calls_.find(part.file, work.correlation, work.start_ns);
+  const CallSpan* const* const found = calls_.find(file, work.correlation, work.start_ns);
   return found == nullptr ? nullptr : *found;
 }
 

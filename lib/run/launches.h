@@ -24,7 +24,11 @@ class Launches {
   // Returns the call in the file of `part`, to which the work belongs, by the rule of IdIndex. The
   // call may be outside the selection (EventColumns::calls_outside). Returns nullptr if no call
   // there has the work's correlation.
-  const CallSpan* find(const EventColumns& part, const DeviceSpan& work) const;
+  const CallSpan* find(const EventColumns& part, const DeviceSpan& work) const {
+    return find(part.file, work);
+  }
+  // The same for work in the file with that number (EventColumns::file).
+  const CallSpan* find(std::size_t file, const DeviceSpan& work) const;
 
  private:
   // Most correlations belong to one call and are close to each other; those need no sorting.

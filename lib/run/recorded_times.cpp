@@ -19,7 +19,8 @@ void for_each_time(const EventColumns& part, Recorded what, Use use) {
     for (const HostSpan& span : part.devices) use(span.interval());
   }
   if (what == Recorded::all)
-    for (const HostSpan& span : part.marks) use(span.interval());
+    for (const MarkedSpan& span : part.marks)
+      if (span.mark != SpanMark::module) use(span.interval());
 }
 
 // Returns the longest interval of `window` that is not in the set; empty if there is none.

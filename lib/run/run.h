@@ -44,7 +44,7 @@ struct RunRequest {
                            // alone
   bool frames = false;     // also gather spans around other spans: see EventColumns::frames
   bool python = false;     // of the frames, only Python's functions of at least 20 us:
-                           // Role::host_code
+                           // Role::host_code; and all calls of torch modules (SpanMark::module)
   bool samples = false;    // also gather counters and "[memory]" instants (run/samples.h)
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core

@@ -53,6 +53,15 @@ TEST_CASE("event class: steps are those of the host, not their copies on device 
   CHECK(classify("ProfilerStep#-1", "user_annotation").mark == SpanMark::none);
 }
 
+TEST_CASE("event class: calls of torch modules are functions of Python") {
+  const EventClass module = classify("nn.Module: Linear_12", "python_function");
+  CHECK(module.is_module);
+  CHECK(module.role == Role::other);
+  CHECK(module.mark == SpanMark::none);
+  CHECK_FALSE(classify("nn.Module: Linear_12", "user_annotation").is_module);
+  CHECK_FALSE(classify("torch/nn/modules/linear.py(114): forward", "python_function").is_module);
+}
+
 TEST_CASE("event class: waits for data of torch and of every generation of Composer") {
   for (const char* name : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
                            "enumerate(DataPipe)#ShufflerIterDataPipe", "dataloader/train",
