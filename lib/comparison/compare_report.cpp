@@ -75,6 +75,9 @@ std::string moved_text(const Comparison& found) {
                      ranks_text(found.moved));
 }
 
+constexpr std::string_view kNoWhere =
+    "Where: not known, because no rank has steps on both sides: compare captures of the same ranks";
+
 // Where a change that does not matter went is noise.
 bool says_where(const CompareOptions& options, const Comparison& found) {
   if (!found.shown) return false;
@@ -297,25 +300,34 @@ Table structure_table(const Comparison& found) {
   return table;
 }
 
+std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOptions& options,
+                                     const Comparison& found, const SlowSteps& slow) {
+  std::vector<std::string> lines{verdict_line(options, found)};
+  if (found.judgement) {
+    lines.push_back(step_line(options, found));
+    if (!sides.base_again.empty())
+      lines.emplace_back(found.looks == 2
+                             ? "Looks: 2, because the first left a doubt; all captures count, each "
+                               "look with half of alpha"
+                             : "Looks: 1 of 2, with half of alpha; the captures of --confirm were "
+                               "not needed");
+    if (found.judgement->bounds) lines.push_back(noise_line(options, *found.judgement));
+  }
+  if (slow.has_any()) lines.push_back(slow.line());
+  if (!found.shown)
+    lines.emplace_back(kNoWhere);
+  else if (says_where(options, found))
+    lines.push_back(where_line(found));
+  return lines;
+}
+
 }  // namespace
 
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
   Report report("compare", Run{});
-  report.headline.push_back(verdict_line(options, found));
-  if (found.judgement) {
-    report.headline.push_back(step_line(options, found));
-    if (!sides.base_again.empty())
-      report.headline.push_back(
-          found.looks == 2 ? "Looks: 2, because the first left a doubt; all captures count, each "
-                             "look with half of alpha"
-                           : "Looks: 1 of 2, with half of alpha; the captures of --confirm were "
-                             "not needed");
-    if (found.judgement->bounds) report.headline.push_back(noise_line(options, *found.judgement));
-  }
   const SlowSteps slow(sides, found.looks);
-  if (slow.has_any()) report.headline.push_back(slow.line());
-  if (says_where(options, found)) report.headline.push_back(where_line(found));
+  report.headline = headline_of(sides, options, found, slow);
   report.values = {{"verdict", verdict_json(options, found)},
                    {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
@@ -335,8 +347,8 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
   report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
   if (!found.shown)
     report.notes.push_back(
-        "no rank has steps on both sides, so nothing says where the time went: compare captures of "
-        "the same ranks");
+        "no rank has steps on both sides, so that the tables are empty; the lengths of the steps "
+        "are compared all the same");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {
