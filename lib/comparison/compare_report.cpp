@@ -250,14 +250,16 @@ Table role_table(const Comparison& found) {
   return table;
 }
 
-// Returns "old -> new" for a row with two names.
-std::string work_of(const RowDelta& row) {
-  const std::string& before = row.base.name;
-  const std::string& after = row.changed.name;
-  if (before.empty() && after.empty()) return "(no event)";
+// Returns "old -> new" for two texts.
+std::string both_texts(const std::string& before, const std::string& after) {
   if (before.empty()) return after;
   if (after.empty() || before == after) return before;
   return before + " -> " + after;
+}
+
+std::string work_of(const RowDelta& row) {
+  const std::string work = both_texts(row.base.name, row.changed.name);
+  return work.empty() ? "(no event)" : work;
 }
 
 void add_row(Table& table, const RowDelta& row) {
@@ -265,36 +267,46 @@ void add_row(Table& table, const RowDelta& row) {
                  row.changed.total_ns, row.base.calls, row.changed.calls, text_or_nothing(row.what),
                  std::string(to_string(row.level)), std::string(role_name(row.role)),
                  text_or_nothing(row.base.op), text_or_nothing(row.changed.op),
+                 text_or_nothing(row.base.module), text_or_nothing(row.changed.module),
+                 text_or_nothing(both_texts(row.base.module, row.changed.module)),
                  text_or_nothing(row.base.name), text_or_nothing(row.changed.name), work_of(row)});
 }
 
-Table empty_rows() {
-  return Table({{"delta_ns", "Delta", ColumnKind::duration},
-                {"base_ns", "Base", ColumnKind::duration, Readers::some},
-                {"new_ns", "New", ColumnKind::duration, Readers::some},
-                {"base_total_ns", "Base total", ColumnKind::duration, Readers::programs},
-                {"new_total_ns", "New total", ColumnKind::duration, Readers::programs},
-                {"base_calls", "Base calls", ColumnKind::number, Readers::few},
-                {"new_calls", "New calls", ColumnKind::number, Readers::few},
-                {"what", "What", ColumnKind::text},
-                {"matched_by", "Matched by", ColumnKind::text, Readers::programs},
-                {"role", "Role", ColumnKind::text, Readers::most},
-                {"base_op", "Base operator", ColumnKind::text, Readers::programs},
-                {"new_op", "Operator", ColumnKind::text, Readers::few},
-                {"base_name", "Base name", ColumnKind::text, Readers::programs},
-                {"name", "Name", ColumnKind::text, Readers::programs},
-                {"work", "Work", ColumnKind::text}});
+// People see modules only if a row has one.
+Table empty_rows(const Comparison& found) {
+  const bool has_modules = std::any_of(
+      found.rows.begin(), found.rows.end(),
+      [](const RowDelta& row) { return !row.base.module.empty() || !row.changed.module.empty(); });
+  return Table(
+      {{"delta_ns", "Delta", ColumnKind::duration},
+       {"base_ns", "Base", ColumnKind::duration, Readers::some},
+       {"new_ns", "New", ColumnKind::duration, Readers::some},
+       {"base_total_ns", "Base total", ColumnKind::duration, Readers::programs},
+       {"new_total_ns", "New total", ColumnKind::duration, Readers::programs},
+       {"base_calls", "Base calls", ColumnKind::number, Readers::few},
+       {"new_calls", "New calls", ColumnKind::number, Readers::few},
+       {"what", "What", ColumnKind::text},
+       {"matched_by", "Matched by", ColumnKind::text, Readers::programs},
+       {"role", "Role", ColumnKind::text, Readers::most},
+       {"base_op", "Base operator", ColumnKind::text, Readers::programs},
+       {"new_op", "Operator", ColumnKind::text, Readers::few},
+       {"base_module", "Base module", ColumnKind::text, Readers::programs},
+       {"new_module", "New module", ColumnKind::text, Readers::programs},
+       {"module", "Module", ColumnKind::text, has_modules ? Readers::all : Readers::programs},
+       {"base_name", "Base name", ColumnKind::text, Readers::programs},
+       {"name", "Name", ColumnKind::text, Readers::programs},
+       {"work", "Work", ColumnKind::text}});
 }
 
 Table row_table(const Comparison& found) {
-  Table table = empty_rows();
+  Table table = empty_rows(found);
   for (const RowDelta& row : found.rows) add_row(table, row);
   return table;
 }
 
 // Device work that is new, gone, renamed, fused or split, however little its time changed.
 Table structure_table(const Comparison& found) {
-  Table table = empty_rows();
+  Table table = empty_rows(found);
   for (const RowDelta& row : found.rows)
     if (row.level != MatchLevel::exact && is_device_role(row.role)) add_row(table, row);
   return table;
@@ -349,6 +361,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
     report.notes.push_back(
         "no rank has steps on both sides, so that the tables are empty; the lengths of the steps "
         "are compared all the same");
+  if (found.leaves_out_modules)
+    report.notes.push_back(
+        "rows name no torch modules, because some captures were recorded without them "
+        "(with_stack=True), or their baseline is older");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {

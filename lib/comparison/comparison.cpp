@@ -3,6 +3,7 @@
 #include "comparison/judge/capture_value.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +97,19 @@ void forbid_differences(const CompareOptions& options, Comparison& found) {
 struct BothSides {
   SideRank base;
   SideRank changed;
+  bool leaves_out_modules = false;
 };
+
+// Rows name modules only if all captures do: a side without them would lack these rows.
+BothSides both_sides(const ComparedSides& sides, std::int64_t rank) {
+  const ModuleCaptures base = count_modules(sides.base, rank);
+  const ModuleCaptures changed = count_modules(sides.changed, rank);
+  const std::size_t named = base.with_modules + changed.with_modules;
+  const bool leaves_out = named > 0 && named < base.all + changed.all;
+  const ModuleRows modules = leaves_out ? ModuleRows::joined : ModuleRows::apart;
+  return {side_rank(sides.base, rank, modules), side_rank(sides.changed, rank, modules),
+          leaves_out};
+}
 
 std::vector<BothSides> common_ranks(const ComparedSides& sides) {
   const std::vector<std::int64_t> some = ranks_with_steps(sides.base);
@@ -104,7 +117,7 @@ std::vector<BothSides> common_ranks(const ComparedSides& sides) {
   std::vector<BothSides> both;
   for (const std::int64_t rank : some)
     if (std::binary_search(others.begin(), others.end(), rank))
-      both.push_back({side_rank(sides.base, rank), side_rank(sides.changed, rank)});
+      both.push_back(both_sides(sides, rank));
   return both;
 }
 
@@ -140,22 +153,40 @@ void choose_rank(Comparison& found) {
   found.shown = static_cast<std::size_t>(shown - found.ranks.begin());
 }
 
-void append_text(std::string& text, const std::string& more) {
-  if (more.empty() || text == more || text.ends_with(" + " + more)) return;
-  text += (text.empty() ? "" : " + ") + more;
+// Joins what the rows have, each text once.
+std::string joined_texts(const SideRank& side, const std::vector<std::size_t>& rows,
+                         std::string RowKey::*text) {
+  std::vector<std::string_view> texts;
+  for (const std::size_t i : rows)
+    if (const std::string& one = side.rows[i].key.*text;
+        !one.empty() && std::find(texts.begin(), texts.end(), one) == texts.end())
+      texts.push_back(one);
+  return fmt::format("{}", fmt::join(texts, " + "));
 }
 
 RowSums sums_of(const SideRank& side, const std::vector<std::size_t>& rows) {
-  RowSums sums;
+  RowSums sums{joined_texts(side, rows, &RowKey::op), joined_texts(side, rows, &RowKey::name),
+               joined_texts(side, rows, &RowKey::module)};
   for (const std::size_t i : rows) {
     const SideRow& row = side.rows[i];
-    append_text(sums.op, row.key.op);
-    append_text(sums.name, row.key.name);
     sums.step_ns += row.exclusive_ns;
     sums.total_ns += row.total_ns;
     sums.calls += row.count;
   }
   return sums;
+}
+
+// True if the rows of a match differ by their modules alone: they are calls of one kernel.
+bool is_one_kernel(const BothSides& sides, const RowMatch& match) {
+  if (match.base.empty() || match.changed.empty()) return false;
+  const RowKey& first = sides.base.rows[match.base.front()].key;
+  const auto is_alike = [&](const SideRow& row) {
+    return row.key.role == first.role && row.key.op == first.op && row.key.name == first.name;
+  };
+  return std::all_of(match.base.begin(), match.base.end(),
+                     [&](std::size_t row) { return is_alike(sides.base.rows[row]); }) &&
+         std::all_of(match.changed.begin(), match.changed.end(),
+                     [&](std::size_t row) { return is_alike(sides.changed.rows[row]); });
 }
 
 std::string structure_of(const RowMatch& match) {
@@ -206,9 +237,10 @@ RowDelta row_delta(const BothSides& sides, const RowMatch& match) {
     row.what = row.base.name.empty() ? "longer" : "shorter";
     return row;
   }
-  row.what = structure_of(match);
-  // The calls of joined rows say nothing: a split kernel has more of them.
-  if (match.base.size() != 1 || match.changed.size() != 1) return row;
+  const bool is_one = is_one_kernel(sides, match);
+  if (!is_one) row.what = structure_of(match);
+  // The calls of other joined rows say nothing: a split kernel has more of them.
+  if (!is_one && (match.base.size() != 1 || match.changed.size() != 1)) return row;
   const std::string change = change_of(row.base, row.changed);
   row.what += (row.what.empty() || change.empty() ? "" : ", ") + change;
   return row;
@@ -244,11 +276,13 @@ void explain(const BothSides& sides, Comparison& found) {
     const std::int64_t some = std::abs(a.delta_ns());
     const std::int64_t others = std::abs(b.delta_ns());
     if (some != others) return some > others;
-    return std::tie(a.role, a.base.op, a.base.name, a.changed.op, a.changed.name) <
-           std::tie(b.role, b.base.op, b.base.name, b.changed.op, b.changed.name);
+    return std::tie(a.role, a.base.op, a.base.name, a.changed.op, a.changed.name, a.base.module,
+                    a.changed.module) < std::tie(b.role, b.base.op, b.base.name, b.changed.op,
+                                                 b.changed.name, b.base.module, b.changed.module);
   };
   std::sort(found.rows.begin(), found.rows.end(), larger);
   found.matched = matched_shares(found.rows);
+  found.leaves_out_modules = sides.leaves_out_modules;
 }
 
 // Returns the sides with the captures that a comparison with so many looks counts. A capture with

@@ -64,8 +64,9 @@ struct RoleDelta {
 };
 
 struct RowSums {
-  std::string op;  // of several rows, the operators and names joined by " + "
+  std::string op;  // of several rows, the operators, names and modules joined by " + "
   std::string name;
+  std::string module;
   std::int64_t step_ns = 0;   // time of the step that belongs to it alone
   std::int64_t total_ns = 0;  // its time with what other work hides
   double calls = 0;
@@ -99,10 +100,12 @@ struct Comparison {
   std::vector<Difference> differences;
   std::vector<RankDelta> ranks;           // those that both sides have, ascending
   std::optional<std::size_t> shown = {};  // index in `ranks` of the rank of roles and rows
-  std::vector<std::int64_t> moved;        // ranks that changed at least half as much as that one
-  bool moved_together = false;            // they are compared by their steps, not by their own work
-  std::vector<RoleDelta> roles;           // in Role's order
-  std::vector<RowDelta> rows;             // largest deltas first
+  // Some captures name the modules of that rank and others do not, so that no row has one.
+  bool leaves_out_modules = false;
+  std::vector<std::int64_t> moved;  // ranks that changed at least half as much as that one
+  bool moved_together = false;      // they are compared by their steps, not by their own work
+  std::vector<RoleDelta> roles;     // in Role's order
+  std::vector<RowDelta> rows;       // largest deltas first
   MatchedShares matched;
 };
 

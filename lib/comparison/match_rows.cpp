@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -34,14 +35,17 @@ class Matcher {
       : base_(base),
         changed_(changed),
         base_match_(base.rows.size(), kNone),
-        changed_match_(changed.rows.size(), kNone) {}
+        changed_match_(changed.rows.size(), kNone),
+        has_modules_(names_modules(base) || names_modules(changed)) {}
 
   std::vector<RowMatch> find() {
     match_names();
-    match_canonical_names();
+    if (has_modules_) match_canonical_names(Modules::same);
+    match_canonical_names(Modules::any);
     match_places();
     match_fused_names();
-    match_operators();
+    if (has_modules_) match_operators(Modules::same);
+    match_operators(Modules::any);
     for (std::size_t i = 0; i < base_.rows.size(); ++i)
       if (base_match_[i] == kNone) add(MatchLevel::none, {i}, {});
     for (std::size_t i = 0; i < changed_.rows.size(); ++i)
@@ -53,6 +57,18 @@ class Matcher {
   }
 
  private:
+  // Says whether rows of different modules may match.
+  enum class Modules : std::uint8_t { same, any };
+
+  static bool names_modules(const SideRank& side) {
+    return std::any_of(side.rows.begin(), side.rows.end(),
+                       [](const SideRow& row) { return !row.key.module.empty(); });
+  }
+
+  static std::string module_of(const RowKey& key, Modules modules) {
+    return modules == Modules::same ? key.module : "";
+  }
+
   void add(MatchLevel level, Indices base, Indices changed) {
     for (const std::size_t row : base) base_match_[row] = matches_.size();
     for (const std::size_t row : changed) changed_match_[row] = matches_.size();
@@ -78,21 +94,37 @@ class Matcher {
         add(level, bucket.base, bucket.changed);
   }
 
+  // Matches buckets with rows of both sides.
+  template <typename Property>
+  void match_all(MatchLevel level, Property property) {
+    for (const auto& [value, bucket] : buckets(property))
+      if (!bucket.base.empty() && !bucket.changed.empty()) add(level, bucket.base, bucket.changed);
+  }
+
   void match_names() {
     match_single(MatchLevel::exact, [](const RowKey& key) { return key; });
+    if (has_modules_) {
+      // The same kernels in modules that the other side does not have are one match.
+      match_all(MatchLevel::exact, [](const RowKey& key) {
+        return std::tuple{key.role, key.op, key.name};
+      });
+      match_single(MatchLevel::exact, [](const RowKey& key) {
+        return std::tuple{key.role, key.module, key.name};
+      });
+    }
     match_single(MatchLevel::exact, [](const RowKey& key) {
       return std::pair{key.role, key.name};
     });
   }
 
-  void match_canonical_names() {
-    const auto with_operator = [](const RowKey& key) {
-      return std::tuple{key.role, key.op, canonical_name(key.name)};
+  void match_canonical_names(Modules modules) {
+    const auto with_operator = [modules](const RowKey& key) {
+      return std::tuple{key.role, key.op, module_of(key, modules), canonical_name(key.name)};
     };
     for (const auto& [value, bucket] : buckets(with_operator)) match_in_order(bucket);
     match_single(MatchLevel::canonical, with_operator);
-    match_single(MatchLevel::canonical, [](const RowKey& key) {
-      return std::pair{key.role, canonical_name(key.name)};
+    match_single(MatchLevel::canonical, [modules](const RowKey& key) {
+      return std::tuple{key.role, module_of(key, modules), canonical_name(key.name)};
     });
   }
 
@@ -248,10 +280,12 @@ class Matcher {
     return kNone;
   }
 
-  void match_operators() {
-    const auto operator_of = [](const RowKey& key) { return std::pair{key.role, key.op}; };
+  void match_operators(Modules modules) {
+    const auto operator_of = [modules](const RowKey& key) {
+      return std::tuple{key.role, key.op, module_of(key, modules)};
+    };
     for (const auto& [value, bucket] : buckets(operator_of))
-      if (!value.second.empty() && !bucket.base.empty() && !bucket.changed.empty())
+      if (!std::get<1>(value).empty() && !bucket.base.empty() && !bucket.changed.empty())
         add(MatchLevel::by_operator, bucket.base, bucket.changed);
   }
 
@@ -259,6 +293,7 @@ class Matcher {
   const SideRank& changed_;
   Indices base_match_;  // [row]: index in matches_
   Indices changed_match_;
+  bool has_modules_;
   std::vector<RowMatch> matches_;
 };
 

@@ -3,14 +3,17 @@
 //   for (const RowMatch& match : match_rows(base, changed)) use(match.base, match.changed);
 //
 // Each row is in one match. They are found in this order, each among the rows that are left:
-// 1. the same name, role and operator, then the same name and role;
+// 1. the same name, role, operator and module; then the same name, role and operator, where all
+//    modules of a kernel that the other side does not have are one match; then the same name and
+//    role;
 // 2. the same canonical name (canonical_name.h) and role, if the operator and the calls a step are
 //    the same, or if no other row could be meant;
 // 3. the same place: kernels of one stream between the same two known kernels. One may have become
 //    several there (split), or several one (fused). So has a kernel whose operator the name of a
 //    new kernel of Triton lists;
 // 4. the same operator.
-// A row without a match is new or gone.
+// In 2 and 4 rows of one module match first, then those of different modules. A row without a match
+// is new or gone.
 #pragma once
 
 #include "comparison/side_means.h"

@@ -14,7 +14,7 @@ namespace {
 const std::vector<Role> kDeviceRoles{Role::kernel, Role::memcpy, Role::memset, Role::communication};
 
 std::vector<std::string_view> names_of_metrics() {
-  std::vector<std::string_view> names{"step", "device", "op", "loader", "memory"};
+  std::vector<std::string_view> names{"step", "device", "op", "module", "loader", "memory"};
   names.insert(names.end(), kRoleNames.begin(), kRoleNames.end());
   return names;
 }
@@ -46,8 +46,10 @@ Metric read_metric(const std::string& option, const GateTerm& term) {
     metric.of = MetricOf::events;
     metric.roles = {role == kRoleNames.end() ? Role::dataloader
                                              : static_cast<Role>(role - kRoleNames.begin())};
-  } else if (term.name == "device" || term.name == "op") {
-    metric.of = term.name == "op" ? MetricOf::operators : MetricOf::events;
+  } else if (term.name == "device" || term.name == "op" || term.name == "module") {
+    metric.of = term.name == "op"       ? MetricOf::operators
+                : term.name == "module" ? MetricOf::modules
+                                        : MetricOf::events;
     metric.roles = kDeviceRoles;
   } else if (term.name == "memory") {
     metric.of = MetricOf::memory;
@@ -109,12 +111,19 @@ void read_bounds(const std::string& option, const GateTerm& term, MetricGate& ga
                     option, term.text));
 }
 
+// Returns the name in which the pattern is searched for.
+const std::string& name_for(const Metric& metric, const RowKey& key) {
+  if (metric.of == MetricOf::operators) return key.op;
+  return metric.of == MetricOf::modules ? key.module : key.name;
+}
+
 double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_events) {
   double sum = 0;
   for (const CaptureRow& row : rank.rows) {
     if (std::find(metric.roles.begin(), metric.roles.end(), row.key.role) == metric.roles.end())
       continue;
-    const std::string& name = metric.of == MetricOf::operators ? row.key.op : row.key.name;
+    const std::string& name = name_for(metric, row.key);
+    if (metric.of == MetricOf::modules && name.empty()) continue;
     if (metric.pattern && !metric.pattern->found_in(name)) continue;
     has_events = true;
     sum += static_cast<double>(metric.field == MetricField::calls     ? row.count

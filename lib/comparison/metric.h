@@ -4,9 +4,9 @@
 //   value_of(gate.metric, capture)                        // 1203311.5: ns a step
 //
 // Names of metrics are "step"; the roles of events (kRoleNames), of which "loader" is another name
-// for dataloader; "device" for kernels, copies and communication together; "op" for the same, by
-// the operators that launched them; and "memory". A pattern is searched for in the names of events,
-// or in those of operators.
+// for dataloader; "device" for kernels, copies and communication together; "op" and "module" for
+// the same, by the operators that launched them, or by the torch modules in which they were
+// launched; and "memory". A pattern is searched for in the names of events, operators or modules.
 //
 // A time or number of calls is the mean of a capture's middle steps, on the rank that has most of
 // it: a mean over all ranks would hide what one of them does.
@@ -38,11 +38,11 @@ enum class MetricField : std::uint8_t {
 inline constexpr std::array<std::string_view, 7> kMetricFields{"time", "exposed", "calls", "p50",
                                                                "p99",  "max",     "peak"};
 
-enum class MetricOf : std::uint8_t { step, events, operators, memory };
+enum class MetricOf : std::uint8_t { step, events, operators, modules, memory };
 
 struct Metric {
   MetricOf of = MetricOf::step;
-  std::vector<Role> roles = {};  // of events and operators
+  std::vector<Role> roles = {};  // of events, operators and modules
   std::optional<NamePattern> pattern = {};
   MetricField field = MetricField::time;
 

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -16,6 +18,33 @@ const CaptureRank* find_rank(const Capture& capture, std::int64_t rank) {
   for (const CaptureRank& one : capture.ranks)
     if (one.rank == rank && one.steps > 0) return &one;
   return nullptr;
+}
+
+bool has_module(const CaptureRow& row) {
+  return !row.key.module.empty();
+}
+
+// Returns the rank as it would be if no module had been recorded.
+CaptureRank without_modules(const CaptureRank& rank) {
+  CaptureRank joined = rank;
+  joined.rows.clear();
+  std::vector<std::uint32_t> places;
+  places.reserve(rank.rows.size());
+  // Rows that differ by their modules alone follow each other.
+  for (CaptureRow row : rank.rows) {
+    row.key.module.clear();
+    if (joined.rows.empty() || joined.rows.back().key != row.key) {
+      joined.rows.push_back(std::move(row));
+    } else {
+      CaptureRow& sum = joined.rows.back();
+      add_to(sum.exclusive_ns, row.exclusive_ns);
+      add_to(sum.total_ns, row.total_ns);
+      add_to(sum.count, row.count);
+    }
+    places.push_back(static_cast<std::uint32_t>(joined.rows.size() - 1));
+  }
+  for (std::uint32_t& row : joined.sequence) row = places[row];
+  return joined;
 }
 
 }  // namespace
@@ -43,45 +72,71 @@ std::int64_t SideRank::role_ns(Role role) const {
   return sum;
 }
 
-SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank) {
-  std::map<RowKey, SideRow> rows;
-  std::map<RowKey, double> totals;
-  const CaptureRank* first = nullptr;
-  std::int64_t used = 0;
+namespace {
+
+// Sums up the mean steps of a rank, one capture after another.
+class MeanRows {
+ public:
+  void add(const CaptureRank& rank) {
+    ++used_;
+    std::vector<std::int64_t> parts;
+    parts.reserve(rank.rows.size());
+    for (const CaptureRow& row : rank.rows) parts.push_back(row.exclusive_ns);
+    const auto steps = static_cast<std::int64_t>(rank.steps);
+    const std::vector<std::int64_t> means = divide_parts(parts, steps);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      const CaptureRow& row = rank.rows[i];
+      Sum& sum = rows_[row.key];
+      add_to(sum.exclusive_ns, means[i]);
+      sum.count += static_cast<double>(row.count) / static_cast<double>(steps);
+      sum.total_ns += static_cast<double>(row.total_ns) / static_cast<double>(steps);
+    }
+  }
+
+  // At least one rank was added.
+  void move_to(SideRank& side) {
+    std::vector<std::int64_t> sums;
+    sums.reserve(rows_.size());
+    for (const auto& [key, sum] : rows_) sums.push_back(sum.exclusive_ns);
+    const std::vector<std::int64_t> means = divide_parts(sums, used_);
+    const auto captures = static_cast<double>(used_);
+    for (const auto& [key, sum] : rows_) {
+      const std::int64_t mean_ns = means[side.rows.size()];
+      add_to(side.step_ns, mean_ns);
+      side.rows.push_back(
+          {key, mean_ns, std::llround(sum.total_ns / captures), sum.count / captures});
+    }
+  }
+
+ private:
+  struct Sum {
+    std::int64_t exclusive_ns = 0;
+    double total_ns = 0;
+    double count = 0;
+  };
+
+  std::map<RowKey, Sum> rows_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace
+
+SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, ModuleRows modules) {
+  SideRank side;
+  side.rank = rank;
+  MeanRows means;
+  std::optional<CaptureRank> first;
   for (const Capture& capture : captures) {
     const CaptureRank* const one = find_rank(capture, rank);
     if (one == nullptr) continue;
-    if (first == nullptr) first = one;
-    ++used;
-    std::vector<std::int64_t> parts;
-    parts.reserve(one->rows.size());
-    for (const CaptureRow& row : one->rows) parts.push_back(row.exclusive_ns);
-    const auto steps = static_cast<std::int64_t>(one->steps);
-    const std::vector<std::int64_t> means = divide_parts(parts, steps);
-    for (std::size_t i = 0; i < means.size(); ++i) {
-      const CaptureRow& row = one->rows[i];
-      SideRow& sum = rows.try_emplace(row.key, SideRow{row.key}).first->second;
-      add_to(sum.exclusive_ns, means[i]);
-      sum.count += static_cast<double>(row.count) / static_cast<double>(steps);
-      totals[row.key] += static_cast<double>(row.total_ns) / static_cast<double>(steps);
-    }
+    CaptureRank joined;
+    if (modules == ModuleRows::joined) joined = without_modules(*one);
+    const CaptureRank& added = modules == ModuleRows::joined ? joined : *one;
+    means.add(added);
+    if (!first) first = added;
   }
-  SideRank side;
-  side.rank = rank;
-  if (used == 0) return side;
-  std::vector<std::int64_t> sums;
-  for (auto& [key, row] : rows) {
-    sums.push_back(row.exclusive_ns);
-    side.rows.push_back(std::move(row));
-  }
-  const std::vector<std::int64_t> means = divide_parts(sums, used);
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    SideRow& row = side.rows[i];
-    row.exclusive_ns = means[i];
-    add_to(side.step_ns, means[i]);
-    row.count /= static_cast<double>(used);
-    row.total_ns = std::llround(totals[row.key] / static_cast<double>(used));
-  }
+  if (!first) return side;
+  means.move_to(side);
   for (const std::uint32_t row : first->sequence) {
     const auto place = std::lower_bound(
         side.rows.begin(), side.rows.end(), first->rows[row].key,
@@ -89,6 +144,17 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank) {
     side.sequence.push_back(static_cast<std::uint32_t>(place - side.rows.begin()));
   }
   return side;
+}
+
+ModuleCaptures count_modules(const std::vector<Capture>& captures, std::int64_t rank) {
+  ModuleCaptures count;
+  for (const Capture& capture : captures) {
+    const CaptureRank* const one = find_rank(capture, rank);
+    if (one == nullptr) continue;
+    ++count.all;
+    count.with_modules += std::any_of(one->rows.begin(), one->rows.end(), has_module) ? 1 : 0;
+  }
+  return count;
 }
 
 std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures) {

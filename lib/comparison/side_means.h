@@ -32,8 +32,18 @@ struct SideRank {
   std::int64_t role_ns(Role role) const;
 };
 
+// Says whether rows that differ by their modules alone stay apart.
+enum class ModuleRows : std::uint8_t { apart, joined };
+
 // Captures in which the rank has no step are left out.
-SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank);
+SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
+                   ModuleRows modules = ModuleRows::apart);
+
+struct ModuleCaptures {
+  std::size_t all = 0;           // captures in which a rank has steps
+  std::size_t with_modules = 0;  // of these, those in which a row of it names a module
+};
+ModuleCaptures count_modules(const std::vector<Capture>& captures, std::int64_t rank);
 
 // Returns the ranks that have steps in any capture, ascending.
 std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures);

@@ -48,6 +48,7 @@ struct NamedTimes {
   std::string what;
   std::string role;
   BothTimes times;
+  std::string module = {};
 };
 
 // Names of two sides become one, as in the report: "old -> new".
@@ -65,7 +66,8 @@ Cell share_of(std::int64_t part, std::int64_t all) {
   return all > 0 ? Cell(static_cast<double>(part) / static_cast<double>(all)) : Cell();
 }
 
-// Largest deltas first. `key` and `title` are of the column with the names.
+// Largest deltas first. `key` and `title` are of the column with the names. A page leaves out
+// columns without any value, such as modules that nobody recorded.
 Table table_of(const RankDelta& step, std::vector<NamedTimes> rows, const std::string& key,
                const std::string& title) {
   std::stable_sort(rows.begin(), rows.end(), [](const NamedTimes& a, const NamedTimes& b) {
@@ -80,13 +82,14 @@ Table table_of(const RankDelta& step, std::vector<NamedTimes> rows, const std::s
                {"new_calls", "New calls", ColumnKind::number},
                {"what", "What", ColumnKind::text},
                {"role", "Role", ColumnKind::text},
+               {"module", "Module", ColumnKind::text},
                {key, title, ColumnKind::text}});
   for (const NamedTimes& row : rows)
     table.add_row({row.times.delta_ns(), row.times.base_ns, row.times.changed_ns,
                    share_of(row.times.base_ns, step.base_ns),
                    share_of(row.times.changed_ns, step.changed_ns), row.times.base_calls,
                    row.times.changed_calls, text_cell(row.what), text_cell(row.role),
-                   row.name.empty() ? Cell("(no name)") : Cell(row.name)});
+                   text_cell(row.module), row.name.empty() ? Cell("(no name)") : Cell(row.name)});
   return table;
 }
 
@@ -114,7 +117,8 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what) {
         what == RowsOf::communication ? row.role == Role::communication : is_device_role(row.role);
     if (!is_wanted) continue;
     rows.push_back({joined_name(row.base.name, row.changed.name), row.what,
-                    std::string(role_name(row.role)), total_times(row)});
+                    std::string(role_name(row.role)), total_times(row),
+                    joined_name(row.base.module, row.changed.module)});
   }
   if (rows.empty()) return;
   const std::string_view noun =

@@ -75,6 +75,43 @@ TEST_CASE("baseline: what was written is read") {
   CHECK(rank.sequence == std::vector<std::uint32_t>{0, 0});
 }
 
+TEST_CASE("baseline: a row has its module as a seventh number, or ends before it") {
+  Baseline baseline;
+  baseline.append({small_capture("c0", 100)});
+  CHECK(baseline_json(baseline).find(R"("rows":[[0,0,2,295,300,6],[8,3,3,5,0,0]])") !=
+        std::string::npos);
+  baseline.captures[0].ranks[0].rows[0].key.module = "MLP.Linear";
+  const std::string text = baseline_json(baseline);
+  CHECK(text.find(R"("rows":[[0,0,2,295,300,6,3],[8,4,4,5,0,0]])") != std::string::npos);
+  const BaselineFile file(text);
+  const CaptureRank rank = read_baseline(file.path()).captures.at(0).ranks.at(0);
+  CHECK(rank.rows.at(0).key == RowKey{Role::kernel, "aten::mm", "gemm", "MLP.Linear"});
+  CHECK(rank.rows.at(1).key == RowKey{Role::other, "", ""});
+}
+
+// The rows of 8 ranks over 20 steps: 300 kernels, each in a module.
+TEST_CASE("baseline: 8 ranks with 300 names and modules take less than 200 KB") {
+  Capture capture = small_capture("c0", 15'000'000);
+  capture.steps_ns.assign(20, 15'000'000);
+  capture.ranks.clear();
+  for (std::int64_t rank = 0; rank < 8; ++rank) {
+    CaptureRank one{rank, 12, 180'000'000, {}, {}};
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      one.rows.push_back({{Role::kernel, fmt::format("aten::op_{}", i % 40),
+                           fmt::format("void at::native::vectorized_elementwise_kernel<{}>", i),
+                           fmt::format("BertSelfAttention.Linear{}", i % 30)},
+                          600'000,
+                          600'000,
+                          12});
+      one.sequence.push_back(i);
+    }
+    capture.ranks.push_back(std::move(one));
+  }
+  Baseline baseline;
+  baseline.append({capture});
+  CHECK(baseline_json(baseline).size() < 200'000);
+}
+
 TEST_CASE("baseline: captures and versions are bounded, the oldest go") {
   Baseline baseline;
   for (int i = 0; i < 25; ++i) baseline.append({small_capture(fmt::format("c{}", i), 100 + i)});
@@ -113,6 +150,10 @@ TEST_CASE("baseline: a file that is none, or not whole, is refused") {
   text.replace(text.find("[0,0]"), 5, "[0,7]");
   CHECK(refusal(text) ==
         "is no whole baseline: a row is missing; make it again with trace-stats baseline");
+  text = baseline_json(baseline);
+  text.replace(text.find("5,0,0]]"), 7, "5,0,0,1,1]]");
+  CHECK(refusal(text) ==
+        "is no whole baseline: a row has other columns; make it again with trace-stats baseline");
 }
 
 }  // namespace

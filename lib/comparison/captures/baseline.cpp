@@ -38,10 +38,22 @@ class TextWriter {
   std::vector<std::string> texts_;
 };
 
-void write_numbers(JsonWriter& json, std::initializer_list<std::int64_t> numbers) {
+void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.begin_array();
   for (const std::int64_t number : numbers) json.value(number);
   json.end_array();
+}
+
+std::vector<std::int64_t> numbers_of(const CaptureRow& row, TextWriter& texts) {
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(row.key.role),
+                                    static_cast<std::int64_t>(texts.number(row.key.op)),
+                                    static_cast<std::int64_t>(texts.number(row.key.name)),
+                                    row.exclusive_ns,
+                                    row.total_ns,
+                                    row.count};
+  if (!row.key.module.empty())
+    numbers.push_back(static_cast<std::int64_t>(texts.number(row.key.module)));
+  return numbers;
 }
 
 void write_rank(JsonWriter& json, TextWriter& texts, const CaptureRank& rank) {
@@ -52,11 +64,7 @@ void write_rank(JsonWriter& json, TextWriter& texts, const CaptureRank& rank) {
   json.value(rank.steps);
   json.key("rows");
   json.begin_array();
-  for (const CaptureRow& row : rank.rows)
-    write_numbers(json, {static_cast<std::int64_t>(row.key.role),
-                         static_cast<std::int64_t>(texts.number(row.key.op)),
-                         static_cast<std::int64_t>(texts.number(row.key.name)), row.exclusive_ns,
-                         row.total_ns, row.count});
+  for (const CaptureRow& row : rank.rows) write_numbers(json, numbers_of(row, texts));
   json.end_array();
   write_list(json, "sequence", rank.sequence);
   json.end_object();
@@ -146,9 +154,11 @@ class BaselineReader {
     return values;
   }
 
-  std::vector<std::int64_t> integers(std::string_view list, std::size_t count) const {
+  std::vector<std::int64_t> integers(std::string_view list, std::size_t least,
+                                     std::size_t most) const {
     std::vector<std::int64_t> values = integers(list);
-    if (values.size() != count) fail("is no whole baseline: a row has other columns");
+    if (values.size() < least || values.size() > most)
+      fail("is no whole baseline: a row has other columns");
     return values;
   }
 
@@ -169,11 +179,15 @@ class BaselineReader {
     rank.rank = integer(member(object, "rank"));
     rank.steps = static_cast<std::size_t>(integer(member(object, "steps")));
     for_each_element(member(object, "rows"), [&](std::string_view list) {
-      const std::vector<std::int64_t> row = integers(list, 6);
+      // A row without a module ends before it.
+      const std::vector<std::int64_t> row = integers(list, 6, 7);
       if (row[0] >= static_cast<std::int64_t>(kRoleCount))
         fail("is no whole baseline: a role is not known");
-      rank.rows.push_back(
-          {{static_cast<Role>(row[0]), text(row[1]), text(row[2])}, row[3], row[4], row[5]});
+      rank.rows.push_back({{static_cast<Role>(row[0]), text(row[1]), text(row[2]),
+                            row.size() > 6 ? text(row[6]) : ""},
+                           row[3],
+                           row[4],
+                           row[5]});
       add_to(rank.total_ns, row[3]);
     });
     for (const std::int64_t row : integers(member(object, "sequence"))) {
@@ -198,7 +212,7 @@ class BaselineReader {
     capture.steps_ns = integers(member(object, "steps_ns"));
     capture.value_ns = capture_value(capture.steps_ns);
     for_each_element(member(object, "shapes"), [&](std::string_view list) {
-      const std::vector<std::int64_t> shape = integers(list, 3);
+      const std::vector<std::int64_t> shape = integers(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
     });
     for_each_element(member(object, "ranks"),

@@ -45,17 +45,16 @@ Intervals windows_of(const RankRoles& rank, const std::vector<StepKey>& chosen) 
   return windows;
 }
 
-std::vector<std::uint32_t> find_sequence(const Run& run, const RankEvents& rank,
-                                         const Operators& operators, const Interval& window,
+std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interval& window,
                                          const std::vector<CaptureRow>& rows) {
   using Place = std::pair<std::int64_t, std::uint32_t>;  // start, row
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Place>> streams;
   for_each_role_span(
-      run, rank, [](Role, const HostSpan&) {},
+      sources.run, sources.events(), [](Role, const HostSpan&) {},
       [&](Role role, const DeviceSpan& span) {
         if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
           return;
-        const RowKey key = kernel_key(run, operators, role, span);
+        const RowKey key = device_key(sources, role, span);
         const auto row = std::lower_bound(
             rows.begin(), rows.end(), key,
             [](const CaptureRow& one, const RowKey& wanted) { return one.key < wanted; });
@@ -101,9 +100,11 @@ RankPart find_part(const Run& run, std::size_t index, const TransferTimes& trans
   const Intervals windows = windows_of(roles, chosen);
   part.rank.steps = windows.size();
   if (windows.empty()) return part;
-  part.rank.rows = find_row_times({run, index, operators, transfers}, windows);
+  const LaunchModules modules(run, rank, operators);
+  const RowSources sources{run, index, operators, modules, transfers};
+  part.rank.rows = find_row_times(sources, windows);
   for (const Interval& window : windows) add_to(part.rank.total_ns, length_ns(window));
-  part.rank.sequence = find_sequence(run, rank, operators, windows.front(), part.rank.rows);
+  part.rank.sequence = find_sequence(sources, windows.front(), part.rank.rows);
   return part;
 }
 

@@ -24,15 +24,17 @@
 namespace traceloom {
 
 // Identifies a row. `op` is the operator that launched the work; "" on the host, and if it is not
-// known.
+// known. `module` is the torch module in which it was launched (LaunchModules); "" if it is not
+// known. On a rank without devices, operators have the module in which they began.
 struct RowKey {
   Role role = Role::other;
   std::string op;
   std::string name;  // "" for the time without any event
+  std::string module = {};
 
   friend bool operator==(const RowKey&, const RowKey&) = default;
   friend bool operator<(const RowKey& a, const RowKey& b) {
-    return std::tie(a.role, a.op, a.name) < std::tie(b.role, b.op, b.name);
+    return std::tie(a.role, a.op, a.name, a.module) < std::tie(b.role, b.op, b.name, b.module);
   }
 };
 

@@ -24,11 +24,13 @@ std::string_view suffix_of(Part part) {
   return part == Part::wait ? kWaitSuffix : kTransferSuffix;
 }
 
-// An event, or a part of one, with its row: the labels of its operator and of itself.
+// An event, or a part of one, with its row: the labels of its operator and of itself, and its
+// module.
 struct RoleSpan {
   Interval time;
   std::uint32_t op;
   std::uint32_t label;
+  std::uint32_t module;
   Part part = Part::whole;
 };
 
@@ -37,16 +39,21 @@ struct LabelSums {
   std::int64_t total_ns = 0;
   std::int64_t count = 0;
 };
-using RowLabels = std::tuple<std::uint32_t, std::uint32_t, Part>;  // operator, event
+// Operator, event, module.
+using RowLabels = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, Part>;
 using SumsOfLabels = std::map<RowLabels, LabelSums>;
 
 RowLabels labels_of(const RoleSpan& span) {
-  return {span.op, span.label, span.part};
+  return {span.op, span.label, span.module, span.part};
 }
 
 std::uint32_t operator_label(const Operators& operators, const DeviceSpan& span) {
   const std::uint32_t launcher = operators.launcher_of(span);
   return launcher == kNoOperator ? kNoLabel : operators.nodes()[launcher].label;
+}
+
+std::string_view name_of(const Run& run, std::uint32_t label) {
+  return label == kNoLabel ? "" : run.labels.name(label);
 }
 
 // Collects the spans of each role that have an instant in the windows.
@@ -55,22 +62,44 @@ class RoleSpans {
   RoleSpans(const RowSources& sources, const Interval& around) {
     const Run& run = sources.run;
     const Operators& operators = sources.operators;
-    const auto add = [&](Role role, const HostSpan& span, std::uint32_t op) {
-      if (span.end_ns >= around.from_ns && span.start_ns < around.to_ns)
-        add_span(sources, role, {span.interval(), op, span.label});
+    const LaunchModules& modules = sources.modules;
+    const bool has_devices = sources.events().has_devices();
+    const auto is_around = [&](const HostSpan& span) {
+      return span.end_ns >= around.from_ns && span.start_ns < around.to_ns;
     };
     for_each_role_span(
-        run, sources.events(), [&](Role role, const HostSpan& span) { add(role, span, kNoLabel); },
+        run, sources.events(),
+        [&](Role role, const HostSpan& span) {
+          const bool is_work = role == Role::cpu && !has_devices;
+          if (is_around(span))
+            add_span(sources, role,
+                     {span.interval(), kNoLabel, span.label,
+                      is_work ? modules.around(span) : kNoModule});
+        },
         [&](Role role, const DeviceSpan& span) {
-          add(role, span, operator_label(operators, span));
+          if (is_around(span))
+            add_span(sources, role,
+                     {span.interval(), operator_label(operators, span), span.label,
+                      modules.of_launch(span)});
         });
+    sort(run, modules);
+  }
+
+  const std::vector<RoleSpan>& of(std::size_t role) const { return spans_[role]; }
+
+ private:
+  void sort(const Run& run, const LaunchModules& modules) {
     // The longest of the events that begin together comes first; names make the order of the rest
     // the same for any order of the files.
     const auto earlier = [&](const RoleSpan& a, const RoleSpan& b) {
       if (a.time.from_ns != b.time.from_ns) return a.time.from_ns < b.time.from_ns;
       if (a.time.to_ns != b.time.to_ns) return a.time.to_ns > b.time.to_ns;
       if (a.part != b.part) return a.part < b.part;
-      return run.labels.name(a.label) < run.labels.name(b.label);
+      const auto names = [&](const RoleSpan& span) {
+        return std::tuple(name_of(run, span.label), name_of(run, span.op),
+                          modules.name(span.module));
+      };
+      return names(a) < names(b);
     };
     for (std::vector<RoleSpan>& spans : spans_)
       if (!std::is_sorted(spans.begin(), spans.end(), earlier))
@@ -78,9 +107,6 @@ class RoleSpans {
         std::stable_sort(spans.begin(), spans.end(), earlier);
   }
 
-  const std::vector<RoleSpan>& of(std::size_t role) const { return spans_[role]; }
-
- private:
   void add_span(const RowSources& sources, Role role, RoleSpan span) {
     std::vector<RoleSpan>& spans = spans_[static_cast<std::size_t>(role)];
     const std::optional<std::int64_t> transfer_ns =
@@ -88,7 +114,8 @@ class RoleSpans {
     if (transfer_ns) {
       const std::int64_t arrived_ns = span.time.to_ns - *transfer_ns;
       if (arrived_ns > span.time.from_ns)
-        spans.push_back({{span.time.from_ns, arrived_ns}, span.op, span.label, Part::wait});
+        spans.push_back(
+            {{span.time.from_ns, arrived_ns}, span.op, span.label, span.module, Part::wait});
       span.time.from_ns = arrived_ns;
       span.part = Part::transfer;
     }
@@ -129,14 +156,12 @@ Intervals share_out(const std::vector<RoleSpan>& spans, const Intervals& free, S
   return unite(std::move(taken));
 }
 
-std::string name_of(const Run& run, std::uint32_t label) {
-  return label == kNoLabel ? "" : std::string(run.labels.name(label));
-}
-
 }  // namespace
 
-RowKey kernel_key(const Run& run, const Operators& operators, Role role, const DeviceSpan& span) {
-  return {role, name_of(run, operator_label(operators, span)), name_of(run, span.label)};
+RowKey device_key(const RowSources& sources, Role role, const DeviceSpan& span) {
+  return {role, std::string(name_of(sources.run, operator_label(sources.operators, span))),
+          std::string(name_of(sources.run, span.label)),
+          std::string(sources.modules.name(sources.modules.of_launch(span)))};
 }
 
 std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows) {
@@ -151,9 +176,10 @@ std::vector<CaptureRow> find_row_times(const RowSources& sources, const Interval
     count_events(spans.of(i), windows, sums);
     free = subtract(free, share_out(spans.of(i), free, sums));
     for (const auto& [labels, sum] : sums) {
-      const auto& [op, label, part] = labels;
-      const RowKey key{static_cast<Role>(i), name_of(run, op),
-                       name_of(run, label).append(suffix_of(part))};
+      const auto& [op, label, module, part] = labels;
+      const RowKey key{static_cast<Role>(i), std::string(name_of(run, op)),
+                       std::string(name_of(run, label)).append(suffix_of(part)),
+                       std::string(sources.modules.name(module))};
       CaptureRow& row = rows.try_emplace(key, CaptureRow{key}).first->second;
       add_to(row.exclusive_ns, sum.exclusive_ns);
       add_to(row.total_ns, sum.total_ns);

@@ -1,10 +1,12 @@
 // find_row_times: splits the time of some steps of a rank into rows.
 //
 //   const TransferTimes transfers(run);
-//   for (const CaptureRow& row : find_row_times({run, 0, operators, transfers}, windows))
+//   const LaunchModules modules(run, rank, operators);
+//   for (const CaptureRow& row : find_row_times({run, 0, operators, modules, transfers}, windows))
 //     use(row.key);
 #pragma once
 
+#include "analysis/work/launch_modules.h"
 #include "comparison/captures/capture.h"
 #include "comparison/captures/transfer_times.h"
 #include "run/intervals.h"
@@ -19,6 +21,7 @@ struct RowSources {
   const Run& run;
   std::size_t rank;  // index into Run::ranks
   const Operators& operators;
+  const LaunchModules& modules;
   const TransferTimes& transfers;
 
   const RankEvents& events() const { return run.ranks[rank]; }
@@ -30,7 +33,7 @@ struct RowSources {
 // calls.
 std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows);
 
-// Returns the role of each kernel and the operator that launched it, as in the rows.
-RowKey kernel_key(const Run& run, const Operators& operators, Role role, const DeviceSpan& span);
+// Returns the key of the row to which work of a device belongs, if it is no part of a collective.
+RowKey device_key(const RowSources& sources, Role role, const DeviceSpan& span);
 
 }  // namespace traceloom
