@@ -42,6 +42,7 @@ class Matcher {
     match_names();
     if (has_modules_) match_canonical_names(Modules::same);
     match_canonical_names(Modules::any);
+    if (has_modules_) match_modules();
     match_places();
     match_fused_names();
     if (has_modules_) match_operators(Modules::same);
@@ -190,6 +191,20 @@ class Matcher {
   void add_groups(const std::vector<Group>& groups) {
     for (const auto& [some, others] : groups)
       add(MatchLevel::place, {some.begin(), some.end()}, {others.begin(), others.end()});
+  }
+
+  // One kernel of an operator in a module is the other side's kernels of the same there. Of several
+  // on both sides, the order in which they run tells more.
+  void match_modules() {
+    const auto place_of = [](const RowKey& key) {
+      return std::tuple{key.role, key.op, key.module};
+    };
+    for (const auto& [value, bucket] : buckets(place_of)) {
+      const auto& [role, op, module] = value;
+      if (!op.empty() && !module.empty() &&
+          std::min(bucket.base.size(), bucket.changed.size()) == 1)
+        add(MatchLevel::place, bucket.base, bucket.changed);
+    }
   }
 
   // Rows that share a place on both sides are one match, with the rows of their other places.

@@ -8,7 +8,8 @@
 //    role;
 // 2. the same canonical name (canonical_name.h) and role, if the operator and the calls a step are
 //    the same, or if no other row could be meant;
-// 3. the same place: kernels of one stream between the same two known kernels. One may have become
+// 3. the same place: kernels of one operator in one module, if a side has only one of them; then
+//    kernels of one stream between the same two known kernels. One may have become
 //    several there (split), or several one (fused). So has a kernel whose operator the name of a
 //    new kernel of Triton lists;
 // 4. the same operator.

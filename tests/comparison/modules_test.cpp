@@ -177,10 +177,32 @@ TEST_CASE("match_rows: a renamed kernel matches in its module, whatever runs fir
 
 TEST_CASE("match_rows: another kernel of the operator matches in its module") {
   const SideRank base = side_with({in_module("A", "mm", "x"), in_module("B", "mm", "y")});
-  SideRank changed = side_with({in_module("B", "mm", "cutlass"), in_module("A", "mm", "cublas")});
+  const SideRank changed =
+      side_with({in_module("B", "mm", "cutlass"), in_module("A", "mm", "cublas")});
+  CHECK(words_of(match_rows(base, changed)) ==
+        std::vector<std::string>{"place 0 > 1", "place 1 > 0"});
+}
+
+TEST_CASE("match_rows: a kernel that is split matches in its module") {
+  const SideRank base = side_with({in_module("A", "mm", "x"), in_module("B", "mm", "y")});
+  const SideRank changed = side_with({in_module("A", "mm", "cutlass"), in_module("A", "mm", "sum"),
+                                      in_module("B", "mm", "cublas")});
+  CHECK(words_of(match_rows(base, changed)) ==
+        std::vector<std::string>{"place 0 > 0 1", "place 1 > 2"});
+  CHECK(words_of(match_rows(changed, base)) ==
+        std::vector<std::string>{"place 0 1 > 0", "place 2 > 1"});
+}
+
+TEST_CASE("match_rows: several kernels of both sides in a module match by their order") {
+  const SideRank base = side_with({in_module("A", "mm", "first"), in_module("A", "mm", "x"),
+                                   in_module("A", "mm", "middle"), in_module("A", "mm", "y")});
+  SideRank changed = side_with({in_module("A", "mm", "first"), in_module("A", "mm", "v"),
+                                in_module("A", "mm", "middle"), in_module("A", "mm", "w")});
+  CHECK(words_of(match_rows(base, changed)) ==
+        std::vector<std::string>{"name 0 > 0", "name 2 > 2", "place 1 > 1", "place 3 > 3"});
   changed.sequence.clear();
   CHECK(words_of(match_rows(base, changed)) ==
-        std::vector<std::string>{"operator 0 > 1", "operator 1 > 0"});
+        std::vector<std::string>{"name 0 > 0", "name 2 > 2", "operator 1 3 > 1 3"});
 }
 
 TEST_CASE("compare: calls of a kernel that moved to another module are counted together") {
