@@ -143,6 +143,7 @@ SideRank side_with(std::vector<SideRow> rows) {
 // Returns each match as "level base rows > changed rows".
 std::vector<std::string> words_of(const std::vector<RowMatch>& matches) {
   std::vector<std::string> words;
+  words.reserve(matches.size());
   for (const RowMatch& match : matches)
     words.push_back(fmt::format("{} {} > {}", to_string(match.level), fmt::join(match.base, " "),
                                 fmt::join(match.changed, " ")));
