@@ -19,13 +19,13 @@ bool repeats_decoded_key(std::string_view object) {
   return false;
 }
 
+}  // namespace
+
 // Compares lengths first: escapes make the written key longer, so a shorter one cannot match.
-bool is_key(std::string_view written, std::string_view key) {
+bool is_json_key(std::string_view written, std::string_view key) {
   if (written.size() <= key.size()) return written == key;
   return written.find('\\') != std::string_view::npos && decode_json_string(written) == key;
 }
-
-}  // namespace
 
 bool repeats_key(std::string_view object) {
   if (!is_json_object(object)) return false;
@@ -46,7 +46,7 @@ bool repeats_key(std::string_view object) {
 std::string_view find_member(std::string_view object, std::string_view key) {
   std::string_view found;
   for_each_member(object, [&](std::string_view name, std::string_view value) {
-    if (is_key(name, key)) found = value;
+    if (is_json_key(name, key)) found = value;
   });
   return found;
 }

@@ -133,6 +133,9 @@ void for_each_element(std::string_view list, Visit visit) {
 // object.
 bool repeats_key(std::string_view object);
 
+// True if a key that is written so (the text between its quotes) means `key`.
+bool is_json_key(std::string_view written, std::string_view key);
+
 // Returns the value of the last member with that key, however the key is written. Empty if there is
 // none or if the value is no object.
 std::string_view find_member(std::string_view object, std::string_view key);
