@@ -156,5 +156,26 @@ TEST_CASE("baseline: a file that is none, or not whole, is refused") {
         "is no whole baseline: a row has other columns; make it again with trace-stats baseline");
 }
 
+TEST_CASE("baseline: a number that is none is refused with its text") {
+  const auto with_world = [](const std::string& number) {
+    Baseline baseline;
+    baseline.append({small_capture("c0", 100)});
+    std::string text = baseline_json(baseline);
+    return text.replace(text.find("\"world_size\":2"), 14, "\"world_size\":" + number);
+  };
+  for (const std::string number : {"99999999999999999999", "-1", "2.0", "true", "\"2\"", "[2]"}) {
+    CHECK(refusal(with_world(number)) == "is no whole baseline: '" + number +
+                                             "' is not a number; make it again with trace-stats "
+                                             "baseline");
+  }
+  CHECK(refusal(with_world("2,")) ==
+        "is no whole JSON document; make it again with trace-stats baseline");
+}
+
+TEST_CASE("baseline: of two values with one key the last one counts") {
+  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":2})") ==
+        "is a baseline of another version; make it again with trace-stats baseline");
+}
+
 }  // namespace
 }  // namespace traceloom

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 #include "base/json_check.h"
-#include "base/json_walk.h"
 #include "comparison/judge/capture_value.h"
-#include "event/event.h"
+#include "json/json_document.h"
 #include "output/json_list.h"
 #include "output/json_writer.h"
 
@@ -99,24 +98,23 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
 // Reads what baseline_json() wrote.
 class BaselineReader {
  public:
-  BaselineReader(const std::string& path, std::string_view text) : path_(path), text_(text) {}
+  BaselineReader(const std::string& path, const std::string& text) : path_(path), text_(text) {}
 
   Baseline read() {
-    if (integer(member(text_, "traceloom_baseline")) != kVersion)
+    if (integer(member(text_.root(), "traceloom_baseline").text()) != kVersion)
       fail("is a baseline of another version");
-    for_each_element(member(text_, "texts"),
-                     [&](std::string_view text) { texts_.push_back(decoded(text)); });
+    for (const JsonValue text : member(text_.root(), "texts").elements())
+      texts_.push_back(text.string());
     Baseline baseline;
-    for_each_element(member(text_, "older"), [&](std::string_view version) {
-      OlderVersion older{decoded(member(version, "reason")), {}};
-      for_each_element(member(version, "numbers"),
-                       [&](std::string_view one) { older.numbers.push_back(number(one)); });
+    for (const JsonValue version : member(text_.root(), "older").elements()) {
+      OlderVersion older{member(version, "reason").string(), {}};
+      for (const JsonValue one : member(version, "numbers").elements())
+        older.numbers.push_back(number(one.text()));
       baseline.older.push_back(std::move(older));
-    });
-    baseline.reason = decoded(member(text_, "reason"));
-    for_each_element(member(text_, "captures"), [&](std::string_view capture) {
+    }
+    baseline.reason = member(text_.root(), "reason").string();
+    for (const JsonValue capture : member(text_.root(), "captures").elements())
       baseline.captures.push_back(read_capture(capture));
-    });
     if (baseline.captures.empty()) fail("has no captures");
     return baseline;
   }
@@ -126,9 +124,9 @@ class BaselineReader {
     throw Error(path_, what + "; make it again with trace-stats baseline");
   }
 
-  std::string_view member(std::string_view object, std::string_view key) const {
-    const std::string_view value = find_member(object, key);
-    if (value.empty()) fail("is no whole baseline: it has no \"" + std::string(key) + "\"");
+  JsonValue member(JsonValue object, std::string_view key) const {
+    const JsonValue value = object[key];
+    if (!value.is_there()) fail("is no whole baseline: it has no \"" + std::string(key) + "\"");
     return value;
   }
 
@@ -148,14 +146,13 @@ class BaselineReader {
     return value;
   }
 
-  std::vector<std::int64_t> integers(std::string_view list) const {
+  std::vector<std::int64_t> integers(JsonValue list) const {
     std::vector<std::int64_t> values;
-    for_each_element(list, [&](std::string_view one) { values.push_back(integer(one)); });
+    for (const JsonValue one : list.elements()) values.push_back(integer(one.text()));
     return values;
   }
 
-  std::vector<std::int64_t> integers(std::string_view list, std::size_t least,
-                                     std::size_t most) const {
+  std::vector<std::int64_t> integers(JsonValue list, std::size_t least, std::size_t most) const {
     std::vector<std::int64_t> values = integers(list);
     if (values.size() < least || values.size() > most)
       fail("is no whole baseline: a row has other columns");
@@ -168,17 +165,17 @@ class BaselineReader {
     return texts_[place];
   }
 
-  std::set<std::string> names(std::string_view list) const {
+  std::set<std::string> names(JsonValue list) const {
     std::set<std::string> found;
-    for_each_element(list, [&](std::string_view one) { found.insert(decoded(one)); });
+    for (const JsonValue one : list.elements()) found.insert(one.string());
     return found;
   }
 
-  CaptureRank read_rank(std::string_view object) const {
+  CaptureRank read_rank(JsonValue object) const {
     CaptureRank rank;
-    rank.rank = integer(member(object, "rank"));
-    rank.steps = static_cast<std::size_t>(integer(member(object, "steps")));
-    for_each_element(member(object, "rows"), [&](std::string_view list) {
+    rank.rank = integer(member(object, "rank").text());
+    rank.steps = static_cast<std::size_t>(integer(member(object, "steps").text()));
+    for (const JsonValue list : member(object, "rows").elements()) {
       // A row without a module ends before it.
       const std::vector<std::int64_t> row = integers(list, 6, 7);
       if (row[0] >= static_cast<std::int64_t>(kRoleCount))
@@ -189,7 +186,7 @@ class BaselineReader {
                            row[4],
                            row[5]});
       add_to(rank.total_ns, row[3]);
-    });
+    }
     for (const std::int64_t row : integers(member(object, "sequence"))) {
       if (static_cast<std::size_t>(row) >= rank.rows.size())
         fail("is no whole baseline: a row is missing");
@@ -198,30 +195,29 @@ class BaselineReader {
     return rank;
   }
 
-  Capture read_capture(std::string_view object) const {
+  Capture read_capture(JsonValue object) const {
     Capture capture;
-    capture.name = decoded(member(object, "name"));
-    capture.world_size = integer(member(object, "world_size"));
+    capture.name = member(object, "name").string();
+    capture.world_size = integer(member(object, "world_size").text());
     capture.devices = names(member(object, "devices"));
     capture.producers = names(member(object, "producers"));
-    capture.has_python = member(object, "has_python") == "true";
+    capture.has_python = member(object, "has_python").text() == "true";
     // Older baselines do not have it.
-    if (const std::string_view peak = find_member(object, "peak_bytes");
-        !peak.empty() && peak != "null")
+    if (const std::string_view peak = object["peak_bytes"].text(); !peak.empty() && peak != "null")
       capture.peak_bytes = integer(peak);
     capture.steps_ns = integers(member(object, "steps_ns"));
     capture.value_ns = capture_value(capture.steps_ns);
-    for_each_element(member(object, "shapes"), [&](std::string_view list) {
+    for (const JsonValue list : member(object, "shapes").elements()) {
       const std::vector<std::int64_t> shape = integers(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
-    });
-    for_each_element(member(object, "ranks"),
-                     [&](std::string_view rank) { capture.ranks.push_back(read_rank(rank)); });
+    }
+    for (const JsonValue rank : member(object, "ranks").elements())
+      capture.ranks.push_back(read_rank(rank));
     return capture;
   }
 
   const std::string& path_;
-  std::string_view text_;
+  JsonDocument text_;
   std::vector<std::string> texts_;
 };
 
