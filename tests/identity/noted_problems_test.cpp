@@ -2,11 +2,21 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+
 using namespace traceloom;
+
+namespace {
+
+void add_notes(std::string_view notes, ProblemCounts& problems) {
+  add_noted_problems(JsonDocument(notes).root(), problems);
+}
+
+}  // namespace
 
 TEST_CASE("noted_problems: what a merge has noted of clocks is still said of the merged file") {
   ProblemCounts problems;
-  add_noted_problems(
+  add_notes(
       R"({"version":"0.1.0","problems":[
         {"file":"rank0.json","kind":"missing_rank","count":4,"first_offset":0,"detail":"1-4 of 8"},
         {"file":"rank5.json","kind":"no_common_collective","count":3,"first_offset":0,
@@ -34,7 +44,7 @@ TEST_CASE("noted_problems: notes that are damaged add nothing") {
         R"({"problems":[{"kind":"no_such_kind","count":1,"detail":"x"}]})"}) {
     CAPTURE(notes);
     ProblemCounts problems;
-    add_noted_problems(notes, problems);
+    add_notes(notes, problems);
     CHECK(problems.empty());
   }
 }

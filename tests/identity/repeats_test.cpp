@@ -224,7 +224,7 @@ TEST_CASE("repeats: parts that share no event by their filters are no repeats") 
   const auto part = [&](const std::string& filter) {
     FileEvidence evidence = our_merge(notes);
     evidence.tally = tally_of(++events, 2000, 4000);
-    evidence.filter = read_noted_filter("{\"filter\": " + filter + "}");
+    evidence.filter = read_noted_filter(JsonDocument("{\"filter\": " + filter + "}").root());
     return evidence;
   };
   const auto are_apart = [&](const std::string& a, const std::string& b) {

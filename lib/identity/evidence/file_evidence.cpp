@@ -26,8 +26,8 @@ bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
 // Returns the Unix nanoseconds of ts 0, under whichever key the producer writes them.
 std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCounts& problems) {
   const std::string_view kineto = top_level.value("baseTimeNanoseconds");
-  const std::string_view viztracer =
-      find_member(top_level.value("viztracer_metadata"), "baseTimeNanoseconds");
+  const JsonDocument metadata(top_level.value("viztracer_metadata"));
+  const std::string_view viztracer = metadata["baseTimeNanoseconds"].text();
   for (const std::string_view text : {kineto, viztracer})
     if (const auto base = json_integer(text)) return base;
   const std::string_view clang = top_level.value("beginningOfTime");
@@ -44,28 +44,38 @@ bool has_torch_key(const TopLevelParser& top_level) {
                      [&](std::string_view key) { return !top_level.value(key).empty(); });
 }
 
-void add_devices(std::string_view properties, std::set<std::string>& devices) {
-  for_each_element(properties, [&](std::string_view device) {
-    if (std::string name = decoded(find_member(device, "name")); !name.empty())
-      devices.insert(std::move(name));
-  });
+void add_devices(JsonValue properties, std::set<std::string>& devices) {
+  for (const JsonValue device : properties.elements())
+    if (std::string name = device["name"].string(); !name.empty()) devices.insert(std::move(name));
 }
 
 // Adds what a merge kept of its ranks (otherData.ranks.N).
-void add_merged_devices(std::string_view other, std::set<std::string>& devices) {
-  for_each_member(find_member(other, "ranks"), [&](std::string_view, std::string_view rank) {
-    add_devices(find_member(rank, "deviceProperties"), devices);
-  });
+void add_merged_devices(JsonValue other, std::set<std::string>& devices) {
+  for (const JsonValue rank : other["ranks"].members())
+    add_devices(rank["deviceProperties"], devices);
 }
 
 // Returns the largest world size that a merge kept of its ranks (otherData.ranks.N).
-std::int64_t find_merged_world_size(std::string_view other) {
+std::int64_t find_merged_world_size(JsonValue other) {
   std::int64_t size = 0;
-  for_each_member(find_member(other, "ranks"), [&](std::string_view, std::string_view rank) {
-    const std::string_view distributed = find_member(rank, "distributedInfo");
-    size = std::max(size, json_integer(find_member(distributed, "world_size")).value_or(0));
-  });
+  for (const JsonValue rank : other["ranks"].members())
+    size = std::max(size, rank["distributedInfo"]["world_size"].integer().value_or(0));
   return size;
+}
+
+void add_other_data(JsonValue other, FileEvidence& evidence) {
+  evidence.merged_world_size = find_merged_world_size(other);
+  add_merged_devices(other, evidence.devices);
+  const JsonValue ours = other["traceloom"];
+  if (!ours.is_there()) return;
+  evidence.merged_by = ours["version"].string();
+  evidence.inputs = read_merged_inputs(ours);
+  evidence.filter = read_noted_filter(ours);
+  add_noted_problems(ours, evidence.problems);
+  if (auto said = read_cycles(ours))
+    evidence.cycles = *std::move(said);
+  else
+    evidence.problems.add(Problem::bad_cycles, 0);
 }
 
 }  // namespace
@@ -90,10 +100,10 @@ void FileEvidence::add(const Event& event) {
 }
 
 void FileEvidence::add_top_level(const TopLevelParser& top_level) {
-  const std::string_view distributed = top_level.value("distributedInfo");
-  if (!distributed.empty()) {
-    distributed_rank = json_integer(find_member(distributed, "rank"));
-    world_size = json_integer(find_member(distributed, "world_size"));
+  const JsonDocument distributed(top_level.value("distributedInfo"));
+  if (distributed.root().is_there()) {
+    distributed_rank = distributed["rank"].integer();
+    world_size = distributed["world_size"].integer();
   }
   top_level_rank = json_integer(top_level.value("global_rank"));
   const std::string_view sync = top_level.value("clock_sync_timestamp_us");
@@ -101,21 +111,8 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level, problems);
   is_torch = has_torch_key(top_level);
-  add_devices(top_level.value("deviceProperties"), devices);
-  const std::string_view other = top_level.value("otherData");
-  if (other.empty()) return;
-  merged_world_size = find_merged_world_size(other);
-  add_merged_devices(other, devices);
-  if (const std::string_view ours = find_member(other, "traceloom"); !ours.empty()) {
-    merged_by = decoded(find_member(ours, "version"));
-    inputs = read_merged_inputs(ours);
-    filter = read_noted_filter(ours);
-    add_noted_problems(ours, problems);
-    if (auto said = read_cycles(ours))
-      cycles = *std::move(said);
-    else
-      problems.add(Problem::bad_cycles, 0);
-  }
+  add_devices(JsonDocument(top_level.value("deviceProperties")).root(), devices);
+  add_other_data(JsonDocument(top_level.value("otherData")).root(), *this);
 }
 
 void FileEvidence::append(const FileEvidence& later) {

@@ -1,9 +1,7 @@
 #include "identity/evidence/merged_cycles.h"
 
-#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "base/saturating.h"
-#include "event/event.h"
 #include "identity/evidence/rounds_json.h"
 
 #include <algorithm>
@@ -16,26 +14,26 @@ namespace traceloom {
 namespace {
 
 // Returns false for impossible rounds. Without rounds, `rounds` stays empty.
-bool read_rounds_if_any(std::string_view object, SyncRounds& rounds) {
-  if (object.empty()) return true;
+bool read_rounds_if_any(JsonValue object, SyncRounds& rounds) {
+  if (!object.is_there()) return true;
   std::optional<SyncRounds> found = read_rounds(object);
   if (!found) return false;
   rounds = *std::move(found);
   return true;
 }
 
-std::optional<MergedCycle> read_cycle(std::string_view cycle) {
-  const std::string_view name = find_member(cycle, "cycle");
-  const auto sync_us = json_integer(find_member(cycle, "sync_us"));
-  const auto first_ns = json_integer(find_member(cycle, "first_ns"));
-  const auto last_ns = json_integer(find_member(cycle, "last_ns"));
-  if (!is_json_string(name) || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
+std::optional<MergedCycle> read_cycle(JsonValue cycle) {
+  const JsonValue name = cycle["cycle"];
+  const auto sync_us = cycle["sync_us"].integer();
+  const auto first_ns = cycle["first_ns"].integer();
+  const auto last_ns = cycle["last_ns"].integer();
+  if (!name.is_string() || !sync_us || !first_ns || !last_ns || *last_ns < *first_ns)
     return std::nullopt;
-  MergedCycle found{decoded(name), *sync_us, *first_ns, *last_ns};
-  const auto bound_us = json_integer(find_member(cycle, "error_bound_us"));
+  MergedCycle found{name.string(), *sync_us, *first_ns, *last_ns};
+  const auto bound_us = cycle["error_bound_us"].integer();
   if (bound_us && *bound_us >= 0) found.error_bound_us = bound_us;
-  const bool is_good = read_rounds_if_any(find_member(cycle, "start_rounds"), found.rounds.start) &&
-                       read_rounds_if_any(find_member(cycle, "end_rounds"), found.rounds.end);
+  const bool is_good = read_rounds_if_any(cycle["start_rounds"], found.rounds.start) &&
+                       read_rounds_if_any(cycle["end_rounds"], found.rounds.end);
   return is_good ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -131,16 +129,16 @@ void keep_most(std::optional<std::int64_t>& most, const std::optional<std::int64
 
 }  // namespace
 
-std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom) {
+std::optional<std::vector<MergedCycle>> read_cycles(JsonValue traceloom) {
   std::vector<MergedCycle> cycles;
-  const std::string_view list = find_member(traceloom, "cycles");
-  bool is_whole = list.empty() || list.front() == '[';
-  for_each_element(list, [&](std::string_view element) {
+  const JsonValue list = traceloom["cycles"];
+  bool is_whole = !list.is_there() || list.is_list();
+  for (const JsonValue element : list.elements()) {
     if (std::optional<MergedCycle> cycle = read_cycle(element))
       cycles.push_back(*std::move(cycle));
     else
       is_whole = false;
-  });
+  }
   const auto not_before = [](const MergedCycle& a, const MergedCycle& b) {
     return a.first_ns >= b.first_ns;
   };

@@ -7,11 +7,11 @@
 #include "clock/alignment.h"
 #include "clock/sync_rounds.h"
 #include "identity/evidence/start_times.h"
+#include "json/json_document.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -37,7 +37,7 @@ struct MergedCycle {
 
 // Reads the cycles from otherData.traceloom, sorted by first_ns. The list is empty if there are
 // none; nullopt means that they are impossible.
-std::optional<std::vector<MergedCycle>> read_cycles(std::string_view traceloom);
+std::optional<std::vector<MergedCycle>> read_cycles(JsonValue traceloom);
 // Returns the cycles of a merge: the moments by which its files were placed. `starts` holds the
 // times of the events; all vectors have one entry a file. A file without a sync belongs to the
 // cycle in which it ends.

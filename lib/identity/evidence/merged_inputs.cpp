@@ -1,9 +1,7 @@
 #include "identity/evidence/merged_inputs.h"
 
-#include "base/json_walk.h"
 #include "base/saturating.h"
 #include "clock/alignment.h"
-#include "event/event.h"
 
 #include <utility>
 
@@ -11,13 +9,13 @@ namespace traceloom {
 namespace {
 
 // Returns nullopt if the tally is missing or damaged; the input is then looked up by its name.
-std::optional<EventTally> read_tally(std::string_view object) {
-  const auto events = json_integer(find_member(object, "events"));
-  const auto first_ns = json_integer(find_member(object, "first_ns"));
-  const auto last_ns = json_integer(find_member(object, "last_ns"));
-  const auto sum_ns = json_integer(find_member(object, "sum_ns"));
-  const auto lengths_ns = json_integer(find_member(object, "lengths_ns"));
-  const auto first_event = json_integer(find_member(object, "first_event"));
+std::optional<EventTally> read_tally(JsonValue object) {
+  const auto events = object["events"].integer();
+  const auto first_ns = object["first_ns"].integer();
+  const auto last_ns = object["last_ns"].integer();
+  const auto sum_ns = object["sum_ns"].integer();
+  const auto lengths_ns = object["lengths_ns"].integer();
+  const auto first_event = object["first_event"].integer();
   if (!events || *events < 0 || !first_ns || !last_ns || !sum_ns || !lengths_ns || !first_event)
     return std::nullopt;
   return EventTally{.events = static_cast<std::uint64_t>(*events),
@@ -28,52 +26,51 @@ std::optional<EventTally> read_tally(std::string_view object) {
                     .first_event = static_cast<std::uint64_t>(*first_event)};
 }
 
-std::vector<Stamp> read_stamps(std::string_view array, std::int64_t rank) {
+std::vector<Stamp> read_stamps(JsonValue list, std::int64_t rank) {
   std::vector<Stamp> stamps;
-  for_each_element(array, [&](std::string_view object) {
-    stamps.push_back({json_integer(find_member(object, "rank")).value_or(rank),
-                      decoded(find_member(object, "tid")),
-                      json_integer(find_member(object, "sync_us"))});
-  });
+  for (const JsonValue object : list.elements()) {
+    stamps.push_back({object["rank"].integer().value_or(rank), object["tid"].string(),
+                      object["sync_us"].integer()});
+  }
   return stamps;
 }
 
-MergedInput read_input(std::string_view object, std::int64_t rank) {
+MergedInput read_input(JsonValue object, std::int64_t rank) {
   MergedInput input;
   input.rank = rank;
-  input.path = decoded(find_member(object, "path"));
-  const std::string evidence = decoded(find_member(object, "evidence"));
+  input.path = object["path"].string();
+  const std::string evidence = object["evidence"].string();
   input.says_rank = evidence != "position" && evidence != "RANK= argument";
-  const std::string method = decoded(find_member(object, "method"));
+  const std::string method = object["method"].string();
   input.has_clock = method != "none";
   input.by_collectives = method == to_string(ClockMethod::collectives);
-  input.offset_ns = json_integer(find_member(object, "offset_ns")).value_or(0);
-  const auto events = json_integer(find_member(object, "events"));
-  const auto filtered = json_integer(find_member(object, "filtered"));
+  input.offset_ns = object["offset_ns"].integer().value_or(0);
+  const auto events = object["events"].integer();
+  const auto filtered = object["filtered"].integer();
   if (events && *events >= 0)
     input.events = static_cast<std::uint64_t>(saturating_add(*events, filtered.value_or(0)));
-  input.tally = read_tally(find_member(object, "tally"));
-  input.is_part = find_member(object, "is_part") == "true";
-  input.stamps = read_stamps(find_member(object, "stamps"), rank);
-  input.has_several_ranks = find_member(object, "has_several_ranks") == "true";
+  input.tally = read_tally(object["tally"]);
+  input.is_part = object["is_part"].text() == "true";
+  input.stamps = read_stamps(object["stamps"], rank);
+  input.has_several_ranks = object["has_several_ranks"].text() == "true";
   return input;
 }
 
 }  // namespace
 
-std::vector<MergedInput> read_merged_inputs(std::string_view traceloom) {
+std::vector<MergedInput> read_merged_inputs(JsonValue traceloom) {
   std::vector<MergedInput> inputs;
-  const bool is_filtered = !find_member(traceloom, "filter").empty();
-  for_each_element(find_member(traceloom, "ranks"), [&](std::string_view of_rank) {
-    const auto rank = json_integer(find_member(of_rank, "rank"));
-    if (!rank) return;
-    for_each_element(find_member(of_rank, "files"), [&](std::string_view file) {
+  const bool is_filtered = traceloom["filter"].is_there();
+  for (const JsonValue of_rank : traceloom["ranks"].elements()) {
+    const auto rank = of_rank["rank"].integer();
+    if (!rank) continue;
+    for (const JsonValue file : of_rank["files"].elements()) {
       const std::size_t known = inputs.size();
-      for_each_element(find_member(file, "inputs"),
-                       [&](std::string_view input) { inputs.push_back(read_input(input, *rank)); });
+      for (const JsonValue input : file["inputs"].elements())
+        inputs.push_back(read_input(input, *rank));
       if (inputs.size() == known) inputs.push_back(read_input(file, *rank));
-    });
-  });
+    }
+  }
   for (MergedInput& input : inputs) input.is_part = input.is_part || is_filtered;
   return inputs;
 }

@@ -7,11 +7,11 @@
 
 #include "identity/evidence/composer_stamps.h"
 #include "identity/evidence/event_tally.h"
+#include "json/json_document.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -44,7 +44,7 @@ struct MergedInput {
 
 // Reads the notes. For a merge of merges these are the inputs of the inner merges, if those are
 // noted. The list is empty if there are no notes.
-std::vector<MergedInput> read_merged_inputs(std::string_view traceloom);
+std::vector<MergedInput> read_merged_inputs(JsonValue traceloom);
 
 // Returns the notes in an input of a merge as the merge notes them for one of its ranks, on its own
 // common clock. `offset_ns` and `base_ns` belong to the input.

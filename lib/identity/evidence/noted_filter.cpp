@@ -1,8 +1,5 @@
 #include "identity/evidence/noted_filter.h"
 
-#include "base/json_walk.h"
-#include "event/event.h"
-
 #include <algorithm>
 
 namespace traceloom {
@@ -10,18 +7,17 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-Strings read_texts(std::string_view filter, std::string_view key) {
+Strings read_texts(JsonValue list) {
   Strings texts;
-  for (JsonWalk walk(find_member(filter, key)); walk.next();)
-    texts.push_back(decoded(walk.value()));
+  for (const JsonValue text : list.elements()) texts.push_back(text.string());
   return texts;
 }
 
-std::optional<NotedFilter::Steps> read_steps(std::string_view filter) {
-  std::vector<std::string_view> ends;
-  for (JsonWalk walk(find_member(filter, "steps")); walk.next();) ends.push_back(walk.value());
+std::optional<NotedFilter::Steps> read_steps(JsonValue list) {
+  std::vector<std::optional<std::int64_t>> ends;
+  for (const JsonValue end : list.elements()) ends.push_back(end.integer());
   if (ends.size() != 2) return std::nullopt;
-  return NotedFilter::Steps{json_integer(ends[0]), json_integer(ends[1])};
+  return NotedFilter::Steps{ends[0], ends[1]};
 }
 
 bool is_before(const NotedFilter::Steps& a, const NotedFilter::Steps& b) {
@@ -44,14 +40,14 @@ bool excludes_all_of(const NotedFilter& a, const NotedFilter& b) {
 
 }  // namespace
 
-std::optional<NotedFilter> read_noted_filter(std::string_view traceloom) {
-  const std::string_view filter = find_member(traceloom, "filter");
-  if (filter.empty()) return std::nullopt;
-  return NotedFilter{.steps = read_steps(filter),
-                     .categories = read_texts(filter, "categories"),
-                     .excluded_categories = read_texts(filter, "exclude_categories"),
-                     .names = read_texts(filter, "names"),
-                     .excluded_names = read_texts(filter, "exclude_names")};
+std::optional<NotedFilter> read_noted_filter(JsonValue traceloom) {
+  const JsonValue filter = traceloom["filter"];
+  if (!filter.is_there()) return std::nullopt;
+  return NotedFilter{.steps = read_steps(filter["steps"]),
+                     .categories = read_texts(filter["categories"]),
+                     .excluded_categories = read_texts(filter["exclude_categories"]),
+                     .names = read_texts(filter["names"]),
+                     .excluded_names = read_texts(filter["exclude_names"])};
 }
 
 bool exclude_each_other(const NotedFilter& a, const NotedFilter& b) {

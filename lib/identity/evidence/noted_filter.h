@@ -4,10 +4,11 @@
 //   if (filter && other && exclude_each_other(*filter, *other)) ...          // no event is in both
 #pragma once
 
+#include "json/json_document.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -32,7 +33,7 @@ struct NotedFilter {
 };
 
 // Returns nullopt if the merge had no filter, or noted it in an unknown form.
-std::optional<NotedFilter> read_noted_filter(std::string_view traceloom);
+std::optional<NotedFilter> read_noted_filter(JsonValue traceloom);
 
 // True if no event of one trace passes both filters: their steps do not overlap, or one selects
 // only by categories or names that the other excludes, or each selects categories of its own. The

@@ -1,8 +1,5 @@
 #include "identity/evidence/noted_problems.h"
 
-#include "base/json_walk.h"
-#include "event/event.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -19,16 +16,16 @@ constexpr std::array kNoted{Problem::clock_conflict, Problem::no_common_collecti
 
 }  // namespace
 
-void add_noted_problems(std::string_view traceloom, ProblemCounts& problems) {
+void add_noted_problems(JsonValue traceloom, ProblemCounts& problems) {
   std::array<std::string, kNoted.size()> words;
-  for_each_element(find_member(traceloom, "problems"), [&](std::string_view object) {
-    const std::string kind = decoded(find_member(object, "kind"));
+  for (const JsonValue object : traceloom["problems"].elements()) {
+    const std::string kind = object["kind"].string();
     const auto known = std::ranges::find(
         kNoted, kind, [](Problem problem) { return std::string(describe(problem).name); });
-    const std::int64_t count = json_integer(find_member(object, "count")).value_or(0);
-    if (known == kNoted.end() || count <= 0) return;
+    const std::int64_t count = object["count"].integer().value_or(0);
+    if (known == kNoted.end() || count <= 0) continue;
     problems.add(*known, 0, static_cast<std::uint64_t>(count));
-    std::string detail = decoded(find_member(object, "detail"));
+    std::string detail = object["detail"].string();
     if (detail.starts_with(kWhen)) detail.erase(0, kWhen.size());
     // A merged file is moved as a whole, so the option for one of its ranks would do nothing.
     // Older notes have the option without the command.
@@ -36,7 +33,7 @@ void add_noted_problems(std::string_view traceloom, ProblemCounts& problems) {
       detail.erase(std::min(detail.find(option), detail.size()));
     std::string& all = words[static_cast<std::size_t>(known - kNoted.begin())];
     all += (all.empty() ? "" : "; ") + detail;
-  });
+  }
   for (std::size_t i = 0; i < kNoted.size(); ++i)
     if (!words[i].empty()) problems.explain(kNoted[i], std::string(kWhen) + words[i]);
 }

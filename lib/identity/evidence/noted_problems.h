@@ -5,13 +5,12 @@
 #pragma once
 
 #include "base/problems.h"
-
-#include <string_view>
+#include "json/json_document.h"
 
 namespace traceloom {
 
 // Adds clock_conflict, no_common_collective and ranks_apart: after the merge, the clocks are as
 // they were, and nothing else shows it. The explanations begin with "found when it was merged: ".
-void add_noted_problems(std::string_view traceloom, ProblemCounts& problems);
+void add_noted_problems(JsonValue traceloom, ProblemCounts& problems);
 
 }  // namespace traceloom

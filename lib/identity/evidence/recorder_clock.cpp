@@ -33,10 +33,11 @@ void RecorderClock::add(std::string_view name, const Event& event, ProblemCounts
 }
 
 void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
-  const std::string_view args = event.text(Key::args);
-  if (!is_strict_json(args)) return problems.add(Problem::bad_rounds, event.offset);
-  const std::string_view group = find_member(args, "group");
-  const std::optional<SyncRounds> rounds = read_rounds(args);
+  if (!is_strict_json(event.text(Key::args)))
+    return problems.add(Problem::bad_rounds, event.offset);
+  const JsonDocument args(event.text(Key::args));
+  const std::string_view group = args["group"].text();
+  const std::optional<SyncRounds> rounds = read_rounds(args.root());
   if (!rounds || (group != "\"start\"" && group != "\"end\""))
     return problems.add(Problem::bad_rounds, event.offset);
   keep_first(group == "\"start\"" ? rounds_.start : rounds_.end, *rounds);
