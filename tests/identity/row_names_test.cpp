@@ -57,6 +57,16 @@ TEST_CASE("row names: a label of a device counts where the name tells nothing") 
   CHECK(names.row("\"TPU core\"", "1").process == "TPU core");
 }
 
+TEST_CASE("row names: args with broken bytes are read") {
+  const RowNames names = names_of(
+      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"M\xfcn\x01\"}},"
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"x":[1,],"name":"a"}},)"
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":3,"args":{"x":NaN,"name":"C:\d"}})");
+  CHECK(names.row("1", "2").process == "M\xEF\xBF\xBDn\x01");
+  CHECK(names.row("1", "2").thread == "a");
+  CHECK(names.row("1", "3").thread == "C:\\d");
+}
+
 TEST_CASE("row names: a merge puts rank and process before them") {
   const RowNames names = names_of(
       R"x({"ph":"M","name":"process_name","pid":0,"args":{"name":"rank 0 · python (pid 7)"}},)x"

@@ -1,10 +1,10 @@
 #include "identity/evidence/file_evidence.h"
 
-#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
 #include "identity/evidence/noted_problems.h"
 #include "identity/evidence/recorder_losses.h"
+#include "json/json_document.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 // Returns false if args.value is no whole number. `tid` is that of the event, if it is needed.
 bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
-  const auto value = json_integer(find_member(event.text(Key::args), "value"));
+  const auto value = JsonDocument(event.text(Key::args))["value"].integer();
   if (value) marks.add({*value, canonical_id(event.text(Key::pid)), event.offset, std::move(tid)});
   return value.has_value();
 }

@@ -1,7 +1,6 @@
 #include "identity/evidence/recorder_clock.h"
 
 #include "base/json_check.h"
-#include "base/json_walk.h"
 #include "event/trace_time.h"
 #include "identity/evidence/rounds_json.h"
 
@@ -23,11 +22,11 @@ void RecorderClock::add(std::string_view name, const Event& event, ProblemCounts
   } else if (name == "clock_pairs") {
     add_pair(event);
   } else if (name == "host" && machine_.empty()) {
-    const std::string_view args = event.text(Key::args);
-    const std::string boot = decoded(find_member(args, "boot_id"));
-    if (!boot.empty()) machine_ = boot + '/' + std::string(find_member(args, "time_ns"));
+    const JsonDocument args(event.text(Key::args));
+    const std::string boot = args["boot_id"].string();
+    if (!boot.empty()) machine_ = boot + '/' + std::string(args["time_ns"].text());
   } else if (name == "recorder") {
-    const auto error_ns = json_integer(find_member(event.text(Key::args), "clock_error_ns"));
+    const auto error_ns = JsonDocument(event.text(Key::args))["clock_error_ns"].integer();
     if (error_ns && is_usable_stamp(*error_ns)) error_ns_ = std::max(error_ns_, *error_ns);
   }
 }
@@ -46,10 +45,10 @@ void RecorderClock::add_rounds(const Event& event, ProblemCounts& problems) {
 // The file's ts is the moment at which CLOCK_MONOTONIC showed `mono`, with an error of half of
 // `bracket_ns`.
 void RecorderClock::add_pair(const Event& event) {
-  const std::string_view args = event.text(Key::args);
+  const JsonDocument args(event.text(Key::args));
   const std::optional<ParsedTime> ts = parse_time(event.text(Key::ts));
-  const auto mono = json_integer(find_member(args, "mono"));
-  const auto bracket = json_integer(find_member(args, "bracket_ns"));
+  const auto mono = args["mono"].integer();
+  const auto bracket = args["bracket_ns"].integer();
   if (!ts || !mono || !bracket || !is_usable_stamp(ts->rounded_ns()) || !is_usable_stamp(*mono) ||
       *bracket < 0 || !is_usable_stamp(*bracket))
     return;

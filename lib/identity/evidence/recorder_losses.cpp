@@ -1,20 +1,20 @@
 #include "identity/evidence/recorder_losses.h"
 
-#include "base/json_walk.h"
+#include "json/json_document.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 namespace traceloom {
 namespace {
 
-std::uint64_t count_of(std::string_view args, std::string_view key) {
-  const auto number = json_integer(find_member(args, key));
+std::uint64_t count_of(JsonValue value) {
+  const std::optional<std::int64_t> number = value.integer();
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
 }
 
@@ -37,19 +37,19 @@ std::string next_step(const std::string& error) {
 }  // namespace
 
 void add_recorder_losses(const Event& event, ProblemCounts& problems) {
-  const std::string_view args = event.text(Key::args);
-  const std::string error = decoded(find_member(args, "error"));
-  const std::uint64_t lost = count_of(args, "lost");
+  const JsonDocument args(event.text(Key::args));
+  const std::string error = args["error"].string();
+  const std::uint64_t lost = count_of(args["lost"]);
   // A `recorder` event without a loss of our own may come from another profiler, or may be about
   // clocks.
   problems.add(Problem::events_lost, event.offset,
                error.empty() ? lost : std::max<std::uint64_t>(lost, 1));
   if (!error.empty() && is_plain(error))
     problems.explain(Problem::events_lost, error + next_step(error));
-  if (decoded(find_member(args, "when_full")) != "ring")
-    problems.add(Problem::events_dropped, event.offset, count_of(args, "dropped"));
-  problems.add(Problem::events_unnamed, event.offset, count_of(args, "unnamed"));
-  problems.add(Problem::events_damaged, event.offset, count_of(args, "damaged"));
+  if (args["when_full"].string() != "ring")
+    problems.add(Problem::events_dropped, event.offset, count_of(args["dropped"]));
+  problems.add(Problem::events_unnamed, event.offset, count_of(args["unnamed"]));
+  problems.add(Problem::events_damaged, event.offset, count_of(args["damaged"]));
 }
 
 bool reports_losses(const Event& event) {

@@ -1,7 +1,7 @@
 #include "identity/evidence/row_names.h"
 
-#include "base/json_walk.h"
 #include "event/device_rows.h"
+#include "json/json_document.h"
 
 #include <algorithm>
 #include <string_view>
@@ -35,18 +35,17 @@ std::string without_process(const std::string& thread, const std::string& proces
 
 void RowNames::add(const Event& event) {
   const std::string_view kind = unquoted(event.text(Key::name));
-  const std::string_view args = event.text(Key::args);
+  if (kind != "process_name" && kind != "process_labels" && kind != "thread_name") return;
+  const JsonDocument args(event.text(Key::args));
   if (kind == "process_name") {
-    keep_last(processes_[canonical_id(event.text(Key::pid))].name,
-              decoded(find_member(args, "name")));
+    keep_last(processes_[canonical_id(event.text(Key::pid))].name, args["name"].string());
   } else if (kind == "process_labels") {
-    keep_last(processes_[canonical_id(event.text(Key::pid))].labels,
-              decoded(find_member(args, "labels")));
-  } else if (kind == "thread_name") {
+    keep_last(processes_[canonical_id(event.text(Key::pid))].labels, args["labels"].string());
+  } else {
     RowName& row =
         threads_[{canonical_id(event.text(Key::pid)), canonical_id(event.text(Key::tid))}];
-    const std::string process = decoded(find_member(args, "process"));
-    keep_last(row.thread, without_process(decoded(find_member(args, "name")), process));
+    const std::string process = args["process"].string();
+    keep_last(row.thread, without_process(args["name"].string(), process));
     keep_last(row.process, process);
   }
 }

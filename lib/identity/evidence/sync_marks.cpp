@@ -1,8 +1,8 @@
 #include "identity/evidence/sync_marks.h"
 
-#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
+#include "json/json_document.h"
 
 #include <string_view>
 
@@ -51,10 +51,10 @@ void SyncMarks::add(const Event& event) {
     if (mark != nullptr) keep_first(event.phase == 'S' ? mark->asked_ns : mark->answered_ns, ts_ns);
     return;
   }
-  const std::string_view args = event.text(Key::args);
-  const std::string id = canonical_id(find_member(args, "sync_id"));
+  const JsonDocument args(event.text(Key::args));
+  const std::string id = canonical_id(args["sync_id"].text());
   if (id.empty()) return;
-  const std::optional<std::int64_t> asked_ns = nanoseconds(find_member(args, "issue_ts"));
+  const std::optional<std::int64_t> asked_ns = nanoseconds(args["issue_ts"].text());
   if (Mark* const mark = find(id))
     keep_shorter(mark->event, between(asked_ns.value_or(*ts_ns), *ts_ns));
 }

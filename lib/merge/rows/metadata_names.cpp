@@ -1,6 +1,5 @@
 #include "merge/rows/metadata_names.h"
 
-#include "base/json_walk.h"
 #include "merge/rows/track_key.h"
 
 #include <cstdint>
@@ -59,11 +58,11 @@ bool is_of_process(std::string_view key) {
 
 void MetadataNames::add(const Event& event) {
   const std::string_view key = unquoted(event.text(Key::name));
-  const std::string_view args = event.text(Key::args);
   if (key == "global_rank") {
-    if (const std::string_view title = find_member(args, "process"); !title.empty()) {
-      add_fact(event, "process", decoded(title));
-      add_fact(event, "source_pid", canonical_id(find_member(args, "source_pid")));
+    const JsonDocument args(event.text(Key::args));
+    if (const JsonValue title = args["process"]; title.is_there()) {
+      add_fact(event, "process", title.string());
+      add_fact(event, "source_pid", canonical_id(args["source_pid"].text()));
     }
     return;
   }
@@ -72,29 +71,27 @@ void MetadataNames::add(const Event& event) {
   if (key == "process_labels") member = "labels";
   if (key == "thread_sort_index" || key == "process_sort_index") member = "sort_index";
   if (member.empty()) return;
-  const std::string_view value = find_member(args, member);
-  if (!value.empty()) add_fact(event, key, decoded(value));
-  if (member == "sort_index") add_source_indexes(event, key);
-  if (key == "thread_name") add_row_source(event);
+  const JsonDocument args(event.text(Key::args));
+  if (const JsonValue value = args[member]; value.is_there()) add_fact(event, key, value.string());
+  if (member == "sort_index") add_source_indexes(event, key, args.root());
+  if (key == "thread_name") add_row_source(event, args.root());
 }
 
-void MetadataNames::add_source_indexes(const Event& event, std::string_view key) {
-  const std::string_view args = event.text(Key::args);
-  if (const std::string_view index = find_member(args, kSourceSortIndex); !index.empty())
+void MetadataNames::add_source_indexes(const Event& event, std::string_view key, JsonValue args) {
+  if (const std::string_view index = args[kSourceSortIndex].text(); !index.empty())
     add_fact(event, source_index_key(key), std::string(index));
-  if (const std::string_view index = find_member(args, kProcessSortIndex); !index.empty())
+  if (const std::string_view index = args[kProcessSortIndex].text(); !index.empty())
     add_fact(event, kProcessSortIndex, std::string(index));
 }
 
-void MetadataNames::add_row_source(const Event& event) {
-  const std::string_view args = event.text(Key::args);
-  const std::string_view tid = find_member(args, "source_tid");
+void MetadataNames::add_row_source(const Event& event, JsonValue args) {
+  const std::string_view tid = args["source_tid"].text();
   if (tid.empty()) return;
   RowSource source{canonical_id(tid)};
-  const std::string_view pid = find_member(args, "source_pid");
+  const std::string_view pid = args["source_pid"].text();
   if (!pid.empty()) {
-    source.process = BesideMain{decoded(find_member(args, "process")), canonical_id(pid)};
-    source.is_gpu = find_member(args, "is_gpu") == "true";
+    source.process = BesideMain{args["process"].string(), canonical_id(pid)};
+    source.is_gpu = args["is_gpu"].text() == "true";
   }
   rows_.push_back(
       {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});

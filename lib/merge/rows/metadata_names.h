@@ -7,6 +7,7 @@
 
 #include "base/string_table.h"
 #include "event/event.h"
+#include "json/json_document.h"
 #include "merge/facts/file_survey.h"
 
 #include <string>
@@ -35,8 +36,8 @@ class MetadataNames {
     RowSource source;
   };
   void add_fact(const Event& event, std::string_view key, std::string value);
-  void add_source_indexes(const Event& event, std::string_view key);
-  void add_row_source(const Event& event);
+  void add_source_indexes(const Event& event, std::string_view key, JsonValue args);
+  void add_row_source(const Event& event, JsonValue args);
 
   std::vector<Fact> facts_;
   std::vector<RowFact> rows_;
