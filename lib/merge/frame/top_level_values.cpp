@@ -3,6 +3,7 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/trace_time.h"
+#include "json/json_document.h"
 #include "merge/frame/sample_tracks.h"
 #include "merge/frame/top_level_rules.h"
 #include "merge/ids/stack_frames.h"
@@ -90,9 +91,7 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       if (!is_json_object(entry.value)) break;
       return add_dictionary(file, entry.key, entry.value);
     case TopLevelRule::metadata:
-      for_each_member(entry.value, [&](std::string_view key, std::string_view value) {
-        if (is_kept_metadata(key)) metadata_[file][key] = value;
-      });
+      add_metadata(file, entry.value);
       if (merged) return;  // the ranks have the rest of it already
       break;
     case TopLevelRule::subtrace:
@@ -106,6 +105,12 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       break;
   }
   add_rank_value(rank, entry.key, entry.value);
+}
+
+void TopLevelValues::add_metadata(std::size_t file, std::string_view value) {
+  const JsonDocument document(value);
+  for (const JsonValue member : document.root().members())
+    if (is_kept_metadata(member.key())) metadata_[file][member.key()] = member.text();
 }
 
 void TopLevelValues::keep_run_values() {
@@ -138,17 +143,17 @@ void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
         contradicts |= same->second != one;
     added[group][member] = one;
   };
-  for_each_member(value, [&](std::string_view member, std::string_view one) {
-    if (is_viztracer_base(key, member)) {
+  const JsonDocument document(value);
+  for (const JsonValue member : document.root().members()) {
+    if (is_viztracer_base(key, member.key())) {
       has_viztracer_base_ = true;
-    } else if (is_json_object(one)) {
-      added[member];
-      for_each_member(
-          one, [&](std::string_view inner, std::string_view text) { add(member, inner, text); });
+    } else if (member.is_object()) {
+      added[member.key()];
+      for (const JsonValue inner : member.members()) add(member.key(), inner.key(), inner.text());
     } else {
-      add({}, member, one);
+      add({}, member.key(), member.text());
     }
-  });
+  }
   if (contradicts) return add_rank_value(plan_.files[file].rank.rank, key, value);
   for (auto& [group, members] : added) all[group].merge(members);
 }
@@ -156,14 +161,11 @@ void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
 // Adds what an earlier merge has written with write_ranks(). A list may have been several values
 // then.
 void TopLevelValues::add_merged_ranks(std::string_view other_data) {
-  for_each_member(find_member(other_data, "ranks"),
-                  [&](std::string_view number, std::string_view members) {
-                    const std::optional<std::int64_t> rank = json_integer(number);
-                    if (!rank) return;
-                    for_each_member(members, [&](std::string_view key, std::string_view value) {
-                      add_rank_value(*rank, decode_json_string(key), value);
-                    });
-                  });
+  const JsonDocument document(other_data);
+  for (const JsonValue of_rank : document["ranks"].members())
+    if (const std::optional<std::int64_t> rank = json_integer(of_rank.key()))
+      for (const JsonValue member : of_rank.members())
+        add_rank_value(*rank, decode_json_string(member.key()), member.text());
 }
 
 void TopLevelValues::write_kept(PieceWriter& out) const {

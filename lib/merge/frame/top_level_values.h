@@ -5,7 +5,9 @@
 //   values.write_kept(text);      // keys next to traceEvents, each after ",\n"
 //   values.write_ranks(text);     // {"0":{...},"1":{...}}, for otherData
 //
-// Values may be large (64 MiB a file) and are never copied as a whole.
+// Values may be large (64 MiB a file). They are strict JSON by now, so those that are kept are
+// views into the surveys. Frames and samples, the largest, are walked in place; simdjson reads the
+// others.
 #pragma once
 
 #include "merge/facts/file_survey.h"
@@ -68,6 +70,7 @@ class TopLevelValues {
   Members find_equal(const std::vector<Members>& of_files) const;
   void add_file(std::size_t file);
   void add_value(std::size_t file, const TopLevelEntry& entry);
+  void add_metadata(std::size_t file, std::string_view value);
   void keep_run_values();
   void add_rank_value(std::int64_t rank, std::string_view key, std::string_view value);
   void add_dictionary(std::size_t file, std::string_view key, std::string_view value);

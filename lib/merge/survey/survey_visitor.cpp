@@ -3,6 +3,7 @@
 #include "base/json_walk.h"
 #include "base/saturating.h"
 #include "identity/evidence/recorder_losses.h"
+#include "json/json_document.h"
 #include "merge/arrows/flow_binder.h"
 #include "merge/chromium/object_refs.h"
 #include "merge/edits/args_edits.h"
@@ -174,11 +175,10 @@ void SurveyVisitor::Chunk::add_objects(const Event& event) {
 }
 
 void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
-  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+  const JsonDocument args(strict_value(event.text(Key::args), args_scratch_));
   for (const std::string_view key : {"stackFrames", "typeNames"})
-    for_each_member(find_member(args, key), [&](std::string_view id, std::string_view) {
-      add_frame(std::string("\"").append(id) + '"');
-    });
+    for (const JsonValue member : args[key].members())
+      add_frame(std::string("\"").append(member.key()) + '"');
 }
 
 void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
