@@ -37,9 +37,9 @@ file(GLOB recorder ${FOLDER}/packages/libtraceloom-dev_*.deb)
 
 if(NOT SANITIZE)
   run(dpkg-deb --field ${tools} Depends)
-  expect("${output}" "libc6 .*libfmt.*libre2.*libstdc..6.*libtbb.*libyaml-cpp.*zlib1g")
+  expect("${output}" "libc6 .*libfmt.*libre2.*libsimdjson.*libstdc..6.*libtbb.*libyaml-cpp.*zlib1g")
   run(dpkg-deb --field ${recorder} Depends)
-  expect("${output}" "libc6 .*libfmt.*libre2.*libstdc..6.*libtbb.*zlib1g")
+  expect("${output}" "libc6 .*libfmt.*libre2.*libsimdjson.*libstdc..6.*libtbb.*zlib1g")
 endif()
 
 # The root holds nothing but dpkg's own files, so dpkg does not find the packages that these depend on: they are in the
