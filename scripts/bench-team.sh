@@ -5,7 +5,8 @@
 #
 # 1. `trace-stats summarize` by two processes of one thread each, beside one process of two threads: wall time (the
 #    start of mpirun included), processor time and the peak of the memory of a process; the middle of five pairs.
-# 2. What grows with the number of files: 100, 1,000 and 10,000 files of 0.1 MB, by two processes.
+# 2. What grows with the number of files: 100, 1,000 and 10,000 files of 0.1 MB, by two processes. They have 14 threads
+#    each, more in all than a merge takes without --max-tracks. docs/scale.md has this table.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ranks=${1:-2000} megabytes=${2:-1.5} pairs=${PAIRS:-5}
@@ -65,12 +66,18 @@ awk "BEGIN { printf \"| ratio | %.2f (limit 1.15) | %.2f | limit %.1f MiB |\n\",
 echo
 echo '| files of 0.1 MB, two processes | command | seconds | peak of a process |'
 echo '|-------------------------------:|:--------|--------:|------------------:|'
+# grown COUNT NAME COMMAND...: prints a row.
+grown() {
+  rm -f "$work"/grown*
+  team "$work/grown" "${@:3}"
+  printf '| %s | %s | %.2f | %.1f MiB |\n' "$1" "$2" "$(seconds_of "$work/grown")" \
+    "$(sort -n "$work/grown.peaks" | tail -n 1 | awk '{ print $1 / 1024 }')"
+}
 for count in 100 1000 10000; do
-  make_ranks "$work/tiny$count" $count 0.1
-  for command in summarize bottleneck; do
-    rm -f "$work"/grown*
-    team "$work/grown" "$tools/trace-stats" --mpi $command "$work/tiny$count" -j1
-    printf '| %s | %s | %.2f | %.1f MiB |\n' $count $command "$(seconds_of "$work/grown")" \
-      "$(sort -n "$work/grown.peaks" | tail -n 1 | awk '{ print $1 / 1024 }')"
-  done
+  files=$work/tiny$count
+  make_ranks "$files" $count 0.1
+  grown $count summarize "$tools/trace-stats" --mpi summarize "$files" -j1
+  grown $count bottleneck "$tools/trace-stats" --mpi bottleneck "$files" -j1
+  grown $count trace-merge "$tools/trace-merge" --mpi "$files" --max-tracks 1000000 -j1 -o "$work/merged.json"
+  rm -f "$work/merged.json"
 done
