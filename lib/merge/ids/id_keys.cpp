@@ -1,33 +1,13 @@
 #include "merge/ids/id_keys.h"
 
-#include "base/json_check.h"
-#include "base/json_walk.h"
-#include "event/event_label.h"
-
 #include <charconv>
-#include <functional>
 
 namespace traceloom {
 namespace {
 
-bool is_absent(std::string_view value) {
-  return value.empty() || value == "null";
-}
-
-// The members "local" and "global" of an id2; both are empty if it is no JSON.
-struct TwoIds {
-  std::string_view local;
-  std::string_view global;
-};
-
-TwoIds read_id2(std::string_view id2) {
-  if (!is_strict_json(id2)) return {};
-  return {find_member(id2, "local"), find_member(id2, "global")};
-}
-
 std::string_view scope_of(const Event& event) {
   const std::string_view scope = event.text(Key::scope);
-  return is_absent(scope) ? kDefaultScope : scope;
+  return is_absent_id(scope) ? kDefaultScope : scope;
 }
 
 // Separates the parts of a key: JSON text never contains it.
@@ -35,34 +15,9 @@ constexpr char kPart = '\x1f';
 
 }  // namespace
 
-std::uint64_t FlowLabel::hash(const Event& event) {
-  const std::string_view category = flow_category(event);
-  const std::string_view name = event.text(Key::name);
-  if (hash_ == 0 || category != category_ || name != name_) {
-    category_ = category;
-    name_ = name;
-    const std::string label = decoded(category) + '\0' + decoded(string_or_nothing(name));
-    hash_ = std::hash<std::string>()(label);
-  }
-  return hash_;
-}
-
 bool is_empty_id2(std::string_view id2) {
   const auto [local, global] = read_id2(id2);
   return local.empty() && global.empty();
-}
-
-std::string_view flow_id_key(const Event& event, std::string& scratch) {
-  if (const std::string_view id = event.text(Key::id); !is_absent(id)) return id_key(id, scratch);
-  if (!event.has(Key::id2)) return {};
-  const auto [local, global] = read_id2(event.text(Key::id2));
-  if (!local.empty()) {
-    scratch = "local " + canonical_id(event.text(Key::pid)) + " ";
-    scratch += local;
-    return scratch;
-  }
-  // A global id and a plain id belong to the whole trace alike.
-  return global.empty() ? global : id_key(global, scratch);
 }
 
 std::string_view async_id_key(const Event& event, std::string& scratch) {
@@ -81,7 +36,7 @@ std::string_view async_id_key(const Event& event, std::string& scratch) {
 }
 
 bool has_local_async_id(const Event& event) {
-  return is_absent(event.text(Key::id)) && !is_absent(read_id2(event.text(Key::id2)).local);
+  return is_absent_id(event.text(Key::id)) && !is_absent_id(read_id2(event.text(Key::id2)).local);
 }
 
 std::string object_key(std::string_view pid, std::string_view scope, std::string_view id) {
@@ -107,12 +62,12 @@ std::string process_dump_key(std::string_view dump_key, std::string_view pid) {
 std::string_view object_id_key(const Event& event, std::string& scratch) {
   std::string_view id = event.text(Key::id);
   bool is_global = false;
-  if (is_absent(id) && event.has(Key::id2)) {
+  if (is_absent_id(id) && event.has(Key::id2)) {
     const auto [local, global] = read_id2(event.text(Key::id2));
-    is_global = is_absent(local);
+    is_global = is_absent_id(local);
     id = is_global ? global : local;
   }
-  if (is_absent(id)) return {};
+  if (is_absent_id(id)) return {};
   if (event.phase == 'v' || event.phase == 'V')
     scratch = "dump " + canonical_id(id);
   else if (event.phase == 'P')

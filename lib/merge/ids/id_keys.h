@@ -1,5 +1,5 @@
-// The keys of ids within their file. This is the one rule for the survey, which gathers ids, and
-// for the writer, which looks up their numbers.
+// The keys of ids within their file (those of flows are in flows/flow_id.h). This is the one rule
+// for the survey, which gathers ids, and for the writer, which looks up their numbers.
 //
 //   survey.async_ids.add(async_id_key(event, scratch), ...);
 //   file.async_ids.map.number(async_id_key(event, scratch));
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "flows/flow_id.h"
 #include "merge/ids/id_map.h"
 #include "select/label_filter.h"
 
@@ -19,32 +20,8 @@
 
 namespace traceloom {
 
-// kNoName as JSON.
-inline constexpr std::string_view kQuotedNoName = "\"(none)\"";
 static_assert(unquoted(kQuotedNoName) == kNoName);
 
-// Returns the category of a flow event as a merge writes it: viewers distinguish flows by it, and
-// catapult imports nothing at all if one has none.
-inline std::string_view flow_category(const Event& event) {
-  const std::string_view category = event.text(Key::cat);
-  return is_json_string(category) ? category : kQuotedNoName;
-}
-
-// A hash of category and name, by which viewers distinguish flows of one id. Flow events mostly
-// have the same ones as the event before, which are not hashed again.
-class FlowLabel {
- public:
-  std::uint64_t hash(const Event& event);
-
- private:
-  std::string category_;
-  std::string name_;
-  std::uint64_t hash_ = 0;
-};
-
-inline bool is_flow_phase(char phase) {
-  return phase == 's' || phase == 't' || phase == 'f';
-}
 // True for the old form of async events. A T with a duration and no id is something else: a thread
 // state, as Perfetto has it.
 inline bool is_legacy_async(const Event& event) {
@@ -69,10 +46,8 @@ inline bool is_shared_flow(const Event& event, const std::vector<std::string>& c
   return !categories.empty() && has_category(decoded(event.text(Key::cat)), categories);
 }
 
-// Returns id, or else id2. A local id2 belongs to a process.
-std::string_view flow_id_key(const Event& event, std::string& scratch);
-// Returns the same with the scope. The key of a legacy event has its name, too: such events become
-// nestable ones, which viewers do not distinguish by name.
+// Returns flow_id_key() with the scope. The key of a legacy event has its name, too: such events
+// become nestable ones, which viewers do not distinguish by name.
 std::string_view async_id_key(const Event& event, std::string& scratch);
 // Returns false for an id that belongs to the whole trace.
 bool has_local_async_id(const Event& event);

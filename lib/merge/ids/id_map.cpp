@@ -1,6 +1,6 @@
 #include "merge/ids/id_map.h"
 
-#include "event/event.h"
+#include "flows/flow_id.h"
 
 #define XXH_INLINE_ALL  // xxHash asks for it where its library is not linked
 #include <xxhash.h>
@@ -9,25 +9,9 @@
 #include <optional>
 
 namespace traceloom {
-namespace {
-
-// Returns a whole number from 1 on and below kMergedIdLimit that is written without sign or leading
-// zeros. Viewers take 0 for no id, so 0 is no such number.
-std::optional<std::uint64_t> whole_number(std::string_view key) {
-  if (key.empty() || key.size() > 16 || key.front() == '0') return std::nullopt;
-  std::uint64_t number = 0;
-  for (const char c : key) {
-    if (c < '0' || c > '9') return std::nullopt;
-    number = number * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  if (number >= kMergedIdLimit) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 void IdSet::add(std::string_view key) {
-  const std::optional<std::uint64_t> number = whole_number(key);
+  const std::optional<std::uint64_t> number = whole_id(key);
   if (number && *number < kPlainIdLimit) {
     max_number_ = std::max(max_number_, *number);
     return;
@@ -53,13 +37,13 @@ std::uint64_t common_id_range(const std::vector<std::uint64_t>& ranges) {
 }
 
 std::uint64_t IdMap::number(std::string_view key) const {
-  const std::optional<std::uint64_t> number = whole_number(key);
+  const std::optional<std::uint64_t> number = whole_id(key);
   if (number && *number < limit_) return begin_ + *number;
   return end_ - 1 - ids_->others_.find(key).value_or(0);
 }
 
 std::optional<std::uint64_t> IdMap::find(std::string_view key) const {
-  const std::optional<std::uint64_t> number = whole_number(key);
+  const std::optional<std::uint64_t> number = whole_id(key);
   const bool is_known =
       number && *number < limit_ ? begin_ + *number < end_ : ids_->others_.find(key).has_value();
   if (!is_known) return std::nullopt;
@@ -77,15 +61,9 @@ bool IdMap::operator==(const IdMap& other) const {
 }
 
 std::uint64_t shared_id_number(std::string_view key) {
-  if (const std::optional<std::uint64_t> number = whole_number(key)) return *number;
+  if (const std::optional<std::uint64_t> number = whole_id(key)) return *number;
   constexpr std::uint64_t kFirst = kMergedIdLimit / 2;
   return kFirst + XXH3_64bits(key.data(), key.size()) % kFirst;
-}
-
-std::string_view id_key(std::string_view json_value, std::string& scratch) {
-  if (is_json_string(json_value) || whole_number(json_value)) return json_value;
-  scratch = canonical_id(json_value);
-  return scratch;
 }
 
 }  // namespace traceloom

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/string_table.h"
+#include "flows/flow_id.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace traceloom {
 // numbers of an earlier merge are far apart but belong together, so for them the limit is what a
 // JavaScript number holds.
 inline constexpr std::uint64_t kPlainIdLimit = std::uint64_t{1} << 40;
-inline constexpr std::uint64_t kMergedIdLimit = std::uint64_t{1} << 53;
+inline constexpr std::uint64_t kMergedIdLimit = kWholeIdLimit;
 
 // The ids that one file uses. Memory: only the ids that are no plain numbers below kPlainIdLimit.
 class IdSet {
@@ -89,10 +90,5 @@ class IdMap {
 // merged on their own still fit together. (Two of a million such ids get the same number once in
 // 9,000 merges.)
 std::uint64_t shared_id_number(std::string_view key);
-
-// Returns one spelling for one id: numbers as canonical_id() has them, text with its quotes, so
-// that 31, "31" and "0x1f" stay three ids, as viewers see them. A plain whole number is returned as
-// it is, without a copy.
-std::string_view id_key(std::string_view json_value, std::string& scratch);
 
 }  // namespace traceloom
