@@ -57,10 +57,7 @@ class TeamMerge {
   MergeOutput& output() { return team_.is_first() ? *whole_ : part_->output(); }
 
   void write_files(WriteVisitor& visitor) {
-    if (team_.is_first())
-      visitor.write_head(inputs_.surveys());
-    else
-      visitor.begin_part();
+    if (team_.is_first()) visitor.write_head(inputs_.surveys());
     inputs_.scan_planned(visitor);
     inputs_.check_unchanged(visitor, inputs_.planned_files());
   }

@@ -5,6 +5,8 @@
 //   collector.files()[0].parts
 #pragma once
 
+#include "flows/arrow_tally.h"
+#include "flows/flow_ends.h"
 #include "identity/evidence/row_names.h"
 #include "identity/repeats/file_reading.h"
 #include "run/chunk_events.h"
@@ -59,9 +61,11 @@ class EventCollector : public FileVisitor {
  private:
   struct Chunk : ChunkResult {
     ChunkEvents events;
+    FlowEnds flow_ends;  // filled only if arrows are wanted
     void reset() {
       problems = {};
       events.reset();
+      flow_ends.clear();
     }
   };
   class PairReader;
@@ -73,6 +77,7 @@ class EventCollector : public FileVisitor {
   Tracks tracks_;
   StringTable details_;
   std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
+  ArrowTally arrows_;                  // arrows of that file, if they are wanted
   ResultPool<Chunk> pool_;
 };
 

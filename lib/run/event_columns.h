@@ -184,6 +184,7 @@ struct WantedColumns {
                            // calls of torch modules as marks
   bool samples = false;    // counters and "[memory]" instants
   bool shapes = false;     // operators in a column of their own, with their shapes alone
+  bool arrows = false;     // no columns: arrows that lack an end or go back in time, as problems
 
   bool has_operators() const { return details || shapes; }
 };

@@ -292,7 +292,7 @@ void for_each_parallel(std::size_t count, unsigned threads,
 Run read_run(const RunRequest& request) {
   EventCollector collector(request.inputs.size(), request.keep_going,
                            {request.details, request.arguments, request.frames, request.python,
-                            request.samples, request.shapes});
+                            request.samples, request.shapes, request.arrows});
   Team& team = team_or_alone(request.team);
   const FileBlock own = share_out(team, files_of(request.inputs));
   team.agree([&] {

@@ -46,6 +46,8 @@ struct RunRequest {
   bool python = false;     // of the frames, only Python's functions of at least 20 us:
                            // Role::host_code; and all calls of torch modules (SpanMark::module)
   bool samples = false;    // also gather counters and "[memory]" instants (run/samples.h)
+  bool arrows = false;     // also count arrows that lack an end, or end before they start, as
+                           // problems of their file (flows/arrow_tally.h)
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions

@@ -42,7 +42,6 @@ TEST_CASE("memory_plan: without a limit there are three chunks a thread, and lar
   CHECK(plan.chunks_in_flight == 15);
   CHECK(plan.max_event_bytes == 128 * kMiB);
   CHECK(plan.max_join_bytes == 32 * kMiB);
-  CHECK(plan.max_arrow_bytes == 16 * kMiB);
   CHECK(plan_memory(std::nullopt, 0).threads > 0);
 }
 
@@ -59,7 +58,6 @@ TEST_CASE("memory_plan: less memory means fewer chunks, then fewer threads, and 
   CHECK(least.chunks_in_flight == 1);
   CHECK(least.max_event_bytes == kMiB);
   CHECK(least.max_join_bytes == kMiB / 2);
-  CHECK(least.max_arrow_bytes == kMiB / 2);
 }
 
 TEST_CASE("memory_plan: what it grants fits into what it was given") {
@@ -67,7 +65,7 @@ TEST_CASE("memory_plan: what it grants fits into what it was given") {
     for (const unsigned threads : {1U, 2U, 16U, 100U}) {
       const MemoryPlan plan = plan_memory(mib * kMiB, threads);
       CHECK(12 * kMiB + plan.chunks_in_flight * 4 * kMiB + 2 * plan.max_join_bytes +
-                3 * (plan.max_arrow_bytes - kMiB / 2) + 6 * plan.max_event_bytes <=
+                6 * plan.max_event_bytes <=
             mib * kMiB);
       CHECK(plan.threads <= plan.chunks_in_flight);
       CHECK(plan.max_event_bytes >= kMiB);

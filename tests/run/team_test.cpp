@@ -80,7 +80,7 @@ TEST_CASE("run of a team: the same columns, whatever is gathered") {
     request.threads = 1;
     request.keep_going = true;
     for (const bool all : {false, true}) {
-      request.details = request.arguments = request.frames = request.samples = all;
+      request.details = request.arguments = request.frames = request.samples = request.arrows = all;
       const std::string alone = text_of(read_run(request));
       for (const std::size_t processes : {1, 2, 3, 5, 8}) {
         CAPTURE(processes);

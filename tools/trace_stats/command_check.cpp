@@ -15,7 +15,8 @@ void add_check(CLI::App& app, Work& work) {
            "What is wrong with each file, and how it was repaired\n"
            "Lists each kind of problem with its count and its first byte offset in the "
            "uncompressed text, losses first, and irregularities of clocks and ranks. Exits with "
-           "status 1 if data was lost."},
+           "status 1 if data was lost.",
+       .prepare = [](RunRequest& request) { request.arrows = true; }},
       [](const Run& run) {
         CheckAnswer found = check_report(run);
         return Answer{std::move(found.report), found.has_loss};

@@ -38,14 +38,12 @@ void bind_to_slice_around(const Event& end, EventEdit& edit) {
   edit.replace(begin, begin + static_cast<std::uint32_t>(bp.size()), "\"e\"");
 }
 
-std::optional<std::uint64_t> edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit,
-                                          std::string& scratch) {
+void edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {
   const std::string_view key = flow_id_key(event, scratch);
-  if (key.empty()) return std::nullopt;
+  if (key.empty()) return;
   const std::uint64_t number =
       is_shared_flow(event, file.shared_flows) ? shared_id_number(key) : file.flow_ids.number(key);
   edit.set_number(name_id(event, edit), number);
-  return number;
 }
 
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch) {

@@ -9,8 +9,6 @@
 #include "merge/edits/event_edit.h"
 #include "merge/plan/plan.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 namespace traceloom {
@@ -20,10 +18,9 @@ namespace traceloom {
 // id2.local, which viewers take for an id of the process, or as id2.global (AsyncScope), and S T p
 // F as b n e. `event` is as the survey saw it; the edit may be of its repaired text.
 void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
-// Does the same for the id of a flow event (s t f). Returns its number, or nullopt if it has no id.
-// Ids of PlanOptions::shared_flows have the same number in all files.
-std::optional<std::uint64_t> edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit,
-                                          std::string& scratch);
+// Does the same for the id of a flow event (s t f), if it has one. Ids of PlanOptions::shared_flows
+// have the same number in all files.
+void edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
 // Binds the end of an arrow to the slice around it.
 void bind_to_slice_around(const Event& end, EventEdit& edit);
 

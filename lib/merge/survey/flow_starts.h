@@ -47,7 +47,7 @@ class FlowStarts : public FileVisitor {
 
  private:
   struct Start {
-    std::uint64_t flow;  // FlowEnd::arrow
+    std::uint64_t flow;  // FlowLabel::hash() plus the number of its id
     std::int64_t ns;
     std::uint32_t row;  // TrackTarget::number
   };

@@ -165,7 +165,7 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
   if (event.phase == 'X' && (timing.rewrite || time->duration_ns != timing.duration_ns))
     edit.set_time(Key::dur, time->duration_ns);
   if (is_flow_phase(event.phase))
-    edit_flow(event, clean, start_ns, edit, state);
+    edit_flow(event, clean, edit, state);
   else if (event.phase != 'X' || event.has(Key::bind_id))
     edit_ids(event, file, edit, state.scratch);
   // Catapult stops its import at two clock syncs of one id. Clock syncs have done their work, so
@@ -252,34 +252,25 @@ void EventWriter::append_async(const AsyncAdditions& additions, const Event& eve
   state.unended.push_back({ns, event.offset, place.target->rank, std::string(name), halves});
 }
 
-void EventWriter::edit_flow(const Event& event, const Event& clean, std::int64_t start_ns,
-                            EventEdit& edit, WriteState& state) const {
+void EventWriter::edit_flow(const Event& event, const Event& clean, EventEdit& edit,
+                            WriteState& state) const {
   const FilePlan& file = plan_.files[file_];
   if (event.has(Key::bind_id)) edit_ids(event, file, edit, state.scratch);
-  const std::optional<std::uint64_t> id = edit_flow_id(event, file, edit, state.scratch);
+  edit_flow_id(event, file, edit, state.scratch);
   if (event.phase == 'f' && file.is_startless_end(event)) {
     bind_to_slice_around(clean, edit);
     state.problems.add(Problem::arrow_without_start, event.offset);
   }
-  const bool is_cut = event.phase == 't' && filter_ != nullptr;
-  const char phase = is_cut ? cut_arrow(event, clean, edit) : event.phase;
-  if (id)
-    state.flow_ends.push_back({.arrow = state.flow_label.hash(event) + *id,
-                               .ns = start_ns,
-                               .offset = event.offset,
-                               .is_start = phase == 's',
-                               .is_shared = is_shared_flow(event, file.shared_flows)});
+  if (event.phase == 't' && filter_ != nullptr) cut_arrow(event, clean, edit);
 }
 
 // If the filter dropped one side of this flow step (t), turns it into a start (s) or end (f).
-// Viewers bind a step to the slice around it, so the end is bound in the same way. Returns the new
-// phase.
-char EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
+// Viewers bind a step to the slice around it, so the end is bound in the same way.
+void EventWriter::cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const {
   const char phase = filter_->phase_of_flow(file_, event);
-  if (phase == 't') return phase;
+  if (phase == 't') return;
   edit.replace(Key::ph, phase == 's' ? "\"s\"" : "\"f\"");
   if (phase == 'f') bind_to_slice_around(clean, edit);
-  return phase;
 }
 
 void EventWriter::edit_rare_fields(const EditedEvent& event, EventEdit& edit,

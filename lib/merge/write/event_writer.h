@@ -9,7 +9,6 @@
 #include "base/problems.h"
 #include "event/event.h"
 #include "event/event_timing.h"
-#include "merge/arrows/arrow_tally.h"
 #include "merge/edits/async_edits.h"
 #include "merge/ids/id_keys.h"
 #include "merge/order/event_block.h"
@@ -47,9 +46,8 @@ struct UnendedAsync {
 struct WriteState {
   EventBlock block;
   ProblemCounts problems;
-  std::uint64_t events = 0;        // written to the block, without metadata
-  SliceHalves halves;              // B and E events
-  std::vector<FlowEnd> flow_ends;  // flow events in the block
+  std::uint64_t events = 0;  // written to the block, without metadata
+  SliceHalves halves;        // B and E events
   std::vector<UnendedAsync> unended;
   LastEnds last_ends;
   // The offset of the first event that the plan did not expect: the plan lacks its track, or it
@@ -64,7 +62,6 @@ struct WriteState {
     problems = {};
     events = 0;
     halves.clear();
-    flow_ends.clear();
     unended.clear();
     last_ends.clear();
     unplanned.reset();
@@ -75,7 +72,6 @@ struct WriteState {
   static constexpr std::size_t kManyBytes = std::size_t{2} << 20;
   static constexpr std::uint64_t kFewEvents = 64;
   OverlapCheck overlaps;
-  FlowLabel flow_label;
   std::string scratch;
   EventScanner scanner;  // reads repaired events again
   TrackCache tracks;
@@ -121,9 +117,8 @@ class EventWriter {
                     const Place& place, EventEdit& edit, WriteState& state) const;
   void write_as(const Event& event, const Event& clean, const EventTiming& timing,
                 const Place& place, WriteState& state) const;
-  void edit_flow(const Event& event, const Event& clean, std::int64_t start_ns, EventEdit& edit,
-                 WriteState& state) const;
-  char cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const;
+  void edit_flow(const Event& event, const Event& clean, EventEdit& edit, WriteState& state) const;
+  void cut_arrow(const Event& event, const Event& clean, EventEdit& edit) const;
   void edit_rare_fields(const EditedEvent& event, EventEdit& edit, ProblemCounts& problems) const;
   static void note_unplanned(const Event& event, WriteState& state);
 

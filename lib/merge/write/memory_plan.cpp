@@ -31,12 +31,7 @@ constexpr std::uint64_t kCopiesOfEvent = 6;
 // The halves, and what has been joined of them but is not yet written.
 constexpr std::uint64_t kCopiesOfJoined = 2;
 
-// One tally of the arrows of a file, half as large again while it grows, and one of shared arrows.
-// Their least size is in kProgramBytes.
-constexpr std::uint64_t kCopiesOfArrows = 3;
-
 constexpr std::uint64_t kLeastJoinBytes = kMiB / 2;
-constexpr std::uint64_t kLeastArrowBytes = kMiB / 2;
 constexpr std::uint64_t kLeastEventBytes = kMiB;
 constexpr std::uint64_t kLeastMemory = kProgramBytes + kWindowBytes + kBytesOfChunk +
                                        kCopiesOfJoined * kLeastJoinBytes +
@@ -66,10 +61,6 @@ MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads
   plan.max_join_bytes = std::clamp<std::uint64_t>(to_share / 4 / kCopiesOfJoined, kLeastJoinBytes,
                                                   plan.max_join_bytes);
   rest -= plan.max_join_bytes * kCopiesOfJoined;
-  const std::uint64_t of_arrows = (rest - kCopiesOfEvent * kLeastEventBytes) / 16;
-  plan.max_arrow_bytes =
-      std::min<std::uint64_t>(kLeastArrowBytes + of_arrows / kCopiesOfArrows, plan.max_arrow_bytes);
-  rest -= (plan.max_arrow_bytes - kLeastArrowBytes) * kCopiesOfArrows;
   plan.max_event_bytes = std::min<std::uint64_t>(rest / kCopiesOfEvent, plan.max_event_bytes);
   return plan;
 }

@@ -4,7 +4,6 @@
 //   scan_files(paths, visitor, {memory.threads, memory.chunks_in_flight, memory.max_event_bytes});
 #pragma once
 
-#include "merge/arrows/arrow_tally.h"
 #include "merge/slices/slice_joiner.h"
 #include "scan/scan_files.h"
 
@@ -21,7 +20,6 @@ struct MemoryPlan {
   std::size_t max_event_bytes = kMaxEventBytes;
   std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
   std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // in one file
-  std::size_t max_arrow_bytes = ArrowTally::kMaxBytes;
 };
 
 // Plans for a peak of resident memory that stays below `max_memory`, using measured sizes of the
@@ -31,9 +29,9 @@ struct MemoryPlan {
 //
 // A narrow plan has fewer chunks, then fewer threads, which changes nothing in what is written. It
 // also joins begin and end events earlier, so that they may stand elsewhere among the others and
-// fewer may be out of order; it looks at fewer arrows at a time for what they lack, and accepts
-// smaller events only. Without a `max_memory` nothing is narrowed. `threads` 0 means as many as
-// there are cores; `sorts` means that events are sorted by time (TimeSorter).
+// fewer may be out of order, and accepts smaller events only. Without a `max_memory` nothing is
+// narrowed. `threads` 0 means as many as there are cores; `sorts` means that events are sorted by
+// time (TimeSorter).
 //
 // Throws UsageError, which names the least value, if `max_memory` is too little.
 MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads,

@@ -38,8 +38,6 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
       problems_(plan.files.size()),
       events_(plan.files.size()),
       text_bytes_(plan.files.size()),
-      arrows_(memory.max_arrow_bytes),
-      shared_arrows_(memory.max_arrow_bytes),
       pool_(std::make_unique<ResultPool<Chunk>>()) {
   for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
 }
@@ -111,12 +109,6 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   events_[file] += chunk.state.events;
   last_ends_.add(chunk.state.last_ends);
   blocks_->take(chunk.state.block);
-  for (const FlowEnd& end : chunk.state.flow_ends) {
-    if (end.is_shared && is_later_part_)
-      shared_ends_.push_back({end, file});
-    else
-      (end.is_shared ? shared_arrows_ : arrows_).add(end, file);
-  }
   std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
@@ -181,14 +173,12 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   }
   if (!unended_.empty() && !unplanned_) end_unended();
   blocks_->end_file();
-  arrows_.finish(problems_);
   slices_.reset();
   last_ends_.clear();
 }
 
 void WriteVisitor::finish() {
   blocks_->finish();
-  shared_arrows_.finish(problems_);
 }
 
 WrittenPart WriteVisitor::take_part() {
@@ -197,7 +187,6 @@ WrittenPart WriteVisitor::take_part() {
   for (std::size_t file = 0; file < problems_.size(); ++file)
     if (events_[file] > 0 || !problems_[file].empty())
       part.files.push_back({file, events_[file], std::move(problems_[file])});
-  part.shared_ends = std::move(shared_ends_);
   return part;
 }
 
@@ -206,7 +195,6 @@ void WriteVisitor::add_part(const WrittenPart& part) {
     events_[file.file] += file.events;
     problems_[file.file].add(file.problems);
   }
-  for (const SharedFlowEnd& end : part.shared_ends) shared_arrows_.add(end.end, end.file);
 }
 
 }  // namespace traceloom

@@ -7,7 +7,6 @@
 //   visitor.finish();
 #pragma once
 
-#include "merge/arrows/arrow_tally.h"
 #include "merge/facts/file_survey.h"
 #include "merge/order/block_output.h"
 #include "merge/order/merge_output.h"
@@ -43,9 +42,8 @@ class WriteVisitor : public FileVisitor {
   // Must be called after all files have been taken.
   void finish();
 
-  // Several processes may each write some of the files. All but the first call these in place of
-  // finish(); the first adds their parts in the order of the files, and then calls finish().
-  void begin_part() { is_later_part_ = true; }
+  // Several processes may each write some of the files. All but the first call take_part() in place
+  // of finish(); the first adds their parts in the order of the files, and then calls finish().
   WrittenPart take_part();
   void add_part(const WrittenPart& part);
 
@@ -90,10 +88,6 @@ class WriteVisitor : public FileVisitor {
   std::unique_ptr<SliceJoiner> slices_;  // for the file that is being taken, if it has B or E
   std::vector<UnendedAsync> unended_;    // the unended ones of that file
   LastEnds last_ends_;                   // the ends of events of that file
-  ArrowTally arrows_;                    // arrows within that file
-  ArrowTally shared_arrows_;             // between files
-  bool is_later_part_ = false;           // shared_ends_ is filled in place of shared_arrows_
-  std::vector<SharedFlowEnd> shared_ends_;
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
   std::unique_ptr<ResultPool<Chunk>> pool_;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/problems.h"
-#include "merge/arrows/arrow_tally.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,21 +23,13 @@ struct WrittenFile {
   }
 };
 
-// An end of an arrow that may lead from file to file.
-struct SharedFlowEnd {
-  FlowEnd end;
-  std::size_t file = 0;
-};
-
-// Memory: 40 bytes for each end of a shared arrow.
 struct WrittenPart {
   std::vector<WrittenFile> files;  // those with events or problems
-  std::vector<SharedFlowEnd> shared_ends;
 
   // For other processes: see team/wire.h.
   template <typename Wire>
   void wire(Wire& wire) {
-    wire(files, shared_ends);
+    wire(files);
   }
 };
 

@@ -2,8 +2,8 @@
 // they start.
 //
 //   ArrowTally arrows;
-//   for (const FlowEnd& end : chunk.flow_ends) arrows.add(end, file);   // as they are written
-//   arrows.finish(problems);                                            // by file
+//   for (const FlowEnd& end : chunk.flow_ends.all()) arrows.add(end);   // chunk after chunk
+//   arrows.finish(file.problems);                                       // then the next file
 //
 // An arrow is all flow events of one id, category and name. It is dangling if it has no s, or
 // nothing but s; both viewers draw nothing then. It goes back in time if one of its ends is before
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/problems.h"
+#include "flows/flow_ends.h"
 
 #include <bitset>
 #include <cstddef>
@@ -22,15 +23,6 @@
 #include <vector>
 
 namespace traceloom {
-
-// A flow event (s, t or f) as it is written.
-struct FlowEnd {
-  std::uint64_t arrow = 0;  // FlowLabel::hash() plus the number of its id
-  std::int64_t ns = 0;
-  std::uint64_t offset = 0;
-  bool is_start = false;   // it is an s
-  bool is_shared = false;  // see PlanOptions::shared_flows: the other end may be in another file
-};
 
 // Uses at most kMaxBytes of memory, and half as much again while it grows. A file of torch takes
 // some 32 bytes for each arrow whose ends are far apart, and a bit for each other arrow. Arrows
@@ -43,13 +35,10 @@ class ArrowTally {
 
   explicit ArrowTally(std::size_t max_bytes = kMaxBytes);
 
-  // Ignores the end unless `file` is below kMaxFiles.
-  void add(const FlowEnd& end, std::size_t file);
-  // Ends the tally: counts dangling_arrow and backward_arrow for the file of each arrow's first
-  // event, and forgets all arrows.
-  void finish(std::vector<ProblemCounts>& problems);
-
-  static constexpr std::size_t kMaxFiles = std::size_t{1} << 20;
+  void add(const FlowEnd& end);
+  // Ends the tally of a file: counts dangling_arrow and backward_arrow at each arrow's first event,
+  // and forgets all arrows.
+  void finish(ProblemCounts& problems);
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -58,9 +47,8 @@ class ArrowTally {
     std::uint64_t key = 0;           // 0: a free slot
     std::int64_t start_ns = kNever;  // the time of its latest s
     std::int64_t end_ns = kNever;    // the earliest time of its t and f
-    std::uint64_t offset : 43 = 0;   // its first event; enough for 8 TiB of text
-    std::uint64_t file : 20 = 0;
-    bool is_reused : 1 = false;  // it has several starts
+    std::uint64_t offset : 63 = 0;   // its first event
+    bool is_reused : 1 = false;      // it has several starts
 
     bool is_whole() const { return start_ns != kNever && end_ns != kNever; }
     bool is_backward() const { return is_whole() && !is_reused && end_ns < start_ns; }

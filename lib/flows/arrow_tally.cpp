@@ -1,4 +1,4 @@
-#include "merge/arrows/arrow_tally.h"
+#include "flows/arrow_tally.h"
 
 #include "base/saturating.h"
 #include "base/units.h"
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 43;
+constexpr std::uint64_t kMaxOffset = (std::uint64_t{1} << 63) - 1;
 // Includes unordered_map's overhead per entry.
 constexpr std::size_t kBytesOfPage = 112;
 
@@ -41,8 +40,7 @@ ArrowTally::ArrowTally(std::size_t max_bytes)
       max_pages_(max_bytes / 2 / kBytesOfPage),
       slots_(kFirstSlots) {}
 
-void ArrowTally::add(const FlowEnd& end, std::size_t file) {
-  if (file >= kMaxFiles || end.offset >= kMaxOffset) return;
+void ArrowTally::add(const FlowEnd& end) {
   const std::uint64_t key = std::max<std::uint64_t>(end.arrow, 1);
   Arrow* arrow = &slot_of(key);
   if (arrow->key == 0) {
@@ -52,7 +50,7 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
       if (is_closed_) return;
       arrow = &slot_of(key);
     }
-    *arrow = {.key = key, .offset = end.offset & (kMaxOffset - 1), .file = file & (kMaxFiles - 1)};
+    *arrow = {.key = key, .offset = end.offset & kMaxOffset};
     ++used_;
   }
   if (end.is_start) {
@@ -63,23 +61,20 @@ void ArrowTally::add(const FlowEnd& end, std::size_t file) {
   }
 }
 
-void ArrowTally::finish(std::vector<ProblemCounts>& problems) {
-  std::map<std::size_t, std::int64_t> widest_ns;  // key: file; files without problems have none
+void ArrowTally::finish(ProblemCounts& problems) {
+  std::int64_t widest_ns = 0;
   for (const Arrow& arrow : slots_) {
     if (arrow.key == 0 || (arrow.is_whole() && !arrow.is_backward())) continue;
     const Problem problem = arrow.is_whole() ? Problem::backward_arrow : Problem::dangling_arrow;
-    problems[arrow.file].add(problem, arrow.offset);
-    std::int64_t& widest = widest_ns[arrow.file];
+    problems.add(problem, arrow.offset);
     if (arrow.is_whole())
-      widest = std::max(widest, saturating_subtract(arrow.start_ns, arrow.end_ns));
+      widest_ns = std::max(widest_ns, saturating_subtract(arrow.start_ns, arrow.end_ns));
   }
   const std::string_view more = is_closed_ ? "at least; there were too many to look at all" : "";
-  for (const auto& [file, ns] : widest_ns) {
-    problems[file].explain(Problem::dangling_arrow, std::string(more));
-    problems[file].explain(
-        Problem::backward_arrow,
-        fmt::format("by up to {}{}{}", format_duration(ns), is_closed_ ? "; " : "", more));
-  }
+  problems.explain(Problem::dangling_arrow, std::string(more));
+  problems.explain(
+      Problem::backward_arrow,
+      fmt::format("by up to {}{}{}", format_duration(widest_ns), is_closed_ ? "; " : "", more));
   // The next file is probably like this one: its table need not grow again.
   slots_.assign(std::clamp(std::bit_ceil(used_ + used_ / 2), kFirstSlots, max_slots_), Arrow{});
   used_ = 0;

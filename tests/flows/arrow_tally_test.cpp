@@ -1,7 +1,5 @@
-#include "merge/arrows/arrow_tally.h"
+#include "flows/arrow_tally.h"
 
-#include "support/filter_files.h"
-#include "support/merged_case.h"
 #include "support/print_texts.h"
 
 #include <doctest/doctest.h>
@@ -18,6 +16,8 @@
 using namespace traceloom;
 
 namespace {
+
+using Texts = std::vector<std::string>;
 
 FlowEnd start(std::uint64_t arrow, std::int64_t ns, std::uint64_t offset = 0) {
   return {.arrow = arrow, .ns = ns, .offset = offset, .is_start = true};
@@ -37,10 +37,10 @@ Texts texts_of(const ProblemCounts& problems) {
 
 Texts tallied(const std::vector<FlowEnd>& ends, std::size_t max_bytes = ArrowTally::kMaxBytes) {
   ArrowTally arrows(max_bytes);
-  for (const FlowEnd& end : ends) arrows.add(end, 0);
-  std::vector<ProblemCounts> problems(1);
+  for (const FlowEnd& end : ends) arrows.add(end);
+  ProblemCounts problems;
   arrows.finish(problems);
-  return texts_of(problems[0]);
+  return texts_of(problems);
 }
 
 // Returns arrows 1, 2, 3, ..., one after the other and whole.
@@ -80,18 +80,18 @@ TEST_CASE("arrow_tally: an end before the only start goes back in time, by up to
         Texts{"backward_arrow 1 at 0: by up to 9,223,372,036.855 s"});
 }
 
-TEST_CASE("arrow_tally: what it has counted is forgotten, and counts to the file of the arrow") {
+TEST_CASE("arrow_tally: what it has counted is forgotten, and each file has its own counts") {
   ArrowTally arrows;
-  std::vector<ProblemCounts> problems(3);
-  arrows.add(start(7, 5, 30), 2);
-  arrows.add(start(8, 5000, 20), 0);
-  arrows.add(finish(8, 1000, 10), 1);
-  arrows.finish(problems);
-  arrows.add(finish(7, 6, 40), 1);
-  arrows.finish(problems);
-  CHECK(texts_of(problems[0]) == Texts{"backward_arrow 1 at 20: by up to 4.000 us"});
+  std::vector<ProblemCounts> problems(2);
+  arrows.add(start(7, 5, 30));
+  arrows.add(start(8, 5000, 20));
+  arrows.add(finish(8, 1000, 10));
+  arrows.finish(problems[0]);
+  arrows.add(finish(7, 6, 40));
+  arrows.finish(problems[1]);
+  CHECK(texts_of(problems[0]) ==
+        Texts{"dangling_arrow 1 at 30: ", "backward_arrow 1 at 20: by up to 4.000 us"});
   CHECK(texts_of(problems[1]) == Texts{"dangling_arrow 1 at 40: "});
-  CHECK(texts_of(problems[2]) == Texts{"dangling_arrow 1 at 30: "});
 }
 
 TEST_CASE("arrow_tally: whole arrows make room, and their further ends are none of new arrows") {
@@ -132,13 +132,13 @@ TEST_CASE("arrow_tally: with too many open arrows it says that there are more") 
 TEST_CASE("arrow_tally: that there are more is said of the file that has more") {
   ArrowTally arrows(kLeastBytes);
   std::vector<ProblemCounts> problems(2);
-  arrows.add(start(1, 1), 0);
-  arrows.finish(problems);
-  for (std::uint64_t i = 1; i <= 100; ++i) arrows.add(start(i, 1), 1);
-  arrows.finish(problems);
-  CHECK(texts_of(problems[0]) == Texts{"dangling_arrow 1 at 0: "});
-  CHECK(texts_of(problems[1]) ==
+  for (std::uint64_t i = 1; i <= 100; ++i) arrows.add(start(i, 1));
+  arrows.finish(problems[0]);
+  arrows.add(start(1, 1));
+  arrows.finish(problems[1]);
+  CHECK(texts_of(problems[0]) ==
         Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
+  CHECK(texts_of(problems[1]) == Texts{"dangling_arrow 1 at 0: "});
 }
 
 TEST_CASE("arrow_tally: it counts what a plain map counts") {
@@ -172,61 +172,4 @@ TEST_CASE("arrow_tally: it counts what a plain map counts") {
           Texts{fmt::format("dangling_arrow {} at 0: ", dangling),
                 fmt::format("backward_arrow {} at 0: by up to {} ns", backward, widest)});
   }
-}
-
-TEST_CASE("arrow_tally: category and name tell arrows apart, however they are spelt") {
-  const MergedCase same(
-      R"([{"ph":"s","cat":"c","name":"go","id":5,"pid":1,"tid":1,"ts":1},
-          {"ph":"f","cat":"\u0063","name":"\u0067o","id":5,"pid":1,"tid":1,"ts":2,"bp":"e"}])");
-  CHECK(same.problems() == Texts{});
-  const MergedCase other(
-      R"([{"ph":"s","cat":"c","name":"go","id":5,"pid":1,"tid":1,"ts":1},
-          {"ph":"f","cat":"cgo","name":"","id":5,"pid":1,"tid":1,"ts":2,"bp":"e"},
-          {"ph":"t","cat":"c","name":"went","id":5,"pid":1,"tid":1,"ts":2}])");
-  CHECK(other.problems() == Texts{"dangling_arrow 3 at 1"});
-}
-
-TEST_CASE("arrow_tally: arrows between ranks are looked at on the common clock") {
-  const auto file = [](const char* phase, const char* more, int sync) {
-    return fmt::format(
-        R"([{{"ph":"M","name":"clock_sync_timestamp_us","args":{{"value":{}}},"pid":1}},
-            {{"ph":"X","name":"x","ts":{},"dur":9,"pid":1,"tid":1}},
-            {{"ph":"{}","cat":"rpc","name":"call","id":5,"pid":1,"tid":1,"ts":{},"bp":"e"{}}}])",
-        sync, sync + 10, phase, sync + 10, more);
-  };
-  PlanOptions shared;
-  shared.shared_flows = {"rpc"};
-  const NamedTexts files{{"rank0.json", file("s", "", 5000)}, {"rank1.json", file("f", "", 3000)}};
-  // On their own clocks, the end would be 2 ms before the start.
-  CHECK(MergedCase(files, shared).problems(0) == Texts{});
-  // A given offset replaces the sync.
-  PlanOptions shifted = shared;
-  shifted.clock.offsets = {{1, -7'000}};
-  const MergedCase backward(files, shifted);
-  CHECK(backward.problems(0).size() == 1);
-  CHECK(backward.summary().files[0].problems.explanation(Problem::backward_arrow) ==
-        "by up to 2.007 ms");
-  // Without shared flows, each file has one end only.
-  CHECK(MergedCase(files).problems(0).front().starts_with("dangling_arrow 1 at "));
-  CHECK(MergedCase(files).problems(1).front().starts_with("dangling_arrow 1 at "));
-}
-
-TEST_CASE("arrow_tally: a filter that keeps both ends or none of an arrow leaves none dangling") {
-  std::string text = "[";
-  for (int i = 0; i < 40; ++i)
-    text += fmt::format(
-        R"({{"ph":"X","cat":"a","name":"n{0}","ts":{1},"dur":4,"pid":1,"tid":1}},
-           {{"ph":"{2}","cat":"c","name":"go","id":{3},"ts":{1},"pid":1,"tid":1,"bp":"e"}},)",
-        i % 5, i * 10,
-        i % 4 == 0   ? 's'
-        : i % 4 == 3 ? 'f'
-                     : 't',
-        i / 4);
-  text.back() = ']';
-  CHECK(MergedCase(text).problems() == Texts{});
-  FilterFiles files({{"rank0.json", text}});
-  for (const char* const name : {"n1", "n2", "n4"})
-    files.options.filter.labels.names.emplace_back(name);
-  CHECK(files.merge().summary.files[0].problems.empty());
-  CHECK(files.kept().size() == 36);
 }
