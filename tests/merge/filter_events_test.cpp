@@ -6,6 +6,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 using namespace traceloom;
 
 namespace {
@@ -94,6 +98,34 @@ TEST_CASE(
   files.options.filter.labels.categories = {};
   files.options.filter.labels.excluded_categories = {"ac2g"};
   CHECK(files.kept() == Texts{"X launch", "X gemm", "X short"});
+}
+
+TEST_CASE("filter_events: of each arrow both ends are kept, or none") {
+  std::string text = "[";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format(
+        R"({{"ph":"X","cat":"a","name":"n{0}","ts":{1},"dur":4,"pid":1,"tid":1}},
+           {{"ph":"{2}","cat":"c","name":"go","id":{3},"ts":{1},"pid":1,"tid":1,"bp":"e"}},)",
+        i % 5, i * 10,
+        i % 4 == 0   ? 's'
+        : i % 4 == 3 ? 'f'
+                     : 't',
+        i / 4 + 1);
+  text.back() = ']';
+  FilterFiles files({{"rank0.json", text}});
+  for (const char* const name : {"n1", "n2", "n4"})
+    files.options.filter.labels.names.emplace_back(name);
+  std::map<std::string, std::string> phases;  // key: id
+  for (const oracle::Json& event : events_of(files.merge().text))
+    if (const std::string id = text_of(event, "id"); !id.empty())
+      phases[id] += text_of(event, "ph");
+  // Of the chain of the events 0 to 3, 1 and 2 are kept; of that of 8 to 11, no neighbours.
+  CHECK(phases.size() == 6);
+  for (const auto& [id, both] : phases) {
+    CAPTURE(id);
+    CHECK(both == "sf");
+  }
+  CHECK(files.kept().size() == 36);
 }
 
 TEST_CASE("filter_events: each start of an id that is used again begins another arrow") {
