@@ -268,8 +268,8 @@ void add_row(Table& table, const RowDelta& row) {
                  std::string(to_string(row.level)), std::string(role_name(row.role)),
                  text_or_nothing(row.base.op), text_or_nothing(row.changed.op),
                  text_or_nothing(row.base.module), text_or_nothing(row.changed.module),
-                 text_or_nothing(both_texts(row.base.module, row.changed.module)),
-                 text_or_nothing(row.base.name), text_or_nothing(row.changed.name), work_of(row)});
+                 text_or_nothing(row.modules()), text_or_nothing(row.base.name),
+                 text_or_nothing(row.changed.name), work_of(row)});
 }
 
 // People see modules only if a row has one.
@@ -363,8 +363,8 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
         "are compared all the same");
   if (found.leaves_out_modules)
     report.notes.push_back(
-        "rows name no torch modules, because some captures were recorded without them "
-        "(with_stack=True), or their baseline is older");
+        "rows name no torch modules, because some captures have none: they were recorded without "
+        "(with_stack=True), no work was launched in one, or their baseline is older");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {

@@ -1,5 +1,6 @@
 #include "comparison/comparison.h"
 
+#include "base/saturating.h"
 #include "comparison/judge/capture_value.h"
 
 #include <fmt/format.h>
@@ -123,7 +124,7 @@ std::vector<BothSides> common_ranks(const ComparedSides& sides) {
 
 RoleTimes roles_of(const SideRank& side) {
   RoleTimes times;
-  for (const SideRow& row : side.rows) times[row.key.role] += row.exclusive_ns;
+  for (const SideRow& row : side.rows) add_to(times[row.key.role], row.exclusive_ns);
   return times;
 }
 
@@ -303,6 +304,13 @@ ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
 }
 
 }  // namespace
+
+std::string RowDelta::modules() const {
+  if (base.module == changed.module) return base.module;
+  if (level == MatchLevel::none) return base.module.empty() ? changed.module : base.module;
+  const auto name_of = [](const RowSums& side) { return side.module.empty() ? "-" : side.module; };
+  return name_of(base) + " -> " + name_of(changed);
+}
 
 bool is_device_role(Role role) {
   return role == Role::kernel || role == Role::memcpy || role == Role::memset ||

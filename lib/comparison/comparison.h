@@ -80,6 +80,9 @@ struct RowDelta {
   RowSums changed;
 
   std::int64_t delta_ns() const { return changed.step_ns - base.step_ns; }
+  // Returns "MLP -> FusedMLP", with "-" for a side that was launched in no module; the one name if
+  // both sides have it or the row has one side only, and "" without any.
+  std::string modules() const;
 };
 
 // The shares of the device time of each side whose rows were matched at each level.

@@ -37,17 +37,36 @@ Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures,
 struct Measured {
   Samples samples;
   bool is_known = false;
+  bool lacks_modules = false;  // the gate is on modules, and some captures name none
 
-  bool is_whole() const { return is_known && !samples.base.empty() && !samples.changed.empty(); }
+  bool is_whole() const {
+    return is_known && !lacks_modules && !samples.base.empty() && !samples.changed.empty();
+  }
 };
+
+bool lacks_modules(const std::vector<Capture>& captures) {
+  return std::any_of(captures.begin(), captures.end(), [](const Capture& capture) {
+    return capture.value_ns && !names_modules(capture);
+  });
+}
+
+// What a capture does not name is not known there, and not 0. Both looks are asked, so that each
+// has the same gates.
+bool lacks_modules(const MetricGate& gate, const ComparedSides& sides) {
+  return gate.metric.of == MetricOf::modules &&
+         (lacks_modules(sides.base) || lacks_modules(sides.changed) ||
+          lacks_modules(sides.base_again) || lacks_modules(sides.changed_again));
+}
 
 Measured measure(const MetricGate& gate, const ComparedSides& sides) {
   Measured found;
   found.samples.base = numbers_of(gate, sides.base, found.is_known);
   found.samples.changed = numbers_of(gate, sides.changed, found.is_known);
+  found.lacks_modules = lacks_modules(gate, sides);
   bool ignored = false;
   for (const std::vector<Capture>& group : sides.history)
-    found.samples.history.push_back(numbers_of(gate, group, ignored));
+    if (gate.metric.of != MetricOf::modules || !lacks_modules(group))
+      found.samples.history.push_back(numbers_of(gate, group, ignored));
   return found;
 }
 
@@ -172,10 +191,16 @@ MetricAnswer judged_answer(const MetricGate& gate, const Measured& measured,
 
 MetricAnswer unknown_answer(const MetricGate& gate, const Measured& measured) {
   MetricAnswer found;
-  if (measured.is_known)
+  if (measured.is_known && measured.lacks_modules)
+    found.why = gate.name +
+                ": some captures name no torch modules; record all of them with with_stack=True, "
+                "and make older baselines again";
+  else if (measured.is_known)
     found.why = gate.name + ": a side has no capture with enough steps";
   else if (gate.metric.of == MetricOf::memory)
     found.why = gate.name + ": no capture has it; record with profile_memory";
+  else if (gate.metric.of == MetricOf::modules)
+    found.why = gate.name + ": no capture has work of a device that was launched in such a module";
   else
     found.why = gate.name + ": no capture has such an event";
   return found;

@@ -105,6 +105,7 @@ class Matcher {
   void match_names() {
     match_single(MatchLevel::exact, [](const RowKey& key) { return key; });
     if (has_modules_) {
+      match_moved_kernels();
       // The same kernels in modules that the other side does not have are one match.
       match_all(MatchLevel::exact, [](const RowKey& key) {
         return std::tuple{key.role, key.op, key.name};
@@ -116,6 +117,38 @@ class Matcher {
     match_single(MatchLevel::exact, [](const RowKey& key) {
       return std::pair{key.role, key.name};
     });
+  }
+
+  // If a kernel moved to a module that has a row of it already, the rows of one side are left over,
+  // though both sides call it as often: all its rows are one match then.
+  void match_moved_kernels() {
+    std::map<std::tuple<Role, std::string, std::string>, Bucket> kernels;
+    const auto kernel_of = [](const RowKey& key) { return std::tuple{key.role, key.op, key.name}; };
+    for (std::size_t i = 0; i < base_.rows.size(); ++i)
+      kernels[kernel_of(base_.rows[i].key)].base.push_back(i);
+    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
+      kernels[kernel_of(changed_.rows[i].key)].changed.push_back(i);
+    for (const auto& [kernel, bucket] : kernels) {
+      const bool is_left = has_left(bucket.base, base_match_);
+      if (is_left == has_left(bucket.changed, changed_match_) || bucket.base.empty() ||
+          bucket.changed.empty() ||
+          !same_calls(joined(base_, bucket.base), joined(changed_, bucket.changed)))
+        continue;
+      for (const std::size_t row : bucket.base) clear(base_match_[row]);
+      add(MatchLevel::exact, bucket.base, bucket.changed);
+    }
+  }
+
+  static bool has_left(const Indices& rows, const Indices& match) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](std::size_t row) { return match[row] == kNone; });
+  }
+
+  // Returns a row with the calls of all these.
+  static SideRow joined(const SideRank& side, const Indices& rows) {
+    SideRow sum;
+    for (const std::size_t row : rows) sum.count += side.rows[row].count;
+    return sum;
   }
 
   void match_canonical_names(Modules modules) {

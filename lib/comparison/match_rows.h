@@ -4,8 +4,8 @@
 //
 // Each row is in one match. They are found in this order, each among the rows that are left:
 // 1. the same name, role, operator and module; then the same name, role and operator, where all
-//    modules of a kernel that the other side does not have are one match; then the same name and
-//    role;
+//    modules of a kernel that the other side does not have are one match (and all its modules, if
+//    only one side has such rows and both call it as often); then the same name and role;
 // 2. the same canonical name (canonical_name.h) and role, if the operator and the calls a step are
 //    the same, or if no other row could be meant;
 // 3. the same place: kernels of one operator in one module, if a side has only one of them; then

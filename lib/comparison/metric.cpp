@@ -164,6 +164,10 @@ bool needs_memory(const std::vector<MetricGate>& gates) {
                      [](const MetricGate& gate) { return gate.metric.of == MetricOf::memory; });
 }
 
+bool names_modules(const Capture& capture) {
+  return value_of({.of = MetricOf::modules, .roles = kDeviceRoles}, capture).has_value();
+}
+
 std::optional<double> value_of(const Metric& metric, const Capture& capture) {
   if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture);
   if (metric.of == MetricOf::memory) {

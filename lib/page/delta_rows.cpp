@@ -118,7 +118,7 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what) {
     if (!is_wanted) continue;
     rows.push_back({joined_name(row.base.name, row.changed.name), row.what,
                     std::string(role_name(row.role)), total_times(row),
-                    joined_name(row.base.module, row.changed.module)});
+                    row.modules()});
   }
   if (rows.empty()) return;
   const std::string_view noun =

@@ -128,6 +128,35 @@ TEST_CASE("compare: a side with modules and one without are compared without the
     CHECK(alike.rows[i].delta_ns() == found.rows[i].delta_ns());
 }
 
+TEST_CASE("compare: a gate on modules does not take what is not recorded for 0") {
+  const CompareOptions options{.judge = {.noise = 0.01},
+                               .gates = {read_metric_gate("--gate", "module[MLP]<=+10%"),
+                                         read_metric_gate("--gate", "module[MLP].calls<=+0"),
+                                         read_metric_gate("--gate", "module[MLP]<=1us"),
+                                         read_metric_gate("--gate", "module[Conv]<=+10%")}};
+  const Capture changed = read_modules("new");
+  const Capture older = without_module_rows(changed);
+  const auto whys = [&](const ComparedSides& sides) {
+    std::vector<std::string> texts;
+    for (const MetricAnswer& gate : compare(sides, options).gates) texts.push_back(gate.why);
+    return texts;
+  };
+  const std::string lacks =
+      ": some captures name no torch modules; record all of them with with_stack=True, and make "
+      "older baselines again";
+  const std::string none =
+      "module[Conv]: no capture has work of a device that was launched in such a module";
+  const std::vector<std::string> unknown{"module[MLP]" + lacks, "module[MLP].calls" + lacks,
+                                         "module[MLP]" + lacks, none};
+  CHECK(whys({{read_modules("base")}, {older}}) == unknown);
+  CHECK(whys({{older}, {changed}}) == unknown);
+  CHECK(whys({{read_modules("base"), older}, {changed}}) == unknown);
+  const std::vector<std::string> known{
+      "module[MLP] went from 60.000 us to 84.000 us, +40.0 %, more than +10 %", "",
+      "module[MLP] is 84.000 us, more than 1.000 us", none};
+  CHECK(whys({{read_modules("base")}, {changed}}) == known);
+}
+
 SideRow in_module(const std::string& module, const std::string& op, const std::string& name,
                   double calls = 1) {
   return {{Role::kernel, op, name, module}, 1000, 1000, calls};
@@ -167,6 +196,22 @@ TEST_CASE("match_rows: a kernel whose modules have other names is one match") {
   CHECK(words == std::vector<std::string>{"name 0 1 > 0", "name 2 > 1"});
   const std::vector<RowMatch> back = match_rows(changed, base);
   CHECK(words_of(back) == std::vector<std::string>{"name 0 > 0 1", "name 1 > 2"});
+}
+
+TEST_CASE("match_rows: a kernel that moved to a module that has it already is one match") {
+  const SideRank base = side_with(
+      {in_module("A", "mm", "gemm"), in_module("B", "mm", "gemm"), in_module("B", "add", "sum")});
+  const SideRank changed =
+      side_with({in_module("A", "mm", "gemm", 2), in_module("B", "add", "sum")});
+  CHECK(words_of(match_rows(base, changed)) ==
+        std::vector<std::string>{"name 0 1 > 0", "name 2 > 1"});
+  CHECK(words_of(match_rows(changed, base)) ==
+        std::vector<std::string>{"name 0 > 0 1", "name 1 > 2"});
+  // Calls that are new do not join those that were there.
+  const SideRank more = side_with({in_module("A", "mm", "gemm"), in_module("B", "mm", "gemm"),
+                                   in_module("B", "add", "sum"), in_module("C", "mm", "gemm")});
+  CHECK(words_of(match_rows(base, more)) ==
+        std::vector<std::string>{"name 0 > 0", "name 1 > 1", "name 2 > 2", "none  > 3"});
 }
 
 TEST_CASE("match_rows: a renamed kernel matches in its module, whatever runs first") {
@@ -217,7 +262,24 @@ TEST_CASE("compare: calls of a kernel that moved to another module are counted t
   CHECK(first.level == MatchLevel::exact);
   CHECK(first.base.module == "MLP.Linear");
   CHECK(first.changed.module == "FusedMLP.Linear");
+  CHECK(first.modules() == "MLP.Linear -> FusedMLP.Linear");
   CHECK(first.delta_ns() == 24'000);
+}
+
+TEST_CASE("compare: a row says that its work left a module") {
+  RowDelta row;
+  row.level = MatchLevel::exact;
+  CHECK(row.modules().empty());
+  row.base.module = "MLP";
+  CHECK(row.modules() == "MLP -> -");
+  row.level = MatchLevel::none;
+  CHECK(row.modules() == "MLP");
+  row = {};
+  row.level = MatchLevel::place;
+  row.changed.module = "MLP";
+  CHECK(row.modules() == "- -> MLP");
+  row.base.module = "MLP";
+  CHECK(row.modules() == "MLP");
 }
 
 }  // namespace
