@@ -26,12 +26,12 @@ namespace traceloom {
 
 // Uses at most kMaxBytes of memory, and half as much again while it grows. A file of torch takes
 // some 32 bytes for each arrow whose ends are far apart, and a bit for each other arrow. Arrows
-// that do not fit are not counted, and finish() says so. When room is needed, arrows with both ends
-// are settled and no longer compared: an end that comes long after the other ends of its arrow is
-// not checked then.
+// that do not fit are not counted; finish() says so beside the counts that it has. When room is
+// needed, arrows with both ends are settled and no longer compared: an end that comes long after
+// the other ends of its arrow is not checked then.
 class ArrowTally {
  public:
-  static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
   explicit ArrowTally(std::size_t max_bytes = kMaxBytes);
 

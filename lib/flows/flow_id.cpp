@@ -36,13 +36,13 @@ std::string_view flow_id_key(const Event& event, std::string& scratch) {
     return id_key(id, scratch);
   if (!event.has(Key::id2)) return {};
   const auto [local, global] = read_id2(event.text(Key::id2));
-  if (!local.empty()) {
+  if (!is_absent_id(local)) {
     scratch = "local " + canonical_id(event.text(Key::pid)) + " ";
     scratch += local;
     return scratch;
   }
   // A global id and a plain id belong to the whole trace alike.
-  return global.empty() ? global : id_key(global, scratch);
+  return is_absent_id(global) ? std::string_view() : id_key(global, scratch);
 }
 
 }  // namespace traceloom

@@ -85,6 +85,12 @@ TEST_CASE("arrows: an id2 counts as in viewers, and an event without an id is no
         Texts{"dangling_arrow 2 at 1: "});
   CHECK(problems_of({with('s', 1, global), with('f', 2, R"(,"id":"0x1")")}) == Texts{});
   CHECK(problems_of({with('s', 1, ""), with('f', 1, R"(,"id":null)")}) == Texts{});
+  // A null is no id.
+  const std::string seven = R"(,"id2":{"local":null,"global":"0x7"})";
+  CHECK(problems_of({with('s', 1, seven), with('f', 2, R"(,"id":"0x7")")}) == Texts{});
+  CHECK(
+      problems_of({with('s', 1, seven), with('f', 1, R"(,"id2":{"local":null,"global":"0x8"})")}) ==
+      Texts{"dangling_arrow 2 at 1: "});
 }
 
 TEST_CASE("arrows: each file has its own, with any number of threads") {

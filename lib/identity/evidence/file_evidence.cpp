@@ -1,5 +1,6 @@
 #include "identity/evidence/file_evidence.h"
 
+#include "base/json_walk.h"
 #include "base/optional_value.h"
 #include "event/trace_time.h"
 #include "identity/evidence/noted_problems.h"
@@ -23,10 +24,17 @@ bool add_mark(DistinctMarks& marks, const Event& event, std::string tid = {}) {
   return value.has_value();
 }
 
+// A document takes up to 18 times its text, and a value next to the events may have 64 MiB. No
+// recorder writes more than some KB into these; what is larger is no such value.
+JsonDocument small_document(std::string_view value) {
+  constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+  return JsonDocument(value.size() <= kMaxBytes ? value : std::string_view());
+}
+
 // Returns the Unix nanoseconds of ts 0, under whichever key the producer writes them.
 std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCounts& problems) {
   const std::string_view kineto = top_level.value("baseTimeNanoseconds");
-  const JsonDocument metadata(top_level.value("viztracer_metadata"));
+  const JsonDocument metadata = small_document(top_level.value("viztracer_metadata"));
   const std::string_view viztracer = metadata["baseTimeNanoseconds"].text();
   for (const std::string_view text : {kineto, viztracer})
     if (const auto base = json_integer(text)) return base;
@@ -49,24 +57,27 @@ void add_devices(JsonValue properties, std::set<std::string>& devices) {
     if (std::string name = device["name"].string(); !name.empty()) devices.insert(std::move(name));
 }
 
-// Adds what a merge kept of its ranks (otherData.ranks.N).
-void add_merged_devices(JsonValue other, std::set<std::string>& devices) {
-  for (const JsonValue rank : other["ranks"].members())
-    add_devices(rank["deviceProperties"], devices);
+// Adds what a merge kept of its ranks (otherData.ranks).
+void add_merged_devices(JsonValue ranks, std::set<std::string>& devices) {
+  for (const JsonValue rank : ranks.members()) add_devices(rank["deviceProperties"], devices);
 }
 
-// Returns the largest world size that a merge kept of its ranks (otherData.ranks.N).
-std::int64_t find_merged_world_size(JsonValue other) {
+// Returns the largest world size that a merge kept of its ranks (otherData.ranks).
+std::int64_t find_merged_world_size(JsonValue ranks) {
   std::int64_t size = 0;
-  for (const JsonValue rank : other["ranks"].members())
+  for (const JsonValue rank : ranks.members())
     size = std::max(size, rank["distributedInfo"]["world_size"].integer().value_or(0));
   return size;
 }
 
-void add_other_data(JsonValue other, FileEvidence& evidence) {
-  evidence.merged_world_size = find_merged_world_size(other);
-  add_merged_devices(other, evidence.devices);
-  const JsonValue ours = other["traceloom"];
+// Finds our two members in place, since other producers may write anything, of any size, next to
+// them.
+void add_other_data(std::string_view other, FileEvidence& evidence) {
+  const JsonDocument ranks(find_member(other, "ranks"));
+  evidence.merged_world_size = find_merged_world_size(ranks.root());
+  add_merged_devices(ranks.root(), evidence.devices);
+  const JsonDocument note(find_member(other, "traceloom"));
+  const JsonValue ours = note.root();
   if (!ours.is_there()) return;
   evidence.merged_by = ours["version"].string();
   evidence.inputs = read_merged_inputs(ours);
@@ -100,7 +111,7 @@ void FileEvidence::add(const Event& event) {
 }
 
 void FileEvidence::add_top_level(const TopLevelParser& top_level) {
-  const JsonDocument distributed(top_level.value("distributedInfo"));
+  const JsonDocument distributed = small_document(top_level.value("distributedInfo"));
   if (distributed.root().is_there()) {
     distributed_rank = distributed["rank"].integer();
     world_size = distributed["world_size"].integer();
@@ -111,8 +122,9 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (!sync.empty() && !top_level_sync_us) problems.add(Problem::bad_sync, 0);
   base_ns = base_time(top_level, problems);
   is_torch = has_torch_key(top_level);
-  add_devices(JsonDocument(top_level.value("deviceProperties")).root(), devices);
-  add_other_data(JsonDocument(top_level.value("otherData")).root(), *this);
+  const JsonDocument properties = small_document(top_level.value("deviceProperties"));
+  add_devices(properties.root(), devices);
+  add_other_data(top_level.value("otherData"), *this);
 }
 
 void FileEvidence::append(const FileEvidence& later) {

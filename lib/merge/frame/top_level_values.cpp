@@ -108,9 +108,9 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
 }
 
 void TopLevelValues::add_metadata(std::size_t file, std::string_view value) {
-  const JsonDocument document(value);
-  for (const JsonValue member : document.root().members())
-    if (is_kept_metadata(member.key())) metadata_[file][member.key()] = member.text();
+  for_each_member(value, [&](std::string_view key, std::string_view one) {
+    if (is_kept_metadata(key)) metadata_[file][key] = one;
+  });
 }
 
 void TopLevelValues::keep_run_values() {
@@ -143,17 +143,18 @@ void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
         contradicts |= same->second != one;
     added[group][member] = one;
   };
-  const JsonDocument document(value);
-  for (const JsonValue member : document.root().members()) {
-    if (is_viztracer_base(key, member.key())) {
+  // In place: a dictionary may have 64 MiB, and a document would take up to 18 times as much.
+  for_each_member(value, [&](std::string_view member, std::string_view one) {
+    if (is_viztracer_base(key, member)) {
       has_viztracer_base_ = true;
-    } else if (member.is_object()) {
-      added[member.key()];
-      for (const JsonValue inner : member.members()) add(member.key(), inner.key(), inner.text());
+    } else if (is_json_object(one)) {
+      added[member];
+      for_each_member(
+          one, [&](std::string_view inner, std::string_view text) { add(member, inner, text); });
     } else {
-      add({}, member.key(), member.text());
+      add({}, member, one);
     }
-  }
+  });
   if (contradicts) return add_rank_value(plan_.files[file].rank.rank, key, value);
   for (auto& [group, members] : added) all[group].merge(members);
 }
@@ -161,8 +162,8 @@ void TopLevelValues::add_dictionary(std::size_t file, std::string_view key,
 // Adds what an earlier merge has written with write_ranks(). A list may have been several values
 // then.
 void TopLevelValues::add_merged_ranks(std::string_view other_data) {
-  const JsonDocument document(other_data);
-  for (const JsonValue of_rank : document["ranks"].members())
+  const JsonDocument ranks(find_member(other_data, "ranks"));
+  for (const JsonValue of_rank : ranks.root().members())
     if (const std::optional<std::int64_t> rank = json_integer(of_rank.key()))
       for (const JsonValue member : of_rank.members())
         add_rank_value(*rank, decode_json_string(member.key()), member.text());
