@@ -117,8 +117,7 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what) {
         what == RowsOf::communication ? row.role == Role::communication : is_device_role(row.role);
     if (!is_wanted) continue;
     rows.push_back({joined_name(row.base.name, row.changed.name), row.what,
-                    std::string(role_name(row.role)), total_times(row),
-                    row.modules()});
+                    std::string(role_name(row.role)), total_times(row), row.modules()});
   }
   if (rows.empty()) return;
   const std::string_view noun =
