@@ -250,13 +250,6 @@ Table role_table(const Comparison& found) {
   return table;
 }
 
-// Returns "old -> new" for two texts.
-std::string both_texts(const std::string& before, const std::string& after) {
-  if (before.empty()) return after;
-  if (after.empty() || before == after) return before;
-  return before + " -> " + after;
-}
-
 std::string work_of(const RowDelta& row) {
   const std::string work = both_texts(row.base.name, row.changed.name);
   return work.empty() ? "(no event)" : work;

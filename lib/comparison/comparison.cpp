@@ -305,9 +305,15 @@ ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
 
 }  // namespace
 
+std::string both_texts(const std::string& before, const std::string& after) {
+  if (before.empty()) return after;
+  if (after.empty() || before == after) return before;
+  return before + " -> " + after;
+}
+
 std::string RowDelta::modules() const {
-  if (base.module == changed.module) return base.module;
-  if (level == MatchLevel::none) return base.module.empty() ? changed.module : base.module;
+  if (level == MatchLevel::none || base.module == changed.module)
+    return both_texts(base.module, changed.module);
   const auto name_of = [](const RowSums& side) { return side.module.empty() ? "-" : side.module; };
   return name_of(base) + " -> " + name_of(changed);
 }

@@ -63,6 +63,9 @@ struct RoleDelta {
   std::int64_t delta_ns() const { return changed_ns - base_ns; }
 };
 
+// Returns "old -> new"; the one text if both are equal or one is empty.
+std::string both_texts(const std::string& before, const std::string& after);
+
 struct RowSums {
   std::string op;  // of several rows, the operators, names and modules joined by " + "
   std::string name;

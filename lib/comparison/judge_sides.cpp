@@ -50,8 +50,8 @@ bool lacks_modules(const std::vector<Capture>& captures) {
   });
 }
 
-// What a capture does not name is not known there, and not 0. Both looks are asked, so that each
-// has the same gates.
+// True if a gate on modules meets a capture that names none: its number is not known, and not 0.
+// Both looks are asked, so that each has the same gates.
 bool lacks_modules(const MetricGate& gate, const ComparedSides& sides) {
   return gate.metric.of == MetricOf::modules &&
          (lacks_modules(sides.base) || lacks_modules(sides.changed) ||

@@ -25,8 +25,8 @@ struct Bucket {
   Indices changed;
 };
 
-bool same_calls(const SideRow& a, const SideRow& b) {
-  return std::abs(a.count - b.count) <= 0.005 * std::max(a.count, b.count);
+bool same_calls(double a, double b) {
+  return std::abs(a - b) <= 0.005 * std::max(a, b);
 }
 
 class Matcher {
@@ -107,9 +107,7 @@ class Matcher {
     if (has_modules_) {
       match_moved_kernels();
       // The same kernels in modules that the other side does not have are one match.
-      match_all(MatchLevel::exact, [](const RowKey& key) {
-        return std::tuple{key.role, key.op, key.name};
-      });
+      match_all(MatchLevel::exact, kernel_of);
       match_single(MatchLevel::exact, [](const RowKey& key) {
         return std::tuple{key.role, key.module, key.name};
       });
@@ -119,11 +117,14 @@ class Matcher {
     });
   }
 
+  static std::tuple<Role, std::string, std::string> kernel_of(const RowKey& key) {
+    return {key.role, key.op, key.name};
+  }
+
   // If a kernel moved to a module that has a row of it already, the rows of one side are left over,
   // though both sides call it as often: all its rows are one match then.
   void match_moved_kernels() {
     std::map<std::tuple<Role, std::string, std::string>, Bucket> kernels;
-    const auto kernel_of = [](const RowKey& key) { return std::tuple{key.role, key.op, key.name}; };
     for (std::size_t i = 0; i < base_.rows.size(); ++i)
       kernels[kernel_of(base_.rows[i].key)].base.push_back(i);
     for (std::size_t i = 0; i < changed_.rows.size(); ++i)
@@ -132,7 +133,7 @@ class Matcher {
       const bool is_left = has_left(bucket.base, base_match_);
       if (is_left == has_left(bucket.changed, changed_match_) || bucket.base.empty() ||
           bucket.changed.empty() ||
-          !same_calls(joined(base_, bucket.base), joined(changed_, bucket.changed)))
+          !same_calls(calls_of(base_, bucket.base), calls_of(changed_, bucket.changed)))
         continue;
       for (const std::size_t row : bucket.base) clear(base_match_[row]);
       add(MatchLevel::exact, bucket.base, bucket.changed);
@@ -144,11 +145,10 @@ class Matcher {
                        [&](std::size_t row) { return match[row] == kNone; });
   }
 
-  // Returns a row with the calls of all these.
-  static SideRow joined(const SideRank& side, const Indices& rows) {
-    SideRow sum;
-    for (const std::size_t row : rows) sum.count += side.rows[row].count;
-    return sum;
+  static double calls_of(const SideRank& side, const Indices& rows) {
+    double calls = 0;
+    for (const std::size_t row : rows) calls += side.rows[row].count;
+    return calls;
   }
 
   void match_canonical_names(Modules modules) {
@@ -169,7 +169,7 @@ class Matcher {
     const Indices base = in_order(base_, bucket.base);
     const Indices changed = in_order(changed_, bucket.changed);
     for (std::size_t i = 0; i < base.size(); ++i)
-      if (same_calls(base_.rows[base[i]], changed_.rows[changed[i]]))
+      if (same_calls(base_.rows[base[i]].count, changed_.rows[changed[i]].count))
         add(MatchLevel::canonical, {base[i]}, {changed[i]});
   }
 
@@ -316,7 +316,7 @@ class Matcher {
     };
     for (std::size_t i = 0; i < other.rank.rows.size(); ++i) {
       if (!is_fused_of(other.rank.rows[i].key, op) ||
-          !same_calls(side.rank.rows[row], other.rank.rows[i]))
+          !same_calls(side.rank.rows[row].count, other.rank.rows[i].count))
         continue;
       if (other.match[i] == kNone) return i;
       const RowMatch& known = matches_[other.match[i]];

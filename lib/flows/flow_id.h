@@ -21,7 +21,7 @@ inline bool is_flow_phase(char phase) {
   return phase == 's' || phase == 't' || phase == 'f';
 }
 
-// What stands for a missing name or category, as JSON.
+// A merge writes this for a missing name or category.
 inline constexpr std::string_view kQuotedNoName = "\"(none)\"";
 
 // Returns the category of a flow event as a merge writes it: viewers distinguish flows by it, and
@@ -43,7 +43,7 @@ class FlowLabel {
   std::uint64_t hash_ = 0;
 };
 
-// What a JavaScript number holds.
+// A JavaScript number holds each whole number below this.
 inline constexpr std::uint64_t kWholeIdLimit = std::uint64_t{1} << 53;
 
 // Returns a whole number from 1 on and below kWholeIdLimit that is written without sign or leading

@@ -51,12 +51,6 @@ struct NamedTimes {
   std::string module = {};
 };
 
-// Names of two sides become one, as in the report: "old -> new".
-std::string joined_name(const std::string& base, const std::string& changed) {
-  if (base.empty() || base == changed) return changed;
-  return changed.empty() ? base : base + " -> " + changed;
-}
-
 Cell text_cell(const std::string& text) {
   return text.empty() ? Cell() : Cell(text);
 }
@@ -116,7 +110,7 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what) {
     const bool is_wanted =
         what == RowsOf::communication ? row.role == Role::communication : is_device_role(row.role);
     if (!is_wanted) continue;
-    rows.push_back({joined_name(row.base.name, row.changed.name), row.what,
+    rows.push_back({both_texts(row.base.name, row.changed.name), row.what,
                     std::string(role_name(row.role)), total_times(row), row.modules()});
   }
   if (rows.empty()) return;
@@ -138,8 +132,8 @@ void write_operators(HtmlWriter& html, const ComparisonPage& page) {
   std::map<std::string, NamedTimes> operators;
   for (const RowDelta& row : all) {
     if (has_devices ? !is_device_role(row.role) : row.role != Role::cpu) continue;
-    const std::string name = has_devices ? joined_name(row.base.op, row.changed.op)
-                                         : joined_name(row.base.name, row.changed.name);
+    const std::string name = has_devices ? both_texts(row.base.op, row.changed.op)
+                                         : both_texts(row.base.name, row.changed.name);
     if (name.empty()) continue;
     NamedTimes& one = operators[name];
     one.name = name;

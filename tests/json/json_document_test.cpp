@@ -16,7 +16,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// All values in the order of the text, each after its key.
+// Returns all values in the order of the text, each after its key.
 void add_all(JsonValue value, Texts& found) {
   found.push_back(std::string(value.key()) + "=" + std::string(value.text()));
   for (const JsonValue member : value.members()) add_all(member, found);

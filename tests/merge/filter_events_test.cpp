@@ -119,7 +119,7 @@ TEST_CASE("filter_events: of each arrow both ends are kept, or none") {
   for (const oracle::Json& event : events_of(files.merge().text))
     if (const std::string id = text_of(event, "id"); !id.empty())
       phases[id] += text_of(event, "ph");
-  // Of the chain of the events 0 to 3, 1 and 2 are kept; of that of 8 to 11, no neighbours.
+  // The filter keeps 1 and 2 of the chain of the events 0 to 3, and no two neighbours of 8 to 11.
   CHECK(phases.size() == 6);
   for (const auto& [id, both] : phases) {
     CAPTURE(id);

@@ -91,7 +91,9 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       if (!is_json_object(entry.value)) break;
       return add_dictionary(file, entry.key, entry.value);
     case TopLevelRule::metadata:
-      add_metadata(file, entry.value);
+      for_each_member(entry.value, [&](std::string_view key, std::string_view value) {
+        if (is_kept_metadata(key)) metadata_[file][key] = value;
+      });
       if (merged) return;  // the ranks have the rest of it already
       break;
     case TopLevelRule::subtrace:
@@ -105,12 +107,6 @@ void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
       break;
   }
   add_rank_value(rank, entry.key, entry.value);
-}
-
-void TopLevelValues::add_metadata(std::size_t file, std::string_view value) {
-  for_each_member(value, [&](std::string_view key, std::string_view one) {
-    if (is_kept_metadata(key)) metadata_[file][key] = one;
-  });
 }
 
 void TopLevelValues::keep_run_values() {

@@ -70,7 +70,6 @@ class TopLevelValues {
   Members find_equal(const std::vector<Members>& of_files) const;
   void add_file(std::size_t file);
   void add_value(std::size_t file, const TopLevelEntry& entry);
-  void add_metadata(std::size_t file, std::string_view value);
   void keep_run_values();
   void add_rank_value(std::int64_t rank, std::string_view key, std::string_view value);
   void add_dictionary(std::size_t file, std::string_view key, std::string_view value);
