@@ -178,8 +178,7 @@ std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, st
 class TimelineMaker {
  public:
   TimelineMaker(const Run& run, const TimelineLimits& limits)
-      : run_(run),
-        limits_(limits),
+      : limits_(limits),
         names_(run, std::min(limits.names_bytes,
                              std::max<std::size_t>(
                                  36'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
@@ -245,7 +244,6 @@ class TimelineMaker {
     to.shades += shades.bytes();
   }
 
-  const Run& run_;
   const TimelineLimits& limits_;
   NameTable names_;
   std::size_t bins_ = 0;
