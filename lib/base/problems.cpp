@@ -84,6 +84,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"backward_arrow", notice,
      "arrow that ends before it starts (do the clocks of GPU and host, or of ranks, disagree?); "
      "kept as it is"},
+    {"unjudged_arrow", info,
+     "end of an arrow (s, t, f) that was not compared: too many arrows were open before it, so the "
+     "other counts of arrows are \"at least\""},
     {"rank_from_position", notice,
      "the file does not say its rank; its position among the inputs was used; RANK=path names it"},
     {"rank_disagrees", notice,

@@ -72,6 +72,7 @@ enum class Problem : std::uint8_t {
   arrow_without_start,
   dangling_arrow,
   backward_arrow,
+  unjudged_arrow,
   // problems of ranks and clocks
   rank_from_position,
   rank_disagrees,

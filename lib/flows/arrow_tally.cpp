@@ -42,23 +42,32 @@ ArrowTally::ArrowTally(std::size_t max_bytes)
 
 void ArrowTally::add(const FlowEnd& end) {
   const std::uint64_t key = std::max<std::uint64_t>(end.arrow, 1);
-  Arrow* arrow = &slot_of(key);
-  if (arrow->key == 0) {
-    if (is_closed_ || is_settled(key)) return;
-    if (used_ == most_of(slots_.size())) {
-      make_room();
-      if (is_closed_) return;
-      arrow = &slot_of(key);
-    }
-    *arrow = {.key = key, .offset = end.offset & kMaxOffset};
-    ++used_;
-  }
+  Arrow* const arrow = find_or_add(key, end.offset);
+  if (arrow == nullptr) return;
   if (end.is_start) {
     arrow->is_reused = arrow->start_ns != kNever;
     arrow->start_ns = end.ns;
   } else {
     arrow->end_ns = std::min(arrow->end_ns, end.ns);
   }
+}
+
+// Returns null for an arrow that is settled, and for one that finds no room.
+ArrowTally::Arrow* ArrowTally::find_or_add(std::uint64_t key, std::uint64_t offset) {
+  Arrow* arrow = &slot_of(key);
+  if (arrow->key != 0) return arrow;
+  if (is_settled(key)) return nullptr;
+  if (!is_closed_ && used_ == most_of(slots_.size())) {
+    make_room();
+    arrow = &slot_of(key);
+  }
+  if (is_closed_) {
+    if (unjudged_++ == 0) first_unjudged_ = offset;
+    return nullptr;
+  }
+  *arrow = {.key = key, .offset = offset & kMaxOffset};
+  ++used_;
+  return arrow;
 }
 
 void ArrowTally::finish(ProblemCounts& problems) {
@@ -70,6 +79,7 @@ void ArrowTally::finish(ProblemCounts& problems) {
     if (arrow.is_whole())
       widest_ns = std::max(widest_ns, saturating_subtract(arrow.start_ns, arrow.end_ns));
   }
+  if (unjudged_ > 0) problems.add(Problem::unjudged_arrow, first_unjudged_, unjudged_);
   const std::string_view more = is_closed_ ? "at least; there were too many to look at all" : "";
   problems.explain(Problem::dangling_arrow, std::string(more));
   problems.explain(
@@ -80,6 +90,7 @@ void ArrowTally::finish(ProblemCounts& problems) {
   used_ = 0;
   settled_.clear();
   is_closed_ = false;
+  unjudged_ = 0;
 }
 
 // Returns the slot of the arrow, or the free one for it.

@@ -26,9 +26,9 @@ namespace traceloom {
 
 // Uses at most kMaxBytes of memory, and half as much again while it grows. A file of torch takes
 // some 32 bytes for each arrow whose ends are far apart, and a bit for each other arrow. Arrows
-// that do not fit are not counted; finish() says so beside the counts that it has. When room is
-// needed, arrows with both ends are settled and no longer compared: an end that comes long after
-// the other ends of its arrow is not checked then.
+// that do not fit are not judged; their ends are counted as unjudged_arrow, and finish() says so
+// beside the counts that it has. When room is needed, arrows with both ends are settled and no
+// longer compared: an end that comes long after the other ends of its arrow is not checked then.
 class ArrowTally {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
@@ -36,8 +36,8 @@ class ArrowTally {
   explicit ArrowTally(std::size_t max_bytes = kMaxBytes);
 
   void add(const FlowEnd& end);
-  // Ends the tally of a file: counts dangling_arrow and backward_arrow at each arrow's first event,
-  // and forgets all arrows.
+  // Ends the tally of a file: counts dangling_arrow and backward_arrow at each arrow's first event
+  // and unjudged_arrow at each end that found no room, and forgets all arrows.
   void finish(ProblemCounts& problems);
 
  private:
@@ -55,6 +55,7 @@ class ArrowTally {
   };
 
   Arrow& slot_of(std::uint64_t key);
+  Arrow* find_or_add(std::uint64_t key, std::uint64_t offset);
   void make_room();
   void rebuild(std::size_t slots, bool drops_whole);
   bool is_settled(std::uint64_t key) const;
@@ -67,7 +68,9 @@ class ArrowTally {
   // Arrows that are no longer compared, as bits: ids mostly follow each other.
   static constexpr std::size_t kPageBits = 512;
   std::unordered_map<std::uint64_t, std::bitset<kPageBits>> settled_;
-  bool is_closed_ = false;  // no room is left: new arrows are ignored
+  bool is_closed_ = false;  // no room is left: ends of new arrows are counted only
+  std::uint64_t unjudged_ = 0;
+  std::uint64_t first_unjudged_ = 0;  // the offset of the first of them
 };
 
 }  // namespace traceloom

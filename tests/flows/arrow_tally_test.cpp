@@ -104,40 +104,46 @@ TEST_CASE("arrow_tally: whole arrows make room, and their further ends are none 
   CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 5: ", "backward_arrow 1 at 0: by up to 1 ns"});
 }
 
-TEST_CASE("arrow_tally: with too many open arrows it says that there are more") {
+TEST_CASE("arrow_tally: ends that find no room are counted, and the other counts say at least") {
   std::vector<FlowEnd> ends;
-  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(start(i, 1));
+  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(start(i, 1, 10 * i));
   CHECK(tallied(ends, kLeastBytes) ==
-        Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
-  ends.insert(ends.begin(), finish(1, 0));
-  CHECK(
-      tallied(ends, kLeastBytes) ==
-      Texts{"dangling_arrow 47 at 0: at least; there were too many to look at all",
-            "backward_arrow 1 at 0: by up to 1 ns; at least; there were too many to look at all"});
+        Texts{"dangling_arrow 48 at 10: at least; there were too many to look at all",
+              "unjudged_arrow 52 at 490: "});
+  ends.insert(ends.begin(), finish(1, 0, 5));
+  CHECK(tallied(ends, kLeastBytes) ==
+        Texts{"dangling_arrow 47 at 20: at least; there were too many to look at all",
+              "backward_arrow 1 at 5: by up to 1 ns; at least; there were too many to look at all",
+              "unjudged_arrow 52 at 490: "});
+  // All that were compared are whole.
   ends.erase(ends.begin());
-  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(finish(i, 1));
-  CHECK(tallied(ends, kLeastBytes).empty());
+  for (std::uint64_t i = 1; i <= 100; ++i) ends.push_back(finish(i, 1, 1000 + 10 * i));
+  CHECK(tallied(ends, kLeastBytes) == Texts{"unjudged_arrow 104 at 490: "});
   CHECK(tallied(ends).empty());
-  // The ids are far apart, so the tally can remember only so many whole arrows.
-  ends.clear();
+}
+
+TEST_CASE("arrow_tally: it remembers so many whole arrows whose ids are far apart") {
+  std::vector<FlowEnd> ends;
   for (const FlowEnd& end : whole_arrows(1000)) {
     ends.push_back(end);
     ends.back().arrow *= 1'000'003;
+    ends.back().offset = ends.size();
   }
-  ends.push_back(start(1, 1));
-  CHECK(tallied(ends, kLeastBytes).empty());
-  CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 0: "});
+  ends.push_back(start(1, 1, 9999));
+  CHECK(tallied(ends, kLeastBytes) == Texts{"unjudged_arrow 1905 at 97: "});
+  CHECK(tallied(ends) == Texts{"dangling_arrow 1 at 9999: "});
 }
 
-TEST_CASE("arrow_tally: that there are more is said of the file that has more") {
+TEST_CASE("arrow_tally: what found no room is said of the file in which it found none") {
   ArrowTally arrows(kLeastBytes);
   std::vector<ProblemCounts> problems(2);
-  for (std::uint64_t i = 1; i <= 100; ++i) arrows.add(start(i, 1));
+  for (std::uint64_t i = 1; i <= 100; ++i) arrows.add(start(i, 1, i));
   arrows.finish(problems[0]);
   arrows.add(start(1, 1));
   arrows.finish(problems[1]);
   CHECK(texts_of(problems[0]) ==
-        Texts{"dangling_arrow 48 at 0: at least; there were too many to look at all"});
+        Texts{"dangling_arrow 48 at 1: at least; there were too many to look at all",
+              "unjudged_arrow 52 at 49: "});
   CHECK(texts_of(problems[1]) == Texts{"dangling_arrow 1 at 0: "});
 }
 
